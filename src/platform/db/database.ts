@@ -1,0 +1,51 @@
+import type { Sql } from "sql-template-tag";
+
+/** What may be bound to a query. Anything else, `undefined` and dates included, is refused at the port. */
+export type SqlValue = string | number | boolean | null | Uint8Array;
+
+/** A row as an engine gives it: numbers, text, bytes and nulls; a boolean may come as 0 or 1, so mappers say `Boolean(row.x)`. */
+export type Row = Record<string, unknown>;
+
+export interface Queryable {
+  /** Runs one statement and gives its rows (none, unless it selects or returns some). */
+  query<R = Row>(query: Sql): Promise<R[]>;
+}
+
+export interface Transaction extends Queryable {
+  /** ` FOR UPDATE` where the engine locks rows; nothing where there is a single writer anyway. */
+  readonly forUpdate: Sql;
+  /** Runs a script of several statements without values, for migrations. */
+  script(text: string): Promise<void>;
+}
+
+/**
+ * The storage port. Both engines keep the same promises, and one contract suite holds them to it:
+ * - `query` sees what is committed, never an open transaction.
+ * - `write` runs its body in a transaction and resolves after the commit is durable. A body that throws changes
+ *   nothing and its error is the caller's. A body awaits nothing but its transaction, and may be run again.
+ * - A broken constraint raises `ConstraintError`; a full queue or a failing disk raises the `unavailable` problem.
+ * - `nextval('name')` in SQL gives a new identifier of that sequence, never one that was given before.
+ */
+export interface Database extends Queryable {
+  readonly engine: "sqlite";
+  write<T>(body: (tx: Transaction) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export type ConstraintKind = "unique" | "foreign_key" | "check";
+
+/** A constraint of the schema refused a change. Stores turn those that they expect into a `Problem`. */
+export class ConstraintError extends Error {
+  readonly kind: ConstraintKind;
+
+  constructor(kind: ConstraintKind, options?: ErrorOptions) {
+    super(`${kind} constraint`, options);
+    this.name = "ConstraintError";
+    this.kind = kind;
+  }
+}
+
+/** Whether `error` is a broken constraint of this kind. */
+export function breaks(kind: ConstraintKind, error: unknown): boolean {
+  return error instanceof ConstraintError && error.kind === kind;
+}

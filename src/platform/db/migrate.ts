@@ -1,0 +1,46 @@
+import { readdirSync, readFileSync } from "node:fs";
+import sql from "sql-template-tag";
+import type { Database } from "./database.ts";
+
+export type Migration = { number: number; name: string; script: string };
+
+const folder = new URL("../../../migrations/", import.meta.url);
+const fileName = /^(\d{4})_([a-z0-9_]+?)(?:\.(sqlite|postgres))?\.sql$/;
+
+/** The migrations for an engine, in order: `0001_name.sql` for both, `0001_name.sqlite.sql` for one of them. */
+export function migrationsFor(engine: Database["engine"]): Migration[] {
+  return readdirSync(folder)
+    .flatMap((file) => {
+      const match = fileName.exec(file);
+      if (!match) throw new Error(`migrations/${file} is not named as a migration`);
+      if (match[3] && match[3] !== engine) return [];
+      return [{ number: Number(match[1]), name: String(match[2]), script: readFileSync(new URL(file, folder), "utf8") }];
+    })
+    .toSorted((a, b) => a.number - b.number);
+}
+
+/**
+ * Brings the schema up to date, each migration in one transaction with its record.
+ *
+ * @returns the names of those that were applied now
+ * @throws when a newer version of the program wrote the data
+ */
+export async function migrate(db: Database, now: number, migrations = migrationsFor(db.engine)): Promise<string[]> {
+  await db.write((tx) => tx.script("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)"));
+  const rows = await db.query<{ number: number; name: string }>(sql`SELECT number, name FROM migrations ORDER BY number`);
+  const known = new Map(migrations.map((m) => [m.number, m.name]));
+  const newer = rows.find((row) => !known.has(row.number));
+  if (newer) {
+    throw new Error(`the data was written by a newer version (migration ${newer.number} ${newer.name} is unknown here): start that version`);
+  }
+
+  const applied = new Set(rows.map((row) => row.number));
+  const missing = migrations.filter((m) => !applied.has(m.number));
+  for (const { number, name, script } of missing) {
+    await db.write(async (tx) => {
+      await tx.script(script);
+      await tx.query(sql`INSERT INTO migrations (number, name, applied_at) VALUES (${number}, ${name}, ${now})`);
+    });
+  }
+  return missing.map((m) => m.name);
+}
