@@ -179,13 +179,15 @@ function onPath(command) {
 /** Runs a program without input. `code` is its exit code, the signal that ended it, or the name of the error that kept it from starting. */
 function run(program, args, more = {}) {
   return new Promise((resolve) => {
-    const child = spawn(program, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], timeout: installMsMax, ...more });
+    const child = spawn(program, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], ...more });
+    const timer = setTimeout(() => child.kill(), installMsMax);
     const stop = (signal) => child.kill(signal);
     process.on("SIGINT", stop).on("SIGTERM", stop);
     const output = [];
     child.stdout.on("data", (chunk) => output.push(chunk));
     child.stderr.on("data", (chunk) => output.push(chunk));
     const end = (code) => {
+      clearTimeout(timer);
       process.off("SIGINT", stop).off("SIGTERM", stop);
       resolve({ code, output: Buffer.concat(output).toString() });
     };

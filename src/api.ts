@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import sql from "sql-template-tag";
 import { stringify } from "yaml";
 import type { Limiter } from "./callers/limits/limits.ts";
+import { openMemoryLimiter } from "./callers/limits/memory.ts";
 import { limitRoutes } from "./callers/limits/limits.routes.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { Database } from "./platform/db/database.ts";
@@ -20,8 +21,16 @@ import { petRoutes } from "./store/pets/pets.routes.ts";
 /** When GET /pets/{petId} was deprecated: it was so from the first release on. */
 const getPetDeprecated = Date.UTC(2026, 0, 1);
 
+type OperationOptions = { getPetSunset: number; limiter: Pick<Limiter, "peekAccount" | "standing"> };
+
+/** The description of the API as a service with this setting serves it. */
+export function descriptionOf(getPetSunset: number): Description {
+  const limiter = openMemoryLimiter({ clock: () => 0, addressQuota: { perMinute: 0, perDay: 0 } });
+  return describe(operationsOf({ getPetSunset, limiter }));
+}
+
 /** Every operation of the API, in the order of the description. */
-export function operationsOf(options: { getPetSunset: number; limiter: Pick<Limiter, "peekAccount" | "standing"> }): Operation[] {
+function operationsOf(options: OperationOptions): Operation[] {
   return [
     ...petRoutes({ since: getPetDeprecated, sunset: options.getPetSunset }),
     ...categoryRoutes,

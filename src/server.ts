@@ -4,6 +4,8 @@ import { openLog, type Logger } from "./platform/log.ts";
 import { openService, type Service } from "./service.ts";
 import type { Settings } from "./settings.ts";
 
+/** Signals within this time of the first are the same one. */
+const sameSignalMs = 500;
 const firstAccount = { name: "My shop", plan: "business" };
 
 /** Starts the service, tells people where it is, and stops it at SIGTERM or SIGINT; resolves when it has stopped. */
@@ -51,9 +53,10 @@ function stopSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-/** A second signal does not wait for what is in flight. */
+/** A second signal does not wait for what is in flight; a terminal may send the first one twice. */
 async function stop(service: Service, log: Logger): Promise<void> {
-  void stopSignal().then(() => process.exit(1));
+  setTimeout(() => void stopSignal().then(() => process.exit(1)), sameSignalMs).unref();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => undefined);
   await service.close();
   log.info("stopped");
 }

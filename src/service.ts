@@ -39,7 +39,7 @@ export type Service = {
  */
 export async function openService(settings: Settings, { clock, log }: { clock: Clock; log: Logger }): Promise<Service> {
   const onError = (error: unknown): void => log.error({ err: error }, "background work failed");
-  const storage = await openStorage(settings, "the server", lockWaitMs, clock);
+  const storage = await openStorage(settings, "petstore serve", lockWaitMs, clock);
   const { db } = storage;
   const verifier = openKeyVerifier({ db, clock, onError });
   const limiter = openMemoryLimiter({ clock, addressQuota: quotaOf({ plan: "free", perMinute: null, perDay: null }) });
@@ -51,8 +51,9 @@ export async function openService(settings: Settings, { clock, log }: { clock: C
   const { getPetSunset, trustedProxies } = settings;
   const app = openApi({ db, clock, gate, limiter, log, getPetSunset, trustedProxies, ready: () => ready });
 
+  let socket: Awaited<ReturnType<typeof openSocket>> | undefined;
   try {
-    const socket = await openSocket(socketPath(settings), administration, onError);
+    socket = await openSocket(socketPath(settings), administration, onError);
     const address = await app.listen({ port: settings.port, host: settings.host });
     ready = true;
     const jobs = [
@@ -62,7 +63,7 @@ export async function openService(settings: Settings, { clock, log }: { clock: C
     const close = async (): Promise<void> => {
       ready = false;
       const impatient = setTimeout(() => app.server.closeAllConnections(), stopMs);
-      await Promise.all([app.close(), socket.close(), ...jobs.map((job) => job.stop())]);
+      await Promise.all([app.close(), socket?.close(), ...jobs.map((job) => job.stop())]);
       clearTimeout(impatient);
       await counters.save();
       await verifier.close();
@@ -70,7 +71,8 @@ export async function openService(settings: Settings, { clock, log }: { clock: C
     };
     return { app, db, administration, address, close };
   } catch (error) {
-    await app.close();
+    await Promise.all([app.close(), socket?.close()]);
+    await verifier.close();
     await storage.close();
     throw error;
   }

@@ -1,5 +1,4 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { systemClock } from "../platform/clock.ts";
 import { Problem } from "../platform/problem.ts";
 import { loadSettings } from "../settings.ts";
 import type { Command } from "./command.ts";
@@ -12,12 +11,9 @@ export const description: Command = {
   summary: "Write openapi.json, the description of the API; with --check, only compare it",
   options: { check: { type: "boolean" } },
   async run({ options }) {
-    const { operationsOf } = await import("../api.ts");
-    const { describe } = await import("../platform/http/description.ts");
-    const { openMemoryLimiter } = await import("../callers/limits/memory.ts");
-    const limiter = openMemoryLimiter({ clock: systemClock, addressQuota: { perMinute: 0, perDay: 0 } });
+    const { descriptionOf } = await import("../api.ts");
     const { getPetSunset } = loadSettings({});
-    const text = `${JSON.stringify(describe(operationsOf({ getPetSunset, limiter })), undefined, 2)}\n`;
+    const text = `${JSON.stringify(descriptionOf(getPetSunset), undefined, 2)}\n`;
     if (options["check"]) {
       if ((await readFile(file, "utf8").catch(() => "")) === text) return { json: { current: true }, text: "openapi.json is current" };
       throw new Problem("precondition_failed", "openapi.json is not current: run `npm run description` and commit it");

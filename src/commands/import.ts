@@ -41,7 +41,7 @@ export function importing(environment: () => Connect): Command {
 }
 
 /** The bar appears once the file is read; waits are told above it, or as lines before it is there. */
-async function importNow(files: ImportOptions, { url, key }: { url: string; key: string }): Promise<Report> {
+async function importNow(files: ImportOptions, { url, key }: Connect): Promise<Report> {
   const { openClient } = await import("../../client/http.ts");
   const { importFile } = await import("../importing/import.ts");
   const { showProgress } = await import("../importing/progress.ts");

@@ -4,9 +4,9 @@ import type { Clock } from "../platform/clock.ts";
 import { fold } from "../platform/folding.ts";
 import { Problem } from "../platform/problem.ts";
 import { batchesOf, batchKey, hashOf, refusedElements } from "./plan.ts";
-import type { BatchElement, Creation, Plan, Update } from "./plan.ts";
+import type { Creation, Plan, Update } from "./plan.ts";
 import type { Row } from "./source.ts";
-import type { State } from "./state.ts";
+import type { BatchElement, State } from "./state.ts";
 
 /** What a load works with. `save` writes the state; `reject` and `advance` are told what became of rows. */
 export type Loading = {

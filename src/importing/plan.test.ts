@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Animal } from "./animals.ts";
-import { batchesOf, batchKey, hashOf, planLoad, refusedElements, type BatchElement } from "./plan.ts";
+import { batchesOf, batchKey, hashOf, planLoad, refusedElements } from "./plan.ts";
 import type { Row } from "./source.ts";
-import type { Known } from "./state.ts";
+import type { BatchElement, Known } from "./state.ts";
 
 const anAnimal: fc.Arbitrary<Animal> = fc.record({
   sourceId: fc.string({ minLength: 1, maxLength: 6, unit: "binary" }),

@@ -2,19 +2,12 @@ import { createHash } from "node:crypto";
 import { fold } from "../platform/folding.ts";
 import type { Animal } from "./animals.ts";
 import type { Row } from "./source.ts";
-import type { Known } from "./state.ts";
+import type { BatchElement, Known } from "./state.ts";
 
 /** An animal to be made. `replaces` is the id under which it was in the shop before somebody deleted it there. */
 export type Creation = { row: Row; replaces: number | null };
 export type Update = { row: Row; petId: number };
 export type Plan = { creations: Creation[]; updates: Update[]; unchanged: number };
-/** A batch's element as it is sent, and as the state keeps it until it is answered. */
-export type BatchElement = {
-  sourceId: string;
-  hash: string;
-  replaces: number | null;
-  pet: { name: string; categoryId: number; status: string };
-};
 
 /** The most animals that the service takes in one batch. */
 export const batchSizeMax = 1_000;

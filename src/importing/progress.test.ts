@@ -23,3 +23,20 @@ test("without a terminal there are plain lines, a tenth apart at least", () => {
   assert.equal(text.split("\n").length - 1, 10);
   assert.ok(text.endsWith("1,000 of 1,000 animals\n") && !text.includes("\r"));
 });
+
+test("on a terminal one line is drawn over and over, and taken away at the end", () => {
+  let text = "";
+  let now = 0;
+  const progress = showProgress({ write: (more) => (text += more), isTTY: true, columns: 60 }, 10, () => now);
+  now += 1_000;
+  progress.advance(5);
+  progress.note("Waiting 1 s: the plan's limit is reached.");
+  progress.advance(5);
+  progress.end();
+  const lines = text.split("\n");
+  assert.deepEqual(
+    lines.map((line) => line.split("\r\x1b[K").at(-1)),
+    ["Waiting 1 s: the plan's limit is reached.", ""],
+  );
+  assert.match(text, /5 of 10 animals, 1 s left/);
+});

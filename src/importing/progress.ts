@@ -27,7 +27,7 @@ export function showProgress(screen: Screen, total: number, now: Clock): Progres
 
   function draw(): void {
     drawnAt = now();
-    screen.write(`\r\x1b[K${bar(done, total, drawnAt - startedAt, screen.columns ?? 80)}`);
+    screen.write(`\r\x1b[K${bar(done, total, drawnAt - startedAt, screen.columns || 80)}`);
   }
 
   function note(line: string): void {
@@ -39,6 +39,7 @@ export function showProgress(screen: Screen, total: number, now: Clock): Progres
     if (screen.isTTY && total > 0) screen.write("\r\x1b[K");
   }
 
+  if (screen.isTTY && total > 0) draw();
   return { advance, note, end };
 }
 

@@ -25,6 +25,6 @@ export function summary(report: Report, rehearsed: boolean, seconds: number): st
   ];
   const lines = [`${counted(rows)} rows${earlier} in ${seconds.toFixed(1)} s: ${counts.join(", ")}.`];
   if (categoriesMade.length > 0) lines.push(`Categories made: ${categoriesMade.join(", ")}.`);
-  if (rejects !== null) lines.push(`What was rejected, and why: ${rejects}`);
+  if (rejected > 0) lines.push(`What was rejected, and why: ${rejects ?? ""}`);
   return lines.join("\n");
 }

@@ -3,10 +3,16 @@ import { Ajv } from "ajv";
 import Type from "typebox";
 import type { Static } from "typebox";
 import { Problem } from "../platform/problem.ts";
-import type { BatchElement } from "./plan.ts";
 
 /** An animal that an earlier run has put into the shop, and the hash of its row then. */
 export type Known = { petId: number; hash: string };
+/** A batch's element as it is sent, and as the state keeps it until it is answered. */
+export type BatchElement = {
+  sourceId: string;
+  hash: string;
+  replaces: number | null;
+  pet: { name: string; categoryId: number; status: string };
+};
 /**
  * What an import remembers between runs. `batch` is the one that was sent and not yet answered: it is written before
  * the batch leaves, so that a run that was killed goes on with exactly that batch. `sentAt` is ms since the Unix epoch.

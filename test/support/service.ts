@@ -16,7 +16,7 @@ export type TestService = Service & {
   key: string;
   accountId: number;
   /** Sends a request below `/v1`; a body that is no string is sent as JSON. */
-  ask<T = any>(method: string, path: string, asked?: Asked): Promise<Reply<T>>;
+  ask<T = unknown>(method: string, path: string, asked?: Asked): Promise<Reply<T>>;
   /** Another account of its own, with a key of all scopes. */
   newAccount(plan?: string, figures?: { perMinute?: number; perDay?: number }): Promise<{ id: number; key: string }>;
   dataDir: string;
@@ -49,7 +49,7 @@ export async function startService(options: { clock?: Clock; env?: Record<string
 }
 
 /** Sends one request. An empty `key` sends none. */
-export async function ask<T = any>(url: string, method: string, { body, headers, key }: Asked = {}): Promise<Reply<T>> {
+export async function ask<T = unknown>(url: string, method: string, { body, headers, key }: Asked = {}): Promise<Reply<T>> {
   const response = await fetch(url, {
     method,
     headers: {

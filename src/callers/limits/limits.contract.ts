@@ -13,8 +13,8 @@ export type OpenLimiter = (clock: Clock) => Promise<Limiter>;
 
 /** What every limiter promises. `open` gives one that has counted nothing, with the Free figures for addresses, and stays in `mode`. */
 export function limiterContract(name: string, mode: Mode, open: OpenLimiter): void {
-  const promise = (title: string, body: (limiter: Limiter, time: { now: number }) => Promise<void>) =>
-    test(title, async () => {
+  function promise(title: string, body: (limiter: Limiter, time: { now: number }) => Promise<void>): void {
+    void test(title, async () => {
       const time = { now: noon };
       const limiter = await open(() => time.now);
       try {
@@ -24,6 +24,7 @@ export function limiterContract(name: string, mode: Mode, open: OpenLimiter): vo
         await limiter.close();
       }
     });
+  }
   const ask = async (times: number, request: () => Decision | Promise<Decision>) => {
     const decisions = [];
     for (let i = 0; i < times; i++) decisions.push(await request());
@@ -35,7 +36,7 @@ export function limiterContract(name: string, mode: Mode, open: OpenLimiter): vo
   describe(`limits ${name}: windows`, () => {
     promise("of many simultaneous requests exactly those left pass, and see every remaining value once", async (limiter) => {
       await ask(13, () => limiter.account(1, 1, free));
-      const decisions = await Promise.all(Array.from({ length: 300 }, (_, i) => limiter.account(1, i % 30, free)));
+      const decisions = await Promise.all(Array.from({ length: 300 }, async (_, i) => limiter.account(1, i % 30, free)));
       const passed = decisions.filter(({ verdict }) => verdict === "pass");
       assert.deepEqual(
         passed.map(({ remaining }) => remaining),
@@ -257,7 +258,7 @@ export function limiterContract(name: string, mode: Mode, open: OpenLimiter): vo
         const quota = { perMinute: 10, perDay: 15 };
         await ask(10, () => limiter.account(1, 1, quota));
         time.now += jump;
-        await ask(10, () => limiter.account(1, 1, quota));
+        await limiter.account(1, 1, quota);
         time.now -= jump;
         assert.equal((await limiter.account(1, 1, quota)).verdict, "rate_limit_exceeded");
         time.now += minute;

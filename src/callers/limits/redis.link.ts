@@ -96,33 +96,41 @@ export async function openLink(options: {
     watchOldest();
   }
 
-  function ask<A, T>(redis: Redis, answer: Promise<unknown>, read: (answer: A | undefined) => T): Promise<T> {
+  function ask<T>(redis: Redis, send: (whole: boolean) => Promise<unknown>, read: (answer: unknown) => T): Promise<T> {
     return new Promise((resolve) => {
       const one: Waiting = { since: performance.now(), giveUp: () => resolve(read(undefined)) };
+      const settle = (answer: unknown) => waiting.delete(one) && resolve(read(answer));
+      const fail = (error: unknown) => lose(redis, error);
       waiting.add(one);
       if (!watching) setTimeout(watchOldest, answerMs).unref();
       watching = true;
-      answer.then(
-        (value) => waiting.delete(one) && resolve(read(value as A)),
-        (error: unknown) => lose(redis, error),
-      );
+      send(false).then(settle, (error: Error) => (error.message.startsWith("NOSCRIPT") ? send(true).then(settle, fail) : fail(error)));
     });
   }
 
-  function evaluate(redis: Redis, keys: string[], args: (string | number)[]): Promise<unknown> {
-    return redis.evalsha(script.sha, keys.length, ...keys, ...args).catch((error: Error) => {
-      if (!error.message.startsWith("NOSCRIPT")) throw error;
-      return redis.eval(script.text, keys.length, ...keys, ...args);
-    });
+  function run<T>(keys: string[], args: (string | number)[], read: (answer: number[] | undefined) => T): Promise<T> {
+    const redis = connection;
+    if (redis === undefined) return Promise.resolve(read(undefined));
+    const send = (whole: boolean) =>
+      whole ? redis.eval(script.text, keys.length, ...keys, ...args) : redis.evalsha(script.sha, keys.length, ...keys, ...args);
+    return ask(redis, send, (answer) => read(answer as number[] | undefined));
+  }
+
+  function remove(keys: string[]): Promise<number | undefined> {
+    const redis = connection;
+    if (redis === undefined) return Promise.resolve(undefined);
+    return ask(
+      redis,
+      () => redis.del(...keys),
+      (count) => count as number | undefined,
+    );
   }
 
   await join();
   return {
     isUp: () => connection !== undefined,
-    run: (keys, args, read) =>
-      connection === undefined ? Promise.resolve(read(undefined)) : ask(connection, evaluate(connection, keys, args), read),
-    remove: (keys) =>
-      connection === undefined ? Promise.resolve(undefined) : ask(connection, connection.del(...keys), (count?: number) => count),
+    run,
+    remove,
     close() {
       closed = true;
       clearTimeout(retry);

@@ -53,7 +53,7 @@ test("of many simultaneous requests at several nodes exactly those left pass", a
   await admin.flushall();
   const nodes = await Promise.all([openNode(), openNode(), openNode()]);
   context.after(() => nodes.forEach((node) => void node.close()));
-  const decisions = await Promise.all(Array.from({ length: 300 }, (_, i) => nodes[i % 3]!.account(1, i % 30, free)));
+  const decisions = await Promise.all(Array.from({ length: 300 }, async (_, i) => nodes[i % 3]!.account(1, i % 30, free)));
   const remaining = decisions.filter(({ verdict }) => verdict === "pass").map((decision) => decision.remaining);
   assert.deepEqual(
     remaining.toSorted((a, b) => b - a),
@@ -76,10 +76,10 @@ test("the time is Redis' own", async (context) => {
   await admin.flushall();
   const limiter = await openRedisLimiter({ url: server.url, addressQuota: free, clock: () => noon, log: openLog(), answerMs: 10_000 });
   context.after(() => limiter.close());
-  const [before] = await admin.time();
+  const [earlier] = await admin.time();
   const { reset } = await limiter.account(1, 1, free);
   const [later] = await admin.time();
-  assert.ok(reset > Number(before) && reset <= Number(later) + 60 && reset % 60 === 0);
+  assert.ok(reset > Number(earlier) && reset <= Number(later) + 60 && reset % 60 === 0);
 });
 
 test("whatever is kept in Redis expires by itself", async (context) => {
@@ -117,14 +117,14 @@ test("while Redis does not answer a node counts alone, says it once, and joins a
   const paused = await startRedis();
   context.after(() => paused.remove());
   const log = openLog();
-  const limiter = await openNode({ url: paused.url, log, answerMs: 30 });
+  const limiter = await openNode({ url: paused.url, log, answerMs: 40 });
   context.after(() => limiter.close());
   while (limiter.mode() !== "shared") await once(log.events, "info");
   for (let i = 0; i < 10; i++) await limiter.account(1, 1, free);
   assert.equal(limiter.mode(), "shared");
 
   paused.pause();
-  const alone = await Promise.all(Array.from({ length: 100 }, () => limiter.account(1, 1, free)));
+  const alone = await Promise.all(Array.from({ length: 100 }, async () => limiter.account(1, 1, free)));
   assert.equal(alone.filter(({ verdict }) => verdict === "pass").length, 60);
   assert.equal(limiter.mode(), "alone");
   assert.ok(!(limiter.account(2, 2, free) instanceof Promise), "a node that counts alone waits for nothing");

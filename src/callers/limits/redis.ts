@@ -12,7 +12,7 @@ import { banned, type Decision, passed, type Quota, refused } from "./windows.ts
 
 const prefix = "petstore:limits:";
 /** With what a timer is late by, a request waits less than 50 ms for Redis. */
-const redisAnswerMs = 30;
+const redisAnswerMs = 40;
 const script = { text: limitScript, sha: createHash("sha1").update(limitScript).digest("hex") };
 
 export type RedisLimiterOptions = {
@@ -25,7 +25,7 @@ export type RedisLimiterOptions = {
   /** Tells the time to Redis too, instead of its own clock: lets tests move it. */
   redisClock?: Clock;
   log: LinkLog;
-  /** Time that Redis has for one answer, 30 ms unless told. */
+  /** Time that Redis has for one answer, 40 ms unless told. */
   answerMs?: number;
 };
 

@@ -12,8 +12,8 @@ type Groups<V> = Record<string, Entries<number, V> | Entries<string, V>>;
 /** Each entry as one line, a JSON array of the group's name, the entry's key and its numbers. */
 export function* snapshotEntries(meters: Groups<Windows>, offenders: Groups<Strikes>): Generator<string> {
   let piece: string[] = [];
-  for (const line of lines(meters, offenders)) {
-    piece.push(line);
+  for (const entry of lines(meters, offenders)) {
+    piece.push(entry);
     if (piece.length < pieceLines) continue;
     yield piece.join("");
     piece = [];
@@ -31,7 +31,7 @@ function* lines(meters: Groups<Windows>, offenders: Groups<Strikes>): Generator<
 }
 
 function line(sort: string, name: string, key: number | string, values: number[]): string {
-  return `${JSON.stringify([sort, name, key, values])}\n`;
+  return `["${sort}","${name}",${JSON.stringify(key)},[${values.join(",")}]]\n`;
 }
 
 function numbers(window: Window): number[] {

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { Problem } from "../problem.ts";
+import { int64Number } from "./int64.ts";
 
 /** Bytes of a JSON body, at most (decisions, part 1). */
 export const jsonBytesMax = 1_048_576;
@@ -16,35 +17,8 @@ export function expectContinue(request: IncomingMessage, response: ServerRespons
   waiting.set(request, response);
 }
 
-/**
- * Reads and parses a JSON body (RFC 8259).
- *
- * @throws Problem `payload_too_large` beyond `bytesMax`, `invalid_request` for what is not JSON in UTF-8
- */
-export async function readJson(request: IncomingMessage, bytesMax = jsonBytesMax): Promise<unknown> {
-  const bytes = await readBody(request, bytesMax);
-  if (bytes.length === 0) return undefined;
-  if (!isUtf8(bytes)) throw new Problem("invalid_request", "The body is not UTF-8.");
-  const text = bytes.toString("utf8");
-  try {
-    return parse(text.startsWith("\uFEFF") ? text.slice(1) : text);
-  } catch (error) {
-    throw new Problem("invalid_request", `The body is not JSON: ${(error as Error).message.slice(0, 200).toWellFormed()}.`);
-  }
-}
-
-/** int64's largest value, as a number, rounds to one that is no int64: such integers are told apart by their text. */
-function parse(text: string): unknown {
-  if (!text.includes("922337203685477580")) return JSON.parse(text);
-  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
-    if (typeof value !== "number" || value !== 2 ** 63) return value;
-    return BigInt(/^\d+$/.test(context?.source ?? "") ? String(context?.source) : "9223372036854775808") < 2n ** 63n
-      ? 2 ** 63 - 1024
-      : value;
-  });
-}
-
-function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+/** Reads a body. @throws Problem `payload_too_large` beyond `bytesMax`, `invalid_request` where it ends early */
+export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
   waiting.get(request)?.writeContinue();
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -65,6 +39,31 @@ function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
     };
     const stop = (): void => void request.off("data", take).off("end", end).off("error", cut).off("close", cut);
     request.on("data", take).on("end", end).on("error", cut).on("close", cut);
+  });
+}
+
+/**
+ * Parses a JSON body (RFC 8259); an empty one is undefined.
+ *
+ * @throws Problem `invalid_request` for what is not JSON in UTF-8
+ */
+export function parseJson(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined;
+  if (!isUtf8(bytes)) throw new Problem("invalid_request", "The body is not UTF-8.");
+  const text = bytes.toString("utf8");
+  try {
+    return parse(text.startsWith("\uFEFF") ? text.slice(1) : text);
+  } catch (error) {
+    throw new Problem("invalid_request", `The body is not JSON: ${(error as Error).message.slice(0, 200).toWellFormed()}.`);
+  }
+}
+
+/** As numbers, the ends of int64 are also what the integers beyond them round to: those are told apart by their text. */
+function parse(text: string): unknown {
+  if (!text.includes("922337203685477")) return JSON.parse(text);
+  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
+    if (typeof value !== "number" || Math.abs(value) !== 2 ** 63 || !/^-?\d+$/.test(context?.source ?? "")) return value;
+    return int64Number(BigInt(context?.source ?? "")) ?? value * 2;
   });
 }
 

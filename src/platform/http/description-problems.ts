@@ -22,7 +22,7 @@ const messages: Record<ProblemCode, string> = {
   project_not_deployed: "The project has no ready deployment.",
   deployment_not_ready: "The deployment is not ready.",
   idempotency_key_in_use: "The first request with this Idempotency-Key is still running.",
-  operation_sunset: "This operation ended on 2027-12-31T00:00:00.000Z. Its successor: /v1/pets?id=1",
+  operation_sunset: "This operation ended on Fri, 31 Dec 2027 00:00:00 GMT. Its successor: /v1/pets?id=1",
   precondition_failed: "The resource has changed: its ETag is not one of those in If-Match.",
   payload_too_large: "The body is larger than 1048576 bytes.",
   unsupported_media_type: "The body must be application/json.",
@@ -51,6 +51,9 @@ const titles: Record<number, string> = {
   503: "The service cannot take the request now.",
 };
 
+/** Given before the route is looked at, and so without the headers of an operation. */
+const beforeRoute = new Set([401, 429]);
+
 const extraHeaders: Record<number, string[]> = {
   401: ["WWW-Authenticate"],
   429: ["Retry-After", "X-RateLimit-Strikes-Remaining"],
@@ -78,7 +81,8 @@ export function problemsOf(operation: Operation): ProblemCode[] {
 export function describeProblems(operation: Operation): Record<string, unknown> {
   const byStatus = Map.groupBy(problemsOf(operation), (code) => statuses[code]);
   const deprecation = operation.deprecated ? ["Deprecation", "Sunset", "Link"] : [];
-  return Object.fromEntries([...byStatus].map(([status, codes]) => [status, describe(status, codes, deprecation)]));
+  const more = (status: number): string[] => (beforeRoute.has(status) ? [] : deprecation);
+  return Object.fromEntries([...byStatus].map(([status, codes]) => [status, describe(status, codes, more(status))]));
 }
 
 function describe(status: number, codes: ProblemCode[], more: string[]) {

@@ -85,5 +85,5 @@ export function operation<
       | { write: (tx: Transaction, call: Call<Input<P>, Input<Q>, Input<B>>) => Promise<Answer> }
     ),
 ): Operation {
-  return declared as unknown as Operation;
+  return declared;
 }

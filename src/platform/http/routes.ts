@@ -3,7 +3,7 @@ import type { Clock } from "../clock.ts";
 import type { Database } from "../db/database.ts";
 import { Problem } from "../problem.ts";
 import { sendAnswer } from "./answers.ts";
-import { hasBody, jsonBytesMax, readJson, tooLarge } from "./bodies.ts";
+import { jsonBytesMax, parseJson, readBody, tooLarge } from "./bodies.ts";
 import { idempotencyKeyOf, idempotentRunner } from "./idempotency.ts";
 import { requireJsonAccepted, requireMediaType } from "./negotiation.ts";
 import type { Answer, Call, Operation } from "./operation.ts";
@@ -33,20 +33,22 @@ function handlerOf(operation: Operation, { db, clock }: Runtime, idempotent: Ret
   const validateParams = operation.params && parameterValidator(operation.params, "path");
   const validateQuery = parameterValidator(operation.query ?? { type: "object", properties: {} }, "query");
   const validateBody = operation.body && bodyValidator(operation.body);
+  const announceDeprecation = operation.deprecated && deprecationOf(operation.deprecated);
   const mediaTypes = operation.mediaTypes ?? ["application/json"];
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const now = clock();
     if (operation.params) requireParameters(request.params as Record<string, string>);
-    if (operation.deprecated) announceDeprecation(operation.deprecated, request, reply, now);
+    announceDeprecation?.(request, reply, now);
     const caller = requireScope(request, operation.scope);
     requireJsonAccepted(request.headers.accept);
 
     let input: unknown;
     if (validateBody) {
       requireBodyWithin(request, jsonBytesMax);
-      if (request.headers["content-type"] !== undefined || hasBody(request.headers)) requireMediaType(mediaTypes, request.headers);
-      input = await readJson(request.raw);
+      const bytes = await readBody(request.raw, jsonBytesMax); // a chunked body tells its size no sooner
+      if (request.headers["content-type"] !== undefined || bytes.length > 0) requireMediaType(mediaTypes, request.headers);
+      input = parseJson(bytes);
     }
     const key = operation.method === "POST" ? idempotencyKeyOf(request.headers["idempotency-key"]) : undefined;
     const call = {
@@ -85,19 +87,16 @@ function requireParameters(params: Record<string, string>): void {
 }
 
 /** `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the successor; after the date the operation is gone. */
-function announceDeprecation(
-  { since, sunset, successor }: NonNullable<Operation["deprecated"]>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  now: number,
-): void {
-  const params = request.params as Record<string, string>;
-  const link = successor.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent((params[name] ?? "").toWellFormed()));
-  reply.header("deprecation", `@${Math.floor(since / 1000)}`);
-  reply.header("sunset", new Date(sunset).toUTCString());
-  reply.header("link", `<${addressOf(link)}>; rel="successor-version"`);
-  if (now >= sunset)
-    throw new Problem("operation_sunset", `This operation ended on ${new Date(sunset).toISOString()}. Its successor: ${addressOf(link)}`);
+function deprecationOf({ since, sunset, successor }: NonNullable<Operation["deprecated"]>) {
+  const headers = { deprecation: `@${Math.floor(since / 1000)}`, sunset: new Date(sunset).toUTCString() };
+  const [before = "", name = "", after = ""] = addressOf(successor).split(/\{(\w+)\}/);
+
+  return (request: FastifyRequest, reply: FastifyReply, now: number): void => {
+    const value = (request.params as Record<string, string>)[name] ?? "";
+    const link = before + encodeURIComponent(value.toWellFormed()) + after;
+    reply.headers(headers).header("link", `<${link}>; rel="successor-version"`);
+    if (now >= sunset) throw new Problem("operation_sunset", `This operation ended on ${headers.sunset}. Its successor: ${link}`);
+  };
 }
 
 function requireBodyWithin(request: FastifyRequest, bytesMax: number): void {

@@ -2,11 +2,10 @@ import { Ajv, type ErrorObject } from "ajv";
 import type { TSchema } from "typebox";
 import { Problem, type Detail } from "../problem.ts";
 import { parseDateTime } from "./dates.ts";
+import { int64Number } from "./int64.ts";
 
 /** Details told in one answer, at most. */
 const detailsMax = 100;
-const int64Max = 2n ** 63n - 1n;
-const int64Min = -(2n ** 63n);
 const canonicalInteger = /^(?:0|-?[1-9]\d{0,18})$/;
 
 const ajv = new Ajv({ allErrors: true, strict: true, strictTypes: false, useDefaults: true, verbose: false });
@@ -57,7 +56,7 @@ export function parameterValidator(schema: TSchema, where: "path" | "query"): Va
   const properties = ((schema as { properties?: Properties }).properties ?? {}) satisfies Properties;
   const validate = ajv.compile({ ...schema, additionalProperties: false });
   return (given) => {
-    const values: Record<string, unknown> = {};
+    const values = Object.create(null) as Record<string, unknown>; // `__proto__` is a name like any other
     for (const [name, text] of Object.entries(given as Record<string, string | string[]>)) {
       const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
       values[name] = property ? convert(property, text, `${where}.${name}`) : text;
@@ -77,11 +76,8 @@ function convert(property: Properties[string], text: string | string[], path: st
 }
 
 function integer(text: string, path: string): number {
-  if (canonicalInteger.test(text)) {
-    if (text.length < 16) return Number(text);
-    const exact = BigInt(text);
-    if (exact >= int64Min && exact <= int64Max) return Number(exact);
-  }
+  const value = canonicalInteger.test(text) ? (text.length < 16 ? Number(text) : int64Number(BigInt(text))) : undefined;
+  if (value !== undefined) return value;
   const message = "must be a decimal integer within int64";
   throw new Problem("invalid_request", `${path} ${message}.`, { details: [{ path, message }] });
 }
@@ -109,7 +105,10 @@ function detail(where: string, error: ErrorObject): Detail {
     case "required":
       return { path: `${path}.${String(error.params["missingProperty"])}`, message: "is required" };
     case "enum":
-      return { path, message: `must be one of ${(error.params["allowedValues"] as unknown[]).filter((v) => v !== null).join(", ")}` };
+      return {
+        path,
+        message: `must be one of ${(error.params["allowedValues"] as (string | null)[]).filter((v) => v !== null).join(", ")}`,
+      };
     case "format":
       return {
         path,

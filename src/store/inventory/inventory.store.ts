@@ -50,7 +50,7 @@ export async function setQuantity(tx: Transaction, accountId: number, petId: num
     INSERT INTO inventory (account_id, pet_id, quantity, held, status, version)
     VALUES (${accountId}, ${petId}, ${quantity}, 0, ${quantity > 0 ? "available" : "sold"}, 1)
     ON CONFLICT (account_id, pet_id) DO UPDATE SET
-      quantity = excluded.quantity, status = ${status(sql`excluded.quantity`, sql`inventory.held`)}, version = inventory.version + 1
+      quantity = excluded.quantity, status = ${derivedStatus(sql`excluded.quantity`, sql`inventory.held`)}, version = inventory.version + 1
       WHERE excluded.quantity + inventory.held <= ${int32Max}
     RETURNING ${columns}`);
   return carry(tx, accountId, rows[0] ?? tooMany());
@@ -98,7 +98,7 @@ export function insufficient(petId: number, free: number): Problem {
 async function change(tx: Transaction, accountId: number, petId: number, free: number, held: number): Promise<ItemRow | undefined> {
   const [row] = await tx.query<ItemRow>(sql`
     UPDATE inventory SET quantity = quantity + ${free}, held = held + ${held},
-      status = ${status(sql`quantity + ${free}`, sql`held + ${held}`)}, version = version + 1
+      status = ${derivedStatus(sql`quantity + ${free}`, sql`held + ${held}`)}, version = version + 1
     WHERE account_id = ${accountId} AND pet_id = ${petId}
       AND quantity + ${free} >= 0 AND held + ${held} >= 0 AND quantity + ${free} + held + ${held} <= ${int32Max}
     RETURNING ${columns}`);
@@ -106,7 +106,7 @@ async function change(tx: Transaction, accountId: number, petId: number, free: n
 }
 
 /** The status that follows from a stock: free units, else units that open orders hold, else none (decisions, part 2). */
-function status(quantity: Sql, held: Sql): Sql {
+function derivedStatus(quantity: Sql, held: Sql): Sql {
   return sql`CASE WHEN ${quantity} > 0 THEN 'available' WHEN ${held} > 0 THEN 'pending' ELSE 'sold' END`;
 }
 

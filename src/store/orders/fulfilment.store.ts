@@ -25,7 +25,7 @@ export async function changeOrder(tx: Transaction, accountId: number, order: Sto
   const petChanges = next.petId !== current.petId;
   if (petChanges && next.petId !== null) await requirePet(tx, accountId, next.petId);
   const stockChanges = petChanges || next.quantity !== current.quantity;
-  if (current.complete && (stockChanges || !next.complete)) throw complete(id);
+  if (current.complete && (stockChanges || !next.complete)) throw orderComplete(id);
 
   let { held } = order;
   if (stockChanges) held = await move(tx, accountId, order, next);
@@ -35,7 +35,7 @@ export async function changeOrder(tx: Transaction, accountId: number, order: Sto
 
 /** Cancels a locked order and gives back what it holds. @throws Problem `order_complete` */
 export async function cancelOrder(tx: Transaction, accountId: number, { id, fields, held }: StoredOrder): Promise<void> {
-  if (fields.complete) throw complete(id);
+  if (fields.complete) throw orderComplete(id);
   if (fields.petId !== null && held > 0) await giveBackUnits(tx, accountId, fields.petId, held);
   await deleteOrder(tx, accountId, id);
 }
@@ -75,6 +75,6 @@ async function requireNotSold(tx: Transaction, accountId: number, petId: number)
   if (pet.status === "sold") throw new Problem("pet_not_available", `Animal ${petId} is sold.`);
 }
 
-function complete(id: number): Problem {
+function orderComplete(id: number): Problem {
   return new Problem("order_complete", `Order ${id} is complete: only its ship date may change.`);
 }

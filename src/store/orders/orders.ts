@@ -55,7 +55,7 @@ export type OrderFields = { petId: number | null; quantity: number; shipDate: nu
 /** The order as a merge patch leaves it (RFC 7396): `null` takes a value away, or back to its default. */
 export function patchOrder(order: Order, { id: _id, ...patch }: OrderPatch): Order {
   const entries = Object.entries({ ...order, ...patch }).filter(([, value]) => value !== null);
-  return Object.fromEntries(entries) as Order;
+  return Object.fromEntries(entries);
 }
 
 /** How a change of an open order moves its units. `give` of those it holds come back; `take` more are wanted. */
