@@ -7,6 +7,7 @@ import sql, { raw } from "sql-template-tag";
 import { openAdministration } from "./administration.ts";
 import { scopes } from "./callers/keys/keys.ts";
 import { openKeyVerifier } from "./callers/keys/verify.ts";
+import { openMemoryLimiter } from "./callers/limits/memory.ts";
 import type { Database } from "./platform/db/database.ts";
 import { migrate } from "./platform/db/migrate.ts";
 import { openSqlite } from "./platform/db/sqlite.ts";
@@ -14,6 +15,7 @@ import { Problem } from "./platform/problem.ts";
 
 const start = Date.UTC(2026, 0, 1);
 const hourMs = 3_600_000;
+const free = { perMinute: 60, perDay: 1_000 };
 
 async function openScene(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), "petstore-"));
@@ -27,8 +29,9 @@ async function openScene(t: TestContext) {
     await db.close();
     rmSync(folder, { recursive: true });
   });
-  const admin = openAdministration({ db, clock, verifier });
-  return { db, time, verifier, admin, shop: (name: string) => admin["accounts.create"]({ name, plan: "pro" }) };
+  const limiter = openMemoryLimiter({ clock, addressQuota: free });
+  const admin = openAdministration({ db, clock, verifier, limiter });
+  return { db, time, verifier, limiter, admin, shop: (name: string) => admin["accounts.create"]({ name, plan: "pro" }) };
 }
 
 function refused(code: string, message?: RegExp) {
@@ -165,6 +168,18 @@ test("a revoked key stops with the answer and the account's other keys go on", a
   assert.equal(await verifier.verify(other.key), undefined);
   assert.ok(await verifier.verify(key));
   await assert.rejects(admin["keys.revoke"]({ id: other.id }), refused("not_found"));
+});
+
+test("a key that is unbanned starts anew at once, and one that had nothing says so", async (t) => {
+  const { admin, limiter, shop } = await openScene(t);
+  await shop("A");
+  const { key } = await admin["keys.create"]({ account: 1 });
+  for (let i = 0; i < 81; i++) limiter.account(1, 1, free);
+  assert.equal(limiter.account(1, 1, free).verdict, "key_banned");
+  assert.equal((await admin["keys.unban"]({ id: 1 })).unbanned, true);
+  assert.equal(limiter.account(1, 1, free).verdict, "rate_limit_exceeded");
+  assert.deepEqual(await admin["keys.unban"]({ id: 2 }), { id: 2, account: 1, prefix: key.slice(0, 8), unbanned: false });
+  await assert.rejects(admin["keys.unban"]({ id: 99 }), refused("not_found"));
 });
 
 test("an account has at most 1,000 keys, one of another account is not among them", async (t) => {

@@ -33,13 +33,15 @@ const keyTerms = {
 
 /** What keeps verified keys and must be told of every change. */
 type KeptKeys = { forgetAccount(accountId: number): void; forgetKey(keyId: number): void };
+/** What keeps bans. Rejects with `unavailable` where that cannot be reached. */
+type Bans = { unban(keyId: number): boolean | Promise<boolean> };
 
 /**
  * What an operator may do, by name. Each operation checks its input (`invalid_request`), knows absent things as
  * `not_found`, and is done, here and in the verifier, when it answers: a key that was revoked works no more.
  */
-export function openAdministration(options: { db: Database; clock: Clock; verifier: KeptKeys }) {
-  const { db, clock, verifier } = options;
+export function openAdministration(options: { db: Database; clock: Clock; verifier: KeptKeys; limiter: Bans }) {
+  const { db, clock, verifier, limiter } = options;
   return {
     /** Makes an account with a first key of all scopes, which is shown here only. */
     "accounts.create": operation({ name: Type.String(), ...terms }, async (input) => {
@@ -113,6 +115,14 @@ export function openAdministration(options: { db: Database; clock: Clock; verifi
       if (!gone) throw absent("key", keyId);
       verifier.forgetKey(gone.id);
       return { id: gone.id, account: gone.accountId, prefix: gone.prefix };
+    }),
+
+    /** Ends a key's ban and forgets its strikes; `unbanned` tells whether it had any. */
+    "keys.unban": operation({ id }, async ({ id: keyId }) => {
+      const key = await findKey(db, keyId);
+      if (!key) throw absent("key", keyId);
+      const unbanned = await limiter.unban(keyId);
+      return { id: key.id, account: key.accountId, prefix: key.prefix, unbanned };
     }),
   };
 }

@@ -1,12 +1,9 @@
-import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { openAdministration, type Administration } from "./administration.ts";
 import { openApi } from "./api.ts";
-import { quotaOf } from "./callers/accounts/accounts.ts";
 import { openGate } from "./callers/gate.ts";
 import { openKeyVerifier } from "./callers/keys/verify.ts";
-import { openMemoryLimiter } from "./callers/limits/memory.ts";
-import { openStateFile } from "./callers/limits/state-file.ts";
+import { openCounting } from "./counting.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { Database } from "./platform/db/database.ts";
 import { forgetOldAnswers } from "./platform/http/idempotency.store.ts";
@@ -42,10 +39,9 @@ export async function openService(settings: Settings, { clock, log }: { clock: C
   const storage = await openStorage(settings, "petstore serve", lockWaitMs, clock);
   const { db } = storage;
   const verifier = openKeyVerifier({ db, clock, onError });
-  const limiter = openMemoryLimiter({ clock, addressQuota: quotaOf({ plan: "free", perMinute: null, perDay: null }) });
-  const counters = openStateFile(join(settings.dataDir, "limits.state"), limiter);
-  await counters.load();
-  const administration = openAdministration({ db, clock, verifier });
+  const counting = await openCounting(settings, { clock, log });
+  const { limiter } = counting;
+  const administration = openAdministration({ db, clock, verifier, limiter });
   let ready = false;
   const gate = openGate({ verifier, limiter });
   const { getPetSunset, trustedProxies } = settings;
@@ -57,7 +53,7 @@ export async function openService(settings: Settings, { clock, log }: { clock: C
     const address = await app.listen({ port: settings.port, host: settings.host });
     ready = true;
     const jobs = [
-      repeat(limitsEveryMs, async () => (limiter.sweep(), counters.save()), onError),
+      repeat(limitsEveryMs, async () => (limiter.sweep(), counting.save()), onError),
       repeat(cleanEveryMs, () => db.write((tx) => forgetOldAnswers(tx, clock())), onError),
     ];
     const close = async (): Promise<void> => {
@@ -65,13 +61,14 @@ export async function openService(settings: Settings, { clock, log }: { clock: C
       const impatient = setTimeout(() => app.server.closeAllConnections(), stopMs);
       await Promise.all([app.close(), socket?.close(), ...jobs.map((job) => job.stop())]);
       clearTimeout(impatient);
-      await counters.save();
+      await counting.close();
       await verifier.close();
       await storage.close();
     };
     return { app, db, administration, address, close };
   } catch (error) {
     await Promise.all([app.close(), socket?.close()]);
+    await counting.close();
     await verifier.close();
     await storage.close();
     throw error;

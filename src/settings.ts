@@ -56,6 +56,14 @@ const table = {
     allowed: "a folder",
     meaning: "Folder of the embedded database, made if absent (mode 0700)",
   }),
+  redisUrl: setting({
+    name: "REDIS_URL",
+    fallback: "",
+    parse: (text) => (text === "" || (/^rediss?:\/\/[^/]/i.test(text) && URL.canParse(text)) ? text : undefined),
+    allowed: "a redis:// or rediss:// URL",
+    meaning: "Redis or Valkey in which all nodes count limits together; without it each process counts alone",
+    secret: true,
+  }),
   trustedProxies: setting({
     name: "TRUSTED_PROXIES",
     fallback: "",

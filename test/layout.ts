@@ -11,6 +11,7 @@ const directions: Record<string, string[]> = {
     "src/administration.ts",
     "src/api.ts",
     "src/storage.ts",
+    "src/counting.ts",
     "src/settings.ts",
     "src/importing",
     "src/platform",
@@ -22,6 +23,7 @@ const directions: Record<string, string[]> = {
     "src/administration.ts",
     "src/api.ts",
     "src/storage.ts",
+    "src/counting.ts",
     "src/settings.ts",
     "src/platform",
     "src/store",
@@ -29,6 +31,7 @@ const directions: Record<string, string[]> = {
     "src/publishing",
   ],
   "src/administration.ts": ["src/callers", "src/platform"],
+  "src/counting.ts": ["src/settings.ts", "src/callers", "src/platform"],
   "src/storage.ts": ["src/settings.ts", "src/platform"],
   "src/api.ts": ["src/platform", "src/store", "src/callers", "src/publishing"],
   "src/settings.ts": ["src/platform"],
@@ -54,7 +57,7 @@ const directions: Record<string, string[]> = {
   bench: ["src", "client"],
   bin: ["src/main.ts"],
 };
-const mayUseRoutesAndInnerFiles = /^(src\/(service|api|callers\/gate)\.ts|bench)$/;
+const mayUseRoutesAndInnerFiles = /^(src\/(service|api|counting|callers\/gate)\.ts|bench)$/;
 const mayReadEnvironment = /^(src\/settings\.ts$|bin\/|bench\/)/;
 const mayReadTime = /^(src\/platform\/clock\.ts$|web\/|bench\/|bin\/)/;
 const linesMax = 300;
