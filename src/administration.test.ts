@@ -222,6 +222,8 @@ async function fill(db: Database, account: number): Promise<void> {
     await tx.query(
       sql`INSERT INTO orders (account_id, id, pet_id, quantity, held, complete, version) VALUES (${account}, 1, 1, 1, 0, FALSE, 1)`,
     );
+    await tx.query(sql`INSERT INTO usage (account_id, step, kind, start, name, requests, refused, banned)
+      VALUES (${account}, 60000, 'key', ${start}, '1', 1, 0, 0)`);
     await tx.query(sql`INSERT INTO idempotency (account_id, target, key, body_hash, status, headers, created_at)
       VALUES (${account}, 'POST /v1/pets', 'k', 'h', 201, '{}', ${start})`);
   });

@@ -6,6 +6,7 @@ import { stringify } from "yaml";
 import type { Limiter } from "./callers/limits/limits.ts";
 import { openMemoryLimiter } from "./callers/limits/memory.ts";
 import { limitRoutes } from "./callers/limits/limits.routes.ts";
+import { usageRoutes } from "./callers/usage/usage.routes.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { Database } from "./platform/db/database.ts";
 import { openApp } from "./platform/http/app.ts";
@@ -21,12 +22,12 @@ import { petRoutes } from "./store/pets/pets.routes.ts";
 /** When GET /pets/{petId} was deprecated: it was so from the first release on. */
 const getPetDeprecated = Date.UTC(2026, 0, 1);
 
-type OperationOptions = { getPetSunset: number; limiter: Pick<Limiter, "peekAccount" | "standing"> };
+type OperationOptions = { getPetSunset: number; limiter: Pick<Limiter, "peekAccount" | "standing">; flushUsage: () => Promise<void> };
 
 /** The description of the API as a service with this setting serves it. */
 export function descriptionOf(getPetSunset: number): Description {
   const limiter = openMemoryLimiter({ clock: () => 0, addressQuota: { perMinute: 0, perDay: 0 } });
-  return describe(operationsOf({ getPetSunset, limiter }));
+  return describe(operationsOf({ getPetSunset, limiter, flushUsage: async () => undefined }));
 }
 
 /** Every operation of the API, in the order of the description. */
@@ -37,6 +38,7 @@ function operationsOf(options: OperationOptions): Operation[] {
     ...orderRoutes,
     ...inventoryRoutes,
     ...limitRoutes(options.limiter),
+    ...usageRoutes(options.flushUsage),
   ];
 }
 
@@ -45,6 +47,7 @@ export type ApiOptions = {
   clock: Clock;
   gate: Gate;
   limiter: Limiter;
+  flushUsage: () => Promise<void>;
   log: Logger;
   getPetSunset: number;
   trustedProxies: BlockList;

@@ -3,6 +3,8 @@ import { openAdministration, type Administration } from "./administration.ts";
 import { openApi } from "./api.ts";
 import { openGate } from "./callers/gate.ts";
 import { openKeyVerifier } from "./callers/keys/verify.ts";
+import { openUsageRecorder } from "./callers/usage/recorder.ts";
+import { expireUsage } from "./callers/usage/usage.store.ts";
 import { openCounting } from "./counting.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { Database } from "./platform/db/database.ts";
@@ -15,6 +17,7 @@ import { openStorage, socketPath } from "./storage.ts";
 
 const lockWaitMs = 2_000;
 const limitsEveryMs = 1_000;
+const usageEveryMs = 5_000;
 const cleanEveryMs = 60_000;
 /** What is in flight may take this long once a stop was asked for. */
 const stopMs = 10_000;
@@ -25,36 +28,49 @@ export type Service = {
   administration: Administration;
   /** Where it listens, as `http://127.0.0.1:8080`. */
   address: string;
+  /** Resolves when it takes requests: at once, or when a database that does not answer yet does; rejects when it never will. */
+  ready: Promise<void>;
   /** Finishes what is in flight, then lets everything go. */
   close(): Promise<void>;
 };
 
 /**
- * The composition root: settings → parts → listen → stop. The only place that knows every part.
+ * The composition root: settings → parts → listen → stop. The only place that knows every part. While PostgreSQL does
+ * not answer yet it listens already, and answers `unavailable`.
  *
  * @throws when the folder is held by another process, newer than this program, or the port is taken
  */
 export async function openService(settings: Settings, { clock, log }: { clock: Clock; log: Logger }): Promise<Service> {
   const onError = (error: unknown): void => log.error({ err: error }, "background work failed");
-  const storage = await openStorage(settings, "petstore serve", lockWaitMs, clock);
+  const storage = await openStorage(settings, "petstore serve", lockWaitMs, {
+    clock,
+    onError: (error) => log.warn({ err: error }, "a connection to the database broke"),
+    onAway: (reason, nextMs) => log.warn({ nextMs }, `${reason}; trying again`),
+  });
   const { db } = storage;
   const verifier = openKeyVerifier({ db, clock, onError });
   const counting = await openCounting(settings, { clock, log });
   const { limiter } = counting;
   const administration = openAdministration({ db, clock, verifier, limiter });
+  const usage = openUsageRecorder({ db, clock });
+  // An answer that lacks the last seconds is better than none.
+  const flushUsage = () => usage.flush().catch(onError);
   let ready = false;
-  const gate = openGate({ verifier, limiter });
+  const gate = openGate({ verifier, limiter, usage });
   const { getPetSunset, trustedProxies } = settings;
-  const app = openApi({ db, clock, gate, limiter, log, getPetSunset, trustedProxies, ready: () => ready });
+  const app = openApi({ db, clock, gate, limiter, flushUsage, log, getPetSunset, trustedProxies, ready: () => ready });
 
   let socket: Awaited<ReturnType<typeof openSocket>> | undefined;
   try {
     socket = await openSocket(socketPath(settings), administration, onError);
     const address = await app.listen({ port: settings.port, host: settings.host });
-    ready = true;
+    const becameReady = storage.ready.then(() => void (ready = true));
+    becameReady.catch(() => undefined); // told by `ready`
     const jobs = [
       repeat(limitsEveryMs, async () => (limiter.sweep(), counting.save()), onError),
+      repeat(usageEveryMs, () => usage.flush(), onError),
       repeat(cleanEveryMs, () => db.write((tx) => forgetOldAnswers(tx, clock())), onError),
+      repeat(cleanEveryMs, () => expireUsage(db, clock()), onError),
     ];
     const close = async (): Promise<void> => {
       ready = false;
@@ -62,10 +78,11 @@ export async function openService(settings: Settings, { clock, log }: { clock: C
       await Promise.all([app.close(), socket?.close(), ...jobs.map((job) => job.stop())]);
       clearTimeout(impatient);
       await counting.close();
-      await verifier.close();
+      await flushUsage();
+      await verifier.close().catch(onError);
       await storage.close();
     };
-    return { app, db, administration, address, close };
+    return { app, db, administration, address, ready: becameReady, close };
   } catch (error) {
     await Promise.all([app.close(), socket?.close()]);
     await counting.close();

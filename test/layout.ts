@@ -41,7 +41,8 @@ const directions: Record<string, string[]> = {
   "src/store/pets": ["src/store/categories", "src/platform"],
   "src/store/categories": ["src/platform"],
 
-  "src/callers/gate.ts": ["src/callers/limits", "src/callers/keys", "src/callers/accounts", "src/platform"],
+  "src/callers/gate.ts": ["src/callers/usage", "src/callers/limits", "src/callers/keys", "src/callers/accounts", "src/platform"],
+  "src/callers/usage": ["src/callers/limits", "src/callers/keys", "src/callers/accounts", "src/platform"],
   "src/callers/limits": ["src/callers/keys", "src/callers/accounts", "src/platform"],
   "src/callers/keys": ["src/callers/accounts", "src/platform"],
   "src/callers/accounts": ["src/platform"],

@@ -1,19 +1,33 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from "fastify";
 import type { Gate } from "../platform/http/caller.ts";
 import { Problem } from "../platform/problem.ts";
 import type { KeyVerifier, Verified } from "./keys/verify.ts";
+import { noOperation, type UsageRecorder } from "./usage/usage.ts";
 import { limitHeaders, type Awaitable, type Decision, type Limiter } from "./limits/limits.ts";
 
 /**
  * The way in of every request to the API (decisions, part 1 and 4): key, then the windows of its account; without a
- * valid key the window of the caller's address, and 401. With a known key and the memory limiter nothing is awaited.
+ * valid key the window of the caller's address, and 401. Whoever has a valid key is noted with the operation asked for. With a known key and the memory limiter nothing is awaited.
  */
-export function openGate({ verifier, limiter }: { verifier: KeyVerifier; limiter: Limiter }): Gate {
+export function openGate(options: { verifier: KeyVerifier; limiter: Limiter; usage: UsageRecorder }): Gate {
+  const { verifier, limiter, usage } = options;
+
   function admit(request: FastifyRequest, reply: FastifyReply): Awaitable<Problem | undefined> {
     const key = keyOf(request.headers);
     const verified = key === undefined ? undefined : verifier.verify(key);
-    if (verified instanceof Promise) return verified.then((settled) => count(settled, request, reply));
+    if (verified instanceof Promise) {
+      return verified.then(
+        (settled) => count(settled, request, reply),
+        (error: unknown) => unverified(error, request, reply),
+      );
+    }
     return count(verified, request, reply);
+  }
+
+  /** The key could not be looked up: nobody's window is used up, and the answer has the headers of the address. */
+  async function unverified(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<never> {
+    reply.headers(limitHeaders(await limiter.peekAddress(request.ip)));
+    throw error;
   }
 
   function count(verified: Verified | undefined, request: FastifyRequest, reply: FastifyReply): Awaitable<Problem | undefined> {
@@ -21,6 +35,7 @@ export function openGate({ verifier, limiter }: { verifier: KeyVerifier; limiter
     const { accountId, keyId, quota, publishable } = verified;
     const decision = publishable ? limiter.publishable(accountId, request.ip, quota) : limiter.account(accountId, keyId, quota);
     return after(decision, (settled) => {
+      usage.record(accountId, keyId, operationOf(request), settled.verdict);
       reply.headers(limitHeaders(settled));
       if (settled.verdict !== "pass") return limited(settled);
       request.caller = verified;
@@ -41,6 +56,11 @@ function keyOf({ authorization, "x-api-key": apiKey }: FastifyRequest["headers"]
     return authorization.slice(7).trim();
   }
   return typeof apiKey === "string" ? apiKey : undefined;
+}
+
+/** A URL that cannot be routed has no route to tell it. */
+function operationOf({ routeOptions }: FastifyRequest): string {
+  return (routeOptions.config as FastifyContextConfig | undefined)?.operationId ?? noOperation;
 }
 
 function refuseStranger(decision: Decision, reply: FastifyReply): Problem {

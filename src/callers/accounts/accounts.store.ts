@@ -34,6 +34,7 @@ export async function updatePlan(tx: Transaction, id: number, terms: PlanTerms):
 /** Every table of an account's rows with its key inside the account, those that refer to others first. */
 const ownedTables = [
   { table: "keys", key: "id" },
+  { table: "usage", key: "step, kind, start, name" },
   { table: "idempotency", key: "target, key" },
   { table: "orders", key: "id" },
   { table: "inventory", key: "pet_id" },

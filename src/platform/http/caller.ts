@@ -17,6 +17,10 @@ export type Gate = {
 };
 
 declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Of routes that are operations of the API. */
+    operationId?: string;
+  }
   interface FastifyRequest {
     caller: Caller | null;
   }

@@ -22,6 +22,7 @@ export function addOperations(app: FastifyInstance, operations: Operation[], run
     app.route({
       method: operation.method,
       url: routeOf(operation.path),
+      config: { operationId: operation.operationId },
       schema: { response: responseSchemas(operation) },
       handler: handlerOf(operation, runtime, idempotent),
     });
