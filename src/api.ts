@@ -5,6 +5,7 @@ import sql from "sql-template-tag";
 import { stringify } from "yaml";
 import type { Limiter } from "./callers/limits/limits.ts";
 import { openMemoryLimiter } from "./callers/limits/memory.ts";
+import { addMetrics, type MetricsOptions } from "./metrics.ts";
 import { limitRoutes } from "./callers/limits/limits.routes.ts";
 import { usageRoutes } from "./callers/usage/usage.routes.ts";
 import type { Clock } from "./platform/clock.ts";
@@ -42,7 +43,7 @@ function operationsOf(options: OperationOptions): Operation[] {
   ];
 }
 
-export type ApiOptions = {
+export type ApiOptions = MetricsOptions & {
   db: Database;
   clock: Clock;
   gate: Gate;
@@ -59,6 +60,7 @@ export type ApiOptions = {
 export function openApi(options: ApiOptions): FastifyInstance {
   const { db, clock, gate, log, trustedProxies, ready } = options;
   const app = openApp({ gate, log, trustedProxies });
+  addMetrics(app, options);
   const operations = operationsOf(options);
   addOperations(app, operations, { db, clock });
   addDescription(app, describe(operations));

@@ -6,6 +6,7 @@ import { openKeyVerifier } from "./callers/keys/verify.ts";
 import { openUsageRecorder } from "./callers/usage/recorder.ts";
 import { expireUsage } from "./callers/usage/usage.store.ts";
 import { openCounting } from "./counting.ts";
+import { countRefusals } from "./metrics.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { Database } from "./platform/db/database.ts";
 import { forgetOldAnswers } from "./platform/http/idempotency.store.ts";
@@ -56,9 +57,22 @@ export async function openService(settings: Settings, { clock, log }: { clock: C
   // An answer that lacks the last seconds is better than none.
   const flushUsage = () => usage.flush().catch(onError);
   let ready = false;
-  const gate = openGate({ verifier, limiter, usage });
-  const { getPetSunset, trustedProxies } = settings;
-  const app = openApi({ db, clock, gate, limiter, flushUsage, log, getPetSunset, trustedProxies, ready: () => ready });
+  const refusals = countRefusals();
+  const gate = openGate({ verifier, limiter, usage, onRefused: refusals.count });
+  const { getPetSunset, trustedProxies, metricsFrom } = settings;
+  const app = openApi({
+    db,
+    clock,
+    gate,
+    limiter,
+    flushUsage,
+    refusals,
+    metricsFrom,
+    log,
+    getPetSunset,
+    trustedProxies,
+    ready: () => ready,
+  });
 
   let socket: Awaited<ReturnType<typeof openSocket>> | undefined;
   try {

@@ -71,6 +71,13 @@ const table = {
     allowed: "IP addresses and CIDR ranges, separated by commas",
     meaning: "Proxies whose X-Forwarded-For is believed",
   }),
+  metricsFrom: setting({
+    name: "METRICS",
+    fallback: "127.0.0.0/8,::1",
+    parse: (text) => addressList(text === "off" ? "" : text),
+    allowed: "off, or IP addresses and CIDR ranges, separated by commas",
+    meaning: "Who may read /metrics",
+  }),
   getPetSunset: setting({
     name: "GET_PET_SUNSET",
     fallback: "2027-12-31T00:00:00Z",

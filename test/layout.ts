@@ -24,6 +24,7 @@ const directions: Record<string, string[]> = {
     "src/api.ts",
     "src/storage.ts",
     "src/counting.ts",
+    "src/metrics.ts",
     "src/settings.ts",
     "src/platform",
     "src/store",
@@ -33,7 +34,8 @@ const directions: Record<string, string[]> = {
   "src/administration.ts": ["src/callers", "src/platform"],
   "src/counting.ts": ["src/settings.ts", "src/callers", "src/platform"],
   "src/storage.ts": ["src/settings.ts", "src/platform"],
-  "src/api.ts": ["src/platform", "src/store", "src/callers", "src/publishing"],
+  "src/metrics.ts": ["src/callers", "src/platform"],
+  "src/api.ts": ["src/metrics.ts", "src/platform", "src/store", "src/callers", "src/publishing"],
   "src/settings.ts": ["src/platform"],
 
   "src/store/orders": ["src/store/inventory", "src/store/pets", "src/store/categories", "src/platform"],

@@ -3,14 +3,19 @@ import type { Gate } from "../platform/http/caller.ts";
 import { Problem } from "../platform/problem.ts";
 import type { KeyVerifier, Verified } from "./keys/verify.ts";
 import { noOperation, type UsageRecorder } from "./usage/usage.ts";
-import { limitHeaders, type Awaitable, type Decision, type Limiter } from "./limits/limits.ts";
+import { limitHeaders, type Awaitable, type Decision, type Limiter, type Verdict } from "./limits/limits.ts";
 
 /**
  * The way in of every request to the API (decisions, part 1 and 4): key, then the windows of its account; without a
  * valid key the window of the caller's address, and 401. Whoever has a valid key is noted with the operation asked for. With a known key and the memory limiter nothing is awaited.
  */
-export function openGate(options: { verifier: KeyVerifier; limiter: Limiter; usage: UsageRecorder }): Gate {
-  const { verifier, limiter, usage } = options;
+export function openGate(options: {
+  verifier: KeyVerifier;
+  limiter: Limiter;
+  usage: UsageRecorder;
+  onRefused: (verdict: Verdict) => void;
+}): Gate {
+  const { verifier, limiter, usage, onRefused } = options;
 
   function admit(request: FastifyRequest, reply: FastifyReply): Awaitable<Problem | undefined> {
     const key = keyOf(request.headers);
@@ -31,10 +36,15 @@ export function openGate(options: { verifier: KeyVerifier; limiter: Limiter; usa
   }
 
   function count(verified: Verified | undefined, request: FastifyRequest, reply: FastifyReply): Awaitable<Problem | undefined> {
-    if (!verified) return after(limiter.address(request.ip), (decision) => refuseStranger(decision, reply));
+    if (!verified)
+      return after(limiter.address(request.ip), (decision) => {
+        if (decision.verdict !== "pass") onRefused(decision.verdict);
+        return refuseStranger(decision, reply);
+      });
     const { accountId, keyId, quota, publishable } = verified;
     const decision = publishable ? limiter.publishable(accountId, request.ip, quota) : limiter.account(accountId, keyId, quota);
     return after(decision, (settled) => {
+      if (settled.verdict !== "pass") onRefused(settled.verdict);
       usage.record(accountId, keyId, operationOf(request), settled.verdict);
       reply.headers(limitHeaders(settled));
       if (settled.verdict !== "pass") return limited(settled);
