@@ -10,11 +10,12 @@ import { limitRoutes } from "./callers/limits/limits.routes.ts";
 import { usageRoutes } from "./callers/usage/usage.routes.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { Database } from "./platform/db/database.ts";
-import { openApp } from "./platform/http/app.ts";
+import { addPages, openApp } from "./platform/http/app.ts";
 import type { Gate } from "./platform/http/caller.ts";
 import { describe, type Description } from "./platform/http/description.ts";
 import type { Operation } from "./platform/http/operation.ts";
 import { addOperations } from "./platform/http/routes.ts";
+import { countTraffic } from "./platform/http/traffic.ts";
 import { categoryRoutes } from "./store/categories/categories.routes.ts";
 import { inventoryRoutes } from "./store/inventory/inventory.routes.ts";
 import { orderRoutes } from "./store/orders/orders.routes.ts";
@@ -59,12 +60,15 @@ export type ApiOptions = MetricsOptions & {
 /** Builds the HTTP side of the service: the conventions, the operations, the description, the probes. */
 export function openApi(options: ApiOptions): FastifyInstance {
   const { db, clock, gate, log, trustedProxies, ready } = options;
-  const app = openApp({ gate, log, trustedProxies });
-  addMetrics(app, options);
+  const traffic = countTraffic();
+  const app = openApp({ gate, log, trustedProxies, onAnswered: traffic.onAnswered });
   const operations = operationsOf(options);
   addOperations(app, operations, { db, clock });
-  addDescription(app, describe(operations));
-  addProbes(app, db, ready);
+  addPages(app, (pages) => {
+    addDescription(pages, describe(operations));
+    addProbes(pages, db, ready);
+    addMetrics(pages, { ...options, traffic });
+  });
   return app;
 }
 

@@ -2,7 +2,7 @@ import type { BlockList } from "node:net";
 import { isIPv6 } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Limiter, Mode, Verdict } from "./callers/limits/limits.ts";
-import { countTraffic } from "./platform/http/traffic.ts";
+import type { Traffic } from "./platform/http/traffic.ts";
 import { metricsType, processMetrics, renderMetrics, type Metric } from "./platform/metrics.ts";
 
 const modes: Mode[] = ["process", "shared", "alone"];
@@ -34,12 +34,11 @@ export type MetricsOptions = {
   metricsFrom: BlockList;
 };
 
-/** Adds `GET /metrics`, in the text format of Prometheus. To be called before the routes, whose requests it counts. */
-export function addMetrics(app: FastifyInstance, { limiter, refusals, metricsFrom }: MetricsOptions): void {
-  const traffic = countTraffic(app);
+/** Adds `GET /metrics`, in the text format of Prometheus. */
+export function addMetrics(app: FastifyInstance, { limiter, refusals, metricsFrom, traffic }: MetricsOptions & { traffic: Traffic }): void {
   app.get("/metrics", (request, reply) => {
     if (!mayRead(request, metricsFrom)) return reply.callNotFound();
-    const metrics = [...traffic(), ...refusals.metrics(), modeOf(limiter), ...processMetrics()];
+    const metrics = [...traffic.metrics(), ...refusals.metrics(), modeOf(limiter), ...processMetrics()];
     return reply.type(metricsType).send(renderMetrics(metrics));
   });
 }

@@ -24,6 +24,7 @@ const directions: Record<string, string[]> = {
     "src/api.ts",
     "src/storage.ts",
     "src/counting.ts",
+    "src/membership.ts",
     "src/metrics.ts",
     "src/settings.ts",
     "src/platform",
@@ -34,6 +35,7 @@ const directions: Record<string, string[]> = {
   "src/administration.ts": ["src/callers", "src/platform"],
   "src/counting.ts": ["src/settings.ts", "src/callers", "src/platform"],
   "src/storage.ts": ["src/settings.ts", "src/platform"],
+  "src/membership.ts": ["src/callers", "src/platform"],
   "src/metrics.ts": ["src/callers", "src/platform"],
   "src/api.ts": ["src/metrics.ts", "src/platform", "src/store", "src/callers", "src/publishing"],
   "src/settings.ts": ["src/platform"],
@@ -60,7 +62,7 @@ const directions: Record<string, string[]> = {
   bench: ["src", "client"],
   bin: ["src/main.ts"],
 };
-const mayUseRoutesAndInnerFiles = /^(src\/(service|api|counting|callers\/gate)\.ts|bench)$/;
+const mayUseRoutesAndInnerFiles = /^(src\/(service|api|counting|membership|callers\/gate)\.ts|bench)$/;
 const mayReadEnvironment = /^(src\/settings\.ts$|bin\/|bench\/)/;
 const mayReadTime = /^(src\/platform\/clock\.ts$|web\/|bench\/|bin\/)/;
 const linesMax = 300;

@@ -1,26 +1,26 @@
-import type { FastifyInstance } from "fastify";
 import type { Metric } from "../metrics.ts";
+import type { Answered } from "./app.ts";
 
 const boundsMs = [1, 2.5, 5, 10, 25, 50, 100, 250, 1_000, 5_000];
 const classes = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
-/** Counts the answers of an app by class of status and by time taken; gives what was counted so far. */
-export function countTraffic(app: FastifyInstance): () => Metric[] {
+export type Traffic = { onAnswered: Answered; metrics: () => Metric[] };
+
+/** Counts answers by class of status and by time taken. */
+export function countTraffic(): Traffic {
   const byClass = classes.map(() => 0);
   const byTime = [...boundsMs, Infinity].map(() => 0);
   let totalMs = 0;
 
-  app.addHook("onResponse", (_request, reply, done) => {
-    const ms = reply.elapsedTime;
-    byClass[Math.floor(reply.statusCode / 100) - 1]! += 1;
+  function onAnswered(_request: unknown, status: number, ms: number): void {
+    byClass[Math.floor(status / 100) - 1]! += 1;
     let i = 0;
     while (i < boundsMs.length && ms > boundsMs[i]!) i++;
     byTime[i]! += 1;
     totalMs += ms;
-    done();
-  });
+  }
 
-  return () => [
+  const metrics = (): Metric[] => [
     {
       name: "petstore_http_requests_total",
       type: "counter",
@@ -34,6 +34,7 @@ export function countTraffic(app: FastifyInstance): () => Metric[] {
       samples: histogram(byTime, totalMs),
     },
   ];
+  return { onAnswered, metrics };
 }
 
 function histogram(byTime: number[], totalMs: number) {
