@@ -6,20 +6,28 @@ import { test, type TestContext } from "node:test";
 import { openClerk, type Clerk, type Given } from "./support/clerk.ts";
 import type { Category, InventoryItem, Order, Pet } from "./support/models.ts";
 import { openRaw } from "./support/raw.ts";
-import { createAccount, startServer } from "./support/server-process.ts";
+import { createAccount, startServer, type ServerProcess } from "./support/server-process.ts";
 import { ask } from "./support/service.ts";
 
 const clerksMax = 12;
 const unitsAtFirst = 1_000_000;
-const kills = 12;
+const kills = 10;
 
 /** A data folder with a shop in it, and its clerks. */
 async function openShop(t: TestContext) {
   const parent = mkdtempSync(join(tmpdir(), "petstore-durability-"));
-  t.after(() => rmSync(parent, { recursive: true }));
   const dataDir = join(parent, "data");
+  const servers: ServerProcess[] = [];
+  t.after(async () => {
+    for (const server of servers) await server.kill();
+    rmSync(parent, { recursive: true });
+  });
   const key = await createAccount(dataDir);
-  const start = () => startServer(dataDir);
+  const start = async () => {
+    const server = await startServer(dataDir);
+    servers.push(server);
+    return server;
+  };
   const server = await start();
   const send = async <T>(method: string, path: string, body: unknown): Promise<T> =>
     (await ask<T>(`${server.address}/v1${path}`, method, { key, body })).body;

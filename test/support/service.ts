@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { systemClock, type Clock } from "../../src/platform/clock.ts";
-import { openService, type Service } from "../../src/service.ts";
+import { openService, type Service, type ServiceOptions } from "../../src/service.ts";
 import { loadSettings } from "../../src/settings.ts";
 import { newDatabase } from "./postgres.ts";
 
@@ -32,11 +32,17 @@ export const engine = process.env["PETSTORE_TEST_ENGINE"] ?? "sqlite";
  * Starts a service of its own in this process: real storage in a new folder (on PostgreSQL: in a database of that
  * folder's), a free port, an injected clock.
  */
-export async function startService(options: { clock?: Clock; env?: Record<string, string>; dataDir?: string } = {}): Promise<TestService> {
+export async function startService(
+  options: { clock?: Clock; env?: Record<string, string>; dataDir?: string; redis?: ServiceOptions["redis"] } = {},
+): Promise<TestService> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "petstore-test-")));
   const database = engine === "postgres" ? await newDatabase(dataDir) : undefined;
   const settings = loadSettings({ PORT: "0", DATA_DIR: dataDir, DATABASE_URL: database?.url, ...options.env });
-  const service = await openService(settings, { clock: options.clock ?? systemClock, log: pino({ level: "silent" }) });
+  const service = await openService(settings, {
+    clock: options.clock ?? systemClock,
+    log: pino({ level: "silent" }),
+    redis: options.redis,
+  });
   const newAccount: TestService["newAccount"] = async (plan = "enterprise", figures = plan === "enterprise" ? unlimited : {}) => {
     const { account, key } = await service.administration["accounts.create"]({ name: "Test shop", plan, ...figures });
     return { id: account.id, key };

@@ -114,6 +114,8 @@ export function openApp({ gate, log, trustedProxies, onAnswered }: AppOptions): 
   }
 
   function answered(this: FastifyRequest, status: number): void {
+    // what was in flight when the stop began did not tell its client so
+    if (closing) setImmediate(() => app.server.closeIdleConnections());
     const ms = performance.now() - this.startedAt;
     onAnswered(this, status, ms);
     const { id: requestId, method, caller } = this;
