@@ -9,6 +9,7 @@ import { scopes } from "./callers/keys/keys.ts";
 import { openKeyVerifier } from "./callers/keys/verify.ts";
 import { openMemoryLimiter } from "./callers/limits/memory.ts";
 import type { Database } from "./platform/db/database.ts";
+import { noOtherNodes } from "./platform/nodes/nodes.ts";
 import { migrate } from "./platform/db/migrate.ts";
 import { openSqlite } from "./platform/db/sqlite.ts";
 import { Problem } from "./platform/problem.ts";
@@ -30,7 +31,7 @@ async function openScene(t: TestContext) {
     rmSync(folder, { recursive: true });
   });
   const limiter = openMemoryLimiter({ clock, addressQuota: free });
-  const admin = openAdministration({ db, clock, verifier, limiter });
+  const admin = openAdministration({ db, clock, verifier, limiter, announcer: noOtherNodes });
   return { db, time, verifier, limiter, admin, shop: (name: string) => admin["accounts.create"]({ name, plan: "pro" }) };
 }
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { quotaOf } from "./callers/accounts/accounts.ts";
 import type { Limiter } from "./callers/limits/limits.ts";
 import { openMemoryLimiter } from "./callers/limits/memory.ts";
-import { openRedisLimiter } from "./callers/limits/redis.ts";
+import { openRedisLimiter, type RedisLimiterOptions } from "./callers/limits/redis.ts";
 import { openStateFile } from "./callers/limits/state-file.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { Settings } from "./settings.ts";
@@ -10,6 +10,9 @@ import type { Settings } from "./settings.ts";
 const addressQuota = quotaOf({ plan: "free", perMinute: null, perDay: null });
 
 type Log = { info(fields: object, text: string): void; warn(fields: object, text: string): void };
+
+/** How long Redis is waited for, and by what clock it counts: the limiter's own unless told. */
+export type RedisTiming = Pick<RedisLimiterOptions, "answerMs" | "silentMs" | "redisClock">;
 
 /** `save` keeps what this process alone has counted; `close` does so too, and lets go. */
 export type Counting = { limiter: Limiter; save(): Promise<void>; close(): Promise<void> };
@@ -20,10 +23,10 @@ export type Counting = { limiter: Limiter; save(): Promise<void>; close(): Promi
  */
 export async function openCounting(
   { redisUrl, dataDir }: Pick<Settings, "redisUrl" | "dataDir">,
-  { clock, log }: { clock: Clock; log: Log },
+  { clock, log, redis }: { clock: Clock; log: Log; redis?: RedisTiming | undefined },
 ): Promise<Counting> {
   if (redisUrl !== "") {
-    const limiter = await openRedisLimiter({ url: redisUrl, addressQuota, clock, log });
+    const limiter = await openRedisLimiter({ url: redisUrl, addressQuota, clock, log, ...redis });
     return { limiter, save: () => Promise.resolve(), close: async () => limiter.close() };
   }
   const limiter = openMemoryLimiter({ clock, addressQuota });

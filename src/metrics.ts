@@ -2,6 +2,7 @@ import type { BlockList } from "node:net";
 import { isIPv6 } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Limiter, Mode, Verdict } from "./callers/limits/limits.ts";
+import type { Database } from "./platform/db/database.ts";
 import type { Traffic } from "./platform/http/traffic.ts";
 import { metricsType, processMetrics, renderMetrics, type Metric } from "./platform/metrics.ts";
 
@@ -28,6 +29,7 @@ export function countRefusals(): Refusals {
 }
 
 export type MetricsOptions = {
+  db: Pick<Database, "load">;
   limiter: Pick<Limiter, "mode">;
   refusals: Refusals;
   /** Who may read them; for anybody else there is nothing at the path. */
@@ -35,10 +37,13 @@ export type MetricsOptions = {
 };
 
 /** Adds `GET /metrics`, in the text format of Prometheus. */
-export function addMetrics(app: FastifyInstance, { limiter, refusals, metricsFrom, traffic }: MetricsOptions & { traffic: Traffic }): void {
+export function addMetrics(
+  app: FastifyInstance,
+  { db, limiter, refusals, metricsFrom, traffic }: MetricsOptions & { traffic: Traffic },
+): void {
   app.get("/metrics", (request, reply) => {
     if (!mayRead(request, metricsFrom)) return reply.callNotFound();
-    const metrics = [...traffic.metrics(), ...refusals.metrics(), modeOf(limiter), ...processMetrics()];
+    const metrics = [...traffic.metrics(), ...refusals.metrics(), modeOf(limiter), loadOf(db), ...processMetrics()];
     return reply.type(metricsType).send(renderMetrics(metrics));
   });
 }
@@ -48,6 +53,15 @@ function mayRead(request: FastifyRequest, from: BlockList): boolean {
   const { ip, ips, headers } = request;
   const isPassedOn = headers["x-forwarded-for"] !== undefined || headers.forwarded !== undefined;
   return from.check(ip, isIPv6(ip) ? "ipv6" : "ipv4") && (!isPassedOn || (ips?.length ?? 0) > 1);
+}
+
+function loadOf(db: Pick<Database, "load">): Metric {
+  return {
+    name: "petstore_database_under_way",
+    type: "gauge",
+    help: "Reads and transactions of the database that run or wait.",
+    samples: Object.entries(db.load()).map(([kind, value]) => ({ labels: { kind }, value })),
+  };
 }
 
 function modeOf(limiter: Pick<Limiter, "mode">): Metric {

@@ -5,13 +5,15 @@ import { openGate } from "./callers/gate.ts";
 import { openKeyVerifier } from "./callers/keys/verify.ts";
 import { openUsageRecorder } from "./callers/usage/recorder.ts";
 import { expireUsage } from "./callers/usage/usage.store.ts";
-import { openCounting } from "./counting.ts";
+import { openCounting, type RedisTiming } from "./counting.ts";
 import { countRefusals } from "./metrics.ts";
+import { openMembership } from "./membership.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { Database } from "./platform/db/database.ts";
 import { forgetOldAnswers } from "./platform/http/idempotency.store.ts";
 import { repeat } from "./platform/jobs/repeat.ts";
 import type { Logger } from "./platform/log.ts";
+import { beatEveryMs, expireNodes } from "./platform/nodes/nodes.ts";
 import { openSocket } from "./platform/socket.ts";
 import type { Settings } from "./settings.ts";
 import { openStorage, socketPath } from "./storage.ts";
@@ -35,13 +37,15 @@ export type Service = {
   close(): Promise<void>;
 };
 
+export type ServiceOptions = { clock: Clock; log: Logger; redis?: RedisTiming | undefined };
+
 /**
  * The composition root: settings → parts → listen → stop. The only place that knows every part. While PostgreSQL does
  * not answer yet it listens already, and answers `unavailable`.
  *
  * @throws when the folder is held by another process, newer than this program, or the port is taken
  */
-export async function openService(settings: Settings, { clock, log }: { clock: Clock; log: Logger }): Promise<Service> {
+export async function openService(settings: Settings, { clock, log, redis }: ServiceOptions): Promise<Service> {
   const onError = (error: unknown): void => log.error({ err: error }, "background work failed");
   const storage = await openStorage(settings, "petstore serve", lockWaitMs, {
     clock,
@@ -49,10 +53,11 @@ export async function openService(settings: Settings, { clock, log }: { clock: C
     onAway: (reason, nextMs) => log.warn({ nextMs }, `${reason}; trying again`),
   });
   const { db } = storage;
-  const verifier = openKeyVerifier({ db, clock, onError });
-  const counting = await openCounting(settings, { clock, log });
+  const { node, announcer } = openMembership(db, () => verifier, log);
+  const verifier = openKeyVerifier({ db, clock, onError, isLive: () => node.isLive() });
+  const counting = await openCounting(settings, { clock, log, redis });
   const { limiter } = counting;
-  const administration = openAdministration({ db, clock, verifier, limiter });
+  const administration = openAdministration({ db, clock, verifier, limiter, announcer });
   const usage = openUsageRecorder({ db, clock });
   // An answer that lacks the last seconds is better than none.
   const flushUsage = () => usage.flush().catch(onError);
@@ -78,13 +83,15 @@ export async function openService(settings: Settings, { clock, log }: { clock: C
   try {
     socket = await openSocket(socketPath(settings), administration, onError);
     const address = await app.listen({ port: settings.port, host: settings.host });
-    const becameReady = storage.ready.then(() => void (ready = true));
+    const becameReady = storage.ready.then(() => node.beat()).then(() => void (ready = true));
     becameReady.catch(() => undefined); // told by `ready`
     const jobs = [
+      repeat(beatEveryMs, () => node.beat(), onError),
       repeat(limitsEveryMs, async () => (limiter.sweep(), counting.save()), onError),
       repeat(usageEveryMs, () => usage.flush(), onError),
       repeat(cleanEveryMs, () => db.write((tx) => forgetOldAnswers(tx, clock())), onError),
       repeat(cleanEveryMs, () => expireUsage(db, clock()), onError),
+      repeat(cleanEveryMs, () => (db.engine === "sqlite" ? Promise.resolve() : expireNodes(db)), onError),
     ];
     const close = async (): Promise<void> => {
       ready = false;
@@ -94,6 +101,7 @@ export async function openService(settings: Settings, { clock, log }: { clock: C
       await counting.close();
       await flushUsage();
       await verifier.close().catch(onError);
+      await node.leave();
       await storage.close();
     };
     return { app, db, administration, address, ready: becameReady, close };

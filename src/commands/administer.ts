@@ -37,9 +37,11 @@ export async function administer<K extends keyof Administration>(name: K, input:
     const { systemClock } = await import("../platform/clock.ts");
     const storage = await openStorage(here, `petstore ${operation}`, 1_000);
     try {
+      const { noOtherNodes, openAnnouncer } = await import("../platform/nodes/nodes.ts");
+      const announcer = storage.db.engine === "sqlite" ? noOtherNodes : openAnnouncer({ db: storage.db });
       const nothingKept = { forgetAccount() {}, forgetKey() {} };
       const limiter = { unban: (keyId: number) => unbanIn(here, keyId) };
-      const administration = openAdministration({ db: storage.db, clock: systemClock, verifier: nothingKept, limiter });
+      const administration = openAdministration({ db: storage.db, clock: systemClock, verifier: nothingKept, limiter, announcer });
       return (await administration[operation](given)) as Answer<K>;
     } finally {
       await storage.close();
