@@ -12,6 +12,7 @@ const minuteMs = 60_000;
 const minutes = 3;
 const clients = 10;
 const callsAtOnce = 5;
+const requestsMax = 1_000;
 const root = fileURLToPath(new URL("../", import.meta.url));
 
 type Seen = { status: number; at: number; code: string | undefined };
@@ -26,6 +27,8 @@ function newTime(start: number) {
   const wait = (ms: number) => new Promise<void>((done) => void waits.add({ until: time + ms, done }));
 
   async function send(request: Request): Promise<Response> {
+    // Also ends a client that never waits.
+    assert.ok(seen.length < requestsMax, `over ${requestsMax} requests`);
     underWay += 1;
     const response = await fetch(request);
     const body = await response.text();
