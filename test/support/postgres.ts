@@ -4,7 +4,14 @@ import pg from "pg";
 import { startPostgres, type PostgresProcess } from "../../src/platform/db/postgres-process.ts";
 
 /** What tests lose in a power cut nobody misses, and they are faster for it. */
-export const flags = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off", "wal_level=minimal", "max_wal_senders=0"];
+export const flags = [
+  "fsync=off",
+  "synchronous_commit=off",
+  "full_page_writes=off",
+  "autovacuum=off",
+  "wal_level=minimal",
+  "max_wal_senders=0",
+];
 /** Where the server is that a whole run shares (`global-setup.ts`). */
 export const sharedServer = "PETSTORE_TEST_POSTGRES";
 
