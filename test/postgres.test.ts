@@ -111,7 +111,8 @@ test("a database that is lost is unavailable, and used again when it is back", a
 
 test("connections that the server ends are opened again, and no request meets an internal error", async (t) => {
   const url = await databaseFor(t);
-  const shop = await shopOn(await openNode(t, url));
+  const node = await openNode(t, url);
+  const shop = await shopOn(node);
   for (let round = 0; round < 5; round++) {
     const asked = Array.from({ length: 40 }, (_, i) =>
       i % 2 === 0 ? shop("GET", "/pets") : shop("POST", "/categories", { body: { name: `${round}-${i}` } }),
@@ -124,6 +125,8 @@ test("connections that the server ends are opened again, and no request meets an
   }
   assert.equal((await shop("GET", "/pets")).status, 200);
   assert.equal((await shop("POST", "/categories", { body: { name: "after" } })).status, 201);
+  assert.match(node.lines.join(""), /a connection to the database broke/);
+  for (const line of node.lines) assert.ok(!line.includes(decodeURIComponent(new URL(url).password)) && line.length < 5_000, line);
 });
 
 test("wrong credentials, and a database that does not exist, end the start with one line without the password", async (t) => {
