@@ -106,7 +106,7 @@ test("a database that is lost is unavailable, and used again when it is back", a
 
   await server.start();
   const back = await shop("POST", "/categories", { body: { name: "Cats" } });
-  assert.equal(back.status, 201, node.lines.at(-1));
+  assert.equal(back.status, 201, node.lines.at(-1) ?? "");
   assert.equal((await shop("GET", "/categories")).status, 200);
 });
 
