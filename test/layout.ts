@@ -59,7 +59,7 @@ const directions: Record<string, string[]> = {
   "src/platform": [],
   client: ["src/platform/problem.ts"],
   web: ["client"],
-  bench: ["src", "client"],
+  bench: ["src", "client", "test/support"],
   bin: ["src/main.ts"],
 };
 const mayUseRoutesAndInnerFiles = /^(src\/(service|api|counting|membership|callers\/gate)\.ts|bench)$/;

@@ -12,7 +12,7 @@ import { makeKey } from "../src/callers/keys/keys.ts";
 import { systemClock } from "../src/platform/clock.ts";
 import { migrate, migrationsFor } from "../src/platform/db/migrate.ts";
 import { AccessError } from "../src/platform/db/postgres-errors.ts";
-import { startPostgres, type PostgresProcess } from "../src/platform/db/postgres-process.ts";
+import { startPostgres, type PostgresProcess } from "./support/postgres-process.ts";
 import { openPostgres } from "../src/platform/db/postgres.ts";
 import { openService, type Service } from "../src/service.ts";
 import { loadSettings } from "../src/settings.ts";
