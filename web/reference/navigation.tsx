@@ -1,0 +1,90 @@
+import { TextInput } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { useState, type ReactNode } from "react";
+import { SearchIcon } from "../frame/icons.tsx";
+import { search } from "../frame/search.ts";
+import { texts } from "../texts/texts.ts";
+import { MethodBadge, OperationBadges } from "./badges.tsx";
+import { searchTexts, type Group, type Operation } from "./description.ts";
+import styles from "./navigation.module.css";
+
+/** The operations by group and tag; with a filter, those that match, best first. */
+export function Navigation({ groups }: { groups: Group[] }): ReactNode {
+  const [filter, setFilter] = useState("");
+  const filtering = filter.trim() !== "";
+  return (
+    <nav aria-label={texts.reference.page} className={styles.navigation}>
+      <TextInput
+        type="search"
+        aria-label={texts.reference.filter}
+        placeholder={texts.reference.filter}
+        leftSection={<SearchIcon />}
+        value={filter}
+        onChange={(event) => setFilter(event.currentTarget.value)}
+      />
+      {filtering ? <Matches groups={groups} filter={filter} /> : <Tree groups={groups} />}
+    </nav>
+  );
+}
+
+function Matches({ groups, filter }: { groups: Group[]; filter: string }): ReactNode {
+  const operations = groups.flatMap(({ sections }) => sections.flatMap((section) => section.operations));
+  const found = search(
+    filter,
+    operations.map((operation) => ({ operation, texts: searchTexts(operation) })),
+  );
+  return (
+    <>
+      <p className={styles.count} role="status">
+        {found.length === 0 ? texts.reference.nothingMatches : texts.reference.matches(found.length)}
+      </p>
+      <OperationLinks operations={found.map(({ operation }) => operation)} />
+    </>
+  );
+}
+
+function Tree({ groups }: { groups: Group[] }): ReactNode {
+  return (
+    <>
+      <ul className={styles.list}>
+        <li>
+          <Link to="/reference" activeOptions={{ exact: true }} className={styles.link}>
+            {texts.reference.overview}
+          </Link>
+        </li>
+        <li>
+          <Link to="/reference/all" className={styles.link}>
+            {texts.reference.everything}
+          </Link>
+        </li>
+      </ul>
+      {groups.map((group) => (
+        <section key={group.name} aria-label={group.name}>
+          <h2 className={styles.group}>{group.name}</h2>
+          {group.sections.map(({ tag, operations }) => (
+            <section key={tag} aria-label={tag}>
+              <h3 className={styles.tag}>{tag}</h3>
+              <OperationLinks operations={operations} />
+            </section>
+          ))}
+        </section>
+      ))}
+    </>
+  );
+}
+
+function OperationLinks({ operations }: { operations: Operation[] }): ReactNode {
+  return (
+    <ul className={styles.list}>
+      {operations.map((operation) => (
+        <li key={operation.id}>
+          <Link to="/reference/$operationId" params={{ operationId: operation.id }} className={styles.link}>
+            <span className={operation.deprecation ? styles.struck : styles.name}>{operation.summary}</span>
+            <OperationBadges operation={operation} />
+            <MethodBadge method={operation.method} />
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
