@@ -63,7 +63,12 @@ async function compress(path) {
 function hashOfInputs() {
   const files = ["package-lock.json", "bin/build-web.mjs", ...globSync("web/**/*", { cwd: root, withFileTypes: true }).flatMap(pathOf)];
   const hash = createHash("sha256");
-  for (const path of files.toSorted()) hash.update(`${path}\0`).update(createHash("sha256").update(readFileSync(join(root, path))).digest());
+  for (const path of files.toSorted())
+    hash.update(`${path}\0`).update(
+      createHash("sha256")
+        .update(readFileSync(join(root, path)))
+        .digest(),
+    );
   return hash.digest("hex");
 }
 

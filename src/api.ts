@@ -17,6 +17,7 @@ import { categoryRoutes } from "./store/categories/categories.routes.ts";
 import { inventoryRoutes } from "./store/inventory/inventory.routes.ts";
 import { orderRoutes } from "./store/orders/orders.routes.ts";
 import { petRoutes } from "./store/pets/pets.routes.ts";
+import { addWeb, sendNotFoundPage, type Web } from "./web.ts";
 
 /** When GET /pets/{petId} was deprecated: it was so from the first release on. */
 const getPetDeprecated = Date.UTC(2026, 0, 1);
@@ -48,18 +49,26 @@ export type ApiOptions = {
   log: Logger;
   getPetSunset: number;
   trustedProxies: BlockList;
+  /** The web application, where it has been built. */
+  web?: Web | undefined;
   /** Whether the service takes requests: false while it stops. */
   ready: () => boolean;
 };
 
-/** Builds the HTTP side of the service: the conventions, the operations, the description, the probes. */
+/** Builds the HTTP side of the service: the conventions, the operations, the description, the probes, the web application. */
 export function openApi(options: ApiOptions): FastifyInstance {
-  const { db, clock, gate, log, trustedProxies, ready } = options;
-  const app = openApp({ gate, log, trustedProxies });
+  const { db, clock, gate, log, trustedProxies, web, ready } = options;
+  const app = openApp({
+    gate,
+    log,
+    trustedProxies,
+    ...(web && { notFoundPage: (request, reply) => sendNotFoundPage(request, reply, web) }),
+  });
   const operations = operationsOf(options);
   addOperations(app, operations, { db, clock });
   addDescription(app, describe(operations));
   addProbes(app, db, ready);
+  if (web) addWeb(app, web);
   return app;
 }
 

@@ -15,6 +15,7 @@ import type { Logger } from "./platform/log.ts";
 import { openSocket } from "./platform/socket.ts";
 import type { Settings } from "./settings.ts";
 import { openStorage, socketPath } from "./storage.ts";
+import { readWeb } from "./web.ts";
 
 const lockWaitMs = 2_000;
 const limitsEveryMs = 1_000;
@@ -49,7 +50,9 @@ export async function openService(settings: Settings, { clock, log }: { clock: C
   let ready = false;
   const gate = openGate({ verifier, limiter });
   const { getPetSunset, trustedProxies } = settings;
-  const app = openApi({ db, clock, gate, limiter, log, getPetSunset, trustedProxies, ready: () => ready });
+  const web = await readWeb();
+  if (!web) log.warn("the web application has not been built: run `npm start`");
+  const app = openApi({ db, clock, gate, limiter, log, getPetSunset, trustedProxies, web, ready: () => ready });
 
   let socket: Awaited<ReturnType<typeof openSocket>> | undefined;
   try {

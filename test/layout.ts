@@ -23,6 +23,7 @@ const directions: Record<string, string[]> = {
     "src/api.ts",
     "src/storage.ts",
     "src/settings.ts",
+    "src/web.ts",
     "src/platform",
     "src/store",
     "src/callers",
@@ -30,8 +31,9 @@ const directions: Record<string, string[]> = {
   ],
   "src/administration.ts": ["src/callers", "src/platform"],
   "src/storage.ts": ["src/settings.ts", "src/platform"],
-  "src/api.ts": ["src/platform", "src/store", "src/callers", "src/publishing"],
+  "src/api.ts": ["src/web.ts", "src/platform", "src/store", "src/callers", "src/publishing"],
   "src/settings.ts": ["src/platform"],
+  "src/web.ts": ["src/platform"],
 
   "src/store/orders": ["src/store/inventory", "src/store/pets", "src/store/categories", "src/platform"],
   "src/store/inventory": ["src/store/pets", "src/store/categories", "src/platform"],
@@ -50,7 +52,11 @@ const directions: Record<string, string[]> = {
 
   "src/platform": [],
   client: ["src/platform/problem.ts"],
-  web: ["client"],
+  "web/texts": [],
+  "web/frame": ["web/texts"],
+  "web/reference": ["web/frame", "web/texts"],
+  "web/start": ["web/frame", "web/texts"],
+  web: ["client", "web"],
   bench: ["src", "client"],
   bin: ["src/main.ts"],
 };

@@ -58,7 +58,9 @@ export function createAppRouter(queryClient: QueryClient) {
     routeTree,
     defaultPreload: "intent",
     scrollRestoration: true,
-    defaultErrorComponent: ({ error, reset }) => <FailurePage text={error instanceof Error ? error.message : String(error)} onRetry={reset} />,
+    defaultErrorComponent: ({ error, reset }) => (
+      <FailurePage text={error instanceof Error ? error.message : String(error)} onRetry={reset} />
+    ),
   });
 }
 

@@ -10,7 +10,14 @@ export function ColorSchemeButton(): ReactNode {
   const label = scheme === "dark" ? texts.toLight : texts.toDark;
   return (
     <Tooltip label={label}>
-      <ActionIcon variant="subtle" color="gray" c="dimmed" size="lg" aria-label={label} onClick={() => setColorScheme(scheme === "dark" ? "light" : "dark")}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        c="dimmed"
+        size="lg"
+        aria-label={label}
+        onClick={() => setColorScheme(scheme === "dark" ? "light" : "dark")}
+      >
         {scheme === "dark" ? <SunIcon /> : <MoonIcon />}
       </ActionIcon>
     </Tooltip>

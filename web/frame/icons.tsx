@@ -3,7 +3,17 @@ import type { ReactNode } from "react";
 /** Drawn on a grid of 20; decoration only, what they stand for is in words beside them. */
 function icon(path: ReactNode): () => ReactNode {
   return () => (
-    <svg width="18" height="18" viewBox="0 0 20 20" fill="none" stroke="currentColor" strokeWidth="1.6" strokeLinecap="round" strokeLinejoin="round" aria-hidden="true">
+    <svg
+      width="18"
+      height="18"
+      viewBox="0 0 20 20"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.6"
+      strokeLinecap="round"
+      strokeLinejoin="round"
+      aria-hidden="true"
+    >
       {path}
     </svg>
   );
@@ -15,7 +25,9 @@ export const SunIcon = icon(
   <path d="M10 13.500a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7ZM10 1.800v1.400m0 13.600v1.400M1.8 10h1.400m13.6 0h1.400M4.2 4.200l1 1m9.6 9.6 1 1m0-11.6-1 1m-9.6 9.6-1 1" />,
 );
 export const MenuIcon = icon(<path d="M3 5.500h14M3 10h14M3 14.500h14" />);
-export const CopyIcon = icon(<path d="M7 7V4.500A1.5 1.5 0 0 1 8.5 3h7A1.5 1.5 0 0 1 17 4.500v7a1.5 1.5 0 0 1-1.5 1.500H13M4.5 7h7A1.5 1.5 0 0 1 13 8.500v7a1.5 1.5 0 0 1-1.5 1.500h-7A1.5 1.5 0 0 1 3 15.500v-7A1.5 1.5 0 0 1 4.5 7Z" />);
+export const CopyIcon = icon(
+  <path d="M7 7V4.500A1.5 1.5 0 0 1 8.5 3h7A1.5 1.5 0 0 1 17 4.500v7a1.5 1.5 0 0 1-1.5 1.500H13M4.5 7h7A1.5 1.5 0 0 1 13 8.500v7a1.5 1.5 0 0 1-1.5 1.500h-7A1.5 1.5 0 0 1 3 15.500v-7A1.5 1.5 0 0 1 4.5 7Z" />,
+);
 export const CheckIcon = icon(<path d="m4 10.5 4 4 8-9" />);
 export const PawIcon = (): ReactNode => (
   <svg width="22" height="22" viewBox="6 4 20 22" fill="currentColor" aria-hidden="true">

@@ -25,11 +25,7 @@ export function Palette({ commands }: { commands: Command[] }): ReactNode {
       size={620}
       aria-label={texts.palette.title}
     >
-      <Spotlight.Search
-        placeholder={texts.palette.placeholder}
-        aria-label={texts.palette.title}
-        leftSection={<SearchIcon />}
-      />
+      <Spotlight.Search placeholder={texts.palette.placeholder} aria-label={texts.palette.title} leftSection={<SearchIcon />} />
       <Spotlight.ActionsList>
         {found.length === 0 && <Spotlight.Empty>{texts.palette.nothing}</Spotlight.Empty>}
         {groups.map((group) => (

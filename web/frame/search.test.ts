@@ -26,6 +26,9 @@ test("every word must occur, in any text, in any case", () => {
 test("a word that begins the first text comes before one inside a later text", () => {
   assert.deepEqual(found("create"), ["create"]);
   assert.deepEqual(found("pet"), ["list", "create"]);
-  assert.deepEqual(search("list", items.toReversed()).map(({ id }) => id), ["orders", "list"]);
+  assert.deepEqual(
+    search("list", items.toReversed()).map(({ id }) => id),
+    ["orders", "list"],
+  );
   assert.deepEqual(found("an"), ["create", "list", "orders"].slice(0, 2));
 });

@@ -10,9 +10,7 @@ export function MethodBadge({ method, small = true }: { method: Operation["metho
 
 /** Says in its tooltip what the level promises. */
 export function StabilityBadge({ stability }: { stability: NonNullable<Operation["stability"]> }): ReactNode {
-  const badge = (
-    <span className={`${styles.badge} ${styles[stability.level]}`}>{texts.reference.stability[stability.level]}</span>
-  );
+  const badge = <span className={`${styles.badge} ${styles[stability.level]}`}>{texts.reference.stability[stability.level]}</span>;
   return stability.promise === "" ? badge : <Tooltip label={stability.promise}>{badge}</Tooltip>;
 }
 

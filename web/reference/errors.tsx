@@ -4,14 +4,13 @@ import { HeaderList } from "./answers.tsx";
 import type { Answer } from "./description.ts";
 import styles from "./errors.module.css";
 import { PartHeading } from "./heading.tsx";
-import type { Header } from "./openapi.ts";
 
 type Refusal = { status: string; code: string; message: string };
 
 /** Every refusal the operation may give, by its code. */
 export function Errors({ errors, level }: { errors: Answer[]; level: 1 | 2 }): ReactNode {
   const refusals = errors.flatMap(refusalsOf);
-  const headers: Record<string, Header> = Object.assign({}, ...errors.map((answer) => answer.headers));
+  const headers = Object.fromEntries(errors.flatMap((answer) => Object.entries(answer.headers)));
   return (
     <>
       <PartHeading level={level}>{texts.reference.errors}</PartHeading>

@@ -45,7 +45,10 @@ function Notes({ schema, inner, example }: { schema: Schema; inner: Schema; exam
     <p className={styles.notes}>
       {values.length > 0 && (
         <span>
-          {texts.reference.constraints.oneOf} {values.map((value) => <code key={value}>{value}</code>)}
+          {texts.reference.constraints.oneOf}{" "}
+          {values.map((value) => (
+            <code key={value}>{value}</code>
+          ))}
         </span>
       )}
       {constraints.map((constraint) => (

@@ -28,10 +28,10 @@ export function ReferenceFrame(): ReactNode {
 
 function Waiting({ lines }: { lines: number }): ReactNode {
   return (
-    <div role="status" aria-label={texts.loading}>
+    <output aria-label={texts.loading}>
       {Array.from({ length: lines }, (_, line) => (
         <Skeleton key={line} height={18} mb={14} radius="sm" />
       ))}
-    </div>
+    </output>
   );
 }

@@ -35,9 +35,9 @@ function Matches({ groups, filter }: { groups: Group[]; filter: string }): React
   );
   return (
     <>
-      <p className={styles.count} role="status">
+      <output className={styles.count}>
         {found.length === 0 ? texts.reference.nothingMatches : texts.reference.matches(found.length)}
-      </p>
+      </output>
       <OperationLinks operations={found.map(({ operation }) => operation)} />
     </>
   );

@@ -30,10 +30,16 @@ const preflightHeaders = {
   "access-control-max-age": "86400",
 };
 
-export type AppOptions = { gate: Gate; log: Logger; trustedProxies: BlockList };
+export type AppOptions = {
+  gate: Gate;
+  log: Logger;
+  trustedProxies: BlockList;
+  /** Answers outside of the API where there is nothing, or leaves it to the problem `not_found`. */
+  notFoundPage?: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined;
+};
 
 /** The Fastify app with what holds for every request: ids, the gate, CORS, errors, the log. It has no routes yet. */
-export function openApp({ gate, log, trustedProxies }: AppOptions): FastifyInstance {
+export function openApp({ gate, log, trustedProxies, notFoundPage }: AppOptions): FastifyInstance {
   const trusts = (address: string): boolean => trustedProxies.check(address, isIPv6(address) ? "ipv6" : "ipv4");
   const app = Fastify({
     logger: false,
@@ -85,7 +91,9 @@ export function openApp({ gate, log, trustedProxies }: AppOptions): FastifyInsta
   });
 
   app.setErrorHandler((error, request, reply) => refuse(error, request, reply));
-  app.setNotFoundHandler((_request, reply) => sendProblem(reply, notFound()));
+  app.setNotFoundHandler(
+    (request, reply) => (isApi(request) ? undefined : notFoundPage?.(request, reply)) ?? sendProblem(reply, notFound()),
+  );
   app.server.on("checkContinue", (request, response) => {
     expectContinue(request, response);
     app.routing(request, response);

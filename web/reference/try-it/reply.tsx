@@ -43,7 +43,12 @@ function Body({ reply: { headers, body, isCut } }: { reply: Reply }): ReactNode 
   return (
     <>
       {isCut && <p className={styles.limits}>{texts.tryIt.cut(texts.tryIt.bytes(bytesMax))}</p>}
-      <CodeBlock code={isJson(type) ? indented(body) : body} language={isJson(type) ? "json" : "text"} label={texts.tryIt.answerBody} wrap />
+      <CodeBlock
+        code={isJson(type) ? indented(body) : body}
+        language={isJson(type) ? "json" : "text"}
+        label={texts.tryIt.answerBody}
+        wrap
+      />
     </>
   );
 }
@@ -51,7 +56,9 @@ function Body({ reply: { headers, body, isCut } }: { reply: Reply }): ReactNode 
 /** The limits in words; all headers stand in the table as well. */
 function Limits({ headers }: { headers: Headers }): ReactNode {
   const number = (name: string): number => Number(headers.get(name) ?? Number.NaN);
-  const [limit, remaining, reset, retryAfter] = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After"].map(number);
+  const [limit, remaining, reset, retryAfter] = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After"].map(
+    number,
+  );
   if (limit === undefined || remaining === undefined || reset === undefined || Number.isNaN(limit)) return null;
   return (
     <p className={styles.limits}>

@@ -43,7 +43,9 @@ export function requestOf(operation: Operation, baseUrl: string, draft: Draft): 
   for (const { parameter, value } of sent) {
     if (parameter.in === "query") for (const one of valuesOf(parameter, value)) query.append(parameter.name, one);
   }
-  const headers = sent.filter(({ parameter }) => parameter.in === "header").map(({ parameter, value }): [string, string] => [parameter.name, value]);
+  const headers = sent
+    .filter(({ parameter }) => parameter.in === "header")
+    .map(({ parameter, value }): [string, string] => [parameter.name, value]);
   const body = operation.body.length === 0 ? undefined : isJson(draft.mediaType) ? draft.body : draft.file;
   if (body !== undefined) headers.push(["Content-Type", draft.mediaType]);
   const search = query.toString();
