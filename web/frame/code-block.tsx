@@ -5,16 +5,16 @@ import styles from "./code-block.module.css";
 import { highlight, type Language } from "./highlight.tsx";
 import { CheckIcon, CopyIcon } from "./icons.tsx";
 
-type Props = { code: string; language: Language; label: string; wrap?: boolean };
+type Props = { code: string; language: Language; label: string };
 
 /** Code in colours that can be copied, and scrolled by keyboard where it is wide. */
-export function CodeBlock({ code, language, label, wrap = false }: Props): ReactNode {
+export function CodeBlock({ code, language, label }: Props): ReactNode {
   const colored = useMemo(() => highlight(code, language), [code, language]);
   return (
     <div className={styles.block}>
       {/* What scrolls must be reachable by keyboard, and named (WCAG 2.2, 2.1.1); a fieldset is no place for code. */}
-      {/* oxlint-disable-next-line jsx-a11y/prefer-tag-over-role */}
-      <pre className={wrap ? styles.wrapped : styles.code} tabIndex={0} role="group" aria-label={label}>
+      {/* oxlint-disable-next-line jsx-a11y/prefer-tag-over-role, jsx-a11y/no-noninteractive-tabindex */}
+      <pre className={styles.code} tabIndex={0} role="group" aria-label={label}>
         <code>{colored}</code>
       </pre>
       <CopyIconButton text={code} />

@@ -30,5 +30,4 @@ test("a word that begins the first text comes before one inside a later text", (
     search("list", items.toReversed()).map(({ id }) => id),
     ["orders", "list"],
   );
-  assert.deepEqual(found("an"), ["create", "list", "orders"].slice(0, 2));
 });

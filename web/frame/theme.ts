@@ -29,8 +29,7 @@ const night: MantineColorsTuple = [
 
 export const theme = createTheme({
   primaryColor: "pine",
-  primaryShade: { light: 9, dark: 4 },
-  autoContrast: true,
+  primaryShade: { light: 9, dark: 8 },
   colors: { pine, dark: night },
   fontFamily: "'Inter Variable', system-ui, sans-serif",
   fontFamilyMonospace: "ui-monospace, 'SF Mono', 'Cascadia Code', Menlo, 'DejaVu Sans Mono', monospace",

@@ -1,10 +1,10 @@
-import { TextInput } from "@mantine/core";
+import { TextInput, VisuallyHidden } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { SearchIcon } from "../frame/icons.tsx";
 import { search } from "../frame/search.ts";
 import { texts } from "../texts/texts.ts";
-import { MethodBadge, OperationBadges } from "./badges.tsx";
+import { MethodBadge, StabilityBadge } from "./badges.tsx";
 import { searchTexts, type Group, type Operation } from "./description.ts";
 import styles from "./navigation.module.css";
 
@@ -80,7 +80,8 @@ function OperationLinks({ operations }: { operations: Operation[] }): ReactNode 
         <li key={operation.id}>
           <Link to="/reference/$operationId" params={{ operationId: operation.id }} className={styles.link}>
             <span className={operation.deprecation ? styles.struck : styles.name}>{operation.summary}</span>
-            <OperationBadges operation={operation} />
+            {operation.stability && <StabilityBadge stability={operation.stability} />}
+            {operation.deprecation && <VisuallyHidden>{texts.reference.deprecated}</VisuallyHidden>}
             <MethodBadge method={operation.method} />
           </Link>
         </li>

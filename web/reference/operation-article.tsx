@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { Prose } from "../frame/markdown.tsx";
 import { formatMoment, texts } from "../texts/texts.ts";
 import { Answers } from "./answers.tsx";
-import { DeprecatedBadge, MethodBadge, StabilityBadge } from "./badges.tsx";
+import { MethodBadge, StabilityBadge } from "./badges.tsx";
 import { BodyDescription } from "./body.tsx";
 import { useDescription } from "./context.ts";
 import type { Operation } from "./description.ts";
@@ -59,9 +59,7 @@ function Deprecation({ operation: { deprecation } }: { operation: Operation }): 
   const successor = operations.find(({ id }) => id === deprecation.successor);
   return (
     <aside className={styles.deprecation} aria-label={texts.reference.deprecatedTitle}>
-      <p className={styles.deprecationTitle}>
-        <DeprecatedBadge /> {texts.reference.deprecatedTitle}
-      </p>
+      <p className={styles.deprecationTitle}>{texts.reference.deprecatedTitle}</p>
       {deprecation.sunset && (
         <p>
           <time dateTime={deprecation.sunset.toISOString()}>{texts.reference.sunset(formatMoment(deprecation.sunset))}</time>

@@ -109,7 +109,7 @@ export const en = {
     body: "Body",
     notJson: "This is not JSON: the service will refuse it.",
     missing: (name: string) => `${name} is part of the path: it cannot be empty.`,
-    manyHint: "Several values are separated by commas.",
+    many: "not sent; several, by commas",
     any: "not sent",
     send: "Send",
     cancel: "Cancel",

@@ -48,8 +48,7 @@ function ParameterField({ parameter, value, error, onChange }: FieldProps): Reac
     <TextInput
       {...shared}
       className={parameter.in === "header" ? styles.wide : undefined}
-      description={schema.type === "array" ? texts.tryIt.manyHint : undefined}
-      placeholder={required ? undefined : texts.tryIt.any}
+      placeholder={schema.type === "array" ? texts.tryIt.many : required ? undefined : texts.tryIt.any}
       inputMode={schema.type === "integer" ? "numeric" : undefined}
       autoComplete="off"
       spellCheck={false}

@@ -43,12 +43,7 @@ function Body({ reply: { headers, body, isCut } }: { reply: Reply }): ReactNode 
   return (
     <>
       {isCut && <p className={styles.limits}>{texts.tryIt.cut(texts.tryIt.bytes(bytesMax))}</p>}
-      <CodeBlock
-        code={isJson(type) ? indented(body) : body}
-        language={isJson(type) ? "json" : "text"}
-        label={texts.tryIt.answerBody}
-        wrap
-      />
+      <CodeBlock code={isJson(type) ? indented(body) : body} language={isJson(type) ? "json" : "text"} label={texts.tryIt.answerBody} />
     </>
   );
 }
