@@ -116,7 +116,8 @@ test("nothing outside the built files is served", async () => {
 
 for (const path of ["/", "/reference", "/reference/createPet"]) {
   test(`the first load of ${path} has at most ${scriptBytesMax / 1000} KB of JavaScript`, async (t) => {
-    const { requests } = await visit(t, browser, service.address + path);
+    const { page, requests } = await visit(t, browser, service.address + path);
+    await page.waitForLoadState("networkidle");
     const scripts = new Set(requests.filter((request) => new URL(request).pathname.endsWith(".js")));
     const answers = await Promise.all([...scripts].map((script) => raw(new URL(script).pathname, { "accept-encoding": "gzip" })));
     const bytes = answers.reduce((sum, { body }) => sum + body.length, 0);

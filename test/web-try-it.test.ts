@@ -151,6 +151,7 @@ test("the key stays in memory unless its keeping is asked for, and then until th
 test("of an operation with x-hideTryItPanel nothing of the panel can be reached", async (t) => {
   const { page, panel, key, send, requests } = await open(t, "listOrders#try-it");
   await page.getByRole("heading", { level: 1, name: "List orders" }).waitFor();
+  await page.waitForLoadState("networkidle");
   for (const part of [panel, key, send, page.locator("#try-it"), page.locator("form")]) assert.equal(await part.count(), 0);
   assert.equal(await page.getByText("Try it").count(), 0);
   assert.ok(

@@ -33,7 +33,8 @@ export async function visit(t: TestContext, browser: Browser, url: string, optio
     assert.deepEqual(errors, []);
     assert.deepEqual([...new Set(requests.map((request) => new URL(request).host))], [new URL(url).host]);
   });
-  await page.goto(url, { waitUntil: "networkidle" });
+  await page.goto(url);
+  await page.getByRole("heading").first().waitFor();
   return { page, context, requests };
 }
 

@@ -5,24 +5,25 @@ import { texts } from "../texts/texts.ts";
 import styles from "./message-page.module.css";
 import { usePageTitle } from "./page-title.ts";
 
-type Props = { title: string; text: string; children?: ReactNode };
+type Props = { title: string; text: string; isPart?: boolean; children?: ReactNode };
 
-/** A page that says one thing and where to go from there. */
-export function MessagePage({ title, text, children }: Props): ReactNode {
+/** A page that says one thing and where to go from there; `isPart` where a page stands around it. */
+export function MessagePage({ title, text, isPart = false, children }: Props): ReactNode {
   usePageTitle(title);
+  const Tag = isPart ? "div" : "main";
   return (
-    <div className={styles.message}>
+    <Tag id={isPart ? undefined : "content"} className={styles.message} tabIndex={-1}>
       <h1>{title}</h1>
       <p>{text}</p>
       {children}
-    </div>
+    </Tag>
   );
 }
 
 /** An address that leads nowhere. */
-export function NotFoundPage({ text = texts.notFound.text }: { text?: string }): ReactNode {
+export function NotFoundPage({ text = texts.notFound.text, isPart = false }: { text?: string; isPart?: boolean }): ReactNode {
   return (
-    <MessagePage title={texts.notFound.title} text={text}>
+    <MessagePage title={texts.notFound.title} text={text} isPart={isPart}>
       <Link to="/reference">{texts.notFound.toReference}</Link>
     </MessagePage>
   );

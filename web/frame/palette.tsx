@@ -23,7 +23,7 @@ export function Palette({ commands }: { commands: Command[] }): ReactNode {
       scrollable
       maxHeight={460}
       size={620}
-      aria-label={texts.palette.title}
+      attributes={{ content: { "aria-label": texts.palette.title } }}
     >
       <Spotlight.Search placeholder={texts.palette.placeholder} aria-label={texts.palette.title} leftSection={<SearchIcon />} />
       <Spotlight.ActionsList>

@@ -30,10 +30,12 @@ export function Shell({ links, commands, children }: Props): ReactNode {
             </Link>
           ))}
         </nav>
-        <UnstyledButton className={styles.search} onClick={openPalette} aria-label={texts.search} aria-keyshortcuts="Control+K Meta+K">
+        <UnstyledButton className={styles.search} onClick={openPalette} aria-keyshortcuts="Control+K Meta+K">
           <SearchIcon />
           <span className={styles.searchText}>{texts.search}</span>
-          <Kbd className={styles.searchKey}>{isApple ? "⌘ K" : "Ctrl K"}</Kbd>
+          <Kbd className={styles.searchKey} aria-hidden>
+            {isApple ? "⌘ K" : "Ctrl K"}
+          </Kbd>
         </UnstyledButton>
         <ColorSchemeButton />
       </header>

@@ -1,4 +1,4 @@
-import { Button, Drawer } from "@mantine/core";
+import { Button, CloseButton, Drawer, Group } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useLocation } from "@tanstack/react-router";
 import { useEffect, type ReactNode } from "react";
@@ -21,7 +21,10 @@ export function WithSidebar({ label, navigation, children }: Props): ReactNode {
           {label}
         </Button>
       </div>
-      <Drawer opened={opened} onClose={close} title={label} size={320} closeButtonProps={{ "aria-label": texts.closeMenu }}>
+      <Drawer opened={opened} onClose={close} size={320} withCloseButton={false} attributes={{ content: { "aria-label": label } }}>
+        <Group justify="flex-end">
+          <CloseButton aria-label={texts.closeMenu} onClick={close} />
+        </Group>
         {navigation}
       </Drawer>
       <main id="content" className={styles.content} tabIndex={-1}>

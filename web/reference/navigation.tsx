@@ -59,23 +59,25 @@ function Tree({ groups }: { groups: Group[] }): ReactNode {
         </li>
       </ul>
       {groups.map((group) => (
-        <section key={group.name} aria-label={group.name}>
+        <div key={group.name}>
           <h2 className={styles.group}>{group.name}</h2>
-          {group.sections.map(({ tag, operations }) => (
-            <section key={tag} aria-label={tag}>
-              <h3 className={styles.tag}>{tag}</h3>
-              <OperationLinks operations={operations} />
-            </section>
-          ))}
-        </section>
+          <ul className={styles.list} aria-label={group.name}>
+            {group.sections.map(({ tag, operations }) => (
+              <li key={tag}>
+                <h3 className={styles.tag}>{tag}</h3>
+                <OperationLinks label={tag} operations={operations} />
+              </li>
+            ))}
+          </ul>
+        </div>
       ))}
     </>
   );
 }
 
-function OperationLinks({ operations }: { operations: Operation[] }): ReactNode {
+function OperationLinks({ label, operations }: { label?: string; operations: Operation[] }): ReactNode {
   return (
-    <ul className={styles.list}>
+    <ul className={styles.list} aria-label={label}>
       {operations.map((operation) => (
         <li key={operation.id}>
           <Link to="/reference/$operationId" params={{ operationId: operation.id }} className={styles.link}>

@@ -16,7 +16,7 @@ export function OperationPage(): ReactNode {
   const { operations } = useDescription();
   const operation = operations.find(({ id }) => id === operationId);
   usePageTitle(operation?.summary ?? texts.notFound.title);
-  if (!operation) return <NotFoundPage text={texts.notFound.operation(operationId)} />;
+  if (!operation) return <NotFoundPage isPart text={texts.notFound.operation(operationId)} />;
   return (
     <div className={styles.page} key={operation.id}>
       <OperationArticle operation={operation} level={1} samples={false} />

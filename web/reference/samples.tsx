@@ -20,7 +20,7 @@ export function Samples({ samples, level }: { samples: CodeSample[]; level: 1 | 
   const Title = level === 1 ? "h2" : "h3";
   if (samples.length === 0) return null;
   return (
-    <section aria-labelledby={titleId} className={styles.samples}>
+    <div className={styles.samples}>
       <Title id={titleId}>{texts.reference.samples}</Title>
       <Tabs value={chosen} onChange={(label) => choose(label ?? "")} keepMounted={false}>
         <Tabs.List aria-labelledby={titleId}>
@@ -37,6 +37,6 @@ export function Samples({ samples, level }: { samples: CodeSample[]; level: 1 | 
         ))}
       </Tabs>
       <p className={styles.hint}>{texts.reference.samplesHint(absoluteUrl(serverUrl))}</p>
-    </section>
+    </div>
   );
 }
