@@ -7,13 +7,16 @@ import sql, { raw } from "sql-template-tag";
 import { openAdministration } from "./administration.ts";
 import { scopes } from "./callers/keys/keys.ts";
 import { openKeyVerifier } from "./callers/keys/verify.ts";
+import { openMemoryLimiter } from "./callers/limits/memory.ts";
 import type { Database } from "./platform/db/database.ts";
+import { noOtherNodes } from "./platform/nodes/nodes.ts";
 import { migrate } from "./platform/db/migrate.ts";
 import { openSqlite } from "./platform/db/sqlite.ts";
 import { Problem } from "./platform/problem.ts";
 
 const start = Date.UTC(2026, 0, 1);
 const hourMs = 3_600_000;
+const free = { perMinute: 60, perDay: 1_000 };
 
 async function openScene(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), "petstore-"));
@@ -27,8 +30,9 @@ async function openScene(t: TestContext) {
     await db.close();
     rmSync(folder, { recursive: true });
   });
-  const admin = openAdministration({ db, clock, verifier });
-  return { db, time, verifier, admin, shop: (name: string) => admin["accounts.create"]({ name, plan: "pro" }) };
+  const limiter = openMemoryLimiter({ clock, addressQuota: free });
+  const admin = openAdministration({ db, clock, verifier, limiter, announcer: noOtherNodes });
+  return { db, time, verifier, limiter, admin, shop: (name: string) => admin["accounts.create"]({ name, plan: "pro" }) };
 }
 
 function refused(code: string, message?: RegExp) {
@@ -167,6 +171,18 @@ test("a revoked key stops with the answer and the account's other keys go on", a
   await assert.rejects(admin["keys.revoke"]({ id: other.id }), refused("not_found"));
 });
 
+test("a key that is unbanned starts anew at once, and one that had nothing says so", async (t) => {
+  const { admin, limiter, shop } = await openScene(t);
+  await shop("A");
+  const { key } = await admin["keys.create"]({ account: 1 });
+  for (let i = 0; i < 81; i++) limiter.account(1, 1, free);
+  assert.equal(limiter.account(1, 1, free).verdict, "key_banned");
+  assert.equal((await admin["keys.unban"]({ id: 1 })).unbanned, true);
+  assert.equal(limiter.account(1, 1, free).verdict, "rate_limit_exceeded");
+  assert.deepEqual(await admin["keys.unban"]({ id: 2 }), { id: 2, account: 1, prefix: key.slice(0, 8), unbanned: false });
+  await assert.rejects(admin["keys.unban"]({ id: 99 }), refused("not_found"));
+});
+
 test("an account has at most 1,000 keys, one of another account is not among them", async (t) => {
   const { admin, shop } = await openScene(t);
   await shop("A");
@@ -207,6 +223,8 @@ async function fill(db: Database, account: number): Promise<void> {
     await tx.query(
       sql`INSERT INTO orders (account_id, id, pet_id, quantity, held, complete, version) VALUES (${account}, 1, 1, 1, 0, FALSE, 1)`,
     );
+    await tx.query(sql`INSERT INTO usage (account_id, step, kind, start, name, requests, refused, banned)
+      VALUES (${account}, 60000, 'key', ${start}, '1', 1, 0, 0)`);
     await tx.query(sql`INSERT INTO idempotency (account_id, target, key, body_hash, status, headers, created_at)
       VALUES (${account}, 'POST /v1/pets', 'k', 'h', 201, '{}', ${start})`);
   });

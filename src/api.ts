@@ -1,33 +1,36 @@
 import type { BlockList } from "node:net";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import sql from "sql-template-tag";
 import { stringify } from "yaml";
 import type { Limiter } from "./callers/limits/limits.ts";
 import { openMemoryLimiter } from "./callers/limits/memory.ts";
+import { addMetrics, type MetricsOptions } from "./metrics.ts";
 import { limitRoutes } from "./callers/limits/limits.routes.ts";
+import { usageRoutes } from "./callers/usage/usage.routes.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { Database } from "./platform/db/database.ts";
-import { openApp } from "./platform/http/app.ts";
+import { addPages, openApp } from "./platform/http/app.ts";
 import type { Gate } from "./platform/http/caller.ts";
 import { describe, type Description } from "./platform/http/description.ts";
 import type { Operation } from "./platform/http/operation.ts";
 import { addOperations } from "./platform/http/routes.ts";
+import { countTraffic } from "./platform/http/traffic.ts";
 import { categoryRoutes } from "./store/categories/categories.routes.ts";
 import { inventoryRoutes } from "./store/inventory/inventory.routes.ts";
 import { orderRoutes } from "./store/orders/orders.routes.ts";
 import { petRoutes } from "./store/pets/pets.routes.ts";
-import { addWeb, sendNotFoundPage, type Web } from "./web.ts";
+import { addWeb, sendPage, type Web } from "./web.ts";
 
 /** When GET /pets/{petId} was deprecated: it was so from the first release on. */
 const getPetDeprecated = Date.UTC(2026, 0, 1);
 
-type OperationOptions = { getPetSunset: number; limiter: Pick<Limiter, "peekAccount" | "standing"> };
+type OperationOptions = { getPetSunset: number; limiter: Pick<Limiter, "peekAccount" | "standing">; flushUsage: () => Promise<void> };
 
 /** The description of the API as a service with this setting serves it. */
 export function descriptionOf(getPetSunset: number): Description {
   const limiter = openMemoryLimiter({ clock: () => 0, addressQuota: { perMinute: 0, perDay: 0 } });
-  return describe(operationsOf({ getPetSunset, limiter }));
+  return describe(operationsOf({ getPetSunset, limiter, flushUsage: async () => undefined }));
 }
 
 /** Every operation of the API, in the order of the description. */
@@ -38,14 +41,16 @@ function operationsOf(options: OperationOptions): Operation[] {
     ...orderRoutes,
     ...inventoryRoutes,
     ...limitRoutes(options.limiter),
+    ...usageRoutes(options.flushUsage),
   ];
 }
 
-export type ApiOptions = {
+export type ApiOptions = MetricsOptions & {
   db: Database;
   clock: Clock;
   gate: Gate;
   limiter: Limiter;
+  flushUsage: () => Promise<void>;
   log: Logger;
   getPetSunset: number;
   trustedProxies: BlockList;
@@ -58,17 +63,17 @@ export type ApiOptions = {
 /** Builds the HTTP side of the service: the conventions, the operations, the description, the probes, the web application. */
 export function openApi(options: ApiOptions): FastifyInstance {
   const { db, clock, gate, log, trustedProxies, web, ready } = options;
-  const app = openApp({
-    gate,
-    log,
-    trustedProxies,
-    ...(web && { notFoundPage: (request, reply) => sendNotFoundPage(request, reply, web) }),
-  });
+  const traffic = countTraffic();
+  const notFoundPage = web && ((request: FastifyRequest, reply: FastifyReply) => sendPage(request, reply.code(404), web));
+  const app = openApp({ gate, log, trustedProxies, onAnswered: traffic.onAnswered, notFoundPage });
   const operations = operationsOf(options);
   addOperations(app, operations, { db, clock });
-  addDescription(app, describe(operations));
-  addProbes(app, db, ready);
-  if (web) addWeb(app, web);
+  addPages(app, (pages) => {
+    addDescription(pages, describe(operations));
+    addProbes(pages, db, ready);
+    addMetrics(pages, { ...options, traffic });
+    if (web) addWeb(pages, web);
+  });
   return app;
 }
 

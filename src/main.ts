@@ -3,7 +3,7 @@ import { failure, readArguments, UsageError, type Command } from "./commands/com
 import { description } from "./commands/description.ts";
 import { exporting } from "./commands/export.ts";
 import { importing } from "./commands/import.ts";
-import { keysCreate, keysList, keysRevoke, keysRotate } from "./commands/keys.ts";
+import { keysCreate, keysList, keysRevoke, keysRotate, keysUnban } from "./commands/keys.ts";
 import { migrate } from "./commands/migrate.ts";
 import { serve } from "./commands/serve.ts";
 import { settings } from "./commands/settings.ts";
@@ -20,6 +20,7 @@ const commands: Command[] = [
   keysList,
   keysRotate,
   keysRevoke,
+  keysUnban,
   importing(client),
   exporting(client),
   migrate,

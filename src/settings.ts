@@ -56,12 +56,27 @@ const table = {
     allowed: "a folder",
     meaning: "Folder of the embedded database, made if absent (mode 0700)",
   }),
+  redisUrl: setting({
+    name: "REDIS_URL",
+    fallback: "",
+    parse: (text) => (text === "" || (/^rediss?:\/\/[^/]/i.test(text) && URL.canParse(text)) ? text : undefined),
+    allowed: "a redis:// or rediss:// URL",
+    meaning: "Redis or Valkey in which all nodes count limits together; without it each process counts alone",
+    secret: true,
+  }),
   trustedProxies: setting({
     name: "TRUSTED_PROXIES",
     fallback: "",
     parse: addressList,
     allowed: "IP addresses and CIDR ranges, separated by commas",
     meaning: "Proxies whose X-Forwarded-For is believed",
+  }),
+  metricsFrom: setting({
+    name: "METRICS",
+    fallback: "127.0.0.0/8,::1",
+    parse: (text) => addressList(text === "off" ? "" : text),
+    allowed: "off, or IP addresses and CIDR ranges, separated by commas",
+    meaning: "Who may read /metrics",
   }),
   getPetSunset: setting({
     name: "GET_PET_SUNSET",

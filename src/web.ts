@@ -44,20 +44,15 @@ export async function readWeb(): Promise<Web | undefined> {
 
 /** Serves the web application. Files under /assets carry a hash in their name, and never change. */
 export function addWeb(app: FastifyInstance, { page, files }: Web): void {
-  for (const path of pages) app.get(path, (request, reply) => sendPage(request, reply, page));
+  for (const path of pages) app.get(path, (request, reply) => sendPage(request, reply, { page }));
   for (const [path, file] of files) {
     const caching = path.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-cache";
     app.get(`/${path}`, (request, reply) => sendStaticFile(request, reply.headers({ ...everyFile, "cache-control": caching }), file));
   }
 }
 
-/** The application's own "not found" where a person follows a wrong address; undefined where a program does. */
-export function sendNotFoundPage(request: FastifyRequest, reply: FastifyReply, { page }: Web): FastifyReply | undefined {
-  const isPerson = (request.method === "GET" || request.method === "HEAD") && request.headers.accept?.includes("text/html");
-  return isPerson ? sendPage(request, reply.code(404), page) : undefined;
-}
-
-function sendPage(request: FastifyRequest, reply: FastifyReply, page: StaticFile): FastifyReply {
+/** Sends the page that the application begins with, whatever the address. */
+export function sendPage(request: FastifyRequest, reply: FastifyReply, { page }: Pick<Web, "page">): FastifyReply {
   reply.headers(everyPage);
   if (request.url.startsWith("/reference")) reply.header("link", "</openapi.json>; rel=preload; as=fetch; crossorigin");
   return sendStaticFile(request, reply, page);

@@ -11,6 +11,7 @@ const directions: Record<string, string[]> = {
     "src/administration.ts",
     "src/api.ts",
     "src/storage.ts",
+    "src/counting.ts",
     "src/settings.ts",
     "src/importing",
     "src/platform",
@@ -22,6 +23,9 @@ const directions: Record<string, string[]> = {
     "src/administration.ts",
     "src/api.ts",
     "src/storage.ts",
+    "src/counting.ts",
+    "src/membership.ts",
+    "src/metrics.ts",
     "src/settings.ts",
     "src/web.ts",
     "src/platform",
@@ -30,8 +34,11 @@ const directions: Record<string, string[]> = {
     "src/publishing",
   ],
   "src/administration.ts": ["src/callers", "src/platform"],
+  "src/counting.ts": ["src/settings.ts", "src/callers", "src/platform"],
   "src/storage.ts": ["src/settings.ts", "src/platform"],
-  "src/api.ts": ["src/web.ts", "src/platform", "src/store", "src/callers", "src/publishing"],
+  "src/membership.ts": ["src/callers", "src/platform"],
+  "src/metrics.ts": ["src/callers", "src/platform"],
+  "src/api.ts": ["src/metrics.ts", "src/web.ts", "src/platform", "src/store", "src/callers", "src/publishing"],
   "src/settings.ts": ["src/platform"],
   "src/web.ts": ["src/platform"],
 
@@ -40,7 +47,8 @@ const directions: Record<string, string[]> = {
   "src/store/pets": ["src/store/categories", "src/platform"],
   "src/store/categories": ["src/platform"],
 
-  "src/callers/gate.ts": ["src/callers/limits", "src/callers/keys", "src/callers/accounts", "src/platform"],
+  "src/callers/gate.ts": ["src/callers/usage", "src/callers/limits", "src/callers/keys", "src/callers/accounts", "src/platform"],
+  "src/callers/usage": ["src/callers/limits", "src/callers/keys", "src/callers/accounts", "src/platform"],
   "src/callers/limits": ["src/callers/keys", "src/callers/accounts", "src/platform"],
   "src/callers/keys": ["src/callers/accounts", "src/platform"],
   "src/callers/accounts": ["src/platform"],
@@ -60,7 +68,7 @@ const directions: Record<string, string[]> = {
   bench: ["src", "client"],
   bin: ["src/main.ts"],
 };
-const mayUseRoutesAndInnerFiles = /^(src\/(service|api|callers\/gate)\.ts|bench)$/;
+const mayUseRoutesAndInnerFiles = /^(src\/(service|api|counting|membership|callers\/gate)\.ts|bench)$/;
 const mayReadEnvironment = /^(src\/settings\.ts$|bin\/|bench\/)/;
 const mayReadTime = /^(src\/platform\/clock\.ts$|web\/|bench\/|bin\/)/;
 const linesMax = 300;

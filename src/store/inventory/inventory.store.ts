@@ -1,5 +1,6 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import { limitTo } from "../../platform/db/limit.ts";
 import { int32Max } from "../../platform/http/schemas.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { PetStatus } from "../pets/pets.ts";
@@ -27,7 +28,7 @@ export async function listItems(
 ): Promise<StoredItem[]> {
   const filter = status === undefined ? sql`` : sql`AND status = ${status}`;
   const rows = await db.query<ItemRow>(sql`
-    SELECT ${columns} FROM inventory WHERE account_id = ${accountId} ${filter} AND pet_id > ${afterPetId} ORDER BY pet_id LIMIT ${limit}`);
+    SELECT ${columns} FROM inventory WHERE account_id = ${accountId} ${filter} AND pet_id > ${afterPetId} ORDER BY pet_id ${limitTo(limit)}`);
   return rows.map(stored);
 }
 

@@ -83,7 +83,7 @@ export async function deletePet(tx: Transaction, accountId: number, id: number):
 async function insertRows(tx: Transaction, accountId: number, pets: NewPet[]): Promise<StoredPet[]> {
   const rows = pets.map(
     ({ name, categoryId, status = "available" }) =>
-      sql`(${accountId}, nextval('pets'), ${name}, ${fold(name)}, ${categoryId}, ${status}, 1)`,
+      sql`(${accountId}, nextval('pet_ids'), ${name}, ${fold(name)}, ${categoryId}, ${status}, 1)`,
   );
   try {
     const inserted = await tx.query<PetRow>(sql`
