@@ -77,6 +77,13 @@ test("a secret is read and never shown", () => {
     () => loadSettings({ REDIS_URL: "http://:hush@127.0.0.1" }),
     (error: Error) => !error.message.includes("hush"),
   );
+  const databaseUrl = "postgres://shop:hush@127.0.0.1:5432/shop";
+  assert.equal(loadSettings({ DATABASE_URL: databaseUrl }).databaseUrl, databaseUrl);
+  assert.doesNotMatch(JSON.stringify(describeSettings({ DATABASE_URL: databaseUrl })), /hush/);
+  assert.throws(
+    () => loadSettings({ DATABASE_URL: "mysql://shop:hush@127.0.0.1" }),
+    (error: Error) => !error.message.includes("hush"),
+  );
 });
 
 test("the list shows each setting's value beside its default", () => {

@@ -54,7 +54,15 @@ const table = {
     fallback: "./data",
     parse: (text) => (text.includes("\0") ? undefined : resolve(text)),
     allowed: "a folder",
-    meaning: "Folder of the embedded database, made if absent (mode 0700)",
+    meaning: "Folder of this process alone, with the embedded database; made if absent (mode 0700)",
+  }),
+  databaseUrl: setting({
+    name: "DATABASE_URL",
+    fallback: "",
+    parse: (text) => (text === "" || (/^postgres(ql)?:\/\/[^/]/i.test(text) && URL.canParse(text)) ? text : undefined),
+    allowed: "a postgres:// or postgresql:// URL with a host",
+    meaning: "PostgreSQL database that all nodes share; without it the data is in DATA_DIR",
+    secret: true,
   }),
   redisUrl: setting({
     name: "REDIS_URL",

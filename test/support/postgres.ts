@@ -17,7 +17,7 @@ async function serverUrl(): Promise<string> {
 }
 
 /** A database that nothing else uses, and what does away with it; the same one for the same name. */
-export async function newDatabase(name: string = randomUUID()): Promise<{ url: string; drop(): Promise<void> }> {
+export async function newDatabase(name: string = randomUUID()): Promise<{ url: string; drop: () => Promise<void> }> {
   const url = await serverUrl();
   const database = `test_${createHash("sha256").update(name).digest("hex").slice(0, 24)}`;
   const exists = await administer(url, `SELECT FROM pg_database WHERE datname = '${database}'`);
