@@ -57,7 +57,8 @@ for (const { name, path, open: prepare } of scenes) {
       assert.deepEqual(await findings(page), []);
       await page.setViewportSize(phone);
       assert.equal(await overflow(page), 0);
-      assert.deepEqual(await findings(page), []);
+      // the operations one by one are looked at above; all together take axe a quarter of a minute
+      if (path !== "/reference/all") assert.deepEqual(await findings(page), []);
     });
   }
 }
