@@ -37,10 +37,17 @@ const preflightHeaders = list({
 /** Hears of every answer: its status, and the time from the request's head in ms. */
 export type Answered = (request: FastifyRequest, status: number, ms: number) => void;
 
-export type AppOptions = { gate: Gate; log: Logger; trustedProxies: BlockList; onAnswered: Answered };
+export type AppOptions = {
+  gate: Gate;
+  log: Logger;
+  trustedProxies: BlockList;
+  onAnswered: Answered;
+  /** Answers people whose address leads nowhere; programs get the problem `not_found`. */
+  notFoundPage?: ((request: FastifyRequest, reply: FastifyReply) => FastifyReply) | undefined;
+};
 
 /** The Fastify app with what holds for every request: ids, the gate, CORS, errors, the log. It has no routes yet. */
-export function openApp({ gate, log, trustedProxies, onAnswered }: AppOptions): FastifyInstance {
+export function openApp({ gate, log, trustedProxies, onAnswered, notFoundPage }: AppOptions): FastifyInstance {
   const trusts = (address: string): boolean => trustedProxies.check(address, isIPv6(address) ? "ipv6" : "ipv4");
   const app = Fastify({
     logger: false,
@@ -93,7 +100,11 @@ export function openApp({ gate, log, trustedProxies, onAnswered }: AppOptions): 
   });
 
   app.setErrorHandler((error, request, reply) => refuse(error, request, reply));
-  app.setNotFoundHandler((request, reply) => sendProblem(request, reply, notFound()));
+  app.setNotFoundHandler((request, reply) => {
+    if (!notFoundPage || isApi(request) || !wantsPage(request)) return sendProblem(request, reply, notFound());
+    reply.header("X-Request-Id", request.id).raw.once("close", () => request.answered(reply.statusCode));
+    return notFoundPage(request, reply);
+  });
   app.server.on("checkContinue", (request, response) => {
     expectContinue(request, response);
     app.routing(request, response);
@@ -177,6 +188,10 @@ function isApi(request: FastifyRequest): boolean {
   return (request.routeOptions.url ?? request.url).startsWith(prefix);
 }
 
+function wantsPage({ method, headers }: FastifyRequest): boolean {
+  return (method === "GET" || method === "HEAD") && headers.accept !== undefined && headers.accept.includes("text/html");
+}
+
 /** A content type that cannot be parsed counts as none: the framework would refuse it before all that comes first. */
 function hideMalformedType({ raw, mediaType }: FastifyRequest): void {
   if (mediaType === undefined && raw.headers["content-type"] !== undefined) delete raw.headers["content-type"];
@@ -190,7 +205,9 @@ function hostProblem({ raw }: FastifyRequest): Problem | undefined {
 
 /** The path of a URL that may be in absolute form (RFC 9112, 3.2.2). */
 function originForm(url: string): string {
-  return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?#]*/i, "") || "/";
+  if (url.startsWith("/")) return url;
+  const path = url.replace(/^https?:\/\/[^/?#]*/i, "");
+  return path.startsWith("/") ? path : `/${path}`;
 }
 
 /** Headers as the list that node:http writes: names and values by turns. */
