@@ -8,7 +8,7 @@ import { Problem } from "../problem.ts";
 import { errorBody, problemOf, send, sendProblem } from "./answers.ts";
 import { expectContinue } from "./bodies.ts";
 import type { Gate } from "./caller.ts";
-import { prefix } from "./prefix.ts";
+import { hideMalformedType, isApi, requestProblem } from "./request-form.ts";
 import { nextRequestId } from "./request-ids.ts";
 import { notFound, pathOf } from "./routes.ts";
 
@@ -83,14 +83,13 @@ export function openApp({ gate, log, trustedProxies, onAnswered, notFoundPage }:
   app.addHook("onRequest", (request, reply, done) => {
     begin(request);
     if (!isApi(request)) return done();
-    const { "access-control-request-method": wanted, origin } = request.headers;
-    if (request.method === "OPTIONS" && wanted !== undefined && origin !== undefined) return void preflight(request, reply);
+    if (isPreflight(request)) return void preflight(request, reply);
     const refusal = gate.admit(request);
     if (refusal instanceof Promise) return void refusal.then(proceed, done);
     return proceed(refusal);
 
     function proceed(refused: Problem | undefined): void {
-      const problem = refused ?? hostProblem(request);
+      const problem = refused ?? requestProblem(request);
       if (problem) sendProblem(request, reply, problem);
       else {
         hideMalformedType(request);
@@ -150,6 +149,7 @@ export function openApp({ gate, log, trustedProxies, onAnswered, notFoundPage }:
   /** A URL that cannot be routed passes no hook: its key and limits are looked at here. */
   async function refuseUnrouted(error: Error, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     begin(request);
+    if (isApi(request) && isPreflight(request)) return preflight(request, reply);
     const refusal = isApi(request) ? await gate.admit(request) : undefined;
     refuse(refusal ?? error, request, reply);
   }
@@ -183,24 +183,12 @@ export function addPages(app: FastifyInstance, add: (pages: FastifyInstance) => 
   });
 }
 
-/** Whether a request is to the API: by its route where it has one, since a path may be written in more than one way. */
-function isApi(request: FastifyRequest): boolean {
-  return (request.routeOptions.url ?? request.url).startsWith(prefix);
-}
-
 function wantsPage({ method, headers }: FastifyRequest): boolean {
   return (method === "GET" || method === "HEAD") && headers.accept !== undefined && headers.accept.includes("text/html");
 }
 
-/** A content type that cannot be parsed counts as none: the framework would refuse it before all that comes first. */
-function hideMalformedType({ raw, mediaType }: FastifyRequest): void {
-  if (mediaType === undefined && raw.headers["content-type"] !== undefined) delete raw.headers["content-type"];
-}
-
-/** A request of HTTP/1.1 names its host (RFC 9112, 3.2). */
-function hostProblem({ raw }: FastifyRequest): Problem | undefined {
-  if (raw.headers.host !== undefined || raw.httpVersion === "1.0") return undefined;
-  return new Problem("invalid_request", "The request has no Host header.");
+function isPreflight({ method, headers }: FastifyRequest): boolean {
+  return method === "OPTIONS" && headers.origin !== undefined && headers["access-control-request-method"] !== undefined;
 }
 
 /** The path of a URL that may be in absolute form (RFC 9112, 3.2.2). */

@@ -72,7 +72,7 @@ function handlerOf(operation: Operation, { db, clock }: Runtime, idempotent: Ret
       const { read, write } = operation;
       if (read) return read(db, given);
       if (key === undefined) return db.write((tx) => write(tx, given));
-      const target = `${operation.method} ${pathOf(request.url)}`;
+      const target = `${operation.method} ${filledPath(operation.path, given.params)}`;
       return idempotent({ accountId: given.accountId, target, key }, input, now, (tx) => write(tx, given));
     }
   };
@@ -115,13 +115,18 @@ function addMethodNotAllowed(app: FastifyInstance, path: string, operations: Ope
   app.route({
     method: app.supportedMethods.filter((method) => !allowed.includes(method)),
     url: routeOf(path),
+    config: { allow },
+    // the other methods were refused before (`request-form.ts`)
     handler: (request, reply) => {
-      requireParameters(request.params as Record<string, string>);
       request.answerHeaders.push("Allow", allow);
-      if (request.method === "OPTIONS") return send(request, reply, 204);
-      throw new Problem("method_not_allowed", `${request.method} is not a method of this path. It has ${allow}.`);
+      return send(request, reply, 204);
     },
   });
+}
+
+/** The path of a request in its one canonical spelling. */
+function filledPath(path: string, params: Record<string, unknown> | undefined): string {
+  return addressOf(path).replaceAll(/\{(\w+)\}/g, (_all, name: string) => String(params?.[name]));
 }
 
 function routeOf(path: string): string {
