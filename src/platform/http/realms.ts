@@ -1,0 +1,54 @@
+import type { FastifyRequest } from "fastify";
+import type { Gate } from "./caller.ts";
+import { dashboardPrefix, prefix } from "./prefix.ts";
+
+/** The paths below a prefix, with a way in and headers (names and values by turns) of their own. */
+export type Realm = {
+  prefix: string;
+  gate: Gate;
+  /** On every answer. */
+  headers: readonly string[];
+  /** On the answer to a CORS preflight; where there are none, other origins are told nothing. */
+  preflightHeaders?: readonly string[];
+};
+
+const exposed =
+  "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Strikes-Remaining, RateLimit, RateLimit-Policy, Retry-After, Sunset, Deprecation, Link, ETag, Location, Allow, X-Request-Id, Idempotent-Replayed";
+
+/** The API. No cookies are known here, so any origin may read its answers (decisions, part 1: CORS). */
+export function apiRealm(gate: Gate): Realm {
+  return {
+    prefix,
+    gate,
+    headers: [
+      ...["Access-Control-Allow-Origin", "*"],
+      ...["Access-Control-Expose-Headers", exposed],
+      ...["Cache-Control", "private, no-cache"],
+      ...["X-Content-Type-Options", "nosniff"],
+    ],
+    preflightHeaders: [
+      ...["Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE"],
+      ...["Access-Control-Allow-Headers", "Authorization, X-API-Key, Content-Type, If-Match, If-None-Match, Idempotency-Key"],
+      ...["Access-Control-Max-Age", "86400"],
+    ],
+  };
+}
+
+/** What the dashboard calls: for its own origin only, and kept by nobody. */
+export function dashboardRealm(gate: Gate): Realm {
+  return {
+    prefix: dashboardPrefix,
+    gate,
+    headers: [
+      ...["Cache-Control", "no-store"],
+      ...["Cross-Origin-Resource-Policy", "same-origin"],
+      ...["X-Content-Type-Options", "nosniff"],
+    ],
+  };
+}
+
+/** The realm that a request is to: by its route where it has one, since a path may be written in more than one way. */
+export function realmOf(request: FastifyRequest, realms: readonly Realm[]): Realm | undefined {
+  const path = request.routeOptions.url ?? request.url;
+  return realms.find((realm) => path.startsWith(realm.prefix));
+}
