@@ -31,7 +31,7 @@ async function openScene(t: TestContext) {
     rmSync(folder, { recursive: true });
   });
   const limiter = openMemoryLimiter({ clock, addressQuota: free });
-  const admin = openAdministration({ db, clock, verifier, limiter, announcer: noOtherNodes });
+  const admin = openAdministration({ db, clock, verifier, limiter, announcer: noOtherNodes, publicUrl: "https://pets.example" });
   return { db, time, verifier, limiter, admin, shop: (name: string) => admin["accounts.create"]({ name, plan: "pro" }) };
 }
 

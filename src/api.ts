@@ -14,6 +14,8 @@ import { addPages, openApp } from "./platform/http/app.ts";
 import type { Gate } from "./platform/http/caller.ts";
 import { describe, type Description } from "./platform/http/description.ts";
 import type { Operation } from "./platform/http/operation.ts";
+import { dashboardPrefix } from "./platform/http/prefix.ts";
+import { apiRealm, dashboardRealm } from "./platform/http/realms.ts";
 import { addOperations } from "./platform/http/routes.ts";
 import { countTraffic } from "./platform/http/traffic.ts";
 import { categoryRoutes } from "./store/categories/categories.routes.ts";
@@ -44,10 +46,14 @@ function operationsOf(options: OperationOptions): Operation[] {
   ];
 }
 
+/** What signed-in people call: every operation of the API, and those about themselves and their account's access. */
+export type Dashboard = { gate: Gate; operations: Operation[] };
+
 export type ApiOptions = MetricsOptions & {
   db: Database;
   clock: Clock;
   gate: Gate;
+  dashboard: Dashboard;
   limiter: Limiter;
   flushUsage: () => Promise<void>;
   log: Logger;
@@ -59,11 +65,12 @@ export type ApiOptions = MetricsOptions & {
 
 /** Builds the HTTP side of the service: the conventions, the operations, the description, the probes. */
 export function openApi(options: ApiOptions): FastifyInstance {
-  const { db, clock, gate, log, trustedProxies, ready } = options;
+  const { db, clock, gate, dashboard, log, trustedProxies, ready } = options;
   const traffic = countTraffic();
-  const app = openApp({ gate, log, trustedProxies, onAnswered: traffic.onAnswered });
+  const app = openApp({ realms: [apiRealm(gate), dashboardRealm(dashboard.gate)], log, trustedProxies, onAnswered: traffic.onAnswered });
   const operations = operationsOf(options);
   addOperations(app, operations, { db, clock });
+  addOperations(app, [...operations, ...dashboard.operations], { db, clock }, dashboardPrefix);
   addPages(app, (pages) => {
     addDescription(pages, describe(operations));
     addProbes(pages, db, ready);

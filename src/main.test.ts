@@ -75,7 +75,14 @@ test("while a process serves the folder it runs the commands, and knows of each 
   const { dataDir, petstore, json } = openShell(t);
   const { db, close } = await openStorage({ dataDir, databaseUrl: "" }, "petstore serve", 0);
   const verifier = openKeyVerifier({ db, clock: systemClock, onError: assert.ifError });
-  const administration = openAdministration({ db, clock: systemClock, verifier, limiter: { unban: () => false }, announcer: noOtherNodes });
+  const administration = openAdministration({
+    db,
+    clock: systemClock,
+    verifier,
+    limiter: { unban: () => false },
+    announcer: noOtherNodes,
+    publicUrl: "https://pets.example",
+  });
   const socket = await openSocket(socketPath({ dataDir }), administration, assert.ifError);
   t.after(async () => {
     await socket.close();

@@ -9,19 +9,21 @@ import { scopesOf } from "./people.ts";
 import { sessionCookie } from "./sessions.ts";
 import { findSession, noteSeen, type SignedIn } from "./sessions.store.ts";
 
-/**
- * The way in to what the dashboard calls (decisions, part 3): the origin, then the session, then the person's own window.
- * The session is read anew for each request, so that on every node one that is ended, and a role that is taken away,
- * are so at once. Whoever is not signed in counts on the caller's address, but may sign in.
- */
-export function openDashboardGate(options: {
+export type DashboardGateOptions = {
   db: Database;
   clock: Clock;
   limiter: Pick<Limiter, "dashboard" | "address" | "peekAddress">;
   publicUrl: string;
   onRefused: (verdict: Verdict) => void;
   onError: (error: unknown) => void;
-}): Gate {
+};
+
+/**
+ * The way in to what the dashboard calls (decisions, part 3): the origin, then the session, then the person's own window.
+ * The session is read anew for each request, so that on every node one that is ended, and a role that is taken away,
+ * are so at once. Whoever is not signed in counts on the caller's address, but may sign in.
+ */
+export function openDashboardGate(options: DashboardGateOptions): Gate {
   const { db, clock, limiter, publicUrl, onRefused, onError } = options;
   const cookie = sessionCookie(publicUrl);
 

@@ -2,12 +2,9 @@ import { randomBytes } from "node:crypto";
 import sql, { raw } from "sql-template-tag";
 import type { Queryable, Row, Transaction } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
-import { emailKey, emailOf, hashToken, linkMs, makeToken, membersMax, type Member, type Role } from "./people.ts";
+import { emailKey, emailOf, hashToken, linkMs, makeToken, membersMax, type Invited, type Member, type Role } from "./people.ts";
 
 const columns = raw("id, account_id, email, role, password IS NOT NULL AS has_password, created_at, signed_in_at");
-
-/** A member with a new sign-in link, whose token is known here only. Times are ms since the Unix epoch. */
-export type Invited = { member: Member; token: string; expiresAt: number };
 
 /**
  * Invites somebody, or a member anew: the role of a member stays as it is. Without a role the account's first member with
@@ -86,7 +83,7 @@ export async function findCandidates(db: Queryable, email: string): Promise<Cand
     accountId: Number(row["account_id"]),
     memberId: Number(row["id"]),
     salt: String(row["salt"]),
-    password: row["password"] === null ? null : String(row["password"]),
+    password: row["password"] as string | null,
   }));
 }
 
@@ -116,19 +113,30 @@ export async function setPassword(tx: Transaction, accountId: number, seen: Omit
   return rows.length > 0;
 }
 
-/** Gives an email, with the salt that belongs to it, to a member who has none. @throws Problem where it is taken in this account */
-export async function nameMember(tx: Transaction, accountId: number, memberId: number, email: string): Promise<void> {
+/**
+ * Gives an email to a member who has none. A member with another salt than the email's, who was named meanwhile, stays
+ * as it is, and `setPassword` then finds nothing to set.
+ *
+ * @param salt what `saltFor` gave for the email
+ * @throws Problem `invalid_request` where the email is a member's of this account
+ */
+export async function nameMember(tx: Transaction, accountId: number, memberId: number, email: string, salt: string): Promise<void> {
   await lockMembers(tx, accountId);
   await tx.lock(`email ${emailKey(email)}`);
   if (await findMemberByEmail(tx, accountId, email)) throw new Problem("invalid_request", "A member of the account has this email.");
-  const salt = await saltFor(tx, email);
+  const [known] = await tx.query<{ salt: string }>(sql`SELECT salt FROM members WHERE email_key = ${emailKey(email)} LIMIT 1`);
+  if (known && known.salt !== salt) return;
   await tx.query(sql`
     UPDATE members SET email = ${email}, email_key = ${emailKey(email)}, salt = ${salt}
     WHERE account_id = ${accountId} AND id = ${memberId} AND email IS NULL AND password IS NULL`);
 }
 
 /** Uses up a link: of any number of attempts one gets the member. */
-export async function redeemLink(tx: Transaction, token: string, now: number): Promise<{ accountId: number; memberId: number } | undefined> {
+export async function redeemLink(
+  tx: Transaction,
+  token: string,
+  now: number,
+): Promise<{ accountId: number; memberId: number } | undefined> {
   const [row] = await tx.query(sql`
     DELETE FROM sign_in_links WHERE hash = ${hashToken(token)} AND expires_at > ${now} RETURNING account_id, member_id`);
   return row && { accountId: Number(row["account_id"]), memberId: Number(row["member_id"]) };
@@ -185,7 +193,7 @@ function memberOf(row: Row): Member {
   return {
     id: Number(row["id"]),
     accountId: Number(row["account_id"]),
-    email: row["email"] === null ? null : String(row["email"]),
+    email: row["email"] as string | null,
     role: row["role"] as Role,
     hasPassword: Boolean(row["has_password"]),
     createdAt: Number(row["created_at"]),

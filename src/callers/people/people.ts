@@ -1,5 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 import { fold } from "../../platform/folding.ts";
+import { formatDateTime } from "../../platform/http/dates.ts";
 import { Problem } from "../../platform/problem.ts";
 import { scopes } from "../keys/keys.ts";
 
@@ -64,7 +65,22 @@ export function hashToken(token: string): string {
   return hash("sha256", token, "base64url");
 }
 
-/** The token is in the fragment, which no server, proxy or log gets to see. */
-export function linkOf(publicUrl: string, token: string): string {
-  return `${publicUrl}/sign-in#token=${token}`;
+/** A member with a new sign-in link, whose token is known here only. Times are ms since the Unix epoch. */
+export type Invited = { member: Member; token: string; expiresAt: number };
+
+/** A member as people see it. */
+export function shownMember({ id, email, role, hasPassword, createdAt, signedInAt }: Member) {
+  return {
+    id,
+    email,
+    role,
+    hasPassword,
+    createdAt: formatDateTime(createdAt),
+    signedInAt: signedInAt === null ? null : formatDateTime(signedInAt),
+  };
+}
+
+/** The link for people. Its token is in the fragment, which no server, proxy or log gets to see. */
+export function shownInvited(publicUrl: string, { member, token, expiresAt }: Invited) {
+  return { member: shownMember(member), link: `${publicUrl}/sign-in#token=${token}`, expiresAt: formatDateTime(expiresAt) };
 }

@@ -1,3 +1,4 @@
+import { Problem } from "../../platform/problem.ts";
 import { addressName } from "../limits/limits.ts";
 
 /** Attempts that may be made in a window, which begins with its first one. */
@@ -52,6 +53,14 @@ export function openSignInThrottle(): SignInThrottle {
     },
     succeeded: (email) => void emails.delete(email),
   };
+}
+
+/** Counts an attempt. @throws Problem `rate_limit_exceeded` where too many were made */
+export function requireAttempt(throttle: SignInThrottle, address: string, email: string | undefined, now: number): void {
+  const seconds = Math.ceil(throttle.attempt(address, email, now) / 1_000);
+  if (seconds === 0) return;
+  const headers = { "Retry-After": `${seconds}` };
+  throw new Problem("rate_limit_exceeded", `Too many attempts. Try again in ${seconds} seconds.`, { headers });
 }
 
 /** A window that begins goes to the end, so that the first one of the map is the oldest. */

@@ -104,7 +104,16 @@ export function openApp({ realms, log, trustedProxies, onAnswered }: AppOptions)
     onAnswered(this, status, ms);
     const { id: requestId, method, caller } = this;
     const path = pathOf(this.url);
-    log.info({ requestId, method, path, status, ms: Math.round(ms * 1_000) / 1_000, accountId: caller?.accountId, keyId: caller?.keyId, memberId: caller?.person?.memberId });
+    log.info({
+      requestId,
+      method,
+      path,
+      status,
+      ms: Math.round(ms * 1_000) / 1_000,
+      accountId: caller?.accountId,
+      keyId: caller?.keyId,
+      memberId: caller?.person?.memberId,
+    });
   }
 
   function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {

@@ -20,17 +20,17 @@ export function apiRealm(gate: Gate): Realm {
   return {
     prefix,
     gate,
-    headers: [
-      ...["Access-Control-Allow-Origin", "*"],
-      ...["Access-Control-Expose-Headers", exposed],
-      ...["Cache-Control", "private, no-cache"],
-      ...["X-Content-Type-Options", "nosniff"],
-    ],
-    preflightHeaders: [
-      ...["Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE"],
-      ...["Access-Control-Allow-Headers", "Authorization, X-API-Key, Content-Type, If-Match, If-None-Match, Idempotency-Key"],
-      ...["Access-Control-Max-Age", "86400"],
-    ],
+    headers: listed({
+      "Access-Control-Allow-Origin": "*",
+      "Access-Control-Expose-Headers": exposed,
+      "Cache-Control": "private, no-cache",
+      "X-Content-Type-Options": "nosniff",
+    }),
+    preflightHeaders: listed({
+      "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+      "Access-Control-Allow-Headers": "Authorization, X-API-Key, Content-Type, If-Match, If-None-Match, Idempotency-Key",
+      "Access-Control-Max-Age": "86400",
+    }),
   };
 }
 
@@ -39,11 +39,11 @@ export function dashboardRealm(gate: Gate): Realm {
   return {
     prefix: dashboardPrefix,
     gate,
-    headers: [
-      ...["Cache-Control", "no-store"],
-      ...["Cross-Origin-Resource-Policy", "same-origin"],
-      ...["X-Content-Type-Options", "nosniff"],
-    ],
+    headers: listed({
+      "Cache-Control": "no-store",
+      "Cross-Origin-Resource-Policy": "same-origin",
+      "X-Content-Type-Options": "nosniff",
+    }),
   };
 }
 
@@ -51,4 +51,9 @@ export function dashboardRealm(gate: Gate): Realm {
 export function realmOf(request: FastifyRequest, realms: readonly Realm[]): Realm | undefined {
   const path = request.routeOptions.url ?? request.url;
   return realms.find((realm) => path.startsWith(realm.prefix));
+}
+
+/** Headers as node:http takes them, names and values by turns. */
+function listed(headers: Record<string, string>): string[] {
+  return Object.entries(headers).flat();
 }
