@@ -66,7 +66,9 @@ for (const [what, request] of Object.entries(notHttp)) {
     const received = await untilEnd(request() + smuggled);
     const [head = "", body = "", ...rest] = received.split("\r\n\r\n");
     assert.equal(rest.length, 0, received);
-    const headers = Object.fromEntries(head.split("\r\n").map((line) => line.replace(/^[^:]+/, (name) => name.toLowerCase()).split(": ") as [string, string]));
+    const headers = Object.fromEntries(
+      head.split("\r\n").map((line) => line.replace(/^[^:]+/, (name) => name.toLowerCase()).split(": ") as [string, string]),
+    );
     requireError({ status: Number(head.split(" ")[1]), headers, body }, 400, "invalid_request");
     assert.deepEqual(await made(service, "GET", "/store/orders?limit=100"), orders);
   });

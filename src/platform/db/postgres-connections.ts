@@ -4,7 +4,7 @@ import { translateConnecting, unavailable } from "./postgres-errors.ts";
 import type { Statement } from "./postgres-statements.ts";
 
 /** Time for connecting, and for waiting until a connection of the pool is free. */
-const connectMs = 2_000;
+const connectMs = 5_000;
 /** Time for one statement: the server ends it then; should the server be silent, the connection is given up a second later. */
 const statementMs = 5_000;
 export const silenceMs = 1_000;
