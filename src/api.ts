@@ -1,5 +1,5 @@
 import type { BlockList } from "node:net";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import sql from "sql-template-tag";
 import { stringify } from "yaml";
@@ -22,6 +22,7 @@ import { categoryRoutes } from "./store/categories/categories.routes.ts";
 import { inventoryRoutes } from "./store/inventory/inventory.routes.ts";
 import { orderRoutes } from "./store/orders/orders.routes.ts";
 import { petRoutes } from "./store/pets/pets.routes.ts";
+import { addWeb, sendPage, type Web } from "./web.ts";
 
 /** When GET /pets/{petId} was deprecated: it was so from the first release on. */
 const getPetDeprecated = Date.UTC(2026, 0, 1);
@@ -59,15 +60,19 @@ export type ApiOptions = MetricsOptions & {
   log: Logger;
   getPetSunset: number;
   trustedProxies: BlockList;
+  /** The web application, where it has been built. */
+  web?: Web | undefined;
   /** Whether the service takes requests: false while it stops. */
   ready: () => boolean;
 };
 
-/** Builds the HTTP side of the service: the conventions, the operations, the description, the probes. */
+/** Builds the HTTP side of the service: the conventions, the operations, the description, the probes, the web application. */
 export function openApi(options: ApiOptions): FastifyInstance {
-  const { db, clock, gate, dashboard, log, trustedProxies, ready } = options;
+  const { db, clock, gate, dashboard, log, trustedProxies, web, ready } = options;
   const traffic = countTraffic();
-  const app = openApp({ realms: [apiRealm(gate), dashboardRealm(dashboard.gate)], log, trustedProxies, onAnswered: traffic.onAnswered });
+  const realms = [apiRealm(gate), dashboardRealm(dashboard.gate)] as const;
+  const notFoundPage = web && ((request: FastifyRequest, reply: FastifyReply) => sendPage(request, reply.code(404), web));
+  const app = openApp({ realms, log, trustedProxies, onAnswered: traffic.onAnswered, notFoundPage });
   const operations = operationsOf(options);
   addOperations(app, operations, { db, clock });
   addOperations(app, [...operations, ...dashboard.operations], { db, clock }, dashboardPrefix);
@@ -75,6 +80,7 @@ export function openApi(options: ApiOptions): FastifyInstance {
     addDescription(pages, describe(operations));
     addProbes(pages, db, ready);
     addMetrics(pages, { ...options, traffic });
+    if (web) addWeb(pages, web);
   });
   return app;
 }

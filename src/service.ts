@@ -19,6 +19,7 @@ import { beatEveryMs, expireNodes } from "./platform/nodes/nodes.ts";
 import { openSocket } from "./platform/socket.ts";
 import type { Settings } from "./settings.ts";
 import { openStorage, socketPath } from "./storage.ts";
+import { readWeb } from "./web.ts";
 
 const lockWaitMs = 2_000;
 const limitsEveryMs = 1_000;
@@ -64,6 +65,8 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
   // An answer that lacks the last seconds is better than none.
   const flushUsage = () => usage.flush().catch(onError);
   let ready = false;
+  const web = await readWeb();
+  if (!web) log.warn("the web application has not been built: run `npm start`");
   const refusals = countRefusals();
   const gate = openGate({ verifier, limiter, usage, onRefused: refusals.count });
   const { getPetSunset, trustedProxies, metricsFrom, publicUrl } = settings;
@@ -80,6 +83,7 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
     log,
     getPetSunset,
     trustedProxies,
+    web,
     ready: () => ready,
   });
 

@@ -29,6 +29,7 @@ const directions: Record<string, string[]> = {
     "src/membership.ts",
     "src/metrics.ts",
     "src/settings.ts",
+    "src/web.ts",
     "src/platform",
     "src/store",
     "src/callers",
@@ -39,8 +40,9 @@ const directions: Record<string, string[]> = {
   "src/storage.ts": ["src/settings.ts", "src/platform"],
   "src/membership.ts": ["src/callers", "src/platform"],
   "src/metrics.ts": ["src/callers", "src/platform"],
-  "src/api.ts": ["src/metrics.ts", "src/platform", "src/store", "src/callers", "src/publishing"],
+  "src/api.ts": ["src/metrics.ts", "src/web.ts", "src/platform", "src/store", "src/callers", "src/publishing"],
   "src/settings.ts": ["src/platform"],
+  "src/web.ts": ["src/platform"],
 
   "src/store/orders": ["src/store/inventory", "src/store/pets", "src/store/categories", "src/platform"],
   "src/store/inventory": ["src/store/pets", "src/store/categories", "src/platform"],
@@ -61,8 +63,12 @@ const directions: Record<string, string[]> = {
 
   "src/platform": [],
   client: ["src/platform/problem.ts"],
-  web: ["client"],
-  bench: ["src", "client"],
+  "web/texts": [],
+  "web/frame": ["web/texts"],
+  "web/reference": ["web/frame", "web/texts"],
+  "web/start": ["web/frame", "web/texts"],
+  web: ["client", "web"],
+  bench: ["src", "client", "test/support"],
   bin: ["src/main.ts"],
 };
 const mayUseRoutesAndInnerFiles = /^(src\/(service|dashboard|api|counting|membership|callers\/gate)\.ts|bench)$/;

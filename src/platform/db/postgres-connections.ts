@@ -125,7 +125,8 @@ export function openWriters(url: string, onError: (error: unknown) => void) {
   const bounds = { max: writersMax, idleTimeoutMillis: idleMs, maxLifetimeSeconds: lifetimeSeconds };
   const hooks = { onConnect: prepare }; // which the pool awaits
   const pool = new pg.Pool({ ...options(url), ...bounds, ...hooks });
-  pool.on("error", onError);
+  // the pool hangs the client on the error, with all that it knows
+  pool.on("error", ({ message }) => onError(new Error(`PostgreSQL at ${serverOf(url)}: ${message}`)));
   pool.on("connect", (client) => void client.on("error", () => undefined)); // its statements fail with the same error
 
   return {

@@ -19,11 +19,18 @@ const urlLengthMax = 16_384;
 /** Hears of every answer: its status, and the time from the request's head in ms. */
 export type Answered = (request: FastifyRequest, status: number, ms: number) => void;
 
-/** Of the realms the API comes first: it answers what cannot even be parsed. */
-export type AppOptions = { realms: readonly [Realm, ...Realm[]]; log: Logger; trustedProxies: BlockList; onAnswered: Answered };
+export type AppOptions = {
+  /** The API comes first: it answers what cannot even be parsed. */
+  realms: readonly [Realm, ...Realm[]];
+  log: Logger;
+  trustedProxies: BlockList;
+  onAnswered: Answered;
+  /** Answers people whose address leads nowhere; programs get the problem `not_found`. */
+  notFoundPage?: ((request: FastifyRequest, reply: FastifyReply) => FastifyReply) | undefined;
+};
 
 /** The Fastify app with what holds for every request: ids, the gates, CORS, errors, the log. It has no routes yet. */
-export function openApp({ realms, log, trustedProxies, onAnswered }: AppOptions): FastifyInstance {
+export function openApp({ realms, log, trustedProxies, onAnswered, notFoundPage }: AppOptions): FastifyInstance {
   const trusts = (address: string): boolean => trustedProxies.check(address, isIPv6(address) ? "ipv6" : "ipv4");
   const app = Fastify({
     logger: false,
@@ -76,7 +83,11 @@ export function openApp({ realms, log, trustedProxies, onAnswered }: AppOptions)
   });
 
   app.setErrorHandler((error, request, reply) => refuse(error, request, reply));
-  app.setNotFoundHandler((request, reply) => sendProblem(request, reply, notFound()));
+  app.setNotFoundHandler((request, reply) => {
+    if (!notFoundPage || realmOf(request, realms) || !wantsPage(request)) return sendProblem(request, reply, notFound());
+    reply.header("X-Request-Id", request.id).raw.once("close", () => request.answered(reply.statusCode));
+    return notFoundPage(request, reply);
+  });
   app.server.on("checkContinue", (request, response) => {
     expectContinue(request, response);
     app.routing(request, response);
@@ -170,6 +181,10 @@ function isPreflight({ method, headers }: FastifyRequest): boolean {
   return method === "OPTIONS" && headers.origin !== undefined && headers["access-control-request-method"] !== undefined;
 }
 
+function wantsPage({ method, headers }: FastifyRequest): boolean {
+  return (method === "GET" || method === "HEAD") && headers.accept !== undefined && headers.accept.includes("text/html");
+}
+
 /** A content type that cannot be parsed counts as none: the framework would refuse it before all that comes first. */
 function hideMalformedType({ raw, mediaType }: FastifyRequest): void {
   if (mediaType === undefined && raw.headers["content-type"] !== undefined) delete raw.headers["content-type"];
@@ -183,5 +198,7 @@ function hostProblem({ raw }: FastifyRequest): Problem | undefined {
 
 /** The path of a URL that may be in absolute form (RFC 9112, 3.2.2). */
 function originForm(url: string): string {
-  return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?#]*/i, "") || "/";
+  if (url.startsWith("/")) return url;
+  const path = url.replace(/^https?:\/\/[^/?#]*/i, "");
+  return path.startsWith("/") ? path : `/${path}`;
 }
