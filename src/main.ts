@@ -79,7 +79,8 @@ function helpOn(args: string[]): number {
   if (first === "--help" || first === "-h" || first === "help") {
     const width = Math.max(...commands.map(({ name }) => name.length));
     const lines = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
-    return print(["Usage: petstore COMMAND [OPTIONS] [--json] [--help]", "", ...lines].join("\n"));
+    const more = "petstore COMMAND --help shows what a command takes.";
+    return print(["Usage: petstore COMMAND [OPTIONS] [--json] [--help]", "", ...lines, "", more].join("\n"));
   }
   if (first === undefined) return misuse("a command is needed", commands);
   const meant = commands.filter(({ name }) => name.startsWith(`${first} `));

@@ -90,7 +90,7 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
   let socket: Awaited<ReturnType<typeof openSocket>> | undefined;
   try {
     socket = await openSocket(socketPath(settings), administration, onError);
-    const address = await app.listen({ port: settings.port, host: settings.host });
+    const address = await listen(app, settings);
     const becameReady = storage.ready.then(() => node.beat()).then(() => void (ready = true));
     becameReady.catch(() => undefined); // told by `ready`
     const jobs = [
@@ -119,6 +119,18 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
     await counting.close();
     await verifier.close();
     await storage.close();
+    throw error;
+  }
+}
+
+async function listen(app: FastifyInstance, { port, host }: Settings): Promise<string> {
+  try {
+    return await app.listen({ port, host });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EADDRINUSE") throw new Error(`PORT=${port} is taken on ${host}: set PORT to a free one`, { cause: error });
+    if (code === "EADDRNOTAVAIL" || code === "EACCES")
+      throw new Error(`HOST=${host} PORT=${port} cannot be listened on (${code})`, { cause: error });
     throw error;
   }
 }
