@@ -8,6 +8,7 @@ import { Problem } from "../problem.ts";
 import { errorBody, problemOf, send, sendProblem } from "./answers.ts";
 import { expectContinue } from "./bodies.ts";
 import { realmOf, type Realm } from "./realms.ts";
+import { hideMalformedType, requestProblem } from "./request-form.ts";
 import { nextRequestId } from "./request-ids.ts";
 import { notFound, pathOf } from "./routes.ts";
 
@@ -73,7 +74,7 @@ export function openApp({ realms, log, trustedProxies, onAnswered, notFoundPage 
     return proceed(refusal);
 
     function proceed(refused: Problem | undefined): void {
-      const problem = refused ?? hostProblem(request);
+      const problem = refused ?? requestProblem(request);
       if (problem) sendProblem(request, reply, problem);
       else {
         hideMalformedType(request);
@@ -143,7 +144,9 @@ export function openApp({ realms, log, trustedProxies, onAnswered, notFoundPage 
   /** A URL that cannot be routed passes no hook: its key and limits are looked at here. */
   async function refuseUnrouted(error: Error, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     begin(request);
-    const refusal = await realmOf(request, realms)?.gate.admit(request);
+    const realm = realmOf(request, realms);
+    if (realm?.preflightHeaders && isPreflight(request)) return preflight(request, reply, realm);
+    const refusal = await realm?.gate.admit(request);
     refuse(refusal ?? error, request, reply);
   }
 
@@ -177,23 +180,12 @@ export function addPages(app: FastifyInstance, add: (pages: FastifyInstance) => 
   });
 }
 
-function isPreflight({ method, headers }: FastifyRequest): boolean {
-  return method === "OPTIONS" && headers.origin !== undefined && headers["access-control-request-method"] !== undefined;
-}
-
 function wantsPage({ method, headers }: FastifyRequest): boolean {
   return (method === "GET" || method === "HEAD") && headers.accept !== undefined && headers.accept.includes("text/html");
 }
 
-/** A content type that cannot be parsed counts as none: the framework would refuse it before all that comes first. */
-function hideMalformedType({ raw, mediaType }: FastifyRequest): void {
-  if (mediaType === undefined && raw.headers["content-type"] !== undefined) delete raw.headers["content-type"];
-}
-
-/** A request of HTTP/1.1 names its host (RFC 9112, 3.2). */
-function hostProblem({ raw }: FastifyRequest): Problem | undefined {
-  if (raw.headers.host !== undefined || raw.httpVersion === "1.0") return undefined;
-  return new Problem("invalid_request", "The request has no Host header.");
+function isPreflight({ method, headers }: FastifyRequest): boolean {
+  return method === "OPTIONS" && headers.origin !== undefined && headers["access-control-request-method"] !== undefined;
 }
 
 /** The path of a URL that may be in absolute form (RFC 9112, 3.2.2). */

@@ -47,10 +47,25 @@ export function dashboardRealm(gate: Gate): Realm {
   };
 }
 
-/** The realm that a request is to: by its route where it has one, since a path may be written in more than one way. */
+/** The realm that a request is to: by its route, or by its first segments, which may be written in more than one way. */
 export function realmOf(request: FastifyRequest, realms: readonly Realm[]): Realm | undefined {
-  const path = request.routeOptions.url ?? request.url;
-  return realms.find((realm) => path.startsWith(realm.prefix));
+  const { url: route } = request.routeOptions;
+  if (route !== undefined) return realms.find((realm) => route.startsWith(`${realm.prefix}/`));
+  return realms.find((realm) => firstSegments(request.url, realm.prefix.split("/").length) === realm.prefix);
+}
+
+/** The first parts between slashes, the empty one before the first slash included, decoded where they can be. */
+function firstSegments(url: string, count: number): string {
+  const segments = url.split(/[?#]/, 1)[0]?.split("/", count) ?? [];
+  return segments.map(decoded).join("/");
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
 }
 
 /** Headers as node:http takes them, names and values by turns. */

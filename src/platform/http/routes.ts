@@ -75,7 +75,7 @@ function handlerOf(operation: Operation, { db, clock }: Runtime, idempotent: Ret
       const call = { accountId, keyId, ...given, conditions } as Call<never, never, never>;
       if (read) return read(db, call);
       if (key === undefined) return db.write((tx) => write(tx, call));
-      const target = `${operation.method} ${pathOf(request.url)}`;
+      const target = `${operation.method} ${filledPath(base, operation.path, call.params)}`;
       return idempotent({ accountId, target, key }, input, now, (tx) => write(tx, call));
     }
   };
@@ -130,13 +130,18 @@ function addMethodNotAllowed(app: FastifyInstance, base: string, path: string, o
   app.route({
     method: app.supportedMethods.filter((method) => !allowed.includes(method)),
     url: routeOf(base, path),
+    config: { allow },
+    // the other methods were refused before (`request-form.ts`)
     handler: (request, reply) => {
-      requireParameters(request.params as Record<string, string>);
       request.answerHeaders.push("Allow", allow);
-      if (request.method === "OPTIONS") return send(request, reply, 204);
-      throw new Problem("method_not_allowed", `${request.method} is not a method of this path. It has ${allow}.`);
+      return send(request, reply, 204);
     },
   });
+}
+
+/** The path of a request in its one canonical spelling. */
+function filledPath(base: string, path: string, params: Record<string, unknown> | undefined): string {
+  return (base + path).replaceAll(/\{(\w+)\}/g, (_all, name: string) => String(params?.[name]));
 }
 
 function routeOf(base: string, path: string): string {
