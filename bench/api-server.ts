@@ -39,16 +39,18 @@ const verifier = openKeyVerifier({ db, clock, onError: console.error, isLive: ()
 const usage = { record: () => undefined, flush: async () => undefined };
 const refusals = countRefusals();
 const trustedProxies = new BlockList();
+const gate = openGate({ verifier, limiter, usage, onRefused: refusals.count });
 const app = openApi({
   db,
   clock,
+  gate,
+  dashboard: { gate, operations: [] },
   limiter,
   refusals,
   trustedProxies,
   metricsFrom: trustedProxies,
   flushUsage: usage.flush,
   ready: () => true,
-  gate: openGate({ verifier, limiter, usage, onRefused: refusals.count }),
   log: pino({ level: "silent" }),
   getPetSunset: Number.MAX_SAFE_INTEGER / 2,
 });

@@ -14,6 +14,8 @@ import { addPages, openApp } from "./platform/http/app.ts";
 import type { Gate } from "./platform/http/caller.ts";
 import { describe, type Description } from "./platform/http/description.ts";
 import type { Operation } from "./platform/http/operation.ts";
+import { dashboardPrefix } from "./platform/http/prefix.ts";
+import { apiRealm, dashboardRealm } from "./platform/http/realms.ts";
 import { addOperations } from "./platform/http/routes.ts";
 import { countTraffic } from "./platform/http/traffic.ts";
 import { categoryRoutes } from "./store/categories/categories.routes.ts";
@@ -45,10 +47,14 @@ function operationsOf(options: OperationOptions): Operation[] {
   ];
 }
 
+/** What signed-in people call: every operation of the API, and those about themselves and their account's access. */
+export type Dashboard = { gate: Gate; operations: Operation[] };
+
 export type ApiOptions = MetricsOptions & {
   db: Database;
   clock: Clock;
   gate: Gate;
+  dashboard: Dashboard;
   limiter: Limiter;
   flushUsage: () => Promise<void>;
   log: Logger;
@@ -62,12 +68,14 @@ export type ApiOptions = MetricsOptions & {
 
 /** Builds the HTTP side of the service: the conventions, the operations, the description, the probes, the web application. */
 export function openApi(options: ApiOptions): FastifyInstance {
-  const { db, clock, gate, log, trustedProxies, web, ready } = options;
+  const { db, clock, gate, dashboard, log, trustedProxies, web, ready } = options;
   const traffic = countTraffic();
+  const realms = [apiRealm(gate), dashboardRealm(dashboard.gate)] as const;
   const notFoundPage = web && ((request: FastifyRequest, reply: FastifyReply) => sendPage(request, reply.code(404), web));
-  const app = openApp({ gate, log, trustedProxies, onAnswered: traffic.onAnswered, notFoundPage });
+  const app = openApp({ realms, log, trustedProxies, onAnswered: traffic.onAnswered, notFoundPage });
   const operations = operationsOf(options);
   addOperations(app, operations, { db, clock });
+  addOperations(app, [...operations, ...dashboard.operations], { db, clock }, dashboardPrefix);
   addPages(app, (pages) => {
     addDescription(pages, describe(operations));
     addProbes(pages, db, ready);

@@ -4,6 +4,7 @@ import { description } from "./commands/description.ts";
 import { exporting } from "./commands/export.ts";
 import { importing } from "./commands/import.ts";
 import { keysCreate, keysList, keysRevoke, keysRotate, keysUnban } from "./commands/keys.ts";
+import { membersInvite, membersList, membersRemove, membersReset } from "./commands/members.ts";
 import { migrate } from "./commands/migrate.ts";
 import { serve } from "./commands/serve.ts";
 import { settings } from "./commands/settings.ts";
@@ -21,6 +22,10 @@ const commands: Command[] = [
   keysRotate,
   keysRevoke,
   keysUnban,
+  membersInvite,
+  membersList,
+  membersReset,
+  membersRemove,
   importing(client),
   exporting(client),
   migrate,

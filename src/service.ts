@@ -1,6 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { openAdministration, type Administration } from "./administration.ts";
 import { openApi } from "./api.ts";
+import { openDashboard } from "./dashboard.ts";
+import { forgetEnded } from "./callers/people/sessions.store.ts";
 import { openGate } from "./callers/gate.ts";
 import { openKeyVerifier } from "./callers/keys/verify.ts";
 import { openUsageRecorder } from "./callers/usage/recorder.ts";
@@ -58,7 +60,7 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
   const verifier = openKeyVerifier({ db, clock, onError, isLive: () => node.isLive() });
   const counting = await openCounting(settings, { clock, log, redis });
   const { limiter } = counting;
-  const administration = openAdministration({ db, clock, verifier, limiter, announcer });
+  const administration = openAdministration({ db, clock, verifier, limiter, announcer, publicUrl: settings.publicUrl });
   const usage = openUsageRecorder({ db, clock });
   // An answer that lacks the last seconds is better than none.
   const flushUsage = () => usage.flush().catch(onError);
@@ -67,11 +69,13 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
   if (!web) log.warn("the web application has not been built: run `npm start`");
   const refusals = countRefusals();
   const gate = openGate({ verifier, limiter, usage, onRefused: refusals.count });
-  const { getPetSunset, trustedProxies, metricsFrom } = settings;
+  const { getPetSunset, trustedProxies, metricsFrom, publicUrl } = settings;
+  const dashboard = openDashboard({ db, clock, limiter, administration, publicUrl, onRefused: refusals.count, onError });
   const app = openApi({
     db,
     clock,
     gate,
+    dashboard,
     limiter,
     flushUsage,
     refusals,
@@ -95,6 +99,7 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
       repeat(usageEveryMs, () => usage.flush(), onError),
       repeat(cleanEveryMs, () => db.write((tx) => forgetOldAnswers(tx, clock())), onError),
       repeat(cleanEveryMs, () => expireUsage(db, clock()), onError),
+      repeat(cleanEveryMs, () => db.write((tx) => forgetEnded(tx, clock())), onError),
       repeat(cleanEveryMs, () => (db.engine === "sqlite" ? Promise.resolve() : expireNodes(db)), onError),
     ];
     const close = async (): Promise<void> => {

@@ -19,7 +19,9 @@ const directions: Record<string, string[]> = {
   ],
   "src/importing": ["src/platform", "client"],
   "src/server.ts": ["src/service.ts", "src/settings.ts", "src/platform"],
+  "src/dashboard.ts": ["src/api.ts", "src/callers", "src/platform"],
   "src/service.ts": [
+    "src/dashboard.ts",
     "src/administration.ts",
     "src/api.ts",
     "src/storage.ts",
@@ -48,6 +50,7 @@ const directions: Record<string, string[]> = {
   "src/store/categories": ["src/platform"],
 
   "src/callers/gate.ts": ["src/callers/usage", "src/callers/limits", "src/callers/keys", "src/callers/accounts", "src/platform"],
+  "src/callers/people": ["src/callers/limits", "src/callers/keys", "src/callers/accounts", "src/platform"],
   "src/callers/usage": ["src/callers/limits", "src/callers/keys", "src/callers/accounts", "src/platform"],
   "src/callers/limits": ["src/callers/keys", "src/callers/accounts", "src/platform"],
   "src/callers/keys": ["src/callers/accounts", "src/platform"],
@@ -68,7 +71,7 @@ const directions: Record<string, string[]> = {
   bench: ["src", "client", "test/support"],
   bin: ["src/main.ts"],
 };
-const mayUseRoutesAndInnerFiles = /^(src\/(service|api|counting|membership|callers\/gate)\.ts|bench)$/;
+const mayUseRoutesAndInnerFiles = /^(src\/(service|dashboard|api|counting|membership|callers\/gate)\.ts|bench)$/;
 const mayReadEnvironment = /^(src\/settings\.ts$|bin\/|bench\/)/;
 const mayReadTime = /^(src\/platform\/clock\.ts$|web\/|bench\/|bin\/)/;
 const linesMax = 300;

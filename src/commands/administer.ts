@@ -41,7 +41,14 @@ export async function administer<K extends keyof Administration>(name: K, input:
       const announcer = storage.db.engine === "sqlite" ? noOtherNodes : openAnnouncer({ db: storage.db });
       const nothingKept = { forgetAccount() {}, forgetKey() {} };
       const limiter = { unban: (keyId: number) => unbanIn(here, keyId) };
-      const administration = openAdministration({ db: storage.db, clock: systemClock, verifier: nothingKept, limiter, announcer });
+      const administration = openAdministration({
+        db: storage.db,
+        clock: systemClock,
+        verifier: nothingKept,
+        limiter,
+        announcer,
+        publicUrl: here.publicUrl,
+      });
       return (await administration[operation](given)) as Answer<K>;
     } finally {
       await storage.close();

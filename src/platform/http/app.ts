@@ -7,8 +7,8 @@ import type { Logger } from "pino";
 import { Problem } from "../problem.ts";
 import { errorBody, problemOf, send, sendProblem } from "./answers.ts";
 import { expectContinue } from "./bodies.ts";
-import type { Gate } from "./caller.ts";
-import { hideMalformedType, isApi, requestProblem } from "./request-form.ts";
+import { realmOf, type Realm } from "./realms.ts";
+import { hideMalformedType, requestProblem } from "./request-form.ts";
 import { nextRequestId } from "./request-ids.ts";
 import { notFound, pathOf } from "./routes.ts";
 
@@ -17,28 +17,12 @@ const requestTimeoutMs = 120_000;
 const keepAliveTimeoutMs = 65_000;
 const urlLengthMax = 16_384;
 
-const exposed =
-  "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Strikes-Remaining, RateLimit, RateLimit-Policy, Retry-After, Sunset, Deprecation, Link, ETag, Location, Allow, X-Request-Id, Idempotent-Replayed";
-
-/** On every answer of the API. No cookies are known here, so any origin may read it (decisions, part 1: CORS). */
-const apiHeaders = list({
-  "Access-Control-Allow-Origin": "*",
-  "Access-Control-Expose-Headers": exposed,
-  "Cache-Control": "private, no-cache",
-  "X-Content-Type-Options": "nosniff",
-});
-
-const preflightHeaders = list({
-  "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
-  "Access-Control-Allow-Headers": "Authorization, X-API-Key, Content-Type, If-Match, If-None-Match, Idempotency-Key",
-  "Access-Control-Max-Age": "86400",
-});
-
 /** Hears of every answer: its status, and the time from the request's head in ms. */
 export type Answered = (request: FastifyRequest, status: number, ms: number) => void;
 
 export type AppOptions = {
-  gate: Gate;
+  /** The API comes first: it answers what cannot even be parsed. */
+  realms: readonly [Realm, ...Realm[]];
   log: Logger;
   trustedProxies: BlockList;
   onAnswered: Answered;
@@ -46,8 +30,8 @@ export type AppOptions = {
   notFoundPage?: ((request: FastifyRequest, reply: FastifyReply) => FastifyReply) | undefined;
 };
 
-/** The Fastify app with what holds for every request: ids, the gate, CORS, errors, the log. It has no routes yet. */
-export function openApp({ gate, log, trustedProxies, onAnswered, notFoundPage }: AppOptions): FastifyInstance {
+/** The Fastify app with what holds for every request: ids, the gates, CORS, errors, the log. It has no routes yet. */
+export function openApp({ realms, log, trustedProxies, onAnswered, notFoundPage }: AppOptions): FastifyInstance {
   const trusts = (address: string): boolean => trustedProxies.check(address, isIPv6(address) ? "ipv6" : "ipv4");
   const app = Fastify({
     logger: false,
@@ -82,9 +66,10 @@ export function openApp({ gate, log, trustedProxies, onAnswered, notFoundPage }:
 
   app.addHook("onRequest", (request, reply, done) => {
     begin(request);
-    if (!isApi(request)) return done();
-    if (isPreflight(request)) return void preflight(request, reply);
-    const refusal = gate.admit(request);
+    const realm = realmOf(request, realms);
+    if (!realm) return done();
+    if (realm.preflightHeaders && isPreflight(request)) return void preflight(request, reply, realm);
+    const refusal = realm.gate.admit(request);
     if (refusal instanceof Promise) return void refusal.then(proceed, done);
     return proceed(refusal);
 
@@ -100,7 +85,7 @@ export function openApp({ gate, log, trustedProxies, onAnswered, notFoundPage }:
 
   app.setErrorHandler((error, request, reply) => refuse(error, request, reply));
   app.setNotFoundHandler((request, reply) => {
-    if (!notFoundPage || isApi(request) || !wantsPage(request)) return sendProblem(request, reply, notFound());
+    if (!notFoundPage || realmOf(request, realms) || !wantsPage(request)) return sendProblem(request, reply, notFound());
     reply.header("X-Request-Id", request.id).raw.once("close", () => request.answered(reply.statusCode));
     return notFoundPage(request, reply);
   });
@@ -118,7 +103,8 @@ export function openApp({ gate, log, trustedProxies, onAnswered, notFoundPage }:
     request.answered = answered;
     request.startedAt = performance.now();
     request.answerHeaders = ["X-Request-Id", request.id];
-    if (isApi(request)) request.answerHeaders.push(...apiHeaders);
+    const realm = realmOf(request, realms);
+    if (realm) request.answerHeaders.push(...realm.headers);
     // a connection that is kept would hold up the stop
     if (closing) request.answerHeaders.push("Connection", "close");
   }
@@ -130,7 +116,16 @@ export function openApp({ gate, log, trustedProxies, onAnswered, notFoundPage }:
     onAnswered(this, status, ms);
     const { id: requestId, method, caller } = this;
     const path = pathOf(this.url);
-    log.info({ requestId, method, path, status, ms: Math.round(ms * 1_000) / 1_000, accountId: caller?.accountId, keyId: caller?.keyId });
+    log.info({
+      requestId,
+      method,
+      path,
+      status,
+      ms: Math.round(ms * 1_000) / 1_000,
+      accountId: caller?.accountId,
+      keyId: caller?.keyId,
+      memberId: caller?.person?.memberId,
+    });
   }
 
   function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -140,7 +135,7 @@ export function openApp({ gate, log, trustedProxies, onAnswered, notFoundPage }:
     return sendProblem(request, reply, problem);
   }
 
-  async function preflight(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async function preflight(request: FastifyRequest, reply: FastifyReply, { gate, preflightHeaders = [] }: Realm): Promise<void> {
     await gate.describe(request);
     request.answerHeaders.push(...preflightHeaders);
     send(request, reply, 204);
@@ -149,8 +144,9 @@ export function openApp({ gate, log, trustedProxies, onAnswered, notFoundPage }:
   /** A URL that cannot be routed passes no hook: its key and limits are looked at here. */
   async function refuseUnrouted(error: Error, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     begin(request);
-    if (isApi(request) && isPreflight(request)) return preflight(request, reply);
-    const refusal = isApi(request) ? await gate.admit(request) : undefined;
+    const realm = realmOf(request, realms);
+    if (realm?.preflightHeaders && isPreflight(request)) return preflight(request, reply, realm);
+    const refusal = await realm?.gate.admit(request);
     refuse(refusal ?? error, request, reply);
   }
 
@@ -160,9 +156,10 @@ export function openApp({ gate, log, trustedProxies, onAnswered, notFoundPage }:
     const status = error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
     const problem = new Problem("invalid_request", status === 431 ? "The headers are too large." : "The request is not valid HTTP.");
     const body = JSON.stringify({ ...errorBody(problem), status });
+    const [{ gate, headers: always }] = realms;
     const limits = await gate.describeAddress(socket.remoteAddress ?? "unknown");
     const type = ["Content-Type", "application/json; charset=utf-8", "Content-Length", `${Buffer.byteLength(body)}`];
-    const headers = [...apiHeaders, ...limits, "X-Request-Id", nextRequestId(), ...type, "Connection", "close"];
+    const headers = [...always, ...limits, "X-Request-Id", nextRequestId(), ...type, "Connection", "close"];
     const lines = headers.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join("");
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`);
   }
@@ -196,9 +193,4 @@ function originForm(url: string): string {
   if (url.startsWith("/")) return url;
   const path = url.replace(/^https?:\/\/[^/?#]*/i, "");
   return path.startsWith("/") ? path : `/${path}`;
-}
-
-/** Headers as the list that node:http writes: names and values by turns. */
-function list(headers: Record<string, string>): string[] {
-  return Object.entries(headers).flat();
 }

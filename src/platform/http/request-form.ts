@@ -1,28 +1,11 @@
 import type { FastifyRequest } from "fastify";
 import { Problem } from "../problem.ts";
-import { prefix } from "./prefix.ts";
 import { notFound } from "./routes.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
     /** Of routes that stand for the methods that a path does not have: those that it has. */
     allow?: string;
-  }
-}
-
-/** Whether a request is to the API: by its route, or by its first segment, which may be written in more than one way. */
-export function isApi(request: FastifyRequest): boolean {
-  const { url: route } = request.routeOptions;
-  return route === undefined ? firstSegment(request.url) === prefix : route.startsWith(`${prefix}/`);
-}
-
-function firstSegment(url: string): string {
-  const end = url.slice(1).search(/[/?#]/);
-  const segment = end < 0 ? url : url.slice(0, end + 1);
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
   }
 }
 

@@ -6,34 +6,35 @@ import { answerWriter, send } from "./answers.ts";
 import { hasBody, jsonBytesMax, parseJson, readBody, tooLarge } from "./bodies.ts";
 import { idempotencyKeyOf, idempotentRunner } from "./idempotency.ts";
 import { requireJsonAccepted, requireMediaType } from "./negotiation.ts";
-import type { Answer, Call, Operation } from "./operation.ts";
-import { addressOf } from "./prefix.ts";
+import type { Caller } from "./caller.ts";
+import type { Answer, Call, Operation, Visit } from "./operation.ts";
+import { addressOf, prefix, relocated } from "./prefix.ts";
 import { bodyValidator, parameterValidator } from "./validation.ts";
 
 export type Runtime = { db: Database; clock: Clock };
 
 /**
- * Makes a route of each operation, and a 405 of each method that a path does not have. Refusals come in the order of
+ * Makes a route below `base` of each operation, and a 405 of each method that a path does not have. Refusals come in the order of
  * decisions, part 1; what comes before them (address, key, limits) is the gate's.
  */
-export function addOperations(app: FastifyInstance, operations: Operation[], runtime: Runtime): void {
+export function addOperations(app: FastifyInstance, operations: Operation[], runtime: Runtime, base = prefix): void {
   const idempotent = idempotentRunner(runtime.db);
   for (const operation of operations) {
     app.route({
       method: operation.method,
-      url: routeOf(operation.path),
-      config: { operationId: operation.operationId },
-      handler: handlerOf(operation, runtime, idempotent),
+      url: routeOf(base, operation.path),
+      config: { operationId: operation.operationId, isOpen: operation.scope === null },
+      handler: handlerOf(operation, runtime, idempotent, base),
     });
   }
-  for (const path of new Set(operations.map((operation) => operation.path))) addMethodNotAllowed(app, path, operations);
+  for (const path of new Set(operations.map((operation) => operation.path))) addMethodNotAllowed(app, base, path, operations);
 }
 
-function handlerOf(operation: Operation, { db, clock }: Runtime, idempotent: ReturnType<typeof idempotentRunner>) {
+function handlerOf(operation: Operation, { db, clock }: Runtime, idempotent: ReturnType<typeof idempotentRunner>, base: string) {
   const validateParams = operation.params && parameterValidator(operation.params, "path");
   const validateQuery = parameterValidator(operation.query ?? { type: "object", properties: {} }, "query");
   const validateBody = operation.body && bodyValidator(operation.body);
-  const announceDeprecation = operation.deprecated && deprecationOf(operation.deprecated);
+  const announceDeprecation = operation.deprecated && deprecationOf(operation.deprecated, base);
   const writeAnswer = answerWriter(operation);
   const mediaTypes = operation.mediaTypes ?? ["application/json"];
 
@@ -54,35 +55,49 @@ function handlerOf(operation: Operation, { db, clock }: Runtime, idempotent: Ret
       if (isChunked && bytes.length > 0) requireMediaType(mediaTypes, request.headers);
       input = parseJson(bytes);
     }
-    const key = operation.method === "POST" ? idempotencyKeyOf(request.headers["idempotency-key"]) : undefined;
-    const call = {
-      accountId: caller.accountId,
-      keyId: caller.keyId,
+    const key = operation.method === "POST" && operation.write ? idempotencyKeyOf(request.headers["idempotency-key"]) : undefined;
+    const given = {
       params: validateParams?.(request.params),
       query: validateQuery(request.query),
       body: validateBody?.(input),
-      conditions: { ifMatch: request.headers["if-match"], ifNoneMatch: request.headers["if-none-match"] },
       now,
-    } as Call<never, never, never>;
+    };
+    const answer = await run();
+    writeAnswer(request, reply, base === prefix ? answer : moved(answer, base));
 
-    const answer = await run(call);
-    writeAnswer(request, reply, answer);
-
-    function run(given: typeof call): Promise<Answer> {
-      const { read, write } = operation;
-      if (read) return read(db, given);
-      if (key === undefined) return db.write((tx) => write(tx, given));
-      const target = `${operation.method} ${filledPath(operation.path, given.params)}`;
-      return idempotent({ accountId: given.accountId, target, key }, input, now, (tx) => write(tx, given));
+    function run(): Promise<Answer> {
+      const { read, write, act } = operation;
+      const { headers } = request;
+      if (act) return act({ ...given, caller, address: request.ip, userAgent: headers["user-agent"] ?? "" } as Visit<never, never, never>);
+      if (!caller) throw unknownCaller();
+      const { accountId, keyId } = caller;
+      const conditions = { ifMatch: headers["if-match"], ifNoneMatch: headers["if-none-match"] };
+      const call = { accountId, keyId, ...given, conditions } as Call<never, never, never>;
+      if (read) return read(db, call);
+      if (key === undefined) return db.write((tx) => write(tx, call));
+      const target = `${operation.method} ${filledPath(base, operation.path, call.params)}`;
+      return idempotent({ accountId, target, key }, input, now, (tx) => write(tx, call));
     }
   };
 }
 
-function requireScope(request: FastifyRequest, scope: string) {
-  const { caller } = request;
-  if (!caller) throw new Problem("unauthorized", "The request needs an API key.");
-  if (!caller.scopes.has(scope)) throw new Problem("forbidden", `The key lacks the scope ${scope}.`);
-  return caller;
+function requireScope({ caller }: FastifyRequest, scope: string | null): Caller | null {
+  if (scope === null) return caller;
+  if (!caller) throw unknownCaller();
+  if (caller.scopes.has(scope)) return caller;
+  throw new Problem("forbidden", caller.person ? "Your role does not allow this." : `The key lacks the scope ${scope}.`);
+}
+
+function unknownCaller(): Problem {
+  return new Problem("unauthorized", "The request needs an API key.");
+}
+
+/** The answer of an operation of the API, as it is where the operation is served elsewhere too. */
+function moved(answer: Answer, base: string): Answer {
+  const { location, link, ...headers } = answer.headers ?? {};
+  if (location !== undefined) headers["location"] = relocated(location, base);
+  if (link !== undefined) headers["link"] = `<${relocated(link.slice(1), base)}`;
+  return { ...answer, headers };
 }
 
 /** The router lets `/pets/` through as `/pets/{petId}` with an empty id: there is no such path. */
@@ -91,10 +106,10 @@ function requireParameters(params: Record<string, string>): void {
 }
 
 /** `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the successor; after the date the operation is gone. */
-function deprecationOf({ since, sunset, successor }: NonNullable<Operation["deprecated"]>) {
+function deprecationOf({ since, sunset, successor }: NonNullable<Operation["deprecated"]>, base: string) {
   const end = new Date(sunset).toUTCString();
   const headers = ["Deprecation", `@${Math.floor(since / 1000)}`, "Sunset", end];
-  const [before = "", name = "", after = ""] = addressOf(successor).split(/\{(\w+)\}/);
+  const [before = "", name = "", after = ""] = relocated(addressOf(successor), base).split(/\{(\w+)\}/);
 
   return (request: FastifyRequest, now: number): void => {
     const value = (request.params as Record<string, string>)[name] ?? "";
@@ -108,13 +123,13 @@ function requireBodyWithin(request: FastifyRequest, bytesMax: number): void {
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) throw tooLarge(bytesMax);
 }
 
-function addMethodNotAllowed(app: FastifyInstance, path: string, operations: Operation[]): void {
+function addMethodNotAllowed(app: FastifyInstance, base: string, path: string, operations: Operation[]): void {
   const allowed = operations.filter((operation) => operation.path === path).map((operation) => operation.method as string);
   if (allowed.includes("GET")) allowed.push("HEAD");
   const allow = [...allowed, "OPTIONS"].toSorted().join(", ");
   app.route({
     method: app.supportedMethods.filter((method) => !allowed.includes(method)),
-    url: routeOf(path),
+    url: routeOf(base, path),
     config: { allow },
     // the other methods were refused before (`request-form.ts`)
     handler: (request, reply) => {
@@ -125,12 +140,12 @@ function addMethodNotAllowed(app: FastifyInstance, path: string, operations: Ope
 }
 
 /** The path of a request in its one canonical spelling. */
-function filledPath(path: string, params: Record<string, unknown> | undefined): string {
-  return addressOf(path).replaceAll(/\{(\w+)\}/g, (_all, name: string) => String(params?.[name]));
+function filledPath(base: string, path: string, params: Record<string, unknown> | undefined): string {
+  return (base + path).replaceAll(/\{(\w+)\}/g, (_all, name: string) => String(params?.[name]));
 }
 
-function routeOf(path: string): string {
-  return addressOf(path).replaceAll(/\{(\w+)\}/g, ":$1");
+function routeOf(base: string, path: string): string {
+  return (base + path).replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
 /** The path of a request's URL, without its query. */
