@@ -36,8 +36,19 @@ export async function listPets(
   after: Position | undefined,
   limit: number,
 ): Promise<StoredPet[]> {
+  if (asksForOne(query) && !after) return findPets(db, accountId, query.id);
   const range = { db, filters: filtersOf(accountId, query), ...namesFrom(query, after), limit };
   const rows = await rowsInOrder(range, orderOf(query), after);
+  return rows.map(storedPet);
+}
+
+/** What takes the place of GET /pets/{petId}: the most frequent list of all has a statement of its own, made in half the time. */
+function asksForOne(query: PetQuery): query is PetQuery & { id: [number] } {
+  return query.id?.length === 1 && query.q === undefined && query.status === undefined && query.categoryId === undefined;
+}
+
+async function findPets(db: Queryable, accountId: number, [id]: [number]): Promise<StoredPet[]> {
+  const rows = await db.query<PetRow>(sql`SELECT ${petColumns} FROM pets WHERE account_id = ${accountId} AND id = ${id}`);
   return rows.map(storedPet);
 }
 
