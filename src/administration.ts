@@ -233,6 +233,7 @@ function absent(what: string, which: number): Problem {
 }
 
 async function addKey(tx: Transaction, wanted: NewKey, now: number) {
+  await tx.lock(`keys of account ${wanted.accountId}`); // else two that are made at once may both be the last
   if ((await countKeys(tx, wanted.accountId)) >= keysMax) {
     throw new Problem("invalid_request", `The account has ${keysMax} keys already: revoke some first.`);
   }

@@ -1,4 +1,5 @@
 import type { BlockList } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import sql from "sql-template-tag";
@@ -17,6 +18,7 @@ import type { Operation } from "./platform/http/operation.ts";
 import { dashboardPrefix } from "./platform/http/prefix.ts";
 import { apiRealm, dashboardRealm } from "./platform/http/realms.ts";
 import { addOperations } from "./platform/http/routes.ts";
+import { openStaticText, sendStaticFile } from "./platform/http/static-files.ts";
 import { countTraffic } from "./platform/http/traffic.ts";
 import { categoryRoutes } from "./store/categories/categories.routes.ts";
 import { inventoryRoutes } from "./store/inventory/inventory.routes.ts";
@@ -26,6 +28,9 @@ import { addWeb, sendPage, type Web } from "./web.ts";
 
 /** When GET /pets/{petId} was deprecated: it was so from the first release on. */
 const getPetDeprecated = Date.UTC(2026, 0, 1);
+
+/** What a readiness probe waits for the database. */
+const probeMs = 1_000;
 
 type OperationOptions = { getPetSunset: number; limiter: Pick<Limiter, "peekAccount" | "standing">; flushUsage: () => Promise<void> };
 
@@ -86,11 +91,11 @@ export function openApi(options: ApiOptions): FastifyInstance {
 }
 
 function addDescription(app: FastifyInstance, description: Description): void {
-  const json = JSON.stringify(description, undefined, 2);
-  const yaml = stringify(description);
+  const json = openStaticText("application/json; charset=utf-8", JSON.stringify(description, undefined, 2));
+  const yaml = openStaticText("application/yaml; charset=utf-8", stringify(description));
   const open = { "access-control-allow-origin": "*", "cache-control": "no-cache" };
-  app.get("/openapi.json", (_request, reply) => reply.headers(open).type("application/json; charset=utf-8").send(json));
-  app.get("/openapi.yaml", (_request, reply) => reply.headers(open).type("application/yaml; charset=utf-8").send(yaml));
+  app.get("/openapi.json", (request, reply) => sendStaticFile(request, reply.headers(open), json));
+  app.get("/openapi.yaml", (request, reply) => sendStaticFile(request, reply.headers(open), yaml));
 }
 
 /** `/healthz`: the process answers. `/readyz`: it takes requests and its store answers. */
@@ -102,9 +107,11 @@ function addProbes(app: FastifyInstance, db: Database, ready: () => boolean): vo
   });
 }
 
+/** Whether the database answers in time: one that is frozen would hold the probe up for longer than whoever asks waits. */
 async function answersQueries(db: Database): Promise<boolean> {
-  return db.query(sql`SELECT 1`).then(
+  const answered = db.query(sql`SELECT 1`).then(
     () => true,
     () => false,
   );
+  return Promise.race([answered, setTimeout(probeMs, false, { ref: false })]);
 }

@@ -26,6 +26,18 @@ test("what the service serves is the description of the repository, as JSON and 
   assert.deepEqual(parse(yaml.body), committed);
 });
 
+test("the description is served compressed, and not again to who has it", async (t) => {
+  const url = `${shop.address}/openapi.json`;
+  const answer = await t.waitFor(async () => {
+    const tried = await fetch(url, { headers: { "accept-encoding": "gzip" } });
+    assert.equal(tried.headers.get("content-encoding"), "gzip");
+    return tried;
+  });
+  assert.deepEqual(await answer.json(), committed);
+  const again = await fetch(url, { headers: { "if-none-match": answer.headers.get("etag") ?? "" } });
+  assert.deepEqual([again.status, await again.text()], [304, ""]);
+});
+
 test("the description is OpenAPI 3.0.3 of the Pet Store API, version 1.0.0, at the relative /v1", () => {
   assert.equal(committed.openapi, "3.0.3");
   assert.equal(committed.info.title, "Pet Store API");

@@ -224,3 +224,9 @@ test("publishable keys together take at most half of the account's minute", asyn
   assert.equal(passed, 150);
   assert.equal(await statusWith(secret), 200);
 });
+
+test("of keys that are made at once, only those that fit are", async () => {
+  const { id } = await shop.newAccount();
+  const made = await Promise.allSettled(Array.from({ length: 1_010 }, () => newKey({}, id)));
+  assert.equal(made.filter(({ status }) => status === "fulfilled").length, 999);
+});

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 /** A file as it is served, in memory: with the encodings that were made for it at build time. */
@@ -34,9 +36,29 @@ async function readStaticFile(folder: string, path: string, paths: string[]): Pr
   const body = await readFile(join(folder, path));
   const made = endings.filter(([ending]) => paths.includes(path + ending));
   const encodings = await Promise.all(made.map(async ([ending, name]) => ({ name, body: await readFile(join(folder, path + ending)) })));
-  // weak: one tag for all encodings (RFC 9110, 8.8.1)
-  const etag = `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
-  return { type: types[extname(path)] ?? "", etag, body, encodings };
+  return { type: types[extname(path)] ?? "", etag: etagOf(body), body, encodings };
+}
+
+/** A text that is served as a file; its encodings are made beside the start of the service, and offered when they are there. */
+export function openStaticText(type: string, text: string): StaticFile {
+  const body = Buffer.from(text);
+  const file: StaticFile = { type, etag: etagOf(body), body, encodings: [] };
+  void encode(body).then((encodings) => file.encodings.push(...encodings));
+  return file;
+}
+
+async function encode(body: Buffer): Promise<StaticFile["encodings"]> {
+  const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 6, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } };
+  const [br, gz] = await Promise.all([promisify(brotliCompress)(body, quality), promisify(gzip)(body)]);
+  return [
+    { name: "br", body: br },
+    { name: "gzip", body: gz },
+  ];
+}
+
+/** Weak: one tag for all encodings (RFC 9110, 8.8.1). */
+function etagOf(body: Buffer): string {
+  return `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
 }
 
 /** Sends a file in the best encoding that the client takes, or 304 where it has this version. */
