@@ -54,16 +54,17 @@ CREATE INDEX pets_by_category_name ON pets (account_id, category_id, name_key, i
 CREATE INDEX pets_by_category_status ON pets (account_id, category_id, status, id);
 CREATE INDEX pets_by_category_status_name ON pets (account_id, category_id, status, name_key, id);
 
--- `quantity` units are free, `held` ones belong to open orders.
+-- `quantity` units are free, `held` ones belong to open orders; together they fit the count that an answer may show.
 CREATE TABLE inventory (
   account_id BIGINT NOT NULL,
   pet_id BIGINT NOT NULL,
-  quantity BIGINT NOT NULL CHECK (quantity BETWEEN 0 AND 2147483647),
+  quantity BIGINT NOT NULL CHECK (quantity >= 0),
   held BIGINT NOT NULL CHECK (held >= 0),
   status TEXT NOT NULL CHECK (status IN ('available', 'pending', 'sold')),
   version BIGINT NOT NULL,
+  CHECK (quantity + held <= 2147483647),
   PRIMARY KEY (account_id, pet_id),
-  FOREIGN KEY (account_id, pet_id) REFERENCES pets (account_id, id)
+  FOREIGN KEY (account_id, pet_id) REFERENCES pets (account_id, id) ON DELETE CASCADE
 );
 CREATE INDEX inventory_by_status ON inventory (account_id, status, pet_id);
 

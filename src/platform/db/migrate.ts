@@ -26,12 +26,16 @@ export function migrationsFor(engine: Database["engine"]): Migration[] {
  * @throws when a newer version of the program wrote the data
  */
 export async function migrate(db: Database, now: number, migrations = migrationsFor(db.engine)): Promise<string[]> {
-  await db.write((tx) => tx.script("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)"));
+  await db.write((tx) =>
+    tx.script("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)"),
+  );
   const rows = await db.query<{ number: number; name: string }>(sql`SELECT number, name FROM migrations ORDER BY number`);
   const known = new Map(migrations.map((m) => [m.number, m.name]));
   const newer = rows.find((row) => !known.has(row.number));
   if (newer) {
-    throw new Error(`the data was written by a newer version (migration ${newer.number} ${newer.name} is unknown here): start that version`);
+    throw new Error(
+      `the data was written by a newer version (migration ${newer.number} ${newer.name} is unknown here): start that version`,
+    );
   }
 
   const applied = new Set(rows.map((row) => row.number));

@@ -26,6 +26,7 @@ export function openSqlite(file: string): Database {
   const write = preparedStatements(writer);
   const reader = connect(file, true);
   const read = preparedStatements(reader);
+  const snapshot = openSnapshot(reader);
   const control = {
     begin: writer.prepare("BEGIN IMMEDIATE"),
     commit: writer.prepare("COMMIT"),
@@ -55,6 +56,7 @@ export function openSqlite(file: string): Database {
       control.begin.run();
       for (const job of group) settle.push(await runJob(job));
       sequences.save();
+      snapshot.release();
       control.commit.run();
     } catch (error) {
       if (writer.isTransaction) control.rollback.run();
@@ -91,7 +93,10 @@ export function openSqlite(file: string): Database {
 
   return {
     engine: "sqlite",
-    query: async <R>(query: Sql) => read(query) as R[],
+    query: async <R>(query: Sql) => {
+      snapshot.take();
+      return read(query) as R[];
+    },
     write: <T>(body: (tx: Transaction) => Promise<T>) =>
       new Promise<T>((resolve, reject) => {
         if (closed) return reject(new Problem("unavailable", "The service is stopping."));
@@ -105,6 +110,19 @@ export function openSqlite(file: string): Database {
       reader.close();
       writer.close();
     },
+  };
+}
+
+/**
+ * Reads share one transaction from the first of them to the next commit, and so do not each lock the log of the file,
+ * which costs more than the read. It ends before a commit, so what is read next is never older than what is committed.
+ */
+function openSnapshot(reader: DatabaseSync): { take(): void; release(): void } {
+  const begin = reader.prepare("BEGIN");
+  const commit = reader.prepare("COMMIT");
+  return {
+    take: () => void (reader.isTransaction || begin.run()),
+    release: () => void (reader.isTransaction && commit.run()),
   };
 }
 

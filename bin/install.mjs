@@ -1,0 +1,197 @@
+// Installs what is missing, and nothing when nothing is: `npm start`, `npm test` and the others run it first.
+//   (nothing)      all npm packages of package-lock.json
+//   --production   those that the service needs; others may stay
+//   --system       also the programs that the tests run; --bench: those that the measurements run
+// Plain JavaScript without dependencies for Node 20 and later. Writes to standard error only, so that `--json` answers stay clean.
+import { spawn } from "node:child_process";
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, delimiter, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+/** The command that must be there, and the Debian package that brings it. */
+const systemPackages = {
+  "--system": [{ command: "curl", apt: "curl" }],
+  "--bench": [{ command: "wrk", apt: "wrk" }],
+};
+const nodeMajor = 26;
+const installMsMax = 15 * 60_000;
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const installLock = join(root, ".cache", "install.lock");
+const options = process.argv.slice(2);
+const production = options.includes("--production");
+
+try {
+  const unknown = options.find((option) => option !== "--production" && !(option in systemPackages));
+  if (unknown) throw new Error(`unknown option ${unknown}`);
+  await installPackages();
+  for (const option of options) await installPrograms(systemPackages[option] ?? []);
+} catch (error) {
+  console.error(`install: ${error.message}`);
+  process.exitCode = 1;
+}
+
+async function installPackages() {
+  const wanted = packagesOf("package-lock.json");
+  if (!wanted) throw new Error("package-lock.json is missing or is not JSON");
+  const node = Object.keys(wanted[""].optionalDependencies ?? {}).find(
+    (name) => name.startsWith("node-") && fits(wanted[`node_modules/${name}`]),
+  );
+  const ownNodeWillDo = Number.parseInt(process.versions.node) >= nodeMajor;
+  if (!node && !ownNodeWillDo)
+    throw new Error(
+      `npm has no Node ${nodeMajor} for ${process.platform}-${process.arch}: install Node ${nodeMajor} yourself, then try again`,
+    );
+  if (!difference(wanted)) return;
+
+  await alone(async () => {
+    const reason = difference(wanted);
+    if (!reason) return;
+    console.error(`Installing npm packages (${reason}) …`);
+    await npmCi();
+    const left = difference(wanted);
+    if (left) throw new Error(`npm ci ended well, yet ${left}`);
+    if (node) await proveThatItRuns(node);
+  });
+}
+
+/** The first thing in which node_modules is not what package-lock.json asks for, in words; undefined where it is. */
+function difference(wanted) {
+  const installed = packagesOf("node_modules/.package-lock.json");
+  if (!installed) return "none are installed";
+  for (const [path, entry] of Object.entries(wanted)) {
+    if (!path.startsWith("node_modules/")) continue;
+    const there = installed[path];
+    const name = path.slice("node_modules/".length);
+    if (there && existsSync(join(root, path))) {
+      if (there.version !== entry.version || there.integrity !== entry.integrity)
+        return `${name} is not version ${entry.version} of the lock file`;
+    } else if (!(production && entry.dev) && !(entry.optional && !fits(entry))) return `${name} is missing`;
+  }
+  const stray = Object.keys(installed).find((path) => !wanted[path] && existsSync(join(root, path)));
+  return stray && `${stray.slice("node_modules/".length)} is not in the lock file`;
+}
+
+function packagesOf(file) {
+  try {
+    return JSON.parse(readFileSync(join(root, file), "utf8")).packages;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a package of the lock file is for this platform: `os`, `cpu` and `libc` are names, or names that are ruled out by a `!`. */
+function fits(entry) {
+  const allows = (rule, actual) => {
+    const names = [rule ?? []].flat();
+    if (names.includes(`!${actual()}`)) return false;
+    return names.every((name) => name.startsWith("!")) || names.includes(actual());
+  };
+  return allows(entry.os, () => process.platform) && allows(entry.cpu, () => process.arch) && allows(entry.libc, libc);
+}
+
+function libc() {
+  if (process.platform !== "linux") return undefined;
+  process.report.excludeNetwork = true;
+  return process.report.getReport().header.glibcVersionRuntime ? "glibc" : "musl";
+}
+
+/** Options are spelled out because NODE_ENV or a user's npm settings may say otherwise. */
+async function npmCi() {
+  const args = ["ci", production ? "--omit=dev" : "--include=dev", "--include=optional", "--no-audit", "--no-fund"];
+  // Inside an npm script `node` may be the one in node_modules, which `npm ci` is about to delete: take the Node that npm itself runs on.
+  const { npm_execpath: script, npm_node_execpath: node } = process.env;
+  const inNpm = node && script && basename(script) === "npm-cli.js";
+  const { code, output } = inNpm ? await run(node, [script, ...args]) : await run("npm", args, { shell: process.platform === "win32" });
+  if (code === 0) return;
+  if (code === "ENOENT") throw new Error("npm was not found: install Node.js together with npm, then try again");
+  console.error(output.trimEnd());
+  if (/\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT)\b/.test(output))
+    throw new Error("npm ci could not reach the package registry: see to the network or the proxy, then try again");
+  throw new Error(`npm ci failed (${code}), its output is above`);
+}
+
+/** Installed is not yet runnable: the package is the same for every Linux of one processor, whatever C library it has. */
+async function proveThatItRuns(name) {
+  const folder = join(root, "node_modules", name);
+  const { code } = await run(join(folder, JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).bin.node), ["--version"]);
+  if (code !== 0) throw new Error(`the Node of ${name} does not run on this system (${code}): a Linux with glibc is needed`);
+}
+
+/** One installer at a time in a folder: `npm ci` deletes node_modules first. The lock of a process that is gone is taken over. */
+async function alone(body) {
+  mkdirSync(dirname(installLock), { recursive: true });
+  for (const until = Date.now() + installMsMax; ; await sleep(200)) {
+    try {
+      writeFileSync(installLock, String(process.pid), { flag: "wx" });
+      break;
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+      if (!holderLives()) rmSync(installLock, { force: true });
+      else if (Date.now() > until)
+        throw new Error(`another installation does not end; delete ${installLock} if there is none`, { cause: error });
+    }
+  }
+  try {
+    await body();
+  } finally {
+    rmSync(installLock, { force: true });
+  }
+}
+
+function holderLives() {
+  try {
+    process.kill(Number(readFileSync(installLock, "utf8")) || process.pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+}
+
+async function installPrograms(programs) {
+  const missing = programs.filter(({ command }) => !onPath(command)).map(({ apt }) => apt);
+  if (missing.length === 0) return;
+  const mayInstall = process.getuid?.() === 0 && existsSync("/etc/debian_version") && onPath("apt-get");
+  if (!mayInstall) throw new Error(`please install ${missing.join(", ")} (names of the Debian packages), then try again`);
+
+  console.error(`Installing ${missing.join(", ")} by apt-get …`);
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  for (const args of [["update"], ["install", "--yes", "--no-install-recommends", ...missing]]) {
+    const { code, output } = await run("apt-get", ["-o", "DPkg::Lock::Timeout=120", ...args], { env });
+    if (code === 0) continue;
+    console.error(output.trimEnd());
+    throw new Error(`apt-get ${args[0]} failed (${code}), its output is above`);
+  }
+}
+
+function onPath(command) {
+  return (process.env.PATH ?? "").split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, command), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Runs a program without input. `code` is its exit code, the signal that ended it, or the name of the error that kept it from starting. */
+function run(program, args, more = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], ...more });
+    const timer = setTimeout(() => child.kill(), installMsMax);
+    const stop = (signal) => child.kill(signal);
+    process.on("SIGINT", stop).on("SIGTERM", stop);
+    const output = [];
+    child.stdout.on("data", (chunk) => output.push(chunk));
+    child.stderr.on("data", (chunk) => output.push(chunk));
+    const end = (code) => {
+      clearTimeout(timer);
+      process.off("SIGINT", stop).off("SIGTERM", stop);
+      resolve({ code, output: Buffer.concat(output).toString() });
+    };
+    child.on("error", (error) => end(error.code));
+    child.on("close", (code, signal) => end(code ?? signal));
+  });
+}

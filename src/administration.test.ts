@@ -1,0 +1,225 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import sql, { raw } from "sql-template-tag";
+import { openAdministration } from "./administration.ts";
+import { scopes } from "./callers/keys/keys.ts";
+import { openKeyVerifier } from "./callers/keys/verify.ts";
+import type { Database } from "./platform/db/database.ts";
+import { migrate } from "./platform/db/migrate.ts";
+import { openSqlite } from "./platform/db/sqlite.ts";
+import { Problem } from "./platform/problem.ts";
+
+const start = Date.UTC(2026, 0, 1);
+const hourMs = 3_600_000;
+
+async function openScene(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-"));
+  const db = openSqlite(join(folder, "test.db"));
+  await migrate(db, start);
+  const time = { now: start };
+  const clock = () => time.now;
+  const verifier = openKeyVerifier({ db, clock, onError: assert.ifError });
+  t.after(async () => {
+    await verifier.close();
+    await db.close();
+    rmSync(folder, { recursive: true });
+  });
+  const admin = openAdministration({ db, clock, verifier });
+  return { db, time, verifier, admin, shop: (name: string) => admin["accounts.create"]({ name, plan: "pro" }) };
+}
+
+function refused(code: string, message?: RegExp) {
+  return (error: unknown) => {
+    assert.ok(error instanceof Problem, String(error));
+    assert.equal(error.code, code);
+    if (message) assert.match(error.message, message);
+    return true;
+  };
+}
+
+test("a new account has a first key of all scopes that works at once", async (t) => {
+  const { verifier, shop } = await openScene(t);
+  const made = await shop(" Paws ");
+  assert.deepEqual(made, { account: { id: 1, name: "Paws", plan: "pro" }, key: made.key });
+  const verified = await verifier.verify(made.key);
+  assert.equal(verified?.accountId, 1);
+  assert.deepEqual([...verified.scopes], scopes);
+});
+
+test("accounts.create refuses what it does not know or cannot use, by the field's name", async (t) => {
+  const { admin } = await openScene(t);
+  const create = admin["accounts.create"];
+  await assert.rejects(create({ plan: "pro" }), refused("invalid_request", /^name is required/));
+  await assert.rejects(
+    create({ name: "A", plan: "gold" }),
+    refused("invalid_request", /^plan must be one of free, pro, business, enterprise/),
+  );
+  await assert.rejects(create({ name: "A", plan: "pro", colour: "red" }), refused("invalid_request", /^colour /));
+  await assert.rejects(create({ name: "A", plan: "enterprise", perMinute: 0 }), refused("invalid_request", /^perMinute /));
+  await assert.rejects(create({ name: "A", plan: "pro", perDay: 5 }), refused("invalid_request", /enterprise/));
+  await assert.rejects(create([]), refused("invalid_request"));
+  assert.deepEqual(await admin["accounts.list"]({}), { accounts: [] });
+});
+
+test("accounts are listed by id with what their plan allows, and from any id on", async (t) => {
+  const { admin, shop } = await openScene(t);
+  await shop("A");
+  await admin["accounts.create"]({ name: "B", plan: "enterprise", perMinute: 7 });
+  const { accounts } = await admin["accounts.list"]({});
+  assert.deepEqual(accounts[1], { id: 2, name: "B", plan: "enterprise", perMinute: 7, perDay: 100_000, createdAt: "2026-01-01T00:00:00Z" });
+  assert.deepEqual((await admin["accounts.list"]({ after: 1 })).accounts, accounts.slice(1));
+});
+
+test("a change of plan holds from its answer on", async (t) => {
+  const { admin, verifier, shop } = await openScene(t);
+  const { key } = await shop("A");
+  await verifier.verify(key);
+  await admin["accounts.setPlan"]({ id: 1, plan: "free" });
+  assert.deepEqual((await verifier.verify(key))?.quota, { perMinute: 60, perDay: 1_000 });
+  await assert.rejects(admin["accounts.setPlan"]({ id: 2, plan: "free" }), refused("not_found"));
+});
+
+test("a key has the scopes and the expiry that were asked for", async (t) => {
+  const { admin, verifier, time, shop } = await openScene(t);
+  await shop("A");
+  const asked = { account: 1, scopes: ["orders:write", "catalogue:read", "orders:write"], expires: "2026-01-02" };
+  const made = await admin["keys.create"](asked);
+  assert.deepEqual(Object.keys(made), ["id", "key", "scopes"]);
+  assert.deepEqual(made.scopes, ["catalogue:read", "orders:write"]);
+  assert.ok(await verifier.verify(made.key));
+  time.now = Date.UTC(2026, 0, 2);
+  assert.equal(await verifier.verify(made.key), undefined);
+});
+
+test("a publishable key can read the catalogue and the inventory and never more", async (t) => {
+  const { admin, verifier, shop } = await openScene(t);
+  await shop("A");
+  const made = await admin["keys.create"]({ account: 1, publishable: true });
+  assert.match(made.key, /^psp_/);
+  assert.deepEqual(made.scopes, ["catalogue:read", "inventory:read"]);
+  assert.equal((await verifier.verify(made.key))?.publishable, true);
+  const more = { account: 1, publishable: true, scopes: ["catalogue:read", "orders:read"] };
+  await assert.rejects(admin["keys.create"](more), refused("invalid_request", /orders:read/));
+});
+
+test("keys.create refuses unknown scopes and accounts and expiries that are past or no dates", async (t) => {
+  const { admin, shop } = await openScene(t);
+  await shop("A");
+  const create = admin["keys.create"];
+  await assert.rejects(create({ account: 2 }), refused("not_found"));
+  await assert.rejects(create({ account: "1" }), refused("invalid_request", /^account /));
+  await assert.rejects(create({ account: 1, scopes: ["pets:read"] }), refused("invalid_request", /^scopes/));
+  await assert.rejects(create({ account: 1, scopes: [] }), refused("invalid_request"));
+  await assert.rejects(create({ account: 1, expires: "2026-01-01" }), refused("invalid_request", /future/));
+  await assert.rejects(create({ account: 1, expires: "soon" }), refused("invalid_request", /date/));
+});
+
+test("a list of keys shows how they begin, and neither the keys nor their hashes", async (t) => {
+  const { admin, db, shop } = await openScene(t);
+  const { key } = await shop("A");
+  const { keys } = await admin["keys.list"]({ account: 1 });
+  assert.equal(keys[0]?.prefix, key.slice(0, 8));
+  const [row] = await db.query(sql`SELECT * FROM keys`);
+  assert.ok(!JSON.stringify(row).includes(key));
+  assert.ok(!JSON.stringify(keys).includes(String(row?.["hash"])));
+});
+
+test("a rotated key and its successor both work until the overlap ends, then only the successor", async (t) => {
+  const { admin, verifier, time, shop } = await openScene(t);
+  await shop("A");
+  const old = await admin["keys.create"]({ account: 1, publishable: true, scopes: ["catalogue:read"] });
+  await verifier.verify(old.key);
+  const rotated = await admin["keys.rotate"]({ id: old.id });
+  assert.deepEqual(rotated.previous, { id: old.id, expiresAt: "2026-01-02T00:00:00Z" });
+  assert.deepEqual(rotated.scopes, ["catalogue:read"]);
+  assert.match(rotated.key, /^psp_/);
+  time.now = start + 24 * hourMs - 1;
+  assert.ok(await verifier.verify(old.key));
+  time.now = start + 24 * hourMs;
+  assert.equal(await verifier.verify(old.key), undefined);
+  assert.ok(await verifier.verify(rotated.key));
+});
+
+test("rotation never prolongs a key: its successor keeps the expiry, and an expired one has none", async (t) => {
+  const { admin, verifier, time, shop } = await openScene(t);
+  await shop("A");
+  const old = await admin["keys.create"]({ account: 1, expires: "2026-01-03" });
+  const rotated = await admin["keys.rotate"]({ id: old.id, overlapHours: 0 });
+  assert.equal(await verifier.verify(old.key), undefined);
+  assert.ok(await verifier.verify(rotated.key));
+  time.now = Date.UTC(2026, 0, 3);
+  assert.equal(await verifier.verify(rotated.key), undefined);
+  await assert.rejects(admin["keys.rotate"]({ id: rotated.id }), refused("invalid_request", /expired/));
+  await assert.rejects(admin["keys.rotate"]({ id: 99 }), refused("not_found"));
+});
+
+test("a revoked key stops with the answer and the account's other keys go on", async (t) => {
+  const { admin, verifier, shop } = await openScene(t);
+  const { key } = await shop("A");
+  const other = await admin["keys.create"]({ account: 1 });
+  await Promise.all([verifier.verify(key), verifier.verify(other.key)]);
+  assert.deepEqual(await admin["keys.revoke"]({ id: other.id }), { id: other.id, account: 1, prefix: other.key.slice(0, 8) });
+  assert.equal(await verifier.verify(other.key), undefined);
+  assert.ok(await verifier.verify(key));
+  await assert.rejects(admin["keys.revoke"]({ id: other.id }), refused("not_found"));
+});
+
+test("an account has at most 1,000 keys, one of another account is not among them", async (t) => {
+  const { admin, shop } = await openScene(t);
+  await shop("A");
+  await shop("B");
+  await Promise.all(Array.from({ length: 999 }, () => admin["keys.create"]({ account: 1 })));
+  await assert.rejects(admin["keys.create"]({ account: 1 }), refused("invalid_request", /1000/));
+  assert.ok(await admin["keys.create"]({ account: 2 }));
+});
+
+test("a deleted account leaves no row behind and takes none of another account", async (t) => {
+  const { admin, db, verifier, shop } = await openScene(t);
+  const gone = await shop("Gone");
+  const stays = await shop("Stays");
+  for (const account of [1, 2]) await fill(db, account);
+  const before = await rowsOf(db, 2);
+  assert.ok(Object.values(before).every((count) => count > 0));
+  await verifier.verify(gone.key);
+
+  assert.deepEqual(await admin["accounts.delete"]({ id: 1 }), { account: gone.account });
+  assert.ok(Object.values(await rowsOf(db, 1)).every((count) => count === 0));
+  assert.deepEqual(await rowsOf(db, 2), before);
+  assert.equal(await verifier.verify(gone.key), undefined);
+  assert.equal((await verifier.verify(stays.key))?.accountId, 2);
+  await assert.rejects(admin["accounts.delete"]({ id: 1 }), refused("not_found"));
+});
+
+/** More rows than one transaction of the deletion takes. */
+async function fill(db: Database, account: number): Promise<void> {
+  await db.write(async (tx) => {
+    await tx.query(sql`INSERT INTO categories (account_id, id, name, name_key, version) VALUES (${account}, 1, 'Dogs', 'dogs', 1)`);
+    for (let id = 1; id <= 2_001; id++) {
+      await tx.query(sql`INSERT INTO pets (account_id, id, name, name_key, category_id, status, version)
+        VALUES (${account}, ${id}, 'Rex', 'rex', 1, 'available', 1)`);
+    }
+    await tx.query(
+      sql`INSERT INTO inventory (account_id, pet_id, quantity, held, status, version) VALUES (${account}, 1, 5, 0, 'available', 1)`,
+    );
+    await tx.query(
+      sql`INSERT INTO orders (account_id, id, pet_id, quantity, held, complete, version) VALUES (${account}, 1, 1, 1, 0, FALSE, 1)`,
+    );
+    await tx.query(sql`INSERT INTO idempotency (account_id, target, key, body_hash, status, headers, created_at)
+      VALUES (${account}, 'POST /v1/pets', 'k', 'h', 201, '{}', ${start})`);
+  });
+}
+
+/** The number of an account's rows in every table of the schema that has accounts' rows. */
+async function rowsOf(db: Database, account: number): Promise<Record<string, number>> {
+  const tables = await db.query<{ name: string }>(sql`
+    SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'account_id'`);
+  const counts: Record<string, number> = {};
+  for (const { name } of tables) {
+    const rows = await db.query<{ n: number }>(sql`SELECT count(*) AS n FROM ${raw(name)} WHERE account_id = ${account}`);
+    counts[name] = Number(rows[0]?.n);
+  }
+  return counts;
+}

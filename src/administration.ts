@@ -1,0 +1,171 @@
+import { Type, type Static, type TSchema } from "typebox";
+import { accountName, plans, planTerms, quotaMax, quotaOf, type Account } from "./callers/accounts/accounts.ts";
+import { deleteAccount, findAccount, insertAccount, listAccounts, updatePlan } from "./callers/accounts/accounts.store.ts";
+import {
+  hasExpired,
+  keyExpiry,
+  keyScopes,
+  keysMax,
+  makeKey,
+  overlapHoursDefault,
+  overlapHoursMax,
+  rotatedExpiry,
+  scopes,
+  type Key,
+} from "./callers/keys/keys.ts";
+import { countKeys, deleteKey, findKey, insertKey, listKeys, setExpiry, type NewKey } from "./callers/keys/keys.store.ts";
+import type { Clock } from "./platform/clock.ts";
+import type { Database, Queryable, Transaction } from "./platform/db/database.ts";
+import { formatDateTime } from "./platform/http/dates.ts";
+import { bodyValidator } from "./platform/http/validation.ts";
+import { Problem } from "./platform/problem.ts";
+
+const listMax = 1_000;
+const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+const figure = Type.Integer({ minimum: 1, maximum: quotaMax });
+const terms = { plan: Type.Enum([...plans]), perMinute: Type.Optional(figure), perDay: Type.Optional(figure) };
+const keyTerms = {
+  account: id,
+  scopes: Type.Optional(Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 100 })),
+  expires: Type.Optional(Type.String({ maxLength: 100 })),
+  publishable: Type.Optional(Type.Boolean()),
+};
+
+/** What keeps verified keys and must be told of every change. */
+type KeptKeys = { forgetAccount(accountId: number): void; forgetKey(keyId: number): void };
+
+/**
+ * What an operator may do, by name. Each operation checks its input (`invalid_request`), knows absent things as
+ * `not_found`, and is done, here and in the verifier, when it answers: a key that was revoked works no more.
+ */
+export function openAdministration(options: { db: Database; clock: Clock; verifier: KeptKeys }) {
+  const { db, clock, verifier } = options;
+  return {
+    /** Makes an account with a first key of all scopes, which is shown here only. */
+    "accounts.create": operation({ name: Type.String(), ...terms }, async (input) => {
+      const name = accountName(input.name);
+      const agreed = planTerms(input);
+      const key = makeKey(false);
+      const account = await db.write(async (tx) => {
+        const made = await insertAccount(tx, name, agreed, clock());
+        await insertKey(tx, key, { accountId: made.id, publishable: false, scopes, expiresAt: null }, clock());
+        return made;
+      });
+      return { account: { id: account.id, name: account.name, plan: account.plan }, key };
+    }),
+
+    /** At most 1,000 accounts, by id, beginning after the id `after`. */
+    "accounts.list": operation({ after: Type.Optional(Type.Integer({ minimum: 0 })) }, async ({ after = 0 }) => ({
+      accounts: (await listAccounts(db, after, listMax)).map(shownAccount),
+    })),
+
+    "accounts.setPlan": operation({ id, ...terms }, async (input) => {
+      const agreed = planTerms(input);
+      const account = await db.write((tx) => updatePlan(tx, input.id, agreed));
+      if (!account) throw absent("account", input.id);
+      verifier.forgetAccount(account.id);
+      return { account: shownAccount(account) };
+    }),
+
+    /** Deletes an account with all that it owns. */
+    "accounts.delete": operation({ id }, async (input) => {
+      const account = await demandAccount(db, input.id);
+      const forget = () => verifier.forgetAccount(account.id);
+      await deleteAccount(db, account.id, forget);
+      forget();
+      return { account: { id: account.id, name: account.name, plan: account.plan } };
+    }),
+
+    /** Makes a key, which is shown here only. */
+    "keys.create": operation(keyTerms, async ({ account, publishable = false, ...asked }) => {
+      const expiresAt = asked.expires === undefined ? null : keyExpiry(asked.expires, clock());
+      const wanted: NewKey = { accountId: account, publishable, scopes: keyScopes(asked.scopes, publishable), expiresAt };
+      return db.write(async (tx) => {
+        await demandAccount(tx, account);
+        return addKey(tx, wanted, clock());
+      });
+    }),
+
+    "keys.list": operation({ account: id }, async ({ account }) => {
+      await demandAccount(db, account);
+      return { keys: (await listKeys(db, account)).map(shownKey) };
+    }),
+
+    /** Makes a key with the scopes and the expiry of another one, which ends after `overlapHours`. */
+    "keys.rotate": operation(
+      { id, overlapHours: Type.Optional(Type.Number({ minimum: 0, maximum: overlapHoursMax })) },
+      async ({ id: keyId, overlapHours = overlapHoursDefault }) => {
+        const answer = await db.write(async (tx) => {
+          const old = await findKey(tx, keyId);
+          if (!old) throw absent("key", keyId);
+          if (hasExpired(old.expiresAt, clock())) throw new Problem("invalid_request", `Key ${keyId} has expired: create a new one.`);
+          const expiresAt = rotatedExpiry(old.expiresAt, overlapHours, clock());
+          await setExpiry(tx, old, expiresAt);
+          return { ...(await addKey(tx, old, clock())), previous: { id: old.id, expiresAt: formatDateTime(expiresAt) } };
+        });
+        verifier.forgetKey(keyId);
+        return answer;
+      },
+    ),
+
+    "keys.revoke": operation({ id }, async ({ id: keyId }) => {
+      const gone = await db.write((tx) => deleteKey(tx, keyId));
+      if (!gone) throw absent("key", keyId);
+      verifier.forgetKey(gone.id);
+      return { id: gone.id, account: gone.accountId, prefix: gone.prefix };
+    }),
+  };
+}
+
+export type Administration = ReturnType<typeof openAdministration>;
+
+/** An operation whose input is validated by a schema of its fields; messages name the field alone. */
+function operation<P extends Record<string, TSchema>, R>(fields: P, run: (input: Static<ReturnType<typeof Type.Object<P>>>) => Promise<R>) {
+  const schema = Type.Object(fields, { additionalProperties: false });
+  const validate = bodyValidator(schema);
+  return async (input: unknown): Promise<R> => {
+    try {
+      validate(input);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      throw new Problem(error.code, error.message.replace(/^body\./, ""));
+    }
+    return run(input as Static<typeof schema>);
+  };
+}
+
+async function demandAccount(db: Queryable, accountId: number): Promise<Account> {
+  const account = await findAccount(db, accountId);
+  if (!account) throw absent("account", accountId);
+  return account;
+}
+
+function absent(what: string, which: number): Problem {
+  return new Problem("not_found", `There is no ${what} ${which}.`);
+}
+
+async function addKey(tx: Transaction, wanted: NewKey, now: number) {
+  if ((await countKeys(tx, wanted.accountId)) >= keysMax) {
+    throw new Problem("invalid_request", `The account has ${keysMax} keys already: revoke some first.`);
+  }
+  const text = makeKey(wanted.publishable);
+  const made = await insertKey(tx, text, wanted, now);
+  return { id: made.id, key: text, scopes: made.scopes };
+}
+
+function shownAccount(account: Account) {
+  const { perMinute, perDay } = quotaOf(account);
+  return { id: account.id, name: account.name, plan: account.plan, perMinute, perDay, createdAt: formatDateTime(account.createdAt) };
+}
+
+function shownKey(key: Key) {
+  return {
+    id: key.id,
+    prefix: key.prefix,
+    publishable: key.publishable,
+    scopes: key.scopes,
+    createdAt: formatDateTime(key.createdAt),
+    expiresAt: key.expiresAt === null ? null : formatDateTime(key.expiresAt),
+    lastUsedAt: key.lastUsedAt === null ? null : formatDateTime(key.lastUsedAt),
+  };
+}

@@ -1,0 +1,88 @@
+import type { BlockList } from "node:net";
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import sql from "sql-template-tag";
+import { stringify } from "yaml";
+import type { Limiter } from "./callers/limits/limits.ts";
+import { openMemoryLimiter } from "./callers/limits/memory.ts";
+import { limitRoutes } from "./callers/limits/limits.routes.ts";
+import type { Clock } from "./platform/clock.ts";
+import type { Database } from "./platform/db/database.ts";
+import { openApp } from "./platform/http/app.ts";
+import type { Gate } from "./platform/http/caller.ts";
+import { describe, type Description } from "./platform/http/description.ts";
+import type { Operation } from "./platform/http/operation.ts";
+import { addOperations } from "./platform/http/routes.ts";
+import { categoryRoutes } from "./store/categories/categories.routes.ts";
+import { inventoryRoutes } from "./store/inventory/inventory.routes.ts";
+import { orderRoutes } from "./store/orders/orders.routes.ts";
+import { petRoutes } from "./store/pets/pets.routes.ts";
+
+/** When GET /pets/{petId} was deprecated: it was so from the first release on. */
+const getPetDeprecated = Date.UTC(2026, 0, 1);
+
+type OperationOptions = { getPetSunset: number; limiter: Pick<Limiter, "peekAccount" | "standing"> };
+
+/** The description of the API as a service with this setting serves it. */
+export function descriptionOf(getPetSunset: number): Description {
+  const limiter = openMemoryLimiter({ clock: () => 0, addressQuota: { perMinute: 0, perDay: 0 } });
+  return describe(operationsOf({ getPetSunset, limiter }));
+}
+
+/** Every operation of the API, in the order of the description. */
+function operationsOf(options: OperationOptions): Operation[] {
+  return [
+    ...petRoutes({ since: getPetDeprecated, sunset: options.getPetSunset }),
+    ...categoryRoutes,
+    ...orderRoutes,
+    ...inventoryRoutes,
+    ...limitRoutes(options.limiter),
+  ];
+}
+
+export type ApiOptions = {
+  db: Database;
+  clock: Clock;
+  gate: Gate;
+  limiter: Limiter;
+  log: Logger;
+  getPetSunset: number;
+  trustedProxies: BlockList;
+  /** Whether the service takes requests: false while it stops. */
+  ready: () => boolean;
+};
+
+/** Builds the HTTP side of the service: the conventions, the operations, the description, the probes. */
+export function openApi(options: ApiOptions): FastifyInstance {
+  const { db, clock, gate, log, trustedProxies, ready } = options;
+  const app = openApp({ gate, log, trustedProxies });
+  const operations = operationsOf(options);
+  addOperations(app, operations, { db, clock });
+  addDescription(app, describe(operations));
+  addProbes(app, db, ready);
+  return app;
+}
+
+function addDescription(app: FastifyInstance, description: Description): void {
+  const json = JSON.stringify(description, undefined, 2);
+  const yaml = stringify(description);
+  const open = { "access-control-allow-origin": "*", "cache-control": "no-cache" };
+  app.get("/openapi.json", (_request, reply) => reply.headers(open).type("application/json; charset=utf-8").send(json));
+  app.get("/openapi.yaml", (_request, reply) => reply.headers(open).type("application/yaml; charset=utf-8").send(yaml));
+}
+
+/** `/healthz`: the process answers. `/readyz`: it takes requests and its store answers. */
+function addProbes(app: FastifyInstance, db: Database, ready: () => boolean): void {
+  app.get("/healthz", (_request, reply) => reply.send({ status: "ok" }));
+  app.get("/readyz", async (_request, reply) => {
+    const answers = ready() && (await answersQueries(db));
+    return reply.code(answers ? 200 : 503).send({ status: answers ? "ready" : "unavailable" });
+  });
+}
+
+async function answersQueries(db: Database): Promise<boolean> {
+  return db.query(sql`SELECT 1`).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,76 @@
+import sql, { raw } from "sql-template-tag";
+import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
+import type { Account, Plan, PlanTerms } from "./accounts.ts";
+
+const columns = raw("id, name, plan, per_minute, per_day, created_at");
+
+export async function insertAccount(tx: Transaction, name: string, terms: PlanTerms, now: number): Promise<Account> {
+  const rows = await tx.query(sql`
+    INSERT INTO accounts (id, name, plan, per_minute, per_day, created_at)
+    VALUES (nextval('accounts'), ${name}, ${terms.plan}, ${terms.perMinute}, ${terms.perDay}, ${now})
+    RETURNING ${columns}`);
+  return accountOf(rows[0]!);
+}
+
+/** Up to `limit` accounts with an id above `after`, by id. */
+export async function listAccounts(db: Queryable, after: number, limit: number): Promise<Account[]> {
+  const rows = await db.query(sql`SELECT ${columns} FROM accounts WHERE id > ${after} ORDER BY id LIMIT ${limit}`);
+  return rows.map(accountOf);
+}
+
+export async function findAccount(db: Queryable, id: number): Promise<Account | undefined> {
+  const rows = await db.query(sql`SELECT ${columns} FROM accounts WHERE id = ${id}`);
+  return rows[0] && accountOf(rows[0]);
+}
+
+/** Gives the account as it now stands, or undefined if there is none. */
+export async function updatePlan(tx: Transaction, id: number, terms: PlanTerms): Promise<Account | undefined> {
+  const rows = await tx.query(sql`
+    UPDATE accounts SET plan = ${terms.plan}, per_minute = ${terms.perMinute}, per_day = ${terms.perDay}
+    WHERE id = ${id} RETURNING ${columns}`);
+  return rows[0] && accountOf(rows[0]);
+}
+
+/** Every table of an account's rows with its key inside the account, those that refer to others first. */
+const ownedTables = [
+  { table: "keys", key: "id" },
+  { table: "idempotency", key: "target, key" },
+  { table: "orders", key: "id" },
+  { table: "inventory", key: "pet_id" },
+  { table: "pets", key: "id" },
+  { table: "categories", key: "id" },
+];
+
+/**
+ * Deletes an account with everything it owns; its keys go first, so nothing is added meanwhile. The rows go in
+ * transactions of at most `batch` each, so that other accounts' writes never wait for a large shop, and a deletion
+ * that is cut short is finished by the next one.
+ *
+ * @param keysGone called once no key of the account is left
+ * @returns whether there was such an account
+ */
+export async function deleteAccount(db: Database, id: number, keysGone: () => void, batch = 1_000): Promise<boolean> {
+  for (const { table, key } of ownedTables) {
+    const some = sql`DELETE FROM ${raw(table)} WHERE account_id = ${id} AND (${raw(key)}) IN
+      (SELECT ${raw(key)} FROM ${raw(table)} WHERE account_id = ${id} LIMIT ${batch}) RETURNING 1`;
+    while ((await db.write((tx) => tx.query(some))).length === batch);
+    if (table === "keys") keysGone();
+  }
+
+  return db.write(async (tx) => {
+    // Requests that were under way when the keys went may have left a few rows.
+    for (const { table } of ownedTables) await tx.query(sql`DELETE FROM ${raw(table)} WHERE account_id = ${id}`);
+    return (await tx.query(sql`DELETE FROM accounts WHERE id = ${id} RETURNING id`)).length > 0;
+  });
+}
+
+function accountOf(row: Row): Account {
+  return {
+    id: Number(row["id"]),
+    name: String(row["name"]),
+    plan: row["plan"] as Plan,
+    perMinute: row["per_minute"] === null ? null : Number(row["per_minute"]),
+    perDay: row["per_day"] === null ? null : Number(row["per_day"]),
+    createdAt: Number(row["created_at"]),
+  };
+}

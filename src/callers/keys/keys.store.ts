@@ -1,0 +1,90 @@
+import sql, { raw } from "sql-template-tag";
+import type { Queryable, Row, Transaction } from "../../platform/db/database.ts";
+import { quotaOf, type Plan, type Quota } from "../accounts/accounts.ts";
+import { hashKey, prefixOf, type Key, type Scope } from "./keys.ts";
+
+const columns = raw("id, account_id, prefix, publishable, scopes, created_at, expires_at, last_used_at");
+
+export type NewKey = { accountId: number; publishable: boolean; scopes: readonly Scope[]; expiresAt: number | null };
+
+/**
+ * Stores the hash of `key`.
+ *
+ * @throws ConstraintError `foreign_key` if there is no such account
+ */
+export async function insertKey(tx: Transaction, key: string, terms: NewKey, now: number): Promise<Key> {
+  const rows = await tx.query(sql`
+    INSERT INTO keys (account_id, id, hash, prefix, publishable, scopes, created_at, expires_at)
+    VALUES (${terms.accountId}, nextval('keys'), ${hashKey(key)}, ${prefixOf(key)}, ${terms.publishable}, ${terms.scopes.join(" ")},
+      ${now}, ${terms.expiresAt})
+    RETURNING ${columns}`);
+  return keyOf(rows[0]!);
+}
+
+export async function countKeys(db: Queryable, accountId: number): Promise<number> {
+  const rows = await db.query(sql`SELECT count(*) AS n FROM keys WHERE account_id = ${accountId}`);
+  return Number(rows[0]?.["n"]);
+}
+
+export async function listKeys(db: Queryable, accountId: number): Promise<Key[]> {
+  const rows = await db.query(sql`SELECT ${columns} FROM keys WHERE account_id = ${accountId} ORDER BY id`);
+  return rows.map(keyOf);
+}
+
+export async function findKey(db: Queryable, id: number): Promise<Key | undefined> {
+  const rows = await db.query(sql`SELECT ${columns} FROM keys WHERE id = ${id}`);
+  return rows[0] && keyOf(rows[0]);
+}
+
+export async function setExpiry(tx: Transaction, key: Key, expiresAt: number): Promise<void> {
+  await tx.query(sql`UPDATE keys SET expires_at = ${expiresAt} WHERE account_id = ${key.accountId} AND id = ${key.id}`);
+}
+
+/** Gives the key that was deleted, or undefined if there is none. */
+export async function deleteKey(tx: Transaction, id: number): Promise<Key | undefined> {
+  const rows = await tx.query(sql`DELETE FROM keys WHERE id = ${id} RETURNING ${columns}`);
+  return rows[0] && keyOf(rows[0]);
+}
+
+export type KeyHolder = { key: Key; plan: Plan; quota: Quota };
+
+/** The key of a hash with the plan of its account, in one read. Expired keys are found too. */
+export async function findKeyHolder(db: Queryable, keyHash: string): Promise<KeyHolder | undefined> {
+  const rows = await db.query(sql`
+    SELECT keys.id, account_id, prefix, publishable, scopes, keys.created_at, expires_at, last_used_at, plan, per_minute, per_day
+    FROM keys JOIN accounts ON accounts.id = keys.account_id WHERE hash = ${keyHash}`);
+  const row = rows[0];
+  if (!row) return undefined;
+  const plan = row["plan"] as Plan;
+  return {
+    key: keyOf(row),
+    plan,
+    quota: quotaOf({ plan, perMinute: numberOrNull(row["per_minute"]), perDay: numberOrNull(row["per_day"]) }),
+  };
+}
+
+export type Use = { accountId: number; keyId: number; usedAt: number };
+
+/** Notes when keys were last used. Keys that are gone meanwhile are passed over. */
+export async function recordUses(tx: Transaction, uses: readonly Use[]): Promise<void> {
+  for (const { accountId, keyId, usedAt } of uses) {
+    await tx.query(sql`UPDATE keys SET last_used_at = ${usedAt} WHERE account_id = ${accountId} AND id = ${keyId}`);
+  }
+}
+
+function keyOf(row: Row): Key {
+  return {
+    id: Number(row["id"]),
+    accountId: Number(row["account_id"]),
+    prefix: String(row["prefix"]),
+    publishable: Boolean(row["publishable"]),
+    scopes: String(row["scopes"]).split(" ") as Scope[],
+    createdAt: Number(row["created_at"]),
+    expiresAt: numberOrNull(row["expires_at"]),
+    lastUsedAt: numberOrNull(row["last_used_at"]),
+  };
+}
+
+function numberOrNull(value: unknown): number | null {
+  return value === null ? null : Number(value);
+}

@@ -1,0 +1,117 @@
+import { hash, randomInt } from "node:crypto";
+import { crc32 } from "node:zlib";
+import { parseDateTime } from "../../platform/http/dates.ts";
+import { Problem } from "../../platform/problem.ts";
+
+export const scopes = [
+  "catalogue:read",
+  "catalogue:write",
+  "orders:read",
+  "orders:write",
+  "inventory:read",
+  "inventory:write",
+  "publishing:read",
+  "publishing:write",
+  "account:read",
+] as const;
+export type Scope = (typeof scopes)[number];
+
+/** All that a publishable key may ever do: it is in the source of a web page. */
+export const publishableScopes: readonly Scope[] = ["catalogue:read", "inventory:read"];
+
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const randomLength = 30;
+const checksumLength = 6;
+const bodyStart = "psk_".length;
+const checksumStart = bodyStart + randomLength;
+const keyLength = checksumStart + checksumLength;
+const base62 = /^[0-9A-Za-z]*$/;
+
+/**
+ * A new key: `psk_` (secret) or `psp_` (publishable), 30 random base62 characters (178 bits), and 6 base62 characters,
+ * most significant first, of the CRC-32 over everything before them, prefix included.
+ */
+export function makeKey(publishable: boolean): string {
+  let text = publishable ? "psp_" : "psk_";
+  for (let i = 0; i < randomLength; i++) text += alphabet[randomInt(alphabet.length)];
+  return text + checksumOf(text);
+}
+
+/** Whether a text can be a key at all, by its form and checksum, without a look-up. */
+export function wellFormed(text: string): boolean {
+  if (text.length !== keyLength || !(text.startsWith("psk_") || text.startsWith("psp_"))) return false;
+  return base62.test(text.slice(bodyStart)) && text.endsWith(checksumOf(text.slice(0, checksumStart)));
+}
+
+/** What is stored of a key: SHA-256 in base64url. 178 random bits need no salt and no slow hash. */
+export function hashKey(key: string): string {
+  return hash("sha256", key, "base64url");
+}
+
+/** What is shown of a key after its creation. */
+export function prefixOf(key: string): string {
+  return key.slice(0, bodyStart + 4);
+}
+
+function checksumOf(text: string): string {
+  let rest = crc32(text);
+  let digits = "";
+  for (let i = 0; i < checksumLength; i++) {
+    digits = alphabet[rest % 62] + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}
+
+/** A key as it is listed; the key itself is kept nowhere. Times are ms since the Unix epoch. */
+export type Key = {
+  id: number;
+  accountId: number;
+  prefix: string;
+  publishable: boolean;
+  scopes: Scope[];
+  createdAt: number;
+  expiresAt: number | null;
+  /** To the minute. */
+  lastUsedAt: number | null;
+};
+
+/** A key works until its expiry, and not at that instant. */
+export function hasExpired(expiresAt: number | null, now: number): boolean {
+  return expiresAt !== null && now >= expiresAt;
+}
+
+/**
+ * The moment of an expiry as people write it: `2027-01-31` (its midnight, UTC) or RFC 3339 with a zone.
+ *
+ * @throws Problem `invalid_request` unless it is in the future
+ */
+export function keyExpiry(text: string, now: number): number {
+  const time = parseDateTime(text) ?? parseDateTime(`${text}T00:00:00Z`);
+  if (time === undefined) throw new Problem("invalid_request", "expires must be a date, or a date and time of RFC 3339 with a zone.");
+  if (time <= now) throw new Problem("invalid_request", "expires must be in the future.");
+  return time;
+}
+
+/**
+ * The scopes of a new key: those asked for, or all that its kind may have, in the order of `scopes`.
+ *
+ * @throws Problem `invalid_request` for a publishable key that asks for more than it may have
+ */
+export function keyScopes(asked: readonly Scope[] | undefined, publishable: boolean): Scope[] {
+  const allowed = publishable ? publishableScopes : scopes;
+  const refused = asked?.find((scope) => !allowed.includes(scope));
+  if (refused) throw new Problem("invalid_request", `A publishable key cannot have ${refused}, only ${allowed.join(" and ")}.`);
+  return scopes.filter((scope) => (asked ?? allowed).includes(scope));
+}
+
+/** Keys that an account may have. */
+export const keysMax = 1_000;
+
+export const overlapHoursDefault = 24;
+export const overlapHoursMax = 24 * 30;
+
+/** When a rotated key ends: after the overlap, and never later than it would have anyway. */
+export function rotatedExpiry(expiresAt: number | null, overlapHours: number, now: number): number {
+  return Math.min(expiresAt ?? Infinity, now + overlapHours * 3_600_000);
+}

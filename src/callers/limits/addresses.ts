@@ -1,0 +1,40 @@
+/**
+ * The name under which an address is counted: an IPv4 address as it is, an IPv4 address mapped into IPv6 (RFC 4291,
+ * 2.5.5.2) as the IPv4 address, any other IPv6 address by its first 64 bits, which one household or host holds whole.
+ * What is no address is counted under its first 64 characters.
+ */
+export function addressName(address: string): string {
+  if (!address.includes(":")) return address.length <= 64 ? address : address.slice(0, 64);
+  if (address.startsWith("::ffff:") && address.includes(".")) return address.slice("::ffff:".length, 64);
+  const groups = groupsOf(address);
+  if (groups === undefined) return address.slice(0, 64);
+  const mapped = groups[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0);
+  if (mapped) return [groups[6]! >> 8, groups[6]! & 255, groups[7]! >> 8, groups[7]! & 255].join(".");
+  const prefix = groups.slice(0, 4).map((group) => group.toString(16));
+  return `${prefix.join(":")}::/64`;
+}
+
+/** The eight groups of an IPv6 address, or undefined. */
+function groupsOf(address: string): number[] | undefined {
+  const zone = address.indexOf("%");
+  const [head = "", tail, more] = (zone === -1 ? address : address.slice(0, zone)).split("::");
+  if (more !== undefined) return undefined;
+  const left = parseGroups(head);
+  const right = parseGroups(tail ?? "");
+  const missing = 8 - left.length - right.length;
+  if (tail === undefined ? missing !== 0 : missing < 1) return undefined;
+  const groups = [...left, ...Array.from({ length: missing }, () => 0), ...right];
+  return groups.every((group) => group >= 0 && group <= 0xffff) ? groups : undefined;
+}
+
+function parseGroups(text: string): number[] {
+  if (text === "") return [];
+  return text
+    .split(":")
+    .flatMap((group) => (group.includes(".") ? parseDotted(group) : [/^[0-9a-f]{1,4}$/i.test(group) ? parseInt(group, 16) : -1]));
+}
+
+function parseDotted(text: string): number[] {
+  const bytes = text.split(".").map((byte) => (/^\d{1,3}$/.test(byte) && Number(byte) <= 255 ? Number(byte) : NaN));
+  return bytes.length === 4 ? [bytes[0]! * 256 + bytes[1]!, bytes[2]! * 256 + bytes[3]!] : [-1];
+}

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { noon } from "./limits.contract.ts";
+import { limitHeaders } from "./headers.ts";
+import { banned, passed, refused } from "./windows.ts";
+
+const now = noon + 12_345;
+
+test("a pass shows the three headers, and both windows in RateLimit and RateLimit-Policy", () => {
+  assert.deepEqual(limitHeaders(passed(now, 60, 1, 1_000, 1)), {
+    "x-ratelimit-limit": "60",
+    "x-ratelimit-remaining": "59",
+    "x-ratelimit-reset": `${(noon + 60_000) / 1_000}`,
+    ratelimit: '"minute";r=59;t=48, "day";r=999;t=43188',
+    "ratelimit-policy": '"minute";q=60;w=60, "day";q=1000;w=86400',
+  });
+});
+
+test("a refusal adds when to come back and how far the ban is", () => {
+  const overMinute = limitHeaders(refused(passed(now, 60, 60, 1_000, 60), 19));
+  assert.deepEqual(
+    [overMinute["retry-after"], overMinute["x-ratelimit-strikes-remaining"], overMinute["x-ratelimit-remaining"]],
+    ["48", "19", "0"],
+  );
+  const inBan = limitHeaders(banned(passed(now, 60, 60, 1_000, 60), 299_001));
+  assert.deepEqual([inBan["retry-after"], inBan["x-ratelimit-strikes-remaining"]], ["300", "0"]);
+});
+
+test("a quota without a day names the minute only", () => {
+  const headers = limitHeaders(passed(now, 300, 1, Infinity, 1));
+  assert.deepEqual([headers.ratelimit, headers["ratelimit-policy"]], ['"minute";r=299;t=48', '"minute";q=300;w=60']);
+});
+
+test("plans with the same minute and different days keep their own policies", () => {
+  const policyOf = (perDay: number) => limitHeaders(passed(now, 60, 1, perDay, 1))["ratelimit-policy"];
+  assert.deepEqual(
+    [1_000, 2_000, 1_000].map(policyOf).map((text) => text.match(/q=(\d+);w=86400/)?.[1]),
+    ["1000", "2000", "1000"],
+  );
+});

@@ -1,0 +1,80 @@
+import { Type } from "typebox";
+import { formatDateTime } from "../../platform/http/dates.ts";
+import { operation, type Operation } from "../../platform/http/operation.ts";
+import { DateTime, Id, named } from "../../platform/http/schemas.ts";
+import { Problem } from "../../platform/problem.ts";
+import { plans, quotaOf, type Plan } from "../accounts/accounts.ts";
+import { findAccount } from "../accounts/accounts.store.ts";
+import type { Limiter } from "./limits.ts";
+
+const Used = (window: string) =>
+  Type.Object({
+    limit: Type.Integer({ description: `Requests that the account may make in a UTC ${window}.` }),
+    used: Type.Integer({ description: "Requests used up, this one included." }),
+    remaining: Type.Integer({ description: "Requests left." }),
+    resetAt: DateTime("When the window ends."),
+  });
+
+export const AccountStanding = named(
+  "Account",
+  Type.Object({
+    id: Id("Unique identifier of the account."),
+    name: Type.String({ description: "The account's name." }),
+    plan: Type.Unsafe<Plan>({ type: "string", enum: [...plans], description: "The plan that the limits come from." }),
+    minute: Used("minute"),
+    day: Used("day"),
+    key: Type.Object(
+      {
+        id: Id("The key that the request was made with."),
+        strikes: Type.Integer({ description: "Requests over a limit within the last minute." }),
+        strikesRemaining: Type.Integer({ description: "How many more there may be before the key is banned." }),
+        bannedUntil: Type.Optional(DateTime("When the key's ban ends, while it has one.")),
+      },
+      { description: "How near the key is to a ban." },
+    ),
+  }),
+);
+
+const example = {
+  id: 1,
+  name: "My shop",
+  plan: "business",
+  minute: { limit: 1_000, used: 1, remaining: 999, resetAt: "2026-12-24T10:01:00Z" },
+  day: { limit: 100_000, used: 1, remaining: 99_999, resetAt: "2026-12-25T00:00:00Z" },
+  key: { id: 1, strikes: 0, strikesRemaining: 200 },
+};
+
+export const limitRoutes = (limiter: Pick<Limiter, "peekAccount" | "standing">): Operation[] => [
+  operation({
+    operationId: "getAccount",
+    method: "GET",
+    path: "/account",
+    tag: "Account",
+    summary: "Get the account",
+    description: "The plan, its limits, what is used of them, and how near the key is to a ban. Counts as a request like any other.",
+    scope: "account:read",
+    answers: { 200: { description: "The account as it stands.", schema: AccountStanding, example } },
+    read: async (db, { accountId, keyId, now }) => {
+      const account = await findAccount(db, accountId);
+      if (!account) throw new Problem("not_found", "The account is gone.");
+      const quota = quotaOf(account);
+      const windows = await limiter.peekAccount(accountId, quota);
+      const { strikes, strikesRemaining, bannedUntil } = await limiter.standing(keyId, quota);
+      const window = (limit: number, remaining: number, seconds: number) => ({
+        limit,
+        used: limit - remaining,
+        remaining,
+        resetAt: formatDateTime(Math.floor(now / 1000 + seconds) * 1000),
+      });
+      const body = {
+        id: account.id,
+        name: account.name,
+        plan: account.plan,
+        minute: window(quota.perMinute, windows.minuteRemaining, windows.minuteSeconds),
+        day: window(quota.perDay, windows.dayRemaining, windows.daySeconds),
+        key: { id: keyId, strikes, strikesRemaining, ...(bannedUntil !== undefined && { bannedUntil: formatDateTime(bannedUntil) }) },
+      };
+      return { status: 200, body };
+    },
+  }),
+];

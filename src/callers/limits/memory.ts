@@ -1,0 +1,159 @@
+import type { Clock } from "../../platform/clock.ts";
+import { addressName } from "./addresses.ts";
+import { type Entries, openEntries } from "./entries.ts";
+import { dashboardQuota, type Limiter, type Standing } from "./limits.ts";
+import { fullest, publishableShare, visitorQuota } from "./publishable.ts";
+import { restoreEntries, snapshotEntries } from "./snapshot.ts";
+import { banLeftMs, banMemoryMs, newStrikes, recentStrikes, strike, strikesAllowed, type Strikes } from "./strikes.ts";
+import {
+  banned,
+  dayMs,
+  type Decision,
+  hasRoom,
+  minuteMs,
+  newWindows,
+  passed,
+  type Quota,
+  refused,
+  roll,
+  take,
+  type Windows,
+} from "./windows.ts";
+
+/** What is idle is kept two hours longer, so that a clock that jumps an hour and back forgets nothing. */
+const graceMs = 2 * 60 * 60_000;
+
+const accountsMax = 1_000_000;
+/** Keys with strikes; people; addresses of each sort. */
+const othersMax = 50_000;
+
+/** The limiter of one process: every operation answers at once. It has no timers: its owner sweeps and saves it. */
+export type MemoryLimiter = { [K in keyof Limiter]: (...args: Parameters<Limiter[K]>) => Awaited<ReturnType<Limiter[K]>> } & {
+  /** Everything that is counted, as lines of text, in pieces of about 50 KB; requests may be counted between two pieces. */
+  snapshot(): Iterable<string>;
+  /** Takes over lines of a snapshot. A line that is damaged is passed over. */
+  restore(lines: Iterable<string>): void;
+  /** Grows with everything that is counted: an equal number means an equal snapshot. */
+  changes(): number;
+  /** Entries held. */
+  size(): number;
+};
+
+/** Counts in the memory of this process. `addressQuota` is what a caller without a valid key has. */
+export function openMemoryLimiter({ clock, addressQuota }: { clock: Clock; addressQuota: Quota }): MemoryLimiter {
+  const meters = {
+    account: openEntries<number, Windows>(accountsMax, newWindows, daysAgo),
+    address: openEntries<string, Windows>(othersMax, newWindows, daysAgo),
+    publishable: openEntries<number, Windows>(accountsMax, newWindows, minutesAgo),
+    visitor: openEntries<string, Windows>(othersMax, newWindows, minutesAgo),
+    person: openEntries<number, Windows>(othersMax, newWindows, minutesAgo),
+  };
+  const offenders = {
+    key: openEntries<number, Strikes>(othersMax, newStrikes, isForgiven),
+    visitor: openEntries<string, Strikes>(othersMax, newStrikes, isForgiven),
+  };
+  const everything: Pick<Entries<unknown, unknown>, "sweep" | "size">[] = [...Object.values(meters), ...Object.values(offenders)];
+  let changes = 0;
+
+  /** Counts on a caller's one meter that nobody is banned for. */
+  function count(windows: Windows, quota: Quota): Decision {
+    const now = clock();
+    changes += 1;
+    roll(windows, now);
+    if (!hasRoom(windows, quota)) return refused(figures(windows, quota, now), strikesAllowed(quota.perMinute));
+    take(windows);
+    return figures(windows, quota, now);
+  }
+
+  return {
+    account(accountId, keyId, quota) {
+      const now = clock();
+      const windows = meters.account.at(accountId);
+      changes += 1;
+      roll(windows, now);
+      const leftMs = banOf(offenders.key.get(keyId), now);
+      if (leftMs > 0) return banned(figures(windows, quota, now), leftMs);
+      if (!hasRoom(windows, quota))
+        return punish(offenders.key.at(keyId), strikesAllowed(quota.perMinute), figures(windows, quota, now), now);
+      take(windows);
+      return figures(windows, quota, now);
+    },
+    address: (address) => count(meters.address.at(addressName(address)), addressQuota),
+    publishable(accountId, address, quota) {
+      const now = clock();
+      const name = `${accountId} ${addressName(address)}`;
+      const [visitor, shared, account] = [meters.visitor.at(name), meters.publishable.at(accountId), meters.account.at(accountId)];
+      changes += 1;
+      for (const windows of [visitor, shared, account]) roll(windows, now);
+      const leftMs = banOf(offenders.visitor.get(name), now);
+      if (leftMs > 0) return banned(fullestOf(visitor, shared, account, quota, now), leftMs);
+      const fits = hasRoom(visitor, visitorQuota) && shared.minute.used < publishableShare(quota) && hasRoom(account, quota);
+      if (!fits) {
+        const allowed = strikesAllowed(visitorQuota.perMinute);
+        return punish(offenders.visitor.at(name), allowed, fullestOf(visitor, shared, account, quota, now), now);
+      }
+      for (const windows of [visitor, shared, account]) take(windows);
+      return fullestOf(visitor, shared, account, quota, now);
+    },
+    dashboard: (personId) => count(meters.person.at(personId), dashboardQuota),
+    peekAccount: (accountId, quota) => peek(meters.account.get(accountId), quota, clock()),
+    peekAddress: (address) => peek(meters.address.get(addressName(address)), addressQuota, clock()),
+    standing: (keyId, quota) => standingOf(offenders.key.get(keyId) ?? newStrikes(), quota, clock()),
+    unban(keyId) {
+      changes += 1;
+      return offenders.key.delete(keyId);
+    },
+    mode: () => "process",
+    close: () => undefined,
+    sweep() {
+      for (const entries of everything) entries.sweep(clock());
+    },
+    snapshot: () => snapshotEntries(meters, offenders),
+    restore: (lines) => restoreEntries(meters, offenders, lines),
+    changes: () => changes,
+    size: () => everything.reduce((sum, entries) => sum + entries.size(), 0),
+  };
+}
+
+function figures(windows: Windows, quota: Quota, now: number): Decision {
+  return passed(now, quota.perMinute, windows.minute.used, quota.perDay, windows.day.used);
+}
+
+function fullestOf(visitor: Windows, shared: Windows, account: Windows, quota: Quota, now: number): Decision {
+  const used = { visitor: visitor.minute.used, shared: shared.minute.used, minute: account.minute.used, day: account.day.used };
+  return fullest(now, quota, used);
+}
+
+function peek(windows: Windows | undefined, quota: Quota, now: number): Decision {
+  if (windows === undefined) return passed(now, quota.perMinute, 0, quota.perDay, 0);
+  roll(windows, now);
+  return figures(windows, quota, now);
+}
+
+function banOf(strikes: Strikes | undefined, now: number): number {
+  return strikes === undefined ? 0 : banLeftMs(strikes, now);
+}
+
+function punish(strikes: Strikes, allowed: number, decision: Decision, now: number): Decision {
+  const remaining = strike(strikes, allowed, now);
+  return remaining === -1 ? banned(decision, banLeftMs(strikes, now)) : refused(decision, remaining);
+}
+
+function standingOf(strikes: Strikes, quota: Quota, now: number): Standing {
+  const leftMs = banLeftMs(strikes, now);
+  const made = recentStrikes(strikes, now);
+  const remaining = leftMs > 0 ? 0 : Math.max(0, strikesAllowed(quota.perMinute) - made);
+  return { strikes: made, strikesRemaining: remaining, bannedUntil: leftMs > 0 ? now + leftMs : undefined };
+}
+
+function daysAgo(windows: Windows, now: number): boolean {
+  return Math.floor((now - graceMs) / dayMs) > windows.day.number;
+}
+
+function minutesAgo(windows: Windows, now: number): boolean {
+  return Math.floor((now - graceMs) / minuteMs) > windows.minute.number;
+}
+
+function isForgiven(strikes: Strikes, now: number): boolean {
+  return now - Math.max(strikes.bannedAt, strikes.times.at(-1) ?? 0) > banMemoryMs + graceMs;
+}

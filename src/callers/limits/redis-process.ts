@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A real `redis-server` for tests, on a loopback port of its own, that keeps nothing. */
+export type RedisProcess = {
+  url: string;
+  /** Ends it; `start` brings an empty one back on the same port. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  /** Stops it from answering while its connections stay open. */
+  pause(): void;
+  resume(): void;
+  /** Ends it for good and removes its folder. */
+  remove(): Promise<void>;
+};
+
+export async function startRedis({ password }: { password?: string } = {}): Promise<RedisProcess> {
+  const port = await freePort();
+  const folder = mkdtempSync(join(tmpdir(), "petstore-redis-"));
+  const secret = password === undefined ? [] : ["--requirepass", password];
+  let server: ChildProcess | undefined;
+
+  async function start(): Promise<void> {
+    const options = ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder, ...secret];
+    const started = spawn("redis-server", options, { stdio: ["ignore", "pipe", "inherit"] });
+    server = started;
+    await new Promise<void>((resolve, reject) => {
+      started.once("error", reject);
+      started.once("exit", (code) => reject(new Error(`redis-server ended with ${code}`)));
+      started.stdout.on("data", (text: Buffer) => text.includes("Ready to accept connections") && resolve());
+    });
+  }
+
+  async function stop(): Promise<void> {
+    const stopping = server;
+    if (stopping === undefined) return;
+    server = undefined;
+    const ended = new Promise((resolve) => stopping.once("exit", resolve));
+    stopping.kill("SIGKILL");
+    await ended;
+  }
+
+  await start();
+  return {
+    url: password === undefined ? `redis://127.0.0.1:${port}` : `redis://:${password}@127.0.0.1:${port}`,
+    start,
+    stop,
+    pause: () => server?.kill("SIGSTOP"),
+    resume: () => server?.kill("SIGCONT"),
+    async remove() {
+      await stop();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,90 @@
+import type { Entries } from "./entries.ts";
+import { longestBanMs, type Strikes } from "./strikes.ts";
+import type { Window, Windows } from "./windows.ts";
+
+/** Lines that one piece of a snapshot holds. */
+const pieceLines = 1_000;
+/** Strikes that are read back for one key: more than any plan allows. */
+const strikesMax = 100_000;
+
+type Groups<V> = Record<string, Entries<number, V> | Entries<string, V>>;
+
+/** Each entry as one line, a JSON array of the group's name, the entry's key and its numbers. */
+export function* snapshotEntries(meters: Groups<Windows>, offenders: Groups<Strikes>): Generator<string> {
+  let piece: string[] = [];
+  for (const entry of lines(meters, offenders)) {
+    piece.push(entry);
+    if (piece.length < pieceLines) continue;
+    yield piece.join("");
+    piece = [];
+  }
+  if (piece.length > 0) yield piece.join("");
+}
+
+function* lines(meters: Groups<Windows>, offenders: Groups<Strikes>): Generator<string> {
+  for (const [name, entries] of Object.entries(meters)) {
+    for (const [key, { minute, day }] of entries) yield line("windows", name, key, [...numbers(minute), ...numbers(day)]);
+  }
+  for (const [name, entries] of Object.entries(offenders)) {
+    for (const [key, { bannedAt, banMs, times }] of entries) yield line("strikes", name, key, [bannedAt, banMs, ...times]);
+  }
+}
+
+function line(sort: string, name: string, key: number | string, values: number[]): string {
+  return `["${sort}","${name}",${JSON.stringify(key)},[${values.join(",")}]]\n`;
+}
+
+function numbers(window: Window): number[] {
+  return [window.number, window.used, window.otherNumber, window.otherUsed];
+}
+
+/** Puts the entries of a snapshot's lines back. A line that is not one (cut off, foreign, damaged) is passed over. */
+export function restoreEntries(meters: Groups<Windows>, offenders: Groups<Strikes>, saved: Iterable<string>): void {
+  for (const text of saved) {
+    const entry = parse(text);
+    if (entry === undefined) continue;
+    const { sort, name, key, values } = entry;
+    if (sort === "windows" && values.length === 8) restoreWindows(find(meters, name, key), values);
+    if (sort === "strikes" && values.length >= 2) restoreStrikes(find(offenders, name, key), values);
+  }
+}
+
+type Entry = { sort: unknown; name: string; key: number | string; values: number[] };
+
+function parse(text: string): Entry | undefined {
+  let fields: unknown;
+  try {
+    fields = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(fields) || fields.length !== 4) return undefined;
+  const [sort, name, key, values] = fields as unknown[];
+  if (typeof name !== "string" || (typeof key !== "string" && typeof key !== "number")) return undefined;
+  if (!Array.isArray(values) || values.length > strikesMax || !values.every(isCount)) return undefined;
+  return { sort, name, key, values };
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** The entry of a group, made if need be, where the group exists. Keys of a group are all numbers or all texts. */
+function find<V>(groups: Groups<V>, name: string, key: number | string): V | undefined {
+  return Object.hasOwn(groups, name) ? (groups[name] as Entries<number | string, V>).at(key) : undefined;
+}
+
+function restoreWindows(windows: Windows | undefined, values: number[]): void {
+  if (windows === undefined) return;
+  restoreWindow(windows.minute, values);
+  restoreWindow(windows.day, values.slice(4));
+}
+
+function restoreWindow(window: Window, [number = 0, used = 0, otherNumber = 0, otherUsed = 0]: number[]): void {
+  Object.assign(window, { number, used, otherNumber, otherUsed });
+}
+
+function restoreStrikes(strikes: Strikes | undefined, [bannedAt = 0, banMs = 0, ...times]: number[]): void {
+  if (strikes === undefined) return;
+  Object.assign(strikes, { bannedAt, banMs: Math.min(banMs, longestBanMs), times: times.toSorted((a, b) => a - b) });
+}

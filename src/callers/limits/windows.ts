@@ -1,0 +1,113 @@
+export const minuteMs = 60_000;
+export const dayMs = 86_400_000;
+
+/** Requests that may pass in a UTC minute and in a UTC day; `perDay: Infinity` means that only the minute counts. */
+export type Quota = { perMinute: number; perDay: number };
+
+/** One fixed window (its number is the time divided by its length), and the one that the clock was in before. */
+export type Window = { number: number; used: number; otherNumber: number; otherUsed: number };
+
+/** What one caller has used: the whole state of a limit. */
+export type Windows = { minute: Window; day: Window };
+
+export type Verdict = "pass" | "rate_limit_exceeded" | "key_banned";
+
+/** The answer to one request, with the figures that its headers show. */
+export type Decision = {
+  verdict: Verdict;
+  /** The window with fewer requests left: the minute on a tie, the day when both are used up. */
+  limit: number;
+  remaining: number;
+  /** When that window ends: Unix seconds. */
+  reset: number;
+  perMinute: number;
+  minuteRemaining: number;
+  /** Whole seconds, rounded up, until the minute ends. */
+  minuteSeconds: number;
+  perDay: number;
+  dayRemaining: number;
+  daySeconds: number;
+  /** Whole seconds, rounded up, until a request can pass, or until the ban ends; 0 on a pass. */
+  retryAfterSeconds: number;
+  /** Strikes that may still be made before the ban; looked up only for refusals, 0 on a pass. */
+  strikesRemaining: number;
+};
+
+export function newWindows(): Windows {
+  return { minute: newWindow(), day: newWindow() };
+}
+
+function newWindow(): Window {
+  return { number: 0, used: 0, otherNumber: 0, otherUsed: 0 };
+}
+
+/** Moves both windows, in place, to the ones that `now` (ms) lies in. */
+export function roll(windows: Windows, now: number): void {
+  enter(windows.minute, Math.floor(now / minuteMs));
+  enter(windows.day, Math.floor(now / dayMs));
+}
+
+/**
+ * A window entered for the first time is unused. One that the clock comes back to has what was used in it, and at least
+ * what was used in the window that the clock came from: setting a clock back and forth gives nobody anything, and holds
+ * nobody longer than the window it shows.
+ */
+function enter(window: Window, number: number): void {
+  if (number === window.number) return;
+  const known = number === window.otherNumber ? window.otherUsed : 0;
+  const used = number > window.number ? known : Math.max(known, window.used);
+  window.otherNumber = window.number;
+  window.otherUsed = window.used;
+  window.number = number;
+  window.used = used;
+}
+
+/** Whether one more request fits into both (rolled) windows. */
+export function hasRoom(windows: Windows, quota: Quota): boolean {
+  return windows.minute.used < quota.perMinute && windows.day.used < quota.perDay;
+}
+
+/** Uses up one request of both (rolled) windows, in place. */
+export function take(windows: Windows): void {
+  windows.minute.used += 1;
+  windows.day.used += 1;
+}
+
+/** The decision that lets a request pass, as both windows now stand. `now` in ms. */
+export function passed(now: number, perMinute: number, minuteUsed: number, perDay: number, dayUsed: number): Decision {
+  const minuteEnd = (Math.floor(now / minuteMs) + 1) * minuteMs;
+  const dayEnd = (Math.floor(now / dayMs) + 1) * dayMs;
+  const minuteRemaining = Math.max(0, perMinute - minuteUsed);
+  const dayRemaining = Math.max(0, perDay - dayUsed);
+  const byDay = dayRemaining < minuteRemaining || dayRemaining === 0;
+  return {
+    verdict: "pass",
+    limit: byDay ? perDay : perMinute,
+    remaining: byDay ? dayRemaining : minuteRemaining,
+    reset: (byDay ? dayEnd : minuteEnd) / 1000,
+    perMinute,
+    minuteRemaining,
+    minuteSeconds: Math.ceil((minuteEnd - now) / 1000),
+    perDay,
+    dayRemaining,
+    daySeconds: Math.ceil((dayEnd - now) / 1000),
+    retryAfterSeconds: 0,
+    strikesRemaining: 0,
+  };
+}
+
+/** Turns a decision, in place, into the refusal of a request that no longer fits. */
+export function refused(decision: Decision, strikesRemaining: number): Decision {
+  decision.verdict = "rate_limit_exceeded";
+  decision.retryAfterSeconds = decision.dayRemaining === 0 ? decision.daySeconds : decision.minuteSeconds;
+  decision.strikesRemaining = strikesRemaining;
+  return decision;
+}
+
+/** Turns a decision, in place, into the refusal of a key whose ban ends in `leftMs`. */
+export function banned(decision: Decision, leftMs: number): Decision {
+  decision.verdict = "key_banned";
+  decision.retryAfterSeconds = Math.ceil(leftMs / 1000);
+  decision.strikesRemaining = 0;
+  return decision;
+}

@@ -1,0 +1,62 @@
+import { Problem } from "../platform/problem.ts";
+import { administer } from "./administer.ts";
+import { columns, numeric, type Arguments, type Command } from "./command.ts";
+
+const planOptions = { plan: { type: "string" }, "per-minute": { type: "string" }, "per-day": { type: "string" } } as const;
+const planUsage = "--plan free|pro|business|enterprise [--per-minute N] [--per-day N]";
+
+export const accountsCreate: Command = {
+  name: "accounts create",
+  usage: `--name NAME ${planUsage}`,
+  summary: "Make an account and its first key, which is shown once",
+  options: { name: { type: "string" }, ...planOptions },
+  required: ["name", "plan"],
+  async run({ options }) {
+    const json = await administer("accounts.create", { name: options["name"], ...planTerms(options) });
+    const { account, key } = json;
+    return { json, text: `Account ${account.id} (${account.name}, ${account.plan}) has the key\n${key}\nIt is not shown again.` };
+  },
+};
+
+export const accountsList: Command = {
+  name: "accounts list",
+  usage: "[--after ID]",
+  summary: "List the accounts by id, at most 1,000 of them",
+  options: { after: { type: "string" } },
+  async run({ options }) {
+    const json = await administer("accounts.list", { after: numeric(options["after"]) });
+    const rows = json.accounts.map((a) => [a.id, a.name, a.plan, a.perMinute, a.perDay, a.createdAt]);
+    return { json, text: columns(["ID", "NAME", "PLAN", "A MINUTE", "A DAY", "CREATED"], rows) };
+  },
+};
+
+export const accountsSetPlan: Command = {
+  name: "accounts set-plan",
+  usage: `ID ${planUsage}`,
+  summary: "Change an account's plan; only enterprise takes figures of its own",
+  options: planOptions,
+  required: ["plan"],
+  operands: ["ID"],
+  async run({ options, operands }) {
+    const json = await administer("accounts.setPlan", { id: numeric(operands[0]), ...planTerms(options) });
+    const { id, plan, perMinute, perDay } = json.account;
+    return { json, text: `Account ${id} is on ${plan}: ${perMinute} requests a minute, ${perDay} a day.` };
+  },
+};
+
+export const accountsDelete: Command = {
+  name: "accounts delete",
+  usage: "ID --yes",
+  summary: "Delete an account with its keys, catalogue, orders and stock",
+  options: { yes: { type: "boolean" } },
+  operands: ["ID"],
+  async run({ options, operands }) {
+    if (!options["yes"]) throw new Problem("invalid_request", `This deletes all that account ${operands[0]} owns: say --yes to do it.`);
+    const json = await administer("accounts.delete", { id: numeric(operands[0]) });
+    return { json, text: `Account ${json.account.id} (${json.account.name}) is deleted.` };
+  },
+};
+
+function planTerms(options: Arguments["options"]) {
+  return { plan: options["plan"], perMinute: numeric(options["per-minute"]), perDay: numeric(options["per-day"]) };
+}

@@ -1,0 +1,83 @@
+import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
+import { Problem } from "../platform/problem.ts";
+
+/** What a command found out: `json` is printed with `--json`, else `text`. */
+export type Outcome = { json: object; text: string };
+
+export type Arguments = {
+  /** The options by name: text, a list of texts where it may be repeated, or true. */
+  options: Record<string, string | boolean | (string | boolean)[] | undefined>;
+  /** The arguments that are not options, as many as the command declares. */
+  operands: string[];
+  json: boolean;
+};
+
+export type Command = {
+  /** One or two words, as `accounts create`. */
+  name: string;
+  /** What follows the name. */
+  usage: string;
+  summary: string;
+  options?: ParseArgsOptionsConfig;
+  required?: string[];
+  /** Names of the arguments that are not options; all are needed. */
+  operands?: string[];
+  /** Resolves when the command has done its work; one that prints by itself gives nothing. */
+  run(args: Arguments): Promise<Outcome | undefined>;
+};
+
+/** The command line is not one that the command takes. */
+export class UsageError extends Error {}
+
+/**
+ * Reads what follows a command's name; undefined asks for help.
+ *
+ * @throws UsageError
+ */
+export function readArguments(command: Command, args: string[]): Arguments | undefined {
+  const options = { ...command.options, json: { type: "boolean" }, help: { type: "boolean", short: "h" } } as const;
+  const { values, positionals } = parse(args, options);
+  if (values["help"]) return undefined;
+  for (const name of command.required ?? []) {
+    if (values[name] === undefined) throw new UsageError(`--${name} is needed`);
+  }
+  const expected = command.operands ?? [];
+  if (positionals.length < expected.length) throw new UsageError(`${expected[positionals.length]} is needed`);
+  if (positionals.length > expected.length) throw new UsageError(`unexpected argument ${JSON.stringify(positionals[expected.length])}`);
+  return { options: values, operands: positionals, json: values["json"] === true };
+}
+
+function parse(args: string[], options: ParseArgsOptionsConfig) {
+  try {
+    return parseArgs({ args, options, allowPositionals: true, strict: true });
+  } catch (error) {
+    if ((error as { code?: string }).code?.startsWith("ERR_PARSE_ARGS")) throw new UsageError((error as Error).message.split(". ")[0]);
+    throw error;
+  }
+}
+
+/** A number as it is written, or the text itself, which the operation then refuses by the field's name. */
+export function numeric(text: unknown): unknown {
+  return typeof text === "string" && /^-?\d{1,15}(\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+/** Rows as columns of text, with a heading. */
+export function columns(heading: string[], rows: (string | number | null)[][]): string {
+  const lines = [heading, ...rows.map((row) => row.map((cell) => (cell === null ? "-" : String(cell))))];
+  const widths = heading.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+/** Ends a process: the line for people and the object for programs. */
+export function failure(error: unknown): { code: string; message: string } {
+  if (error instanceof Problem) return { code: error.code, message: error.message };
+  if (!(error instanceof Error)) return { code: "internal", message: String(error) };
+  return { code: "internal", message: error.message.replaceAll(/\s*\n\s*/g, " ") };
+}

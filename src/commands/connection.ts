@@ -1,0 +1,16 @@
+import { Problem } from "../platform/problem.ts";
+
+/** The service to call and the key to call it with; the key is empty where none is set. */
+export type Connect = { url: string; key: string };
+
+export const connectionOptions = { url: { type: "string" }, key: { type: "string" } } as const;
+
+/** The service and key that a command calls with: its options, else the environment. Raises `invalid_request` where there is no key. */
+export function connectionOf(options: Record<string, unknown>, environment: Connect): Connect {
+  const given = options as { url?: string; key?: string };
+  const url = given.url ?? environment.url;
+  const key = (given.key ?? environment.key).trim();
+  if (key === "") throw new Problem("invalid_request", "a key is needed: set PETSTORE_KEY, or give --key KEY");
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new Problem("invalid_request", "the key holds characters that no key has");
+  return { url, key };
+}

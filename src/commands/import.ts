@@ -1,0 +1,57 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { ImportOptions } from "../importing/import.ts";
+import type { Report } from "../importing/report.ts";
+import { systemClock } from "../platform/clock.ts";
+import type { Command } from "./command.ts";
+import { connectionOf, connectionOptions, type Connect } from "./connection.ts";
+
+/** Makes the command; `environment` is where the service's address and key are looked up when they are not options. */
+export function importing(environment: () => Connect): Command {
+  return {
+    name: "import",
+    usage: "FILE --mapping M [--url URL] [--key KEY] [--state FILE] [--rejects FILE] [--dry-run] [--resend]",
+    summary: "Load a CSV file of animals through the API; run it again for what has changed",
+    options: {
+      ...connectionOptions,
+      mapping: { type: "string" },
+      state: { type: "string" },
+      rejects: { type: "string" },
+      "dry-run": { type: "boolean" },
+      resend: { type: "boolean" },
+    },
+    required: ["mapping"],
+    operands: ["FILE"],
+    async run({ options, operands: [file = ""] }) {
+      const files: ImportOptions = {
+        file,
+        mappingFile: String(options["mapping"]),
+        stateFile: options["state"] as string | undefined,
+        rejectsFile: options["rejects"] as string | undefined,
+        resend: options["resend"] === true,
+      };
+      const rehearsed = options["dry-run"] === true;
+      const { rehearse } = await import("../importing/import.ts");
+      const { summary } = await import("../importing/report.ts");
+      const startedAt = systemClock();
+      const report = rehearsed ? await rehearse(files) : await importNow(files, connectionOf(options, environment()));
+      const seconds = (systemClock() - startedAt) / 1_000;
+      return { json: { ...report, dryRun: rehearsed }, text: summary(report, rehearsed, seconds) };
+    },
+  };
+}
+
+/** The bar appears once the file is read; waits are told above it, or as lines before it is there. */
+async function importNow(files: ImportOptions, { url, key }: Connect): Promise<Report> {
+  const { openClient } = await import("../../client/http.ts");
+  const { importFile } = await import("../importing/import.ts");
+  const { showProgress } = await import("../importing/progress.ts");
+  let progress = showProgress({ write: (text) => process.stderr.write(text) }, 0, systemClock);
+  const client = openClient({
+    url,
+    key,
+    wait: (ms) => wait(ms),
+    now: systemClock,
+    onWait: (reason, ms) => progress.note(`Waiting ${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s: ${reason}.`),
+  });
+  return importFile(client, files, systemClock, (total) => (progress = showProgress(process.stderr, total, systemClock)));
+}

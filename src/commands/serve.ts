@@ -1,0 +1,14 @@
+import { loadSettings } from "../settings.ts";
+import type { Command } from "./command.ts";
+
+export const serve: Command = {
+  name: "serve",
+  usage: "",
+  summary: "Start the service",
+  async run() {
+    const settings = loadSettings();
+    const { serve: start } = await import("../server.ts");
+    await start(settings);
+    return undefined;
+  },
+};

@@ -1,0 +1,14 @@
+import { describeSettings, loadSettings } from "../settings.ts";
+import { columns, type Command } from "./command.ts";
+
+export const settings: Command = {
+  name: "settings",
+  usage: "",
+  summary: "Show every setting (environment variable), its value and its default",
+  async run() {
+    loadSettings();
+    const lines = describeSettings();
+    const rows = lines.map((line) => [line.name, line.value, line.value === line.default ? "" : line.default, line.meaning]);
+    return { json: { settings: lines }, text: columns(["NAME", "VALUE", "DEFAULT", "MEANING"], rows) };
+  },
+};

@@ -1,0 +1,78 @@
+import { valueKey } from "./mapping.ts";
+import type { Mapping, PetStatus, TextField } from "./mapping.ts";
+
+/** An animal as the file has it: `sourceId` is the file's own identifier, `category` a name. */
+export type Animal = { sourceId: string; name: string; category: string; status: PetStatus };
+export type Mapped = Animal | { reason: string };
+
+/** The most characters (code points) of a name, as the service takes them. */
+const nameCharactersMax = 200;
+const sourceIdCharactersMax = 200;
+const statuses: readonly string[] = ["available", "pending", "sold"] satisfies PetStatus[];
+
+/** Whether a row became an animal; if not, `reason` says why in words for a person. */
+export function isAnimal(mapped: Mapped): mapped is Animal {
+  return !("reason" in mapped);
+}
+
+/** The source's own id in a row, trimmed; the part of a mapping that is needed before the last row of an animal is known. */
+export function sourceIdOf(mapping: Mapping, header: readonly string[]): (cells: readonly string[]) => string {
+  const index = header.indexOf(mapping.id);
+  return (cells) => (cells[index] ?? "").trim();
+}
+
+/** Makes the function that turns a row's cells into an animal or a reason. The header has all of the mapping's columns. */
+export function animalOf(mapping: Mapping, header: readonly string[]): (cells: readonly string[]) => Mapped {
+  const idOf = sourceIdOf(mapping, header);
+  const nameOf = textOf(mapping.name, header);
+  const categoryOf = textOf(mapping.category, header);
+  const statusOf = statusReader(mapping.status, header);
+  return (cells) => {
+    const sourceId = idOf(cells);
+    if (sourceId === "") return { reason: `no id: the column ${mapping.id} is empty` };
+    if (tooLong(sourceId, sourceIdCharactersMax)) return { reason: `the id is over ${sourceIdCharactersMax} characters` };
+    const name = nameOf(cells);
+    if (name === "") return { reason: `no name: ${mapping.name.columns.join(", ")} empty` };
+    if (tooLong(name, nameCharactersMax)) return { reason: `the name is over ${nameCharactersMax} characters` };
+    const category = categoryOf(cells);
+    if (category === "") return { reason: `no category: ${mapping.category.columns.join(", ")} empty` };
+    if (tooLong(category, nameCharactersMax)) return { reason: `the category is over ${nameCharactersMax} characters` };
+    const status = statusOf(cells);
+    return typeof status === "string" ? { sourceId, name, category, status } : status;
+  };
+}
+
+function textOf(field: TextField, header: readonly string[]): (cells: readonly string[]) => string {
+  const indexes = field.columns.map((column) => header.indexOf(column));
+  const transforms = field.transforms ?? [];
+  return (cells) => {
+    for (const index of indexes) {
+      const value = transforms.reduce(transformed, (cells[index] ?? "").trim());
+      if (value !== "") return value;
+    }
+    return field.default ?? "";
+  };
+}
+
+function statusReader(field: Mapping["status"], header: readonly string[]): (cells: readonly string[]) => PetStatus | { reason: string } {
+  if (field === undefined) return () => "available";
+  const valueOf = textOf({ columns: field.columns, transforms: field.transforms ?? [] }, header);
+  const values = new Map(Object.entries(field.values ?? Object.fromEntries(statuses.map((one) => [one, one]))) as [string, PetStatus][]);
+  const byKey = new Map([...values].map(([value, status]) => [valueKey(value), status]));
+  return (cells) => {
+    const value = valueOf(cells);
+    const status = byKey.get(valueKey(value)) ?? field.default;
+    return status ?? { reason: `unknown status value “${value.slice(0, 100)}” in ${field.columns.join(", ")}` };
+  };
+}
+
+function transformed(value: string, transform: "strip-stars"): string {
+  switch (transform) {
+    case "strip-stars":
+      return value.replace(/^[*\s]+/, "").replace(/[*\s]+$/, "");
+  }
+}
+
+function tooLong(value: string, charactersMax: number): boolean {
+  return value.length > charactersMax && [...value].length > charactersMax;
+}

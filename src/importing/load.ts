@@ -1,0 +1,162 @@
+import { pages, refusal } from "../../client/http.ts";
+import type { Answer, Client } from "../../client/http.ts";
+import type { Clock } from "../platform/clock.ts";
+import { fold } from "../platform/folding.ts";
+import { Problem } from "../platform/problem.ts";
+import { batchesOf, batchKey, hashOf, refusedElements } from "./plan.ts";
+import type { Creation, Plan, Update } from "./plan.ts";
+import type { Row } from "./source.ts";
+import type { BatchElement, State } from "./state.ts";
+
+/** What a load works with. `save` writes the state; `reject` and `advance` are told what became of rows. */
+export type Loading = {
+  client: Client;
+  categoryIds: ReadonlyMap<string, number>;
+  state: State;
+  save: () => Promise<void>;
+  now: Clock;
+  reject: (row: Row, reason: string) => void;
+  advance: (rows: number) => void;
+};
+
+/** How long the service surely still knows a batch's Idempotency-Key: an hour less than the 24 that it promises. */
+const resendMsMax = 23 * 3_600_000;
+const updatesPerSave = 200;
+/** Refusals of what was sent; every other one stops the import. */
+const refusedStatuses = new Set([400, 413, 422]);
+
+/**
+ * Ends what a run that was stopped had begun: sends its unanswered batch once more under the same key, so that the service
+ * answers what it had done, or does it now. Raises `invalid_request` if the service may have forgotten the key, unless
+ * `resend` is set.
+ */
+export async function finishBatch(client: Client, state: State, now: Clock, resend: boolean): Promise<void> {
+  if (state.batch === null) return;
+  const { sentAt, elements } = state.batch;
+  if (now() - sentAt > resendMsMax && !resend) throw outdated(elements, sentAt);
+  const answer = await sendBatch(client, elements);
+  if (answer.status === 201) await record(client, state, elements, answer);
+  else if (!refusedStatuses.has(answer.status)) throw refusal(answer);
+  // After a refusal nothing was made: its rows are planned like any others.
+  state.batch = null;
+}
+
+/** Carries out a plan whose rows all have a category; the state is saved along the way. Gives how many rows were made and changed. */
+export async function load(plan: Plan, loading: Loading): Promise<{ created: number; updated: number }> {
+  const { updated, gone } = await updateAll(plan.updates, loading);
+  const created = await createAll([...plan.creations, ...gone], loading);
+  await loading.save();
+  return { created, updated };
+}
+
+async function updateAll(updates: readonly Update[], loading: Loading): Promise<{ updated: number; gone: Creation[] }> {
+  const { client, state, advance, reject, save } = loading;
+  const gone: Creation[] = [];
+  let updated = 0;
+  for (const [index, { row, petId }] of updates.entries()) {
+    const answer = await client.request("PUT", `/pets/${petId}`, { body: petOf(row, loading.categoryIds) });
+    if (answer.status === 404) gone.push({ row, replaces: petId });
+    else if (refusedStatuses.has(answer.status)) reject(row, reasonOf(answer));
+    else if (answer.status !== 200) throw refusal(answer);
+    else {
+      state.animals.set(row.animal.sourceId, { petId, hash: hashOf(row.animal) });
+      updated += 1;
+    }
+    if (answer.status !== 404) advance(1);
+    if (index % updatesPerSave === updatesPerSave - 1) await save();
+  }
+  return { updated, gone };
+}
+
+async function createAll(creations: readonly Creation[], loading: Loading): Promise<number> {
+  const { client, state, save, now } = loading;
+  const queue = batchesOf(creations);
+  let created = 0;
+  for (let batch = queue.shift(); batch !== undefined; batch = queue.shift()) {
+    const elements = batch.map((creation) => elementOf(creation, loading.categoryIds));
+    state.batch = { sentAt: now(), elements };
+    await save();
+    const answer = await sendBatch(client, elements);
+    if (refusedStatuses.has(answer.status)) queue.unshift(...withoutRefused(batch, answer, loading));
+    else if (answer.status !== 201) throw refusal(answer);
+    else {
+      const deleted = await record(client, state, elements, answer);
+      const again = batch.flatMap(({ row }, index) => (deleted.has(index) ? [{ row, replaces: deleted.get(index) ?? null }] : []));
+      if (again.length > 0) queue.unshift(again);
+      created += batch.length - again.length;
+      loading.advance(batch.length - again.length);
+    }
+    state.batch = null;
+  }
+  return created;
+}
+
+/** Rejects the rows that a refusal names and gives the rest to be sent again; where it names none, halves the batch to find them. */
+function withoutRefused(batch: Creation[], answer: Answer, { reject, advance }: Loading): Creation[][] {
+  const named = refusedElements(refusal(answer).details ?? [], batch.length);
+  if (named.size === 0 && batch.length > 1) return batchesOf(batch, Math.ceil(batch.length / 2));
+  if (named.size === 0) named.set(0, reasonOf(answer));
+  for (const [index, reason] of named) if (batch[index]) reject(batch[index].row, reason);
+  advance(named.size);
+  return batchesOf(batch.filter((_, index) => !named.has(index)));
+}
+
+function sendBatch(client: Client, elements: readonly BatchElement[]): Promise<Answer> {
+  const headers = { "idempotency-key": batchKey(elements) };
+  return client.request("POST", "/pets/batch", { body: elements.map(({ pet }) => pet), headers });
+}
+
+/**
+ * Notes a batch's animals in the state. A replayed answer may be older than a deletion in the shop: then its ids are looked
+ * up first, and those that are gone are not noted but given back, ids by their place in the batch.
+ */
+async function record(client: Client, state: State, elements: readonly BatchElement[], answer: Answer): Promise<Map<number, number>> {
+  const ids = idsOf(answer, elements.length);
+  const there = answer.headers.get("idempotent-replayed") === "true" ? await existing(client, ids) : undefined;
+  const deleted = new Map<number, number>();
+  for (const [index, { sourceId, hash }] of elements.entries()) {
+    const petId = ids[index] as number;
+    if (there === undefined || there.has(petId)) state.animals.set(sourceId, { petId, hash });
+    else deleted.set(index, petId);
+  }
+  return deleted;
+}
+
+async function existing(client: Client, ids: readonly number[]): Promise<Set<number>> {
+  const found = new Set<number>();
+  for (const some of batchesOf(ids, 100))
+    for await (const page of pages(client, "/pets", { id: some.map(String) })) for (const { id } of page as { id: number }[]) found.add(id);
+  return found;
+}
+
+function idsOf(answer: Answer, size: number): number[] {
+  const ids = Array.isArray(answer.body) ? answer.body.map((pet: { id?: unknown } | null) => pet?.id) : [];
+  if (ids.length !== size || !ids.every((id) => Number.isSafeInteger(id)))
+    throw new Problem("internal", `The server's answer to a batch of ${size} animals is not that of a pet store.`);
+  return ids as number[];
+}
+
+function elementOf({ row, replaces }: Creation, categoryIds: ReadonlyMap<string, number>): BatchElement {
+  return { sourceId: row.animal.sourceId, hash: hashOf(row.animal), replaces, pet: petOf(row, categoryIds) };
+}
+
+function petOf({ animal }: Row, categoryIds: ReadonlyMap<string, number>): BatchElement["pet"] {
+  const categoryId = categoryIds.get(fold(animal.category));
+  if (categoryId === undefined) throw new Error(`no id for the category ${animal.category}`);
+  return { name: animal.name, categoryId, status: animal.status };
+}
+
+function reasonOf(answer: Answer): string {
+  const { message, details = [] } = refusal(answer);
+  return details.length === 0 ? message : details.map((detail) => `${detail.path.replace(/^body\./, "")} ${detail.message}`).join("; ");
+}
+
+function outdated(elements: readonly BatchElement[], sentAt: number): Problem {
+  const first = elements[0]?.pet.name;
+  const when = new Date(sentAt).toISOString();
+  return new Problem(
+    "invalid_request",
+    `The last run stopped while ${elements.length} animals, “${first}” first, were on their way (${when}), too long ago to ask what became of them. ` +
+      `If they are not in the shop, run again with --resend; if they are, delete them first, or they are there twice.`,
+  );
+}

@@ -1,0 +1,60 @@
+import { createHash } from "node:crypto";
+import { fold } from "../platform/folding.ts";
+import type { Animal } from "./animals.ts";
+import type { Row } from "./source.ts";
+import type { BatchElement, Known } from "./state.ts";
+
+/** An animal to be made. `replaces` is the id under which it was in the shop before somebody deleted it there. */
+export type Creation = { row: Row; replaces: number | null };
+export type Update = { row: Row; petId: number };
+export type Plan = { creations: Creation[]; updates: Update[]; unchanged: number };
+
+/** The most animals that the service takes in one batch. */
+export const batchSizeMax = 1_000;
+
+/** What is left to do for the rows of a file, by what earlier runs have put into the shop; in the order of the rows. */
+export function planLoad(rows: readonly Row[], known: ReadonlyMap<string, Known>): Plan {
+  const plan: Plan = { creations: [], updates: [], unchanged: 0 };
+  for (const row of rows) {
+    const before = known.get(row.animal.sourceId);
+    if (before === undefined) plan.creations.push({ row, replaces: null });
+    else if (before.hash !== hashOf(row.animal)) plan.updates.push({ row, petId: before.petId });
+    else plan.unchanged += 1;
+  }
+  return plan;
+}
+
+/** Cuts a list into batches, in order and all full but the last. */
+export function batchesOf<T>(list: readonly T[], size: number = batchSizeMax): T[][] {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, index) => list.slice(index * size, (index + 1) * size));
+}
+
+/** Tells whether an animal changed since it was loaded: 16 hex digits over its fields, the category compared folded. */
+export function hashOf(animal: Animal): string {
+  return digest([animal.name, fold(animal.category), animal.status]).slice(0, 16);
+}
+
+/**
+ * The Idempotency-Key of a batch: the same rows always have the same key, so that a batch is never made twice, even if the
+ * state is lost. An animal that was deleted in the shop and is made again counts as another row: its old answer is no use.
+ */
+export function batchKey(batch: readonly BatchElement[]): string {
+  return (
+    "petstore-import-" + digest(batch.map(({ sourceId, replaces, pet }) => [sourceId, replaces, pet.name, pet.categoryId, pet.status]))
+  );
+}
+
+/** Which elements a refusal's details name, as in `body[12].name`, with what is wrong in each. */
+export function refusedElements(details: readonly { path: string; message: string }[], size: number): Map<number, string> {
+  const refused = new Map<number, string>();
+  for (const { path, message } of details) {
+    const [, digits, field] = /^body\[(\d{1,6})\]\.?(.*)$/.exec(path) ?? [];
+    const index = Number(digits ?? NaN);
+    if (index < size && !refused.has(index)) refused.set(index, `${field === "" ? "the row" : field} ${message}`);
+  }
+  return refused;
+}
+
+function digest(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
+}

@@ -1,0 +1,30 @@
+import { counted } from "./progress.ts";
+
+/** What an import did, or would do. `rejects` is the reject file, null where there is none. */
+export type Report = {
+  rows: number;
+  superseded: number;
+  created: number;
+  updated: number;
+  unchanged: number;
+  rejected: number;
+  rejects: string | null;
+  categoriesMade: string[];
+};
+
+/** The report in words; `rehearsed` where nothing was sent. */
+export function summary(report: Report, rehearsed: boolean, seconds: number): string {
+  const { rows, superseded, created, updated, unchanged, rejected, rejects, categoriesMade } = report;
+  const earlier = superseded === 0 ? "" : ` (${counted(superseded)} of them earlier rows of the same animals)`;
+  const verbs = rehearsed ? ["to create", "to update"] : ["created", "updated"];
+  const counts = [
+    `${counted(created)} ${verbs[0]}`,
+    `${counted(updated)} ${verbs[1]}`,
+    `${counted(unchanged)} unchanged`,
+    `${counted(rejected)} rejected`,
+  ];
+  const lines = [`${counted(rows)} rows${earlier} in ${seconds.toFixed(1)} s: ${counts.join(", ")}.`];
+  if (categoriesMade.length > 0) lines.push(`Categories made: ${categoriesMade.join(", ")}.`);
+  if (rejected > 0) lines.push(`What was rejected, and why: ${rejects ?? ""}`);
+  return lines.join("\n");
+}

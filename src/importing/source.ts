@@ -1,0 +1,73 @@
+import { Problem } from "../platform/problem.ts";
+import { animalOf, isAnimal, sourceIdOf } from "./animals.ts";
+import type { Animal } from "./animals.ts";
+import type { CsvRow } from "./csv.ts";
+import { checkColumns } from "./mapping.ts";
+import type { Mapping } from "./mapping.ts";
+
+/** A row that is to be loaded; its line and cells are kept for the reject file. */
+export type Row = CsvRow & { animal: Animal };
+export type Reject = CsvRow & { reason: string };
+/** What a file holds: one row for each animal, `superseded` earlier rows of the same animals, and what could not be taken. */
+export type Source = { header: string[]; rowsRead: number; superseded: number; rows: Row[]; rejects: Reject[] };
+
+/** The most animals of one import: all of them are in memory until the file's last row is known. */
+const animalsMax = 1_000_000;
+
+/**
+ * Maps a file's rows, the header first. The last row of a source id wins, also where it is one that has to be rejected.
+ * Raises `invalid_request` for a header that does not fit the mapping, or too many animals.
+ */
+export async function readSource(csv: AsyncIterable<CsvRow>, mapping: Mapping, file: string): Promise<Source> {
+  let header: string[] | undefined;
+  let idOf: (cells: readonly string[]) => string = () => "";
+  let rowsRead = 0;
+  let superseded = 0;
+  const rejects: Reject[] = [];
+  const last = new Map<string, CsvRow>();
+  for await (const row of csv) {
+    if (header === undefined) {
+      header = checkedHeader(row.cells, mapping, file);
+      idOf = sourceIdOf(mapping, header);
+      continue;
+    }
+    rowsRead += 1;
+    const id = idOf(row.cells);
+    if (row.cells.length !== header.length) rejects.push(ragged(row, header.length));
+    else if (id === "") rejects.push({ ...row, reason: `no id: the column ${mapping.id} is empty` });
+    else {
+      if (last.has(id)) superseded += 1;
+      last.set(id, row);
+    }
+    if (last.size > animalsMax) throw new Problem("invalid_request", `${file} holds over ${animalsMax} animals. Split it.`);
+  }
+  header ??= [];
+  const { rows, refused } = mapped(last.values(), mapping, header);
+  return { header, rowsRead, superseded, rows, rejects: rejects.concat(refused) };
+}
+
+function mapped(csvRows: Iterable<CsvRow>, mapping: Mapping, header: string[]): { rows: Row[]; refused: Reject[] } {
+  const toAnimal = animalOf(mapping, header);
+  const rows: Row[] = [];
+  const refused: Reject[] = [];
+  for (const row of csvRows) {
+    const animal = toAnimal(row.cells);
+    if (isAnimal(animal)) rows.push({ ...row, animal });
+    else refused.push({ ...row, reason: animal.reason });
+  }
+  return { rows, refused };
+}
+
+function checkedHeader(cells: string[], mapping: Mapping, file: string): string[] {
+  const header = cells.map((cell) => cell.trim());
+  const twice = header.find((column, index) => column !== "" && header.indexOf(column) !== index);
+  if (twice !== undefined) throw new Problem("invalid_request", `${file} has the column “${twice.slice(0, 100)}” twice.`);
+  checkColumns(mapping, header, file);
+  return header;
+}
+
+function ragged(row: CsvRow, cells: number): Reject {
+  const surplus = row.cells.slice(cells).join(",").slice(0, 200);
+  const reason = `has ${row.cells.length} cells where the header has ${cells}${surplus === "" ? "" : `; too many: ${surplus}`}`;
+  return { ...row, reason };
+}

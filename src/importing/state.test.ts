@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import fc from "fast-check";
+import { checkBelongs, formatState, parseState, readState, writeState, type State } from "./state.ts";
+
+const folder = await mkdtemp(join(tmpdir(), "petstore-state-"));
+after(() => rm(folder, { recursive: true }));
+
+const element = fc.record(
+  {
+    sourceId: fc.string(),
+    hash: fc.string(),
+    replaces: fc.option(fc.integer({ min: 1 })),
+    pet: fc.record({ name: fc.string(), categoryId: fc.integer({ min: 1 }), status: fc.string() }, { noNullPrototype: true }),
+  },
+  { noNullPrototype: true },
+);
+const aState: fc.Arbitrary<State> = fc.record(
+  {
+    server: fc.webUrl(),
+    account: fc.option(fc.integer({ min: 1 })),
+    batch: fc.option(
+      fc.record({ sentAt: fc.nat(), elements: fc.array(element, { minLength: 1, maxLength: 3 }) }, { noNullPrototype: true }),
+    ),
+    animals: fc
+      .uniqueArray(fc.tuple(fc.oneof(fc.constant("__proto__"), fc.string({ unit: "binary" })), fc.integer({ min: 1 })), {
+        selector: ([id]) => id,
+      })
+      .map((pairs) => new Map(pairs.map(([id, petId]) => [id, { petId, hash: "0123456789abcdef" }]))),
+  },
+  { noNullPrototype: true },
+);
+
+test("a state is read as it was written, whatever the ids of the source are", () => {
+  fc.assert(
+    fc.property(aState, (state) => {
+      assert.deepEqual(parseState(formatState(state), "s.json"), state);
+    }),
+  );
+});
+
+test("a file that is no state is refused, and an absent one is no state yet", async () => {
+  for (const text of [
+    "",
+    "{",
+    "[]",
+    '{"version":2}',
+    '{"version":1,"server":"http://x","account":null,"batch":null,"animals":{"a":{"petId":"1"}}}',
+  ])
+    assert.throws(() => parseState(text, "s.json"), { code: "invalid_request", message: /s\.json is not a state file/ });
+  assert.equal(await readState(join(folder, "none.json")), undefined);
+});
+
+test("writing a state leaves one file, whole", async () => {
+  const state: State = { server: "http://x", account: 1, batch: null, animals: new Map([["a", { petId: 1, hash: "h" }]]) };
+  const file = join(folder, "s.json");
+  await writeState(file, state);
+  await writeState(file, { ...state, account: 2 });
+  assert.deepEqual(await readdir(folder), ["s.json"]);
+  assert.deepEqual(await readState(file), { ...state, account: 2 });
+  await assert.rejects(writeState(join(folder, "none", "s.json"), state), { message: /cannot be written \(ENOENT\)/ });
+});
+
+test("a state of another server or another account is refused; an account that cannot be asked for is let through", () => {
+  const state: State = { server: "http://x", account: 1, batch: null, animals: new Map() };
+  assert.throws(() => checkBelongs(state, "s.json", "http://y", 1), { message: /belongs to the server http:\/\/x/ });
+  assert.throws(() => checkBelongs(state, "s.json", "http://x", 2), { message: /belongs to another account/ });
+  checkBelongs(state, "s.json", "http://x", 1);
+  checkBelongs(state, "s.json", "http://x", null);
+});

@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { test, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { openAdministration } from "./administration.ts";
+import { wellFormed } from "./callers/keys/keys.ts";
+import { openKeyVerifier } from "./callers/keys/verify.ts";
+import { systemClock } from "./platform/clock.ts";
+import { openSocket } from "./platform/socket.ts";
+import { openStorage, socketPath } from "./storage.ts";
+
+const main = fileURLToPath(new URL("main.ts", import.meta.url));
+
+type Run = { code: number | null; out: string; err: string };
+
+/** The command as it is run on a data folder of its own. */
+function openShell(t: TestContext) {
+  const parent = mkdtempSync(join(tmpdir(), "petstore-"));
+  t.after(() => rmSync(parent, { recursive: true }));
+  const dataDir = join(parent, "data");
+
+  async function petstore(args: string[], env: Record<string, string> = {}): Promise<Run> {
+    const child = spawn(process.execPath, [main, ...args], { env: { ...env, DATA_DIR: dataDir }, stdio: ["ignore", "pipe", "pipe"] });
+    const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+    const [code, out, err] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+    return { code, out, err };
+  }
+
+  async function json<T>(...args: string[]): Promise<T> {
+    const { code, out, err } = await petstore([...args, "--json"]);
+    assert.equal(code, 0, err);
+    assert.match(out, /^\{.*\}\n$/);
+    return JSON.parse(out) as T;
+  }
+  return { dataDir, petstore, json };
+}
+
+type Created = { account: { id: number; name: string; plan: string }; key: string };
+type CreatedKey = { id: number; key: string; scopes: string[] };
+
+test("without a server the commands work on the folder, which they make for its owner alone", async (t) => {
+  const { dataDir, json } = openShell(t);
+  const created = await json<Created>("accounts", "create", "--name", "Paws", "--plan", "pro");
+  assert.deepEqual(created, { account: { id: 1, name: "Paws", plan: "pro" }, key: created.key });
+  assert.ok(wellFormed(created.key));
+  assert.equal(statSync(dataDir).mode & 0o777, 0o700);
+  assert.equal(statSync(join(dataDir, "petstore.db")).mode & 0o777, 0o600);
+
+  const key = await json<CreatedKey>("keys", "create", "--account", "1", "--scope", "orders:read", "--scope", "account:read");
+  assert.deepEqual(key, { id: 2, key: key.key, scopes: ["orders:read", "account:read"] });
+  const rotated = await json<CreatedKey>("keys", "rotate", "2", "--overlap", "0.5");
+  assert.equal(rotated.id, 3);
+  await json("keys", "revoke", "2");
+  const { keys } = await json<{ keys: { id: number }[] }>("keys", "list", "--account", "1");
+  assert.deepEqual(
+    keys.map(({ id }) => id),
+    [1, 3],
+  );
+
+  await json("accounts", "set-plan", "1", "--plan", "enterprise", "--per-minute", "7", "--per-day", "70");
+  const { accounts } = await json<{ accounts: { perMinute: number }[] }>("accounts", "list");
+  assert.equal(accounts[0]?.perMinute, 7);
+  await json("accounts", "delete", "1", "--yes");
+  assert.deepEqual(await json("accounts", "list"), { accounts: [] });
+});
+
+test("while a process serves the folder it runs the commands, and knows of each at once", async (t) => {
+  const { dataDir, petstore, json } = openShell(t);
+  const { db, close } = await openStorage({ dataDir }, "petstore serve", 0);
+  const verifier = openKeyVerifier({ db, clock: systemClock, onError: assert.ifError });
+  const administration = openAdministration({ db, clock: systemClock, verifier });
+  const socket = await openSocket(socketPath({ dataDir }), administration, assert.ifError);
+  t.after(async () => {
+    await socket.close();
+    await verifier.close();
+    await close();
+  });
+
+  const { account, key } = await json<Created>("accounts", "create", "--name", "Paws", "--plan", "free");
+  assert.equal((await verifier.verify(key))?.accountId, account.id);
+  await json("accounts", "set-plan", String(account.id), "--plan", "business");
+  assert.equal((await verifier.verify(key))?.plan, "business");
+  await json("keys", "revoke", "1");
+  assert.equal(await verifier.verify(key), undefined);
+
+  const refused = await petstore(["migrate"]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.err, /^petstore: .* is in use by petstore serve \(process \d+\)\n$/);
+});
+
+test("a refusal is one line on stderr and exit code 1; with --json an object", async (t) => {
+  const { petstore } = openShell(t);
+  const plain = await petstore(["accounts", "create", "--name", "A", "--plan", "gold"]);
+  assert.deepEqual(plain, { code: 1, out: "", err: "petstore: plan must be one of free, pro, business, enterprise.\n" });
+  const object = await petstore(["keys", "list", "--account", "9", "--json"]);
+  assert.deepEqual([object.code, object.out], [1, ""]);
+  assert.deepEqual(JSON.parse(object.err), { code: "not_found", message: "There is no account 9." });
+  const odd = await petstore(["keys", "revoke", "1e3"]);
+  assert.equal(odd.err, "petstore: id must be integer.\n");
+});
+
+test("an account is deleted only when --yes is said", async (t) => {
+  const { petstore, json } = openShell(t);
+  await json("accounts", "create", "--name", "Paws", "--plan", "free");
+  const refused = await petstore(["accounts", "delete", "1"]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.err, /--yes/);
+  const { accounts } = await json<{ accounts: object[] }>("accounts", "list");
+  assert.equal(accounts.length, 1);
+});
+
+const unreadable: [line: string, reason: RegExp][] = [
+  ["", /a command is needed/],
+  ["acounts list", /no command "acounts"/],
+  ["accounts make", /no command "accounts make"[^]*accounts create/],
+  ["accounts create --name A", /--plan is needed/],
+  ["accounts list --colour red", /Unknown option '--colour'/],
+  ["keys create --account", /--account/],
+  ["keys revoke", /KEYID is needed/],
+  ["keys revoke 1 2", /unexpected argument "2"/],
+];
+for (const [line, reason] of unreadable) {
+  test(`\`petstore ${line}\` is answered with how to say it, on stderr with exit code 2`, async (t) => {
+    const { code, out, err } = await openShell(t).petstore(line.split(" ").filter(Boolean));
+    assert.equal(code, 2);
+    assert.equal(out, "");
+    assert.match(err, reason);
+    assert.match(err, /Usage: petstore /);
+  });
+}
+
+test("help lists every command, and each tells its usage", async (t) => {
+  const { petstore } = openShell(t);
+  const { code, out } = await petstore(["--help"]);
+  assert.equal(code, 0);
+  const names = out.split("\n").flatMap((line) => /^ {2}(\S+(?: \S+)?) {2}/.exec(line)?.[1] ?? []);
+  assert.ok(names.includes("accounts create") && names.includes("serve"));
+  for (const name of names) {
+    const help = await petstore([...name.split(" "), "--help"]);
+    assert.equal(help.code, 0);
+    assert.ok(help.out.startsWith(`Usage: petstore ${name}`));
+  }
+});
+
+test("a reader that goes away early is no failure", async (t) => {
+  const { dataDir } = openShell(t);
+  const child = spawn(process.execPath, [main, "settings"], { env: { DATA_DIR: dataDir }, stdio: ["ignore", "pipe", "pipe"] });
+  child.stdout.destroy();
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+  assert.deepEqual(await Promise.all([ended, text(child.stderr)]), [0, ""]);
+});
+
+test("a bad setting stops a command with one line that names it", async (t) => {
+  const { code, err } = await openShell(t).petstore(["settings"], { PORT: "eighty" });
+  assert.equal(code, 1);
+  assert.match(err, /^petstore: PORT="eighty" is not allowed: [^\n]+\n$/);
+});
+
+test("the settings are listed with values, defaults and meanings", async (t) => {
+  const { dataDir, json } = openShell(t);
+  const { settings } = await json<{ settings: { name: string; value: string; default: string }[] }>("settings");
+  const line = settings.find(({ name }) => name === "DATA_DIR");
+  assert.deepEqual([line?.value, line?.default], [dataDir, "./data"]);
+});

@@ -1,0 +1,16 @@
+/** Folds a name to the key by which it sorts, compares and is found: NFKC, lower case (decisions, part 1). */
+export function fold(name: string): string {
+  return name.normalize("NFKC").toLowerCase();
+}
+
+/**
+ * The least key that is greater than all that begin with `prefix`, in the order of code points, which is that of UTF-8
+ * bytes; undefined where there is none.
+ */
+export function afterPrefix(prefix: string): string | undefined {
+  const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
+  while (points.at(-1) === 0x10ffff) points.pop();
+  const last = points.pop();
+  if (last === undefined) return undefined;
+  return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1);
+}

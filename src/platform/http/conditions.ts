@@ -1,0 +1,39 @@
+import { Problem } from "../problem.ts";
+import type { Conditions } from "./operation.ts";
+
+/** The strong ETag of a resource's version (RFC 9110, 8.8.3). */
+export function etagOf(version: number): string {
+  return `"v${version}"`;
+}
+
+/** Whether an `If-None-Match` list names the version; weak comparison (RFC 9110, 13.1.2). */
+export function noneMatchHolds(list: string, version: number): boolean {
+  return !listed(list, version, true);
+}
+
+/**
+ * Holds a write to its `If-Match` (strong comparison, RFC 9110, 13.1.1) and `If-None-Match`.
+ *
+ * @throws Problem `precondition_failed`
+ */
+export function requireConditions({ ifMatch, ifNoneMatch }: Conditions, version: number): void {
+  if (ifMatch !== undefined && !listed(ifMatch, version, false)) {
+    throw new Problem("precondition_failed", "The resource has changed: its ETag is not one of those in If-Match.");
+  }
+  if (ifNoneMatch !== undefined && listed(ifNoneMatch, version, true)) {
+    throw new Problem("precondition_failed", "The resource exists with an ETag that If-None-Match excludes.");
+  }
+}
+
+/** Holds a write that would create the resource to its `If-Match`: there is nothing that could match. */
+export function requireAbsentAllowed({ ifMatch }: Conditions): void {
+  if (ifMatch !== undefined) throw new Problem("precondition_failed", "The resource does not exist, so nothing matches If-Match.");
+}
+
+function listed(list: string, version: number, weak: boolean): boolean {
+  const etag = etagOf(version);
+  return list.split(",").some((item) => {
+    const tag = item.trim();
+    return tag === "*" || tag === etag || (weak && tag === `W/${etag}`);
+  });
+}

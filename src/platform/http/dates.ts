@@ -1,0 +1,36 @@
+const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
+const earliest = Date.parse("0000-01-01T00:00:00Z");
+const latest = Date.parse("9999-12-31T23:59:59.999Z");
+
+/**
+ * Reads a date and time of RFC 3339 with its zone. A leap second counts as the second after; what is finer than a
+ * millisecond is cut off.
+ *
+ * @returns milliseconds since the Unix epoch, or undefined where the text is no such date or leaves years 0–9999 in UTC
+ */
+export function parseDateTime(text: string): number | undefined {
+  const match = rfc3339.exec(text);
+  if (!match) return undefined;
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [number, number, number, number, number, number];
+  const zoneHours = Number(match[9] ?? 0);
+  const zoneMinutes = Number(match[10] ?? 0);
+  if (hour > 23 || minute > 59 || second > 60 || zoneHours > 23 || zoneMinutes > 59) return undefined;
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
+
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  date.setUTCHours(hour, minute, second, Number((match[7] ?? "0").slice(0, 3).padEnd(3, "0")));
+  const offset = (zoneHours * 60 + zoneMinutes) * 60_000 * (match[8] === "-" ? -1 : 1);
+  const time = date.getTime() - offset;
+  return time >= earliest && time <= latest ? time : undefined;
+}
+
+/** The RFC 3339 text of a moment, in UTC, without a fraction where there is none. */
+export function formatDateTime(time: number): string {
+  return new Date(time).toISOString().replace(".000Z", "Z");
+}
+
+function daysIn(year: number, month: number): number {
+  const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  return month === 2 ? (leap ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31;
+}

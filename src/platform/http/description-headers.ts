@@ -1,0 +1,58 @@
+const integer = { type: "integer" };
+const text = { type: "string" };
+
+/** The response headers of the API, as the description's components (decisions, parts 1, 2 and 4). */
+export const responseHeaders = {
+  "X-RateLimit-Limit": { description: "Requests that the window with the fewest requests left allows.", schema: integer, example: 1000 },
+  "X-RateLimit-Remaining": { description: "Requests left in that window.", schema: integer, example: 999 },
+  "X-RateLimit-Reset": { description: "When that window resets, as a Unix timestamp in seconds.", schema: integer, example: 1798761600 },
+  RateLimit: {
+    description: "Both windows: requests left and seconds until the reset (IETF draft).",
+    schema: text,
+    example: '"minute";r=999;t=42, "day";r=99999;t=4242',
+  },
+  "RateLimit-Policy": {
+    description: "Both windows: quota and length in seconds (IETF draft).",
+    schema: text,
+    example: '"minute";q=1000;w=60, "day";q=100000;w=86400',
+  },
+  "X-Request-Id": { description: "Identifies the request, in the service's log too.", schema: text, example: "q7Zk2PpW-1f" },
+  "Retry-After": { description: "Whole seconds until a request can pass.", schema: integer, example: 42 },
+  "X-RateLimit-Strikes-Remaining": {
+    description: "Requests over the limit that are left before the key is banned.",
+    schema: integer,
+    example: 199,
+  },
+  "WWW-Authenticate": { description: "How to authenticate (RFC 9110, 11.6.1).", schema: text, example: 'Bearer realm="petstore"' },
+  ETag: { description: "The version of the resource, for `If-Match` and `If-None-Match`.", schema: text, example: '"v1"' },
+  Link: {
+    description: 'The next page, as `<…>; rel="next"` (RFC 8288). Absent on the last one.',
+    schema: text,
+    example: '</v1/pets?limit=20&cursor=WyIxIiwyMF0>; rel="next"',
+  },
+  Location: { description: "The address of what was created.", schema: text, example: "/v1/pets/4" },
+  "Idempotent-Replayed": {
+    description: "`true` where this is the answer of an earlier request with the same `Idempotency-Key`.",
+    schema: text,
+    example: "true",
+  },
+  Deprecation: { description: "Since when the operation is deprecated (RFC 9745).", schema: text, example: "@1767225600" },
+  Sunset: { description: "When the operation goes away (RFC 8594).", schema: text, example: "Fri, 31 Dec 2027 00:00:00 GMT" },
+} as const;
+
+export type ResponseHeader = keyof typeof responseHeaders;
+
+/** On every answer of the API. */
+export const everyAnswer: ResponseHeader[] = [
+  "X-RateLimit-Limit",
+  "X-RateLimit-Remaining",
+  "X-RateLimit-Reset",
+  "RateLimit",
+  "RateLimit-Policy",
+  "X-Request-Id",
+];
+
+/** References to headers, by name, as a response has them. */
+export function headerReferences(names: readonly string[]): Record<string, { $ref: string }> {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

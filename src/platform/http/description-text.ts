@@ -1,0 +1,37 @@
+/** The words of the description that belong to no operation. */
+export const introduction = `A shop's back end: animals and their categories, orders, and stock that is never sold twice.
+
+**Keys.** Send your key as \`Authorization: Bearer KEY\` or \`X-API-Key: KEY\`. A key has scopes, and sees its own account only.
+
+**Lists** are JSON arrays, ordered by \`id\` unless sorted. The next page is in the \`Link\` header.
+
+**Changes.** Every write answers with the resource as it now stands. Resources carry an \`ETag\`: send it as \`If-Match\` to change only what you have seen. A POST with an \`Idempotency-Key\` can be sent again without being done twice.
+
+**Limits.** Each answer shows in \`X-RateLimit-*\` how many requests are left. Over the limit the answer is 429 with \`Retry-After\`: wait that long. Going on brings a temporary ban of the key.
+
+**Errors** are objects with \`code\`, \`message\` and \`status\`. Codes are stable; messages may change.`;
+
+export type Tag = { name: string; description: string };
+
+/** Tags with operations, and the two that only group others (specification, part 1). */
+export const tags: Tag[] = [
+  { name: "Pets", description: "Navigation group: the catalogue. It carries no operations of its own." },
+  { name: "Store", description: "Navigation group: selling. It carries no operations of its own." },
+  { name: "Animals", description: "Animals with a name, a category and a sales status." },
+  { name: "Categories", description: "Groupings of animals, for example a species." },
+  { name: "Orders", description: "Purchases of an animal, with quantity, ship date and completion flag." },
+  { name: "Inventory", description: "Stock entries per animal, with a quantity and a status." },
+  { name: "Account", description: "The plan, its limits, and what is used of them." },
+];
+
+export const tagGroups = [
+  { name: "Pets", tags: ["Animals", "Categories"] },
+  { name: "Store", tags: ["Orders", "Inventory"] },
+  { name: "Platform", tags: ["Account"] },
+];
+
+/** What a stability marker promises. */
+export const stabilities = {
+  beta: "**Beta**: ready to use; details may still change, with notice.",
+  experimental: "**Experimental**: may change or go away without notice.",
+};

@@ -1,0 +1,35 @@
+import sql from "sql-template-tag";
+import type { Queryable, Transaction } from "../db/database.ts";
+
+/** How long an answer is kept for its Idempotency-Key (decisions, part 1). */
+export const keptMs = 24 * 3_600_000;
+
+/** Under what an answer is kept: the account, `POST /v1/…`, and the client's key. */
+export type Slot = { accountId: number; target: string; key: string };
+
+export type KeptAnswer = { bodyHash: string; status: number; headers: Record<string, string>; body: string | null };
+
+/** The answer kept for this key, unless it is older than 24 hours. */
+export async function findAnswer(db: Queryable, slot: Slot, now: number): Promise<KeptAnswer | undefined> {
+  const [row] = await db.query<{ body_hash: string; status: number; headers: string; body: string | null }>(sql`
+    SELECT body_hash, status, headers, body FROM idempotency
+    WHERE account_id = ${slot.accountId} AND target = ${slot.target} AND key = ${slot.key} AND created_at > ${now - keptMs}`);
+  return row && { bodyHash: row.body_hash, status: row.status, headers: JSON.parse(row.headers) as Record<string, string>, body: row.body };
+}
+
+/** Keeps an answer in the transaction of its change. */
+export async function keepAnswer(tx: Transaction, slot: Slot, answer: KeptAnswer, now: number): Promise<void> {
+  const { bodyHash, status, headers, body } = answer;
+  await tx.query(sql`
+    INSERT INTO idempotency (account_id, target, key, body_hash, status, headers, body, created_at)
+    VALUES (${slot.accountId}, ${slot.target}, ${slot.key}, ${bodyHash}, ${status}, ${JSON.stringify(headers)}, ${body}, ${now})
+    ON CONFLICT (account_id, target, key) DO UPDATE SET
+      body_hash = excluded.body_hash, status = excluded.status, headers = excluded.headers, body = excluded.body, created_at = excluded.created_at`);
+}
+
+/** Lets answers go that are older than 24 hours, a bounded number at a time. */
+export async function forgetOldAnswers(tx: Transaction, now: number): Promise<void> {
+  await tx.query(sql`
+    DELETE FROM idempotency WHERE (account_id, target, key) IN
+      (SELECT account_id, target, key FROM idempotency WHERE created_at <= ${now - keptMs} LIMIT 1000)`);
+}

@@ -1,0 +1,73 @@
+import { crc32 } from "node:zlib";
+import { Problem } from "../problem.ts";
+import { addressOf } from "./prefix.ts";
+
+export const limitDefault = 20;
+
+/** The values of a row by which a list is ordered, the id last. */
+export type Position = (string | number)[];
+
+type Query = Record<string, unknown> & { limit?: number; cursor?: string };
+
+/**
+ * Where a page begins: after this position, or at the start.
+ *
+ * @param length how many values a position of this order has
+ * @throws Problem `invalid_request` for a cursor that is not ours, or of another filter or sort
+ */
+export function positionOf(query: Query, length: number): Position | undefined {
+  if (query.cursor === undefined) return undefined;
+  const [fingerprint, ...position] = decode(query.cursor);
+  if (fingerprint !== fingerprintOf(query)) throw badCursor();
+  const id = position.at(-1);
+  if (typeof id !== "number" || !Number.isSafeInteger(id) || id < 0) throw badCursor();
+  if (!position.slice(0, -1).every((value) => typeof value === "string" && value.isWellFormed() && !value.includes("\0")))
+    throw badCursor();
+  if (position.length !== length) throw badCursor();
+  return position as Position;
+}
+
+/**
+ * Cuts rows, of which one more than the limit was asked for, to the page, and gives the `Link` to the next (RFC 8288).
+ *
+ * @param path the list's path in the description
+ */
+export function pageOf<R>(
+  path: string,
+  query: Query,
+  rows: R[],
+  positionAfter: (row: R) => Position,
+): { rows: R[]; headers: Record<string, string> } {
+  const limit = query.limit ?? limitDefault;
+  const last = rows[limit - 1];
+  if (rows.length <= limit || last === undefined) return { rows, headers: {} };
+  const cursor = Buffer.from(JSON.stringify([fingerprintOf(query), ...positionAfter(last)])).toString("base64url");
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (name !== "cursor") for (const item of [value].flat()) parameters.append(name, String(item));
+  }
+  parameters.append("cursor", cursor);
+  return { rows: rows.slice(0, limit), headers: { link: `<${addressOf(path)}?${parameters.toString()}>; rel="next"` } };
+}
+
+/** What a cursor belongs to: all parameters but the page's own. */
+function fingerprintOf(query: Query): string {
+  const filters = Object.entries(query).filter(([name, value]) => name !== "cursor" && name !== "limit" && value !== undefined);
+  return crc32(JSON.stringify(filters.toSorted(([a], [b]) => (a < b ? -1 : 1)))).toString(36);
+}
+
+function decode(cursor: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+    if (Array.isArray(value)) return value;
+  } catch {
+    // told below
+  }
+  throw badCursor();
+}
+
+/** The refusal of a cursor that does not belong to the list as it is asked for. */
+export function badCursor(): Problem {
+  const message = "is not a cursor of this list with these filters and this sort";
+  return new Problem("invalid_request", `query.cursor ${message}.`, { details: [{ path: "query.cursor", message }] });
+}

@@ -1,0 +1,77 @@
+import { prefix } from "./prefix.ts";
+import type { Operation } from "./operation.ts";
+
+export type CodeSample = { lang: string; label: string; source: string };
+
+type Request = { method: string; path: string; headers: [string, string][]; body: string | undefined };
+
+/**
+ * The example request of an operation as programs. They read `BASE_URL` (with the version, as
+ * `http://localhost:8080/v1`) and `API_KEY` from the environment.
+ */
+export function codeSamples(operation: Operation): CodeSample[] {
+  const request = exampleRequest(operation);
+  return [
+    { lang: "Shell", label: "curl", source: curl(request) },
+    { lang: "TypeScript", label: "TypeScript", source: typeScript(request) },
+    { lang: "Python", label: "Python", source: python(request) },
+  ];
+}
+
+/** The example request of an operation: its path is below the base URL. */
+export function exampleRequest({ method, path, example, body, mediaTypes }: Operation): Request {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(example?.params?.[name])));
+  const query = new URLSearchParams(Object.entries(example?.query ?? {}).map(([name, value]) => [name, String(value)])).toString();
+  const headers: Request["headers"] = body ? [["Content-Type", mediaTypes?.[0] ?? "application/json"]] : [];
+  return {
+    method,
+    path: query ? `${filled}?${query}` : filled,
+    headers,
+    body: body && JSON.stringify(example?.body),
+  };
+}
+
+function curl({ method, path, headers, body }: Request): string {
+  const lines = [
+    `curl ${method === "GET" ? "" : `-X ${method} `}"$BASE_URL${path}"`,
+    `-H "Authorization: Bearer $API_KEY"`,
+    ...headers.map(([name, value]) => `-H "${name}: ${value}"`),
+    ...(body === undefined ? [] : [`-d '${body.replaceAll("'", String.raw`'\''`)}'`]),
+  ];
+  return lines.join(" \\\n  ");
+}
+
+function typeScript({ method, path, headers, body }: Request): string {
+  const given = [["Authorization", "`Bearer ${process.env.API_KEY}`"], ...headers.map(([name, value]) => [`"${name}"`, `"${value}"`])];
+  return [
+    `const response = await fetch(\`\${process.env.BASE_URL}${path}\`, {`,
+    `  method: "${method}",`,
+    `  headers: { ${given.map(([name, value]) => `${name}: ${value}`).join(", ")} },`,
+    ...(body === undefined ? [] : [`  body: JSON.stringify(${body}),`]),
+    `});`,
+    `console.log(response.status, ${method === "DELETE" ? "await response.text()" : "await response.json()"});`,
+  ].join("\n");
+}
+
+function python({ method, path, headers, body }: Request): string {
+  const given = [["Authorization", `f"Bearer {os.environ['API_KEY']}"`], ...headers.map(([name, value]) => [name, `"${value}"`])];
+  return [
+    "import os, requests",
+    "",
+    `response = requests.request(`,
+    `    "${method}",`,
+    `    f"{os.environ['BASE_URL']}${path}",`,
+    `    headers={${given.map(([name, value]) => `"${name}": ${value}`).join(", ")}},`,
+    ...(body === undefined ? [] : [`    data=${pythonText(body)},`]),
+    `    timeout=10,`,
+    `)`,
+    `print(response.status_code, response.text)`,
+  ].join("\n");
+}
+
+function pythonText(text: string): string {
+  return `'${text.replaceAll("\\", "\\\\").replaceAll("'", String.raw`\'`)}'`;
+}
+
+/** Where the samples' `BASE_URL` leads, by default. */
+export const sampleBaseUrl = `http://localhost:8080${prefix}`;

@@ -1,0 +1,33 @@
+import type { ProblemCode } from "../problem.ts";
+
+/** The error table of decisions, part 6: the only place that knows which status a problem has. */
+export const statuses: Record<ProblemCode, number> = {
+  invalid_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  plan_required: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  not_acceptable: 406,
+  pet_in_use: 409,
+  pet_not_available: 409,
+  insufficient_stock: 409,
+  order_complete: 409,
+  category_exists: 409,
+  category_not_empty: 409,
+  slug_taken: 409,
+  domain_taken: 409,
+  project_not_deployed: 409,
+  deployment_not_ready: 409,
+  idempotency_key_in_use: 409,
+  operation_sunset: 410,
+  precondition_failed: 412,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  unknown_reference: 422,
+  idempotency_key_reused: 422,
+  rate_limit_exceeded: 429,
+  key_banned: 429,
+  internal: 500,
+  unavailable: 503,
+};

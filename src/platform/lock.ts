@@ -1,0 +1,46 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+/** Another process holds the folder. The message is one line that says who. */
+export class FolderHeldError extends Error {
+  constructor(folder: string, holder: string) {
+    super(`${folder} is in use by ${holder}`);
+    this.name = "FolderHeldError";
+  }
+}
+
+/**
+ * Takes a folder for this process alone, making it (mode 0700) if it is absent. The lock is that of an SQLite file, so
+ * the operating system releases it whenever and however the process ends.
+ *
+ * @param who what the holder is called when others are refused, such as `petstore serve`
+ * @param waitMs how long to wait for another holder; the thread is blocked meanwhile
+ * @throws FolderHeldError
+ */
+export function lockFolder(folder: string, who: string, waitMs: number): { release(): void } {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const lock = new DatabaseSync(join(folder, "petstore.lock"), { timeout: waitMs });
+  // Apart from the lock file: reading that one would drop the POSIX locks that this process has on it.
+  const holderFile = join(folder, "petstore.holder");
+  try {
+    lock.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    lock.close();
+    if ((error as { errcode?: number }).errcode !== sqliteBusy) throw error;
+    throw new FolderHeldError(folder, holderIn(holderFile));
+  }
+
+  writeFileSync(holderFile, `${who} (process ${process.pid})\n`, { mode: 0o600 });
+  return { release: () => lock.close() };
+}
+
+const sqliteBusy = 5;
+
+function holderIn(file: string): string {
+  try {
+    return readFileSync(file, "utf8").trim() || "another process";
+  } catch {
+    return "another process";
+  }
+}

@@ -1,0 +1,136 @@
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
+import { relative } from "node:path";
+import { Problem, type ProblemCode } from "./problem.ts";
+
+const bodyBytesMax = 1 << 20;
+const answerBytesMax = 16 << 20;
+const connectionsMax = 64;
+/** What the kernel takes as the path of a socket, its final NUL left out (104 on macOS, 108 on Linux). */
+const pathBytesMax = 103;
+
+/** Operations by name, as `accounts.create`: each checks its input and gives what can be written as JSON. */
+export type Operations = Readonly<Record<string, (input: unknown) => Promise<unknown>>>;
+
+/** No process listens on the socket. */
+export class NobodyListensError extends Error {}
+
+/**
+ * Offers operations on a Unix socket to whoever may open it, which is its owner (mode 0600). The caller holds the
+ * folder's lock: a file left there by a process that died is replaced.
+ *
+ * @param onError hears of errors that are not a `Problem`; the other side is told nothing of them
+ */
+export async function openSocket(
+  path: string,
+  operations: Operations,
+  onError: (error: unknown) => void,
+): Promise<{ close(): Promise<void> }> {
+  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 5_000 }, (req, res) => {
+    answer(operations, req, res).catch((error: unknown) => {
+      onError(error);
+      res.destroy();
+    });
+  });
+  server.maxConnections = connectionsMax;
+
+  async function answer(known: Operations, req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const name = req.url?.slice(1) ?? "";
+    try {
+      const operation = Object.hasOwn(known, name) ? known[name] : undefined;
+      if (!operation || req.method !== "POST") throw new Problem("not_found", `There is no operation ${name}.`);
+      const text = await readText(req, bodyBytesMax);
+      send(res, 200, (await operation(parse(text))) ?? {});
+    } catch (error) {
+      if (error instanceof Problem) return send(res, 400, { code: error.code, message: error.message });
+      onError(error);
+      send(res, 500, { code: "internal", message: "The server failed; its log says why." });
+    }
+  }
+
+  rmSync(path, { force: true });
+  // The socket is made in this call, and no other file can be meanwhile: it never has another mode.
+  const umask = process.umask(0o177);
+  try {
+    server.listen(bindable(path));
+  } finally {
+    process.umask(umask);
+  }
+  await once(server, "listening");
+  server.on("error", onError);
+
+  return {
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeIdleConnections();
+      const impatient = setTimeout(() => server.closeAllConnections(), 5_000);
+      await closed;
+      clearTimeout(impatient);
+    },
+  };
+}
+
+/**
+ * Runs one operation of the process that listens on the socket.
+ *
+ * @throws NobodyListensError, or the Problem that the operation raised
+ */
+export async function callSocket(path: string, name: string, input: unknown, timeoutMs = 60_000): Promise<unknown> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const body = JSON.stringify(input);
+  if (Buffer.byteLength(body) > bodyBytesMax) throw tooLarge(bodyBytesMax);
+  const req = request({ socketPath: bindable(path), path: `/${name}`, method: "POST", signal });
+  try {
+    req.end(body);
+    const [res] = (await once(req, "response")) as [IncomingMessage];
+    const value: unknown = JSON.parse(await readText(res, answerBytesMax));
+    if (res.statusCode === 200) return value;
+    const { code, message } = value as { code: ProblemCode; message: string };
+    throw new Problem(code, message);
+  } catch (error) {
+    if (signal.aborted) throw new Error(`the server did not answer within ${timeoutMs / 1_000} seconds`, { cause: error });
+    const { code } = error as { code?: string };
+    if (code === "ENOENT" || code === "ECONNREFUSED") throw new NobodyListensError(`nobody listens on ${path}`, { cause: error });
+    throw error;
+  }
+}
+
+/** The path in its shorter form, absolute or from the working directory: a socket's path may not be long. */
+function bindable(path: string): string {
+  if (process.platform === "win32") return `\\\\.\\pipe\\${path.replaceAll("\\", "/")}`;
+  const fromHere = relative(process.cwd(), path);
+  const shorter = Buffer.byteLength(fromHere) < Buffer.byteLength(path) ? fromHere : path;
+  if (Buffer.byteLength(shorter) > pathBytesMax) {
+    throw new Error(`${path} is too long for a socket (over ${pathBytesMax} bytes): set DATA_DIR to a shorter path`);
+  }
+  return shorter;
+}
+
+async function readText(message: IncomingMessage, bytesMax: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of message as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw tooLarge(bytesMax);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Problem("invalid_request", "The body is not JSON.");
+  }
+}
+
+function tooLarge(bytesMax: number): Problem {
+  return new Problem("payload_too_large", `The body is over ${bytesMax} bytes.`);
+}
+
+function send(res: ServerResponse, status: number, value: unknown): void {
+  const text = JSON.stringify(value);
+  res.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text), connection: "close" }).end(text);
+}

@@ -1,0 +1,168 @@
+import { isIP, BlockList } from "node:net";
+import { resolve } from "node:path";
+import { parseDateTime } from "./platform/http/dates.ts";
+
+/** A setting that cannot be used. The message is one line that names it, its value (unless secret) and what is allowed. */
+export class SettingError extends Error {
+  constructor(name: string, value: string, allowed: string) {
+    super(`${name}=${JSON.stringify(value)} is not allowed: it must be ${allowed}`);
+    this.name = "SettingError";
+  }
+}
+
+type Environment = Record<string, string | undefined>;
+/** Gives the value, or undefined for a text that is not allowed. */
+type Parse<T> = (text: string) => T | undefined;
+type Setting<T> = {
+  name: string;
+  /** Text of the default, or how it follows from the environment. */
+  fallback: string | ((env: Environment) => string);
+  parse: Parse<T>;
+  /** Completes "it must be …". */
+  allowed: string;
+  meaning: string;
+  secret?: boolean;
+};
+
+const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+
+/** Every setting of the service (decisions, part 0). An empty variable counts as not set. */
+const table = {
+  port: setting({
+    name: "PORT",
+    fallback: "8080",
+    parse: integer(0, 65_535),
+    allowed: "a port from 0 to 65535 (0 takes a free one)",
+    meaning: "Port of the API, the dashboard and the API reference",
+  }),
+  host: setting({
+    name: "HOST",
+    fallback: "127.0.0.1",
+    parse: host,
+    allowed: "an IP address or a host name",
+    meaning: "Address to listen on; 0.0.0.0 or :: for every interface",
+  }),
+  publicUrl: setting({
+    name: "PUBLIC_URL",
+    fallback: (env) => `http://localhost:${env["PORT"] || "8080"}`,
+    parse: origin,
+    allowed: "an http or https origin without a path, such as https://pets.example.com",
+    meaning: "The origin that people see; the API is at its /v1",
+  }),
+  dataDir: setting({
+    name: "DATA_DIR",
+    fallback: "./data",
+    parse: (text) => (text.includes("\0") ? undefined : resolve(text)),
+    allowed: "a folder",
+    meaning: "Folder of the embedded database, made if absent (mode 0700)",
+  }),
+  trustedProxies: setting({
+    name: "TRUSTED_PROXIES",
+    fallback: "",
+    parse: addressList,
+    allowed: "IP addresses and CIDR ranges, separated by commas",
+    meaning: "Proxies whose X-Forwarded-For is believed",
+  }),
+  getPetSunset: setting({
+    name: "GET_PET_SUNSET",
+    fallback: "2027-12-31T00:00:00Z",
+    parse: parseDateTime,
+    allowed: "an RFC 3339 date and time with a zone",
+    meaning: "When GET /pets/{petId} goes away",
+  }),
+  clientUrl: setting({
+    name: "PETSTORE_URL",
+    fallback: "http://localhost:8080",
+    parse: (text) => (/^https?:\/\//i.test(text) && URL.canParse(text) ? text : undefined),
+    allowed: "an http or https URL",
+    meaning: "The service that `import` and `export` call",
+  }),
+  clientKey: setting({
+    name: "PETSTORE_KEY",
+    fallback: "",
+    parse: (text) => text,
+    allowed: "an API key",
+    meaning: "The API key that `import` and `export` use",
+    secret: true,
+  }),
+  logLevel: setting({
+    name: "LOG_LEVEL",
+    fallback: "info",
+    parse: (text) => logLevels.find((level) => level === text),
+    allowed: `one of ${logLevels.join(", ")}`,
+    meaning: "The least severe lines that are logged",
+  }),
+};
+
+/** The settings, parsed. Times are ms since the Unix epoch, `dataDir` is absolute, `publicUrl` has no slash at its end. */
+export type Settings = { readonly [K in keyof typeof table]: (typeof table)[K] extends Setting<infer T> ? T : never };
+
+/**
+ * Reads and validates every setting. The only place where the environment is read.
+ *
+ * @throws SettingError for the first one that cannot be used
+ */
+export function loadSettings(env: Environment = process.env): Settings {
+  const read = ([field, entry]: [string, Setting<unknown>]) => [field, parsed(entry, env)];
+  return Object.fromEntries(Object.entries(table).map(read)) as Settings;
+}
+
+export type SettingLine = { name: string; value: string; default: string; meaning: string };
+
+/** The settings as people see them: as written, secrets masked. */
+export function describeSettings(env: Environment = process.env): SettingLine[] {
+  return Object.values<Setting<unknown>>(table).map((entry) => {
+    const fallback = fallbackOf(entry, env);
+    const value = env[entry.name] || fallback;
+    return { name: entry.name, value: entry.secret && value ? "(set)" : value, default: fallback, meaning: entry.meaning };
+  });
+}
+
+function setting<T>(entry: Setting<T>): Setting<T> {
+  return entry;
+}
+
+function fallbackOf(entry: Setting<unknown>, env: Environment): string {
+  return typeof entry.fallback === "string" ? entry.fallback : entry.fallback(env);
+}
+
+function parsed(entry: Setting<unknown>, env: Environment): unknown {
+  const text = env[entry.name] || fallbackOf(entry, env);
+  const value = entry.parse(text);
+  if (value === undefined) throw new SettingError(entry.name, entry.secret ? "(secret)" : text, entry.allowed);
+  return value;
+}
+
+function integer(min: number, max: number): Parse<number> {
+  return (text) => {
+    const value = /^(0|[1-9]\d{0,9})$/.test(text) ? Number(text) : NaN;
+    return value >= min && value <= max ? value : undefined;
+  };
+}
+
+function host(text: string): string | undefined {
+  return isIP(text) || /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text) ? text : undefined;
+}
+
+function origin(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  if (url.protocol !== "http:" && url.protocol !== "https:") return undefined;
+  return url.href === `${url.origin}/` ? url.origin : undefined;
+}
+
+function addressList(text: string): BlockList | undefined {
+  const list = new BlockList();
+  for (const item of text.split(",").map((part) => part.trim())) {
+    if (item === "") continue;
+    const [address = "", bits, ...rest] = item.split("/");
+    const version = isIP(address);
+    if (version === 0 || rest.length > 0) return undefined;
+    const family = version === 4 ? "ipv4" : "ipv6";
+    const width = version === 4 ? 32 : 128;
+    const prefix = bits === undefined ? width : integer(0, width)(bits);
+    if (prefix === undefined) return undefined;
+    list.addSubnet(address, prefix, family);
+  }
+  return list;
+}

@@ -1,0 +1,34 @@
+import { Type, type Static } from "typebox";
+import { Id, named, Nullable, paging, Text } from "../../platform/http/schemas.ts";
+
+const name = Text("Category name, for example a species. Unique, whatever its case.", 1, 200);
+const description = Text("Short description of the category.", 0, 2_000);
+
+export const NewCategory = named(
+  "NewCategory",
+  Type.Object({ name, description: Type.Optional(description) }, { additionalProperties: false }),
+);
+export type NewCategory = Static<typeof NewCategory>;
+
+export const Category = named(
+  "Category",
+  Type.Object({ id: Id("Unique identifier assigned on creation."), name, description: Type.Optional(description) }),
+);
+export type Category = Static<typeof Category>;
+
+export const CategoryPatch = named(
+  "CategoryPatch",
+  Type.Object({ name: Type.Optional(name), description: Type.Optional(Nullable(description)) }, { additionalProperties: false }),
+);
+export type CategoryPatch = Static<typeof CategoryPatch>;
+
+export const Categories = named("Categories", Type.Array(Category));
+
+export const CategoryPath = Type.Object({ categoryId: Id("The category's identifier.") });
+export const CategoryQuery = Type.Object(paging);
+
+/** The category as a merge patch leaves it (RFC 7396). */
+export function patchCategory(category: NewCategory, patch: CategoryPatch): NewCategory {
+  const patched = { ...category, ...patch };
+  return { name: patched.name, ...(typeof patched.description === "string" && { description: patched.description }) };
+}

@@ -1,0 +1,118 @@
+import { requireAbsentAllowed, requireConditions } from "../../platform/http/conditions.ts";
+import { operation, type Operation } from "../../platform/http/operation.ts";
+import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
+import { addressOf } from "../../platform/http/prefix.ts";
+import { created, deleted, listed, resource } from "../../platform/http/resource-answers.ts";
+import { Problem } from "../../platform/problem.ts";
+import { lockPet } from "../pets/pets.store.ts";
+import { InventoryAdjustment, InventoryItem, InventoryItems, InventoryPath, InventoryQuery, InventoryUpdate } from "./inventory.ts";
+import { adjustQuantity, deleteItem, findItem, listItems, lockItem, setQuantity } from "./inventory.store.ts";
+
+const path = "/store/inventory";
+const onePath = "/store/inventory/{petId}";
+const tag = "Inventory";
+const item: InventoryItem = { petId: 1, quantity: 4, status: "available" };
+const params = { petId: 1 };
+
+export const inventoryRoutes: Operation[] = [
+  operation({
+    operationId: "listInventory",
+    method: "GET",
+    path,
+    tag,
+    summary: "List the inventory",
+    description: "The entries of all tracked animals, ordered by `petId`.",
+    scope: "inventory:read",
+    query: InventoryQuery,
+    example: { query: { status: "available" } },
+    answers: { 200: listed("The entries.", InventoryItems, [item]) },
+    read: async (db, { accountId, query }) => {
+      const [after = 0] = positionOf(query, 1) ?? [];
+      const rows = await listItems(db, accountId, query, Number(after), (query.limit ?? limitDefault) + 1);
+      const page = pageOf(path, query, rows, (row) => [row.item.petId]);
+      return { status: 200, body: page.rows.map((row) => row.item), headers: page.headers };
+    },
+  }),
+  operation({
+    operationId: "getInventoryItem",
+    method: "GET",
+    path: onePath,
+    tag,
+    summary: "Get an inventory entry",
+    description: "The stock of one animal. An animal without an entry is untracked: its orders are not limited by stock.",
+    scope: "inventory:read",
+    params: InventoryPath,
+    example: { params },
+    answers: { 200: resource("The entry.", InventoryItem, item) },
+    problems: ["not_found"],
+    read: async (db, { accountId, params: { petId } }) => {
+      const { item: body, version } = await findItem(db, accountId, petId);
+      return { status: 200, body, version };
+    },
+  }),
+  operation({
+    operationId: "replaceInventoryItem",
+    method: "PUT",
+    path: onePath,
+    tag,
+    summary: "Set a stock count",
+    description: "Replaces the count of free units; what open orders hold stays held. Begins tracking where there was no entry.",
+    scope: "inventory:write",
+    params: InventoryPath,
+    body: InventoryUpdate,
+    example: { params, body: { quantity: 12 } },
+    answers: {
+      200: resource("The entry as it now stands.", InventoryItem, { ...item, quantity: 12 }),
+      201: created("The animal had no entry and is tracked from now on.", InventoryItem, { petId: 2, quantity: 12, status: "available" }),
+    },
+    problems: ["not_found", "precondition_failed"],
+    write: async (tx, { accountId, params: { petId }, body, conditions }) => {
+      const current = await lockItem(tx, accountId, petId);
+      if (!current && !(await lockPet(tx, accountId, petId))) throw new Problem("not_found", `There is no animal ${petId}.`);
+      if (current) requireConditions(conditions, current.version);
+      else requireAbsentAllowed(conditions);
+      const { item: body200, version } = await setQuantity(tx, accountId, petId, body.quantity);
+      if (current) return { status: 200, body: body200, version };
+      return { status: 201, body: body200, version, headers: { location: addressOf(`${path}/${petId}`) } };
+    },
+  }),
+  operation({
+    operationId: "deleteInventoryItem",
+    method: "DELETE",
+    path: onePath,
+    tag,
+    summary: "Stop tracking an animal",
+    description:
+      "Deletes the entry. Open orders then hold nothing, and further ones are not limited by stock; the animal keeps its status.",
+    scope: "inventory:write",
+    params: InventoryPath,
+    example: { params },
+    answers: { 204: deleted("The animal is untracked.") },
+    problems: ["not_found", "precondition_failed"],
+    write: async (tx, { accountId, params: { petId }, conditions }) => {
+      const { version } = (await lockItem(tx, accountId, petId)) ?? (await findItem(tx, accountId, petId));
+      requireConditions(conditions, version);
+      await deleteItem(tx, accountId, petId);
+      return { status: 204 };
+    },
+  }),
+  operation({
+    operationId: "adjustInventoryItem",
+    method: "POST",
+    path: "/store/inventory/{petId}/adjustments",
+    tag,
+    summary: "Adjust a stock count",
+    description: "Adds units to the count, or takes them away: a relative change, which two callers can make at once.",
+    scope: "inventory:write",
+    stability: "experimental",
+    params: InventoryPath,
+    body: InventoryAdjustment,
+    example: { params, body: { delta: -1 } },
+    answers: { 200: resource("The entry as it now stands.", InventoryItem, { ...item, quantity: 3 }) },
+    problems: ["not_found", "insufficient_stock"],
+    write: async (tx, { accountId, params: { petId }, body }) => {
+      const { item: adjusted, version } = await adjustQuantity(tx, accountId, petId, body.delta);
+      return { status: 200, body: adjusted, version };
+    },
+  }),
+];

@@ -1,0 +1,133 @@
+import sql, { type Sql } from "sql-template-tag";
+import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import { int32Max } from "../../platform/http/schemas.ts";
+import { Problem } from "../../platform/problem.ts";
+import type { PetStatus } from "../pets/pets.ts";
+import { deriveStatus } from "../pets/pets.store.ts";
+import type { InventoryItem, InventoryQuery } from "./inventory.ts";
+
+/*
+ * Stock is only ever changed by single conditional statements, which lock the entry; who locks more takes the entry
+ * first, then its animal. The status of the entry is written with its counts, and carried to the animal after.
+ */
+
+type ItemRow = { pet_id: number; quantity: number; held: number; status: PetStatus; version: number };
+
+/** An entry with the version that its ETag shows. */
+export type StoredItem = { item: InventoryItem; held: number; version: number };
+
+const columns = sql`pet_id, quantity, held, status, version`;
+
+export async function listItems(
+  db: Queryable,
+  accountId: number,
+  { status }: InventoryQuery,
+  afterPetId: number,
+  limit: number,
+): Promise<StoredItem[]> {
+  const filter = status === undefined ? sql`` : sql`AND status = ${status}`;
+  const rows = await db.query<ItemRow>(sql`
+    SELECT ${columns} FROM inventory WHERE account_id = ${accountId} ${filter} AND pet_id > ${afterPetId} ORDER BY pet_id LIMIT ${limit}`);
+  return rows.map(stored);
+}
+
+/** @throws Problem `not_found` */
+export async function findItem(db: Queryable, accountId: number, petId: number): Promise<StoredItem> {
+  const rows = await db.query<ItemRow>(sql`SELECT ${columns} FROM inventory WHERE account_id = ${accountId} AND pet_id = ${petId}`);
+  return stored(rows[0] ?? absent(petId));
+}
+
+/** The entry, locked until the transaction ends; undefined where the animal is untracked. */
+export async function lockItem(tx: Transaction, accountId: number, petId: number): Promise<StoredItem | undefined> {
+  const [row] = await tx.query<ItemRow>(sql`
+    SELECT ${columns} FROM inventory WHERE account_id = ${accountId} AND pet_id = ${petId}${tx.forUpdate}`);
+  return row && stored(row);
+}
+
+/** Sets the count of free units of an animal that exists and is locked, and begins tracking where there is no entry. */
+export async function setQuantity(tx: Transaction, accountId: number, petId: number, quantity: number): Promise<StoredItem> {
+  const rows = await tx.query<ItemRow>(sql`
+    INSERT INTO inventory (account_id, pet_id, quantity, held, status, version)
+    VALUES (${accountId}, ${petId}, ${quantity}, 0, ${quantity > 0 ? "available" : "sold"}, 1)
+    ON CONFLICT (account_id, pet_id) DO UPDATE SET
+      quantity = excluded.quantity, status = ${derivedStatus(sql`excluded.quantity`, sql`inventory.held`)}, version = inventory.version + 1
+      WHERE excluded.quantity + inventory.held <= ${int32Max}
+    RETURNING ${columns}`);
+  return carry(tx, accountId, rows[0] ?? tooMany());
+}
+
+/** Adds `delta` units, or takes them away. @throws Problem `not_found`, `insufficient_stock` */
+export async function adjustQuantity(tx: Transaction, accountId: number, petId: number, delta: number): Promise<StoredItem> {
+  const row = await change(tx, accountId, petId, delta, 0);
+  if (row) return carry(tx, accountId, row);
+  const { item } = await findItem(tx, accountId, petId);
+  if (delta > 0) return tooMany();
+  throw insufficient(petId, item.quantity);
+}
+
+/** Stops tracking: the entry goes, and with it what open orders hold. The animal keeps the status it had. */
+export async function deleteItem(tx: Transaction, accountId: number, petId: number): Promise<void> {
+  await tx.query(sql`DELETE FROM inventory WHERE account_id = ${accountId} AND pet_id = ${petId}`);
+  await tx.query(sql`UPDATE orders SET held = 0 WHERE account_id = ${accountId} AND pet_id = ${petId} AND complete = FALSE AND held > 0`);
+}
+
+/** Takes free units for an open order. Gives false, and changes nothing, where there is no entry with that many. */
+export async function takeUnits(tx: Transaction, accountId: number, petId: number, units: number): Promise<boolean> {
+  const row = await change(tx, accountId, petId, -units, units);
+  if (row && row.quantity === 0) await carry(tx, accountId, row);
+  return row !== undefined;
+}
+
+/** Gives units back that an open order held. */
+export async function giveBackUnits(tx: Transaction, accountId: number, petId: number, units: number): Promise<void> {
+  const row = await change(tx, accountId, petId, units, -units);
+  await carry(tx, accountId, row ?? lost(petId));
+}
+
+/** Turns units that an open order held into sold ones. */
+export async function sellUnits(tx: Transaction, accountId: number, petId: number, units: number): Promise<void> {
+  const row = await change(tx, accountId, petId, 0, -units);
+  await carry(tx, accountId, row ?? lost(petId));
+}
+
+/** The refusal of more units than are free. */
+export function insufficient(petId: number, free: number): Problem {
+  return new Problem("insufficient_stock", `Animal ${petId} has ${free} free ${free === 1 ? "unit" : "units"}, which is too few.`);
+}
+
+async function change(tx: Transaction, accountId: number, petId: number, free: number, held: number): Promise<ItemRow | undefined> {
+  const [row] = await tx.query<ItemRow>(sql`
+    UPDATE inventory SET quantity = quantity + ${free}, held = held + ${held},
+      status = ${derivedStatus(sql`quantity + ${free}`, sql`held + ${held}`)}, version = version + 1
+    WHERE account_id = ${accountId} AND pet_id = ${petId}
+      AND quantity + ${free} >= 0 AND held + ${held} >= 0 AND quantity + ${free} + held + ${held} <= ${int32Max}
+    RETURNING ${columns}`);
+  return row;
+}
+
+/** The status that follows from a stock: free units, else units that open orders hold, else none (decisions, part 2). */
+function derivedStatus(quantity: Sql, held: Sql): Sql {
+  return sql`CASE WHEN ${quantity} > 0 THEN 'available' WHEN ${held} > 0 THEN 'pending' ELSE 'sold' END`;
+}
+
+async function carry(tx: Transaction, accountId: number, row: ItemRow): Promise<StoredItem> {
+  await deriveStatus(tx, accountId, row.pet_id, row.status);
+  return stored(row);
+}
+
+function stored({ pet_id: petId, quantity, held, status, version }: ItemRow): StoredItem {
+  return { item: { petId, quantity, status }, held, version };
+}
+
+function absent(petId: number): never {
+  throw new Problem("not_found", `Animal ${petId} has no inventory entry.`);
+}
+
+function tooMany(): never {
+  const message = `must not exceed ${int32Max} together with the units that open orders hold`;
+  throw new Problem("invalid_request", `The count ${message}.`, { details: [{ path: "body", message }] });
+}
+
+function lost(petId: number): never {
+  throw new Error(`the entry of animal ${petId} no longer has the units that an order holds`);
+}

@@ -1,0 +1,37 @@
+import { Type, type Static } from "typebox";
+import { Id, int32Max, named, paging } from "../../platform/http/schemas.ts";
+import { PetStatus } from "../pets/pets.ts";
+
+const quantity = (description: string) => Type.Integer({ minimum: 0, maximum: int32Max, description });
+
+export const InventoryItem = named(
+  "InventoryItem",
+  Type.Object({
+    petId: Id("ID of the animal the entry tracks."),
+    quantity: quantity("Current stock count: the units that are free."),
+    status: PetStatus,
+  }),
+);
+export type InventoryItem = Static<typeof InventoryItem>;
+
+export const InventoryItems = named("InventoryItems", Type.Array(InventoryItem));
+
+export const InventoryUpdate = named(
+  "InventoryUpdate",
+  Type.Object({ quantity: quantity("The new stock count.") }, { additionalProperties: false }),
+);
+
+export const InventoryAdjustment = named(
+  "InventoryAdjustment",
+  Type.Object(
+    { delta: Type.Integer({ minimum: -int32Max, maximum: int32Max, description: "Units to add; below zero, to take away." }) },
+    { additionalProperties: false },
+  ),
+);
+
+export const InventoryPath = Type.Object({ petId: Id("The identifier of the animal that the entry tracks.") });
+export const InventoryQuery = Type.Object({
+  status: Type.Optional(Type.Unsafe<PetStatus>({ ...PetStatus, description: "Only entries with this status." })),
+  ...paging,
+});
+export type InventoryQuery = Static<typeof InventoryQuery>;

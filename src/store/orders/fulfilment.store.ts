@@ -1,0 +1,80 @@
+import type { Transaction } from "../../platform/db/database.ts";
+import { Problem } from "../../platform/problem.ts";
+import { giveBackUnits, insufficient, lockItem, sellUnits, takeUnits } from "../inventory/inventory.store.ts";
+import { lockPet } from "../pets/pets.store.ts";
+import { unitsMoved, type OrderFields } from "./orders.ts";
+import { deleteOrder, insertOrder, updateOrder, type StoredOrder } from "./orders.store.ts";
+
+/**
+ * Stock, never sold twice (decisions, part 2): at every moment, per animal, units counted in − taken out by complete
+ * orders − held by open orders = units free, and none of them below zero. Each function runs in the transaction of its
+ * request, so a refusal leaves nothing behind.
+ */
+
+/** @throws Problem `unknown_reference`, `pet_not_available`, `insufficient_stock` */
+export async function placeOrder(tx: Transaction, accountId: number, fields: OrderFields): Promise<StoredOrder> {
+  const { petId, quantity, complete } = fields;
+  const taken = petId === null ? 0 : await hold(tx, accountId, petId, quantity);
+  const held = complete ? await sell(tx, accountId, petId, taken) : taken;
+  return insertOrder(tx, accountId, fields, held);
+}
+
+/** Changes a locked order. @throws Problem `unknown_reference`, `order_complete`, `pet_not_available`, `insufficient_stock` */
+export async function changeOrder(tx: Transaction, accountId: number, order: StoredOrder, next: OrderFields): Promise<StoredOrder> {
+  const { id, fields: current } = order;
+  const petChanges = next.petId !== current.petId;
+  if (petChanges && next.petId !== null) await requirePet(tx, accountId, next.petId);
+  const stockChanges = petChanges || next.quantity !== current.quantity;
+  if (current.complete && (stockChanges || !next.complete)) throw orderComplete(id);
+
+  let { held } = order;
+  if (stockChanges) held = await move(tx, accountId, order, next);
+  if (next.complete) held = await sell(tx, accountId, next.petId, held);
+  return updateOrder(tx, accountId, id, next, held);
+}
+
+/** Cancels a locked order and gives back what it holds. @throws Problem `order_complete` */
+export async function cancelOrder(tx: Transaction, accountId: number, { id, fields, held }: StoredOrder): Promise<void> {
+  if (fields.complete) throw orderComplete(id);
+  if (fields.petId !== null && held > 0) await giveBackUnits(tx, accountId, fields.petId, held);
+  await deleteOrder(tx, accountId, id);
+}
+
+/** Moves units between the stock and an open order, which then holds what is answered. */
+async function move(tx: Transaction, accountId: number, { fields: current, held }: StoredOrder, next: OrderFields): Promise<number> {
+  const { give, take } = unitsMoved(held, current, next);
+  if (current.petId !== null && give > 0) await giveBackUnits(tx, accountId, current.petId, give);
+  if (next.petId === null) return 0;
+  if (take === 0) await requireNotSold(tx, accountId, next.petId);
+  return held - give + (take > 0 ? await hold(tx, accountId, next.petId, take) : 0);
+}
+
+/** Holds units of an animal for an order: all of them where it is tracked, none where it is not. */
+async function hold(tx: Transaction, accountId: number, petId: number, units: number): Promise<number> {
+  if (await takeUnits(tx, accountId, petId, units)) return units;
+  await requireNotSold(tx, accountId, petId);
+  const item = await lockItem(tx, accountId, petId);
+  if (item && item.item.quantity < units) throw insufficient(petId, item.item.quantity);
+  // an entry that came or grew between the two looks is taken from like any other
+  return item && (await takeUnits(tx, accountId, petId, units)) ? units : 0;
+}
+
+async function sell(tx: Transaction, accountId: number, petId: number | null, held: number): Promise<0> {
+  if (petId !== null && held > 0) await sellUnits(tx, accountId, petId, held);
+  return 0;
+}
+
+async function requirePet(tx: Transaction, accountId: number, petId: number) {
+  const pet = await lockPet(tx, accountId, petId);
+  if (!pet) throw new Problem("unknown_reference", `petId: there is no animal ${petId}.`);
+  return pet;
+}
+
+async function requireNotSold(tx: Transaction, accountId: number, petId: number): Promise<void> {
+  const { pet } = await requirePet(tx, accountId, petId);
+  if (pet.status === "sold") throw new Problem("pet_not_available", `Animal ${petId} is sold.`);
+}
+
+function orderComplete(id: number): Problem {
+  return new Problem("order_complete", `Order ${id} is complete: only its ship date may change.`);
+}

@@ -1,0 +1,154 @@
+import { requireConditions } from "../../platform/http/conditions.ts";
+import { parseDateTime } from "../../platform/http/dates.ts";
+import { operation, type Operation } from "../../platform/http/operation.ts";
+import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
+import { addressOf } from "../../platform/http/prefix.ts";
+import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
+import { Problem } from "../../platform/problem.ts";
+import { cancelOrder, changeOrder, placeOrder } from "./fulfilment.store.ts";
+import { Order, OrderPatch, OrderPath, OrderQuery, Orders, patchOrder, type OrderFields } from "./orders.ts";
+import { findOrder, listOrders, lockOrder, orderOf, type StoredOrder } from "./orders.store.ts";
+
+const path = "/store/orders";
+const onePath = "/store/orders/{orderId}";
+const tag = "Orders";
+const params = { orderId: 1 };
+const open: Order = { id: 1, petId: 1, quantity: 1, shipDate: "2026-12-24T10:00:00Z", complete: false };
+
+export const orderRoutes: Operation[] = [
+  operation({
+    operationId: "listOrders",
+    method: "GET",
+    path,
+    tag,
+    summary: "List orders",
+    description: "The orders that pass all given filters, ordered by `id`.",
+    scope: "orders:read",
+    hideTryItPanel: true,
+    query: OrderQuery,
+    example: { query: { complete: false } },
+    answers: { 200: listed("The orders.", Orders, [open]) },
+    read: async (db, { accountId, query }) => {
+      const [after = 0] = positionOf(query, 1) ?? [];
+      const rows = await listOrders(db, accountId, query, Number(after), (query.limit ?? limitDefault) + 1);
+      const page = pageOf(path, query, rows, (row) => [row.id]);
+      return { status: 200, body: page.rows.map(orderOf), headers: page.headers };
+    },
+  }),
+  operation({
+    operationId: "createOrder",
+    method: "POST",
+    path,
+    tag,
+    summary: "Place an order",
+    description:
+      "Places an order. While the animal's stock is tracked, an open order holds its units, and a complete one has sold them: more than are free are refused, and no unit is ever sold twice. Without `petId` it is a draft. An `id` in the body is ignored.",
+    scope: "orders:write",
+    body: Order,
+    example: { body: { petId: 1, quantity: 2, shipDate: "2026-12-24T10:00:00Z" } },
+    answers: {
+      201: created("The order as it was placed.", Order, {
+        id: 2,
+        petId: 1,
+        quantity: 2,
+        shipDate: "2026-12-24T10:00:00Z",
+        complete: false,
+      }),
+    },
+    problems: ["unknown_reference", "pet_not_available", "insufficient_stock"],
+    write: async (tx, { accountId, body }) => {
+      const order = await placeOrder(tx, accountId, fieldsOf(body));
+      return { ...answer(order, 201), headers: { location: addressOf(`${path}/${order.id}`) } };
+    },
+  }),
+  operation({
+    operationId: "getOrder",
+    method: "GET",
+    path: onePath,
+    tag,
+    summary: "Get an order",
+    description: "One order by its identifier.",
+    scope: "orders:read",
+    params: OrderPath,
+    example: { params },
+    answers: { 200: resource("The order.", Order, open) },
+    problems: ["not_found"],
+    read: async (db, { accountId, params: { orderId } }) => answer(await findOrder(db, accountId, orderId)),
+  }),
+  operation({
+    operationId: "replaceOrder",
+    method: "PUT",
+    path: onePath,
+    tag,
+    summary: "Replace an order",
+    description:
+      "Replaces the order; what is left out gets its default. Units are taken or given back as animal and quantity change. `complete: true` sells them and is final: only the ship date may change after. An `id` that differs from the path's is refused.",
+    scope: "orders:write",
+    params: OrderPath,
+    body: Order,
+    example: { params, body: { petId: 1, quantity: 3, shipDate: "2026-12-27T10:00:00Z" } },
+    answers: { 200: resource("The order as it now stands.", Order, { ...open, quantity: 3, shipDate: "2026-12-27T10:00:00Z" }) },
+    problems: ["not_found", "precondition_failed", "unknown_reference", "pet_not_available", "insufficient_stock", "order_complete"],
+    write: async (tx, { accountId, params: { orderId }, body, conditions }) => {
+      requireSameId(body, orderId);
+      const order = await lockOrder(tx, accountId, orderId);
+      requireConditions(conditions, order.version);
+      return answer(await changeOrder(tx, accountId, order, fieldsOf(body)));
+    },
+  }),
+  operation({
+    operationId: "updateOrder",
+    method: "PATCH",
+    path: onePath,
+    tag,
+    summary: "Update an order",
+    description:
+      "A JSON merge patch (RFC 7396): fields that are left out stay, `petId: null` makes a draft of the order and gives its units back.",
+    scope: "orders:write",
+    params: OrderPath,
+    body: OrderPatch,
+    mediaTypes: mergePatch,
+    example: { params, body: { complete: true } },
+    answers: { 200: resource("The order as it now stands.", Order, { ...open, complete: true }) },
+    problems: ["not_found", "precondition_failed", "unknown_reference", "pet_not_available", "insufficient_stock", "order_complete"],
+    write: async (tx, { accountId, params: { orderId }, body, conditions }) => {
+      requireSameId(body, orderId);
+      const order = await lockOrder(tx, accountId, orderId);
+      requireConditions(conditions, order.version);
+      return answer(await changeOrder(tx, accountId, order, fieldsOf(patchOrder(orderOf(order), body))));
+    },
+  }),
+  operation({
+    operationId: "deleteOrder",
+    method: "DELETE",
+    path: onePath,
+    tag,
+    summary: "Cancel an order",
+    description: "Deletes an unfulfilled order and gives back the units that it holds.",
+    scope: "orders:write",
+    params: OrderPath,
+    example: { params },
+    answers: { 204: deleted("The order is gone.") },
+    problems: ["not_found", "precondition_failed", "order_complete"],
+    write: async (tx, { accountId, params: { orderId }, conditions }) => {
+      const order = await lockOrder(tx, accountId, orderId);
+      requireConditions(conditions, order.version);
+      await cancelOrder(tx, accountId, order);
+      return { status: 204 };
+    },
+  }),
+];
+
+function answer(order: StoredOrder, status = 200) {
+  return { status, body: orderOf(order), version: order.version };
+}
+
+function fieldsOf({ petId, quantity = 1, shipDate, complete = false }: Order): OrderFields {
+  return { petId: petId ?? null, quantity, shipDate: shipDate === undefined ? null : (parseDateTime(shipDate) ?? null), complete };
+}
+
+function requireSameId({ id }: { id?: number }, orderId: number): void {
+  if (id === undefined || id === orderId) return;
+  const message = "differs from the one in the path";
+  throw new Problem("invalid_request", `body.id ${message}.`, { details: [{ path: "body.id", message }] });
+}

@@ -1,0 +1,81 @@
+import sql, { join, type Sql } from "sql-template-tag";
+import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import { formatDateTime } from "../../platform/http/dates.ts";
+import { Problem } from "../../platform/problem.ts";
+import type { Order, OrderFields, OrderQuery } from "./orders.ts";
+
+type OrderRow = {
+  id: number;
+  pet_id: number | null;
+  quantity: number;
+  held: number;
+  ship_date: number | null;
+  complete: boolean | number;
+  version: number;
+};
+
+/** An order, the units that it holds, and the version that its ETag shows. */
+export type StoredOrder = { id: number; fields: OrderFields; held: number; version: number };
+
+const columns = sql`id, pet_id, quantity, held, ship_date, complete, version`;
+
+export async function listOrders(
+  db: Queryable,
+  accountId: number,
+  { petId, complete }: OrderQuery,
+  afterId: number,
+  limit: number,
+): Promise<StoredOrder[]> {
+  const filters: Sql[] = [sql`account_id = ${accountId}`, sql`id > ${afterId}`];
+  if (petId !== undefined) filters.push(sql`pet_id = ${petId}`);
+  if (complete !== undefined) filters.push(sql`complete = ${complete}`);
+  const rows = await db.query<OrderRow>(sql`SELECT ${columns} FROM orders WHERE ${join(filters, " AND ")} ORDER BY id LIMIT ${limit}`);
+  return rows.map(stored);
+}
+
+/** @throws Problem `not_found` */
+export async function findOrder(db: Queryable, accountId: number, id: number): Promise<StoredOrder> {
+  return one(await db.query<OrderRow>(sql`SELECT ${columns} FROM orders WHERE account_id = ${accountId} AND id = ${id}`), id);
+}
+
+/** The order, locked until the transaction ends. @throws Problem `not_found` */
+export async function lockOrder(tx: Transaction, accountId: number, id: number): Promise<StoredOrder> {
+  const rows = await tx.query<OrderRow>(sql`
+    SELECT ${columns} FROM orders WHERE account_id = ${accountId} AND id = ${id}${tx.forUpdate}`);
+  return one(rows, id);
+}
+
+export async function insertOrder(tx: Transaction, accountId: number, fields: OrderFields, held: number): Promise<StoredOrder> {
+  const rows = await tx.query<OrderRow>(sql`
+    INSERT INTO orders (account_id, id, pet_id, quantity, held, ship_date, complete, version)
+    VALUES (${accountId}, nextval('orders'), ${fields.petId}, ${fields.quantity}, ${held}, ${fields.shipDate}, ${fields.complete}, 1)
+    RETURNING ${columns}`);
+  return one(rows, 0);
+}
+
+export async function updateOrder(tx: Transaction, accountId: number, id: number, fields: OrderFields, held: number): Promise<StoredOrder> {
+  const rows = await tx.query<OrderRow>(sql`
+    UPDATE orders SET pet_id = ${fields.petId}, quantity = ${fields.quantity}, held = ${held}, ship_date = ${fields.shipDate},
+      complete = ${fields.complete}, version = version + 1
+    WHERE account_id = ${accountId} AND id = ${id} RETURNING ${columns}`);
+  return one(rows, id);
+}
+
+export async function deleteOrder(tx: Transaction, accountId: number, id: number): Promise<void> {
+  await tx.query(sql`DELETE FROM orders WHERE account_id = ${accountId} AND id = ${id}`);
+}
+
+/** The order as an answer shows it: `petId` and `shipDate` only when set. */
+export function orderOf({ id, fields: { petId, quantity, shipDate, complete } }: StoredOrder): Order {
+  return { id, ...(petId !== null && { petId }), quantity, ...(shipDate !== null && { shipDate: formatDateTime(shipDate) }), complete };
+}
+
+function one(rows: OrderRow[], id: number): StoredOrder {
+  const [row] = rows;
+  if (!row) throw new Problem("not_found", `There is no order ${id}.`);
+  return stored(row);
+}
+
+function stored({ id, pet_id: petId, quantity, held, ship_date: shipDate, complete, version }: OrderRow): StoredOrder {
+  return { id, fields: { petId, quantity, shipDate, complete: Boolean(complete) }, held, version };
+}

@@ -1,0 +1,184 @@
+import { requireConditions } from "../../platform/http/conditions.ts";
+import { operation, type Operation } from "../../platform/http/operation.ts";
+import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
+import { addressOf } from "../../platform/http/prefix.ts";
+import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
+import { Problem } from "../../platform/problem.ts";
+import { listPets, namePosition, orderOf } from "./pet-lists.store.ts";
+import { NewPet, NewPets, patchPet, Pet, PetPatch, PetPath, PetQuery, Pets } from "./pets.ts";
+import { deletePet, findPet, insertPet, insertPets, lockPet, updatePet } from "./pets.store.ts";
+
+const path = "/pets";
+const onePath = "/pets/{petId}";
+const tag = "Animals";
+const rex: Pet = { id: 1, name: "Rex", categoryId: 1, status: "available" };
+const rexParams = { petId: 1 };
+
+/** Moments in milliseconds since the Unix epoch: when GET /pets/{petId} was deprecated, and when it ends. */
+export type GetPetEnd = { since: number; sunset: number };
+
+export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
+  operation({
+    operationId: "listPets",
+    method: "GET",
+    path,
+    tag,
+    summary: "List animals",
+    description:
+      "The animals that pass all given filters. `GET /pets?id=N` takes the place of `GET /pets/{petId}`: with one `id` the answer carries that animal's ETag and heeds `If-None-Match`.",
+    scope: "catalogue:read",
+    query: PetQuery,
+    example: { query: { status: "available", sort: "name", limit: 2 } },
+    answers: {
+      200: {
+        ...listed("The animals.", Pets, [{ id: 2, name: "Luna", categoryId: 1, status: "available" }, rex]),
+        headers: ["Link", "ETag"],
+      },
+    },
+    read: async (db, { accountId, query }) => {
+      const byName = orderOf(query).endsWith("name");
+      const rows = await listPets(db, accountId, query, positionOf(query, byName ? 2 : 1), (query.limit ?? limitDefault) + 1);
+      const page = pageOf(path, query, rows, (row) => (byName ? namePosition(row) : [row.pet.id]));
+      const [first] = page.rows;
+      const one = query.id?.length === 1 && first ? { version: first.version } : {};
+      return { status: 200, body: page.rows.map(({ pet }) => pet), headers: page.headers, ...one };
+    },
+  }),
+  operation({
+    operationId: "createPet",
+    method: "POST",
+    path,
+    tag,
+    summary: "Create an animal",
+    description: "Adds an animal to a category. Its status is `available` unless another is given.",
+    scope: "catalogue:write",
+    body: NewPet,
+    example: { body: { name: "Bella", categoryId: 1, status: "available" } },
+    answers: { 201: created("The animal as it was created.", Pet, { id: 4, name: "Bella", categoryId: 1, status: "available" }) },
+    problems: ["unknown_reference"],
+    write: async (tx, { accountId, body }) => {
+      const { pet, version } = await insertPet(tx, accountId, body);
+      return { status: 201, body: pet, version, headers: { location: addressOf(`${path}/${pet.id}`) } };
+    },
+  }),
+  operation({
+    operationId: "createPetsBatch",
+    method: "POST",
+    path: "/pets/batch",
+    tag,
+    summary: "Create many animals",
+    description: "Adds up to 1,000 animals in one request, all or none; the answer has them in the order of the request.",
+    scope: "catalogue:write",
+    stability: "beta",
+    body: NewPets,
+    example: {
+      body: [
+        { name: "Bella", categoryId: 1 },
+        { name: "Milo", categoryId: 2, status: "pending" },
+      ],
+    },
+    answers: {
+      201: {
+        description: "The animals as they were created.",
+        schema: Pets,
+        example: [
+          { id: 4, name: "Bella", categoryId: 1, status: "available" },
+          { id: 5, name: "Milo", categoryId: 2, status: "pending" },
+        ],
+        headers: ["Location"],
+      },
+    },
+    problems: ["unknown_reference"],
+    write: async (tx, { accountId, body }) => {
+      const pets = await insertPets(tx, accountId, body);
+      return { status: 201, body: pets, headers: { location: addressOf(path) } };
+    },
+  }),
+  operation({
+    operationId: "getPet",
+    method: "GET",
+    path: onePath,
+    tag,
+    summary: "Get an animal",
+    description:
+      "One animal by its identifier. Deprecated: use `GET /pets?id=N`. After the sunset date the answer is 410 `operation_sunset`.",
+    scope: "catalogue:read",
+    deprecated: { ...getPetEnd, successor: "/pets?id={petId}" },
+    params: PetPath,
+    example: { params: rexParams },
+    answers: { 200: resource("The animal.", Pet, rex) },
+    problems: ["not_found", "operation_sunset"],
+    read: async (db, { accountId, params }) => {
+      const { pet, version } = await findPet(db, accountId, params.petId);
+      return { status: 200, body: pet, version };
+    },
+  }),
+  operation({
+    operationId: "replacePet",
+    method: "PUT",
+    path: onePath,
+    tag,
+    summary: "Replace an animal",
+    description:
+      "Replaces name, category and status; a status that is left out becomes `available`. While stock is tracked, the status follows the stock, whatever is sent.",
+    scope: "catalogue:write",
+    params: PetPath,
+    body: NewPet,
+    example: { params: rexParams, body: { name: "Rex the Brave", categoryId: 1, status: "available" } },
+    answers: { 200: resource("The animal as it now stands.", Pet, { ...rex, name: "Rex the Brave" }) },
+    problems: ["not_found", "precondition_failed", "unknown_reference"],
+    write: async (tx, { accountId, params, body, conditions }) => {
+      const current = await requirePet(tx, accountId, params.petId);
+      requireConditions(conditions, current.version);
+      const { pet, version } = await updatePet(tx, accountId, params.petId, body);
+      return { status: 200, body: pet, version };
+    },
+  }),
+  operation({
+    operationId: "updatePet",
+    method: "PATCH",
+    path: onePath,
+    tag,
+    summary: "Update an animal",
+    description:
+      "A JSON merge patch (RFC 7396): fields that are left out stay. While stock is tracked, the status follows the stock, whatever is sent.",
+    scope: "catalogue:write",
+    params: PetPath,
+    body: PetPatch,
+    mediaTypes: mergePatch,
+    example: { params: { petId: 2 }, body: { status: "pending" } },
+    answers: { 200: resource("The animal as it now stands.", Pet, { id: 2, name: "Luna", categoryId: 1, status: "pending" }) },
+    problems: ["not_found", "precondition_failed", "unknown_reference"],
+    write: async (tx, { accountId, params, body, conditions }) => {
+      const current = await requirePet(tx, accountId, params.petId);
+      requireConditions(conditions, current.version);
+      const { pet, version } = await updatePet(tx, accountId, params.petId, patchPet(current.pet, body));
+      return { status: 200, body: pet, version };
+    },
+  }),
+  operation({
+    operationId: "deletePet",
+    method: "DELETE",
+    path: onePath,
+    tag,
+    summary: "Delete an animal",
+    description: "Deletes an animal that no unfulfilled order has. Its inventory entry goes with it; complete orders keep its identifier.",
+    scope: "catalogue:write",
+    params: PetPath,
+    example: { params: { petId: 3 } },
+    answers: { 204: deleted("The animal is gone.") },
+    problems: ["not_found", "precondition_failed", "pet_in_use"],
+    write: async (tx, { accountId, params, conditions }) => {
+      const current = await requirePet(tx, accountId, params.petId);
+      requireConditions(conditions, current.version);
+      await deletePet(tx, accountId, params.petId);
+      return { status: 204 };
+    },
+  }),
+];
+
+async function requirePet(tx: Parameters<typeof lockPet>[0], accountId: number, id: number) {
+  const pet = await lockPet(tx, accountId, id);
+  if (!pet) throw new Problem("not_found", `There is no animal ${id}.`);
+  return pet;
+}

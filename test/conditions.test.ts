@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Failure, Pet } from "./support/models.ts";
+import { startService, type TestService } from "./support/service.ts";
+import { made, newCategory, newPet } from "./support/shop.ts";
+
+let shop: TestService;
+let categoryId: number;
+before(async () => {
+  shop = await startService();
+  ({ id: categoryId } = await newCategory(shop, "Dogs"));
+});
+after(() => shop.close());
+
+/** Each kind of resource: its path, and a body that replaces it. */
+async function resources(): Promise<[string, unknown][]> {
+  const pet = await newPet(shop, categoryId);
+  await made(shop, "PUT", `/store/inventory/${pet.id}`, { quantity: 5 });
+  const order = await made<{ id: number }>(shop, "POST", "/store/orders", {});
+  const category = await newCategory(shop, `Category ${pet.id}`);
+  return [
+    [`/pets/${pet.id}`, { name: "Max", categoryId }],
+    [`/categories/${category.id}`, { name: `Category ${pet.id}`, description: "New." }],
+    [`/store/orders/${order.id}`, { quantity: 3 }],
+    [`/store/inventory/${pet.id}`, { quantity: 9 }],
+  ];
+}
+
+const etagOf = async (path: string): Promise<string> => (await shop.ask("GET", path)).headers.get("etag") ?? "";
+
+test("every resource has a strong ETag, the same on what wrote it and what reads it, and another after a change", async () => {
+  for (const [path, body] of await resources()) {
+    const before = await etagOf(path);
+    assert.match(before, /^"[^"]+"$/);
+    const written = await shop.ask("PUT", path, { body });
+    assert.equal(written.status, 200);
+    assert.notEqual(written.headers.get("etag"), before);
+    assert.equal(await etagOf(path), written.headers.get("etag"));
+  }
+});
+
+test("what is created carries the ETag that reading it gives", async () => {
+  for (const [path, body] of [
+    ["/pets", { name: "A", categoryId }],
+    ["/categories", { name: "Etag" }],
+    ["/store/orders", {}],
+  ] as const) {
+    const created = await shop.ask<{ id: number }>("POST", path, { body });
+    assert.equal(created.headers.get("etag"), await etagOf(`${path}/${created.body.id}`));
+  }
+});
+
+test("If-None-Match gives a 304 without a body, with the ETag and the limit headers, while the resource is as it was", async () => {
+  for (const [path, body] of await resources()) {
+    const etag = await etagOf(path);
+    for (const ifNoneMatch of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+      const reply = await shop.ask("GET", path, { headers: { "if-none-match": ifNoneMatch } });
+      assert.deepEqual([reply.status, reply.body, reply.headers.get("etag")], [304, "", etag]);
+      assert.ok(reply.headers.has("x-ratelimit-remaining") && reply.headers.has("x-request-id"));
+    }
+    assert.equal((await shop.ask("HEAD", path, { headers: { "if-none-match": etag } })).status, 304);
+    assert.equal((await shop.ask("GET", path, { headers: { "if-none-match": '"other"' } })).status, 200);
+    await made(shop, "PUT", path, body);
+    assert.equal((await shop.ask("GET", path, { headers: { "if-none-match": etag } })).status, 200);
+  }
+});
+
+test("If-Match that no longer holds is a 412, and nothing changes", async () => {
+  for (const [path, body] of await resources()) {
+    const stale = await etagOf(path);
+    await made(shop, "PUT", path, body);
+    const before = await shop.ask("GET", path);
+    for (const ifMatch of [stale, '"other"', `W/${before.headers.get("etag")}`, "garbage"]) {
+      for (const method of ["PUT", "DELETE"]) {
+        const refused = await shop.ask<Failure>(method, path, { headers: { "if-match": ifMatch }, ...(method === "PUT" && { body }) });
+        assert.deepEqual([refused.status, refused.body.code], [412, "precondition_failed"], `${method} ${path} ${ifMatch}`);
+      }
+    }
+    const now = await shop.ask("GET", path);
+    assert.deepEqual([now.body, now.headers.get("etag")], [before.body, before.headers.get("etag")]);
+  }
+});
+
+test("If-Match that holds lets a write pass: the ETag, one of a list, or *", async () => {
+  for (const [path, body] of await resources()) {
+    for (const ifMatch of [async () => etagOf(path), async () => `"other", ${await etagOf(path)}`, async () => "*"]) {
+      assert.equal((await shop.ask("PUT", path, { body, headers: { "if-match": await ifMatch() } })).status, 200);
+    }
+    assert.equal((await shop.ask("DELETE", path, { headers: { "if-match": await etagOf(path) } })).status, 204, path);
+  }
+});
+
+test("PATCH heeds If-Match as PUT does", async () => {
+  const { id } = await newPet(shop, categoryId);
+  const etag = await etagOf(`/pets/${id}`);
+  const patch = () => shop.ask("PATCH", `/pets/${id}`, { body: { name: "Max" }, headers: { "if-match": etag } });
+  assert.deepEqual([(await patch()).status, (await patch()).status], [200, 412]);
+});
+
+test("of many writes with the same If-Match exactly one passes", async () => {
+  const { id } = await newPet(shop, categoryId);
+  const etag = await etagOf(`/pets/${id}`);
+  const rename = (n: number) => shop.ask("PATCH", `/pets/${id}`, { body: { name: `Name ${n}` }, headers: { "if-match": etag } });
+  const statuses = (await Promise.all(Array.from({ length: 20 }, (_, n) => rename(n)))).map(({ status }) => status);
+  assert.deepEqual(
+    statuses.toSorted((a, b) => a - b),
+    [200, ...Array.from({ length: 19 }, () => 412)],
+  );
+});
+
+test("GET /pets?id=N with one id carries that animal's ETag and heeds If-None-Match; other lists have none", async () => {
+  const [one, two] = [await newPet(shop, categoryId), await newPet(shop, categoryId)];
+  const list = await shop.ask<Pet[]>("GET", `/pets?id=${one.id}`);
+  assert.deepEqual([list.body, list.headers.get("etag")], [[one], await etagOf(`/pets/${one.id}`)]);
+  const etag = list.headers.get("etag") ?? "";
+  assert.equal((await shop.ask("GET", `/pets?id=${one.id}`, { headers: { "if-none-match": etag } })).status, 304);
+  await made(shop, "PUT", `/pets/${one.id}`, { name: "Max", categoryId });
+  assert.equal((await shop.ask("GET", `/pets?id=${one.id}`, { headers: { "if-none-match": etag } })).status, 200);
+  for (const query of [`id=${one.id}&id=${two.id}`, "limit=1", "id=999999"]) {
+    assert.equal((await shop.ask("GET", `/pets?${query}`)).headers.get("etag"), null, query);
+  }
+});
+
+test("an entry is begun only where it is absent, with If-None-Match: *, and only where it exists, with If-Match", async () => {
+  const { id } = await newPet(shop, categoryId);
+  const put = async (headers: Record<string, string>) =>
+    (await shop.ask("PUT", `/store/inventory/${id}`, { body: { quantity: 1 }, headers })).status;
+  assert.equal(await put({ "if-match": "*" }), 412);
+  assert.equal((await shop.ask("GET", `/store/inventory/${id}`)).status, 404);
+  assert.equal(await put({ "if-none-match": "*" }), 201);
+  assert.equal(await put({ "if-none-match": "*" }), 412);
+  assert.equal(await put({ "if-match": "*" }), 200);
+});
+
+test("the ETag of an animal changes with the status that its stock gives it", async () => {
+  const { id } = await newPet(shop, categoryId);
+  await made(shop, "PUT", `/store/inventory/${id}`, { quantity: 1 });
+  const before = await etagOf(`/pets/${id}`);
+  await made(shop, "POST", "/store/orders", { petId: id, quantity: 1 });
+  assert.notEqual(await etagOf(`/pets/${id}`), before);
+});

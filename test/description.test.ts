@@ -1,0 +1,335 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { after, before, suite, test } from "node:test";
+import { parse } from "yaml";
+import { bodyChecker, exampleOf, operationsIn, successOf, type Document, type Operation } from "./support/description.ts";
+import type { Failure } from "./support/models.ts";
+import { ask, startService, type Asked, type Reply, type TestService } from "./support/service.ts";
+import { fillWithExamples } from "./support/shop.ts";
+
+const root = new URL("../", import.meta.url);
+const committed = JSON.parse(readFileSync(new URL("openapi.json", root), "utf8")) as Document;
+const operations = operationsIn(committed);
+const wrongWith = bodyChecker(committed);
+const limits = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
+
+let shop: TestService;
+const folder = mkdtempSync(join(tmpdir(), "petstore-samples-"));
+before(async () => {
+  shop = await startService();
+  await fillWithExamples(shop);
+  writeFileSync(join(folder, ".curlrc"), 'silent\nwrite-out = "\\n%{http_code}"\n');
+});
+after(async () => {
+  await shop.close();
+  rmSync(folder, { recursive: true });
+});
+
+test("what the service serves is the description of the repository, as JSON and as YAML", async () => {
+  const json = await ask(`${shop.address}/openapi.json`, "GET");
+  assert.equal(json.headers.get("content-type"), "application/json; charset=utf-8");
+  assert.deepEqual(json.body, committed);
+  const yaml = await ask<string>(`${shop.address}/openapi.yaml`, "GET");
+  assert.equal(yaml.headers.get("content-type"), "application/yaml; charset=utf-8");
+  assert.deepEqual(parse(yaml.body), committed);
+});
+
+test("the description is OpenAPI 3.0.3 of the Pet Store API, version 1.0.0, at the relative /v1", () => {
+  assert.equal(committed.openapi, "3.0.3");
+  assert.equal(committed.info.title, "Pet Store API");
+  assert.equal(committed.info.version, "1.0.0");
+  assert.deepEqual(
+    committed.servers.map(({ url }) => url),
+    ["/v1"],
+  );
+});
+
+test("npm run check lints the description with redocly, without exceptions", () => {
+  const { scripts } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { scripts: Record<string, string> };
+  assert.match(scripts["check"] ?? "", /check:description/);
+  assert.match(scripts["check:description"] ?? "", /redocly lint openapi\.json/);
+  assert.doesNotMatch(scripts["check:description"] ?? "", /--skip/);
+});
+
+const decided = [
+  "listPets GET /pets",
+  "createPet POST /pets",
+  "createPetsBatch POST /pets/batch",
+  "getPet GET /pets/{petId}",
+  "replacePet PUT /pets/{petId}",
+  "updatePet PATCH /pets/{petId}",
+  "deletePet DELETE /pets/{petId}",
+  "listCategories GET /categories",
+  "createCategory POST /categories",
+  "getCategory GET /categories/{categoryId}",
+  "replaceCategory PUT /categories/{categoryId}",
+  "updateCategory PATCH /categories/{categoryId}",
+  "deleteCategory DELETE /categories/{categoryId}",
+  "listOrders GET /store/orders",
+  "createOrder POST /store/orders",
+  "getOrder GET /store/orders/{orderId}",
+  "replaceOrder PUT /store/orders/{orderId}",
+  "updateOrder PATCH /store/orders/{orderId}",
+  "deleteOrder DELETE /store/orders/{orderId}",
+  "listInventory GET /store/inventory",
+  "getInventoryItem GET /store/inventory/{petId}",
+  "replaceInventoryItem PUT /store/inventory/{petId}",
+  "deleteInventoryItem DELETE /store/inventory/{petId}",
+  "adjustInventoryItem POST /store/inventory/{petId}/adjustments",
+  "getAccount GET /account",
+];
+
+test("every operation that was decided is described, under its operationId", () => {
+  const described = new Set(operations.map(({ operationId, method, path }) => `${operationId} ${method} ${path}`));
+  for (const operation of decided) assert.ok(described.has(operation), operation);
+});
+
+test("the tags Pets and Store carry no operations: they group the tags of those that do", () => {
+  const groups = committed["x-tagGroups"];
+  assert.deepEqual(groups.slice(0, 2), [
+    { name: "Pets", tags: ["Animals", "Categories"] },
+    { name: "Store", tags: ["Orders", "Inventory"] },
+  ]);
+  assert.equal(groups[2]?.name, "Platform");
+  const declared = committed.tags.map(({ name }) => name);
+  assert.ok(declared.includes("Pets") && declared.includes("Store"));
+  const used = new Set(operations.flatMap(({ tags }) => tags));
+  assert.deepEqual(new Set(groups.flatMap(({ tags }) => tags)), used);
+  assert.deepEqual(
+    declared.filter((name) => !used.has(name)),
+    ["Pets", "Store"],
+  );
+});
+
+test("the panel to try it out is off for GET /store/orders alone", () => {
+  const off = operations.filter((operation) => "x-hideTryItPanel" in operation);
+  assert.deepEqual(
+    off.map(({ operationId, ...operation }) => [operationId, operation["x-hideTryItPanel"]]),
+    [["listOrders", true]],
+  );
+});
+
+test("x-stability marks the batch as beta and adjustments as experimental", () => {
+  const stability = (id: string) => operations.find(({ operationId }) => operationId === id)?.["x-stability"];
+  assert.equal(stability("createPetsBatch"), "beta");
+  assert.equal(stability("adjustInventoryItem"), "experimental");
+  for (const operation of operations) assert.ok([undefined, "beta", "experimental"].includes(operation["x-stability"]));
+});
+
+test("GET /pets/{petId} alone is deprecated, with its sunset date", () => {
+  const deprecated = operations.filter((operation) => operation.deprecated);
+  assert.deepEqual(
+    deprecated.map((operation) => [operation.operationId, operation["x-sunset"]]),
+    [["getPet", "2027-12-31T00:00:00.000Z"]],
+  );
+});
+
+test("a key may be sent in either way that the description names", async () => {
+  assert.deepEqual(
+    Object.values(committed.components.securitySchemes).map(({ description: _words, ...scheme }) => scheme),
+    [
+      { type: "http", scheme: "bearer" },
+      { type: "apiKey", in: "header", name: "X-API-Key" },
+    ],
+  );
+  assert.equal(committed.security.length, 2);
+  const asKey = await shop.ask("GET", "/categories", { key: "", headers: { "x-api-key": shop.key } });
+  assert.equal(asKey.status, 200);
+});
+
+test("the models have exactly the specification's fields", () => {
+  const fields = (name: string) => {
+    const { properties, required = [] } = committed.components.schemas[name] as { properties: object; required?: string[] };
+    return [Object.keys(properties).toSorted(), required.toSorted()];
+  };
+  assert.deepEqual(fields("NewPet"), [
+    ["categoryId", "name", "status"],
+    ["categoryId", "name"],
+  ]);
+  assert.deepEqual(fields("Pet"), [
+    ["categoryId", "id", "name", "status"],
+    ["categoryId", "id", "name", "status"],
+  ]);
+  assert.deepEqual(fields("NewCategory"), [["description", "name"], ["name"]]);
+  assert.deepEqual(fields("Category"), [
+    ["description", "id", "name"],
+    ["id", "name"],
+  ]);
+  assert.deepEqual(fields("Order"), [["complete", "id", "petId", "quantity", "shipDate"], []]);
+  assert.deepEqual(fields("InventoryItem"), [
+    ["petId", "quantity", "status"],
+    ["petId", "quantity", "status"],
+  ]);
+  assert.deepEqual(fields("InventoryUpdate"), [["quantity"], ["quantity"]]);
+  assert.deepEqual(fields("Error"), [
+    ["code", "details", "message", "status"],
+    ["code", "message", "status"],
+  ]);
+  assert.deepEqual(committed.components.schemas["PetStatus"], { type: "string", enum: ["available", "pending", "sold"] });
+});
+
+test("every refusal has an example of each of its codes, and each example is a valid Error of its status", () => {
+  for (const operation of operations) {
+    const refusals = Object.entries(operation.responses).filter(([status]) => Number(status) >= 400);
+    for (const [status, { content }] of refusals) {
+      const examples = Object.entries(content?.["application/json"]?.examples ?? {});
+      assert.ok(examples.length > 0, `${operation.operationId} ${status}`);
+      for (const [code, { value }] of examples) {
+        assert.deepEqual(wrongWith(operation, Number(status), value), []);
+        assert.equal((value as Failure).code, code);
+        assert.equal((value as Failure).status, Number(status));
+      }
+    }
+  }
+});
+
+/** Headers that an answer has only at times: on a page that is not the last, on a replay, on a list of one animal. */
+function isOccasional(header: string, operation: Operation): boolean {
+  if (header === "Idempotent-Replayed") return true;
+  if (operation.operationId === "listPets" && header === "ETag") return true;
+  return header === "Link" && !operation.deprecated;
+}
+
+function assertHeaders(operation: Operation, reply: Reply): void {
+  const described = Object.keys(operation.responses[reply.status]?.headers ?? {});
+  for (const header of described) {
+    assert.ok(reply.headers.has(header) || isOccasional(header, operation), `${operation.operationId} ${reply.status} has no ${header}`);
+  }
+  const lower = new Set(described.map((header) => header.toLowerCase()));
+  for (const header of Object.keys(committed.components.headers)) {
+    const name = header.toLowerCase();
+    assert.ok(
+      lower.has(name) || !reply.headers.has(name),
+      `${operation.operationId} ${reply.status} has ${header}, which is not described`,
+    );
+  }
+}
+
+const moment = Date.UTC(2026, 11, 24, 10);
+
+/** The account of a test has a name, limits and uses of its own: of its example only the form is true. */
+function assertIsExample(operation: Operation, status: number, body: unknown): void {
+  assert.deepEqual(wrongWith(operation, status, body), []);
+  if (operation.operationId === "getAccount") return;
+  assert.deepEqual(body, operation.responses[status]?.content?.["application/json"]?.example ?? "", operation.operationId);
+}
+
+suite("the documentation cannot lie", { concurrency: 3 }, () => {
+  for (const operation of operations) {
+    test(`the example of ${operation.operationId} is answered as described: as a request, by its curl and by its TypeScript`, async () => {
+      const success = successOf(operation);
+      const [requested, curl, printed] = await Promise.all([
+        inExampleShop((service) => service.ask(operation.method, ...askedAs(operation))),
+        inExampleShop((service) => runSample(operation, "Shell", service)),
+        inExampleShop((service) => runSample(operation, "TypeScript", service)),
+      ]);
+      assert.equal(requested.status, success, JSON.stringify(requested.body));
+      assertIsExample(operation, success, requested.body);
+      assertHeaders(operation, requested);
+
+      const [answer, status] = splitLast(curl, "\n");
+      assert.equal(Number(status), success, curl);
+      assertIsExample(operation, success, answer === "" ? "" : JSON.parse(answer));
+      assert.match(printed, new RegExp(`^${success}\\b`), printed);
+    });
+  }
+});
+
+function askedAs(operation: Operation): [string, Asked] {
+  const { path, body, contentType } = exampleOf(operation);
+  return [path, { body, ...(contentType && { headers: { "content-type": contentType } }) }];
+}
+
+/** Does something in a new shop as the examples tell of it, at the moment at which they were made. */
+async function inExampleShop<T>(use: (service: TestService) => Promise<T>): Promise<T> {
+  const service = await startService({ clock: () => moment });
+  try {
+    await fillWithExamples(service);
+    return await use(service);
+  } finally {
+    await service.close();
+  }
+}
+
+/** Runs a code sample as a reader would, and gives what it printed. */
+async function runSample(operation: Operation, lang: "Shell" | "TypeScript", service: TestService): Promise<string> {
+  const source = operation["x-codeSamples"].find((sample) => sample.lang === lang)?.source ?? "";
+  const [program, args] =
+    lang === "Shell" ? ["bash", ["-c", source]] : [process.execPath, ["--input-type=module-typescript", "-e", source]];
+  const env = { PATH: process.env["PATH"], CURL_HOME: folder, BASE_URL: `${service.address}/v1`, API_KEY: service.key };
+  const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  assert.equal(err, "");
+  return out.trim();
+}
+
+function splitLast(line: string, separator: string): [string, string] {
+  const at = line.lastIndexOf(separator);
+  return [line.slice(0, Math.max(0, at)), line.slice(at + 1)];
+}
+
+/** Requests that must be refused, made of an operation's example. */
+type Refusal = { status: number; applies: (operation: Operation) => boolean; send: (operation: Operation) => Promise<Reply> };
+
+function send(operation: Operation, more: { key?: string; headers?: Record<string, string>; body?: unknown; path?: string } = {}) {
+  const { path, body, contentType } = exampleOf(operation);
+  const headers = { ...(contentType && { "content-type": contentType }), ...more.headers };
+  return shop.ask(operation.method, more.path ?? path, { body, ...more, headers });
+}
+
+const hasBody = (operation: Operation): boolean => operation.requestBody !== undefined;
+const hasPath = (operation: Operation): boolean => operation.path.includes("{");
+const refusals: Refusal[] = [
+  {
+    status: 400,
+    applies: () => true,
+    send: (operation) => send(operation, { path: `${exampleOf(operation).path.split("?")[0]}?nonsense=1` }),
+  },
+  { status: 401, applies: () => true, send: (operation) => send(operation, { key: "" }) },
+  {
+    status: 403,
+    applies: () => true,
+    send: async (operation) => {
+      const { key } = await shop.administration["keys.create"]({ account: shop.accountId, scopes: ["publishing:write"] });
+      return send(operation, { key });
+    },
+  },
+  {
+    status: 404,
+    applies: hasPath,
+    send: (operation) => send(operation, { path: exampleOf(operation, { petId: 999, categoryId: 999, orderId: 999 }).path }),
+  },
+  { status: 406, applies: () => true, send: (operation) => send(operation, { headers: { accept: "text/html" } }) },
+  { status: 413, applies: hasBody, send: (operation) => send(operation, { body: " ".repeat(1_048_577) }) },
+  { status: 415, applies: hasBody, send: (operation) => send(operation, { headers: { "content-type": "text/plain" } }) },
+];
+
+for (const refusal of refusals) {
+  test(`a ${refusal.status} of every operation is as the description says, with the limit headers`, async () => {
+    const concerned = operations.filter(refusal.applies);
+    assert.ok(concerned.length > 0);
+    for (const operation of concerned) {
+      const reply = await refusal.send(operation);
+      assert.equal(reply.status, refusal.status, `${operation.operationId}: ${JSON.stringify(reply.body)}`);
+      assert.deepEqual(wrongWith(operation, reply.status, reply.body), []);
+      assert.equal((reply.body as Failure).status, refusal.status);
+      assertHeaders(operation, reply);
+      for (const header of limits) assert.match(reply.headers.get(header) ?? "", /^\d+$/);
+    }
+  });
+}
+
+test("HEAD of every GET has the headers of its answer and no body", async () => {
+  for (const operation of operations.filter(({ method }) => method === "GET")) {
+    const { path } = exampleOf(operation);
+    const [get, head] = [await shop.ask("GET", path), await shop.ask("HEAD", path)];
+    assert.equal(head.status, get.status, operation.operationId);
+    assert.equal(head.body, "");
+    for (const header of ["content-type", "etag", "link"]) assert.equal(head.headers.get(header), get.headers.get(header));
+    if (operation.operationId !== "getAccount") assert.equal(head.headers.get("content-length"), get.headers.get("content-length"));
+  }
+});

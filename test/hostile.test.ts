@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import fc from "fast-check";
+import sql from "sql-template-tag";
+import { statuses } from "../src/platform/http/statuses.ts";
+import { bodyChecker, operationsIn, type Document, type Operation } from "./support/description.ts";
+import { bytesOf, hostileRequest } from "./support/hostile.ts";
+import type { Failure } from "./support/models.ts";
+import { sendRaw, type RawAnswer } from "./support/raw.ts";
+import { startService, type TestService } from "./support/service.ts";
+import { made, newCategory, newPet } from "./support/shop.ts";
+
+const document = JSON.parse(readFileSync(new URL("../openapi.json", import.meta.url), "utf8")) as Document;
+const operations = operationsIn(document);
+const check = bodyChecker(document);
+/** Requests to each operation in one run. */
+const requestsEach = 120;
+/** Apart enough for a caller without a key to stay within its address's day. */
+const betweenMs = 90_000;
+
+let now = Date.UTC(2026, 5, 1);
+let service: TestService;
+before(async () => {
+  service = await startService({ clock: () => now });
+});
+after(() => service.close());
+
+type Shop = { id: number; key: string };
+
+/** A shop with a bit of everything, of which ids 1 and 2 are often a part. */
+async function openShop(): Promise<Shop> {
+  const account = await service.newAccount();
+  const { id: categoryId } = await newCategory(service, "Dogs", account.key);
+  for (const name of ["Rex", "Luna", "Łódź", "ﷺ"]) {
+    const { id: petId } = await newPet(service, categoryId, { name }, account.key);
+    if (name !== "Luna") await made(service, "PUT", `/store/inventory/${petId}`, { quantity: 5 }, account.key);
+    for (const complete of [false, true]) await made(service, "POST", "/store/orders", { petId, complete }, account.key);
+  }
+  return account;
+}
+
+/** All records of an account, versions and holds included. */
+async function recordsOf({ id }: Pick<Shop, "id">): Promise<unknown> {
+  const tables = [
+    sql`SELECT * FROM categories WHERE account_id = ${id} ORDER BY id`,
+    sql`SELECT * FROM pets WHERE account_id = ${id} ORDER BY id`,
+    sql`SELECT * FROM inventory WHERE account_id = ${id} ORDER BY pet_id`,
+    sql`SELECT * FROM orders WHERE account_id = ${id} ORDER BY id`,
+  ];
+  return Promise.all(tables.map((query) => service.db.query(query)));
+}
+
+/** An answer of the API whatever was asked: a described success, or the specification's Error by the table. */
+function requireInContract(operation: Operation, { status, headers, body }: RawAnswer): void {
+  for (const name of ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"])
+    assert.ok(headers[name], `${status} without ${name}`);
+  if (body !== "") assert.equal(headers["content-type"], "application/json; charset=utf-8");
+  const parsed: unknown = body === "" ? "" : JSON.parse(body);
+  if (status < 400) return assert.deepEqual(check(operation, status, parsed), []);
+
+  assert.ok(status < 500, `${status} ${body}`);
+  const { code, message, status: told, details, ...rest } = parsed as Failure;
+  const expected = status === 431 ? 400 : status;
+  assert.equal((statuses as Record<string, number>)[code], expected, body);
+  assert.deepEqual([told, typeof message, message.length > 0, rest], [status, "string", true, {}]);
+  if (details) assert.equal(code, "invalid_request");
+  // what no operation describes: a path that is another one, and a request that is none
+  if (![404, 405, 431].includes(status)) assert.deepEqual(check(operation, status, parsed), []);
+}
+
+for (const operation of operations) {
+  test(`${operation.operationId} answers anything by its description, and a refusal changes nothing`, async () => {
+    const [shop, neighbour] = [await openShop(), await openShop()];
+    const neighbours = await recordsOf(neighbour);
+    let records = await recordsOf(shop);
+    const property = fc.asyncProperty(hostileRequest(operation, shop.key), async (request) => {
+      now += betweenMs;
+      const answer = await sendRaw(service.address, bytesOf(operation.method, request));
+      requireInContract(operation, answer);
+      const afterwards = await recordsOf(shop);
+      if (operation.method === "GET" || answer.status >= 400) assert.deepEqual(afterwards, records, `a ${answer.status} changed something`);
+      records = afterwards;
+    });
+    await fc.assert(property, { numRuns: requestsEach });
+    assert.deepEqual(await recordsOf(neighbour), neighbours, "another account's records");
+  });
+}

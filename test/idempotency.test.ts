@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Failure, Order, Pet } from "./support/models.ts";
+import { startService, type Reply, type TestService } from "./support/service.ts";
+import { made, newCategory, newPet } from "./support/shop.ts";
+
+const dayMs = 24 * 3_600_000;
+let now = Date.UTC(2027, 0, 1);
+let shop: TestService;
+let categoryId: number;
+before(async () => {
+  shop = await startService({ clock: () => now });
+  ({ id: categoryId } = await newCategory(shop, "Dogs"));
+});
+after(() => shop.close());
+
+let keys = 0;
+const newKey = (): string => `key-${(keys += 1)}`;
+
+function post<T = Pet & Failure>(path: string, body: unknown, idempotencyKey: string, key = shop.key): Promise<Reply<T>> {
+  return shop.ask<T>("POST", path, { body, key, headers: { "idempotency-key": idempotencyKey } });
+}
+
+const isReplay = ({ headers }: Reply): boolean => headers.get("idempotent-replayed") === "true";
+
+test("a replay of the same body gets the first answer, with its Location and ETag, and nothing is done twice", async () => {
+  const key = newKey();
+  const first = await post("/pets", { name: "Once", categoryId }, key);
+  assert.deepEqual([first.status, isReplay(first)], [201, false]);
+  await made(shop, "PATCH", `/pets/${first.body.id}`, { name: "Changed" });
+  const again = await post("/pets", { categoryId, name: "Once" }, key);
+  assert.deepEqual([again.status, again.body, isReplay(again)], [201, first.body, true]);
+  for (const header of ["location", "etag", "content-type"]) assert.equal(again.headers.get(header), first.headers.get(header));
+  assert.notEqual(again.headers.get("x-request-id"), first.headers.get("x-request-id"));
+  assert.deepEqual((await shop.ask<Pet[]>("GET", "/pets?q=once")).body, []);
+});
+
+test("another body under the same key is a 422 idempotency_key_reused, and the first answer stays kept", async () => {
+  const key = newKey();
+  const first = await post("/pets", { name: "A", categoryId }, key);
+  const other = await post("/pets", { name: "B", categoryId }, key);
+  assert.deepEqual([other.status, other.body.code, isReplay(other)], [422, "idempotency_key_reused", false]);
+  assert.deepEqual((await post("/pets", { name: "A", categoryId }, key)).body, first.body);
+});
+
+test("every POST takes a key: batches, categories, orders and adjustments are done once", async () => {
+  const pet = await newPet(shop, categoryId);
+  await made(shop, "PUT", `/store/inventory/${pet.id}`, { quantity: 10 });
+  const posts: [string, unknown][] = [
+    ["/pets/batch", [{ name: "Twin", categoryId }]],
+    ["/categories", { name: "Once" }],
+    ["/store/orders", { petId: pet.id, quantity: 2 }],
+    [`/store/inventory/${pet.id}/adjustments`, { delta: -3 }],
+  ];
+  for (const [path, body] of posts) {
+    const key = newKey();
+    const [first, again] = [await post<unknown>(path, body, key), await post<unknown>(path, body, key)];
+    assert.deepEqual([again.status, again.body, isReplay(again)], [first.status, first.body, true], path);
+  }
+  assert.equal((await shop.ask<Pet[]>("GET", "/pets?q=twin")).body.length, 1);
+  assert.deepEqual((await shop.ask("GET", `/store/inventory/${pet.id}`)).body, { petId: pet.id, quantity: 5, status: "available" });
+});
+
+test("while the first still runs, a second with its key is a 409 idempotency_key_in_use", async () => {
+  const key = newKey();
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const blocker = shop.db.write(async () => {
+    begin();
+    await held; // the writer is taken, so the first request waits for it
+  });
+  await begun;
+  // both arrive while the writer is taken: whichever comes first runs, the other is refused before it needs the writer
+  const both = ["Held", "Held"].map((name) => post("/pets", { name, categoryId }, key));
+  const refused = await Promise.race(both);
+  assert.deepEqual([refused.status, refused.body.code], [409, "idempotency_key_in_use"]);
+  release();
+  await blocker;
+  assert.deepEqual((await Promise.all(both)).map(({ status }) => status).toSorted(), [201, 409]);
+  assert.deepEqual((await post("/pets", { name: "Held", categoryId }, key)).status, 201);
+  assert.equal((await shop.ask<Pet[]>("GET", "/pets?q=held")).body.length, 1);
+});
+
+test("of many simultaneous requests with one key exactly one is done", async () => {
+  const key = newKey();
+  const replies = await Promise.all(Array.from({ length: 20 }, () => post("/pets", { name: "Crowd", categoryId }, key)));
+  for (const reply of replies) assert.ok(reply.status === 201 || reply.body.code === "idempotency_key_in_use");
+  assert.equal(new Set(replies.filter(({ status }) => status === 201).map(({ body }) => body.id)).size, 1);
+  assert.equal((await shop.ask<Pet[]>("GET", "/pets?q=crowd")).body.length, 1);
+});
+
+test("the refusals 404, 409 and 422 are kept: a replay meets them though things have changed", async () => {
+  const { id } = await newPet(shop, categoryId);
+  const [absent, short, unknown] = [newKey(), newKey(), newKey()];
+  const adjustments = `/store/inventory/${id}/adjustments`;
+  const first404 = await post(adjustments, { delta: -1 }, absent);
+  await made(shop, "PUT", `/store/inventory/${id}`, { quantity: 0 });
+  const first409 = await post(adjustments, { delta: -1 }, short);
+  await made(shop, "PUT", `/store/inventory/${id}`, { quantity: 5 });
+  const first422 = await post<Order & Failure>("/store/orders", { petId: 999_999 }, unknown);
+  assert.deepEqual([first404.status, first409.status, first422.status], [404, 409, 422]);
+  for (const [first, again] of [
+    [first404, await post(adjustments, { delta: -1 }, absent)],
+    [first409, await post(adjustments, { delta: -1 }, short)],
+    [first422, await post("/store/orders", { petId: 999_999 }, unknown)],
+  ] as const) {
+    assert.deepEqual([again.status, again.body, isReplay(again)], [first.status, first.body, true]);
+  }
+  assert.deepEqual((await shop.ask("GET", `/store/inventory/${id}`)).body, { petId: id, quantity: 5, status: "available" });
+  const reused = await post(adjustments, { delta: -2 }, short);
+  assert.deepEqual([reused.status, reused.body.code], [422, "idempotency_key_reused"]);
+});
+
+test("400, 401, 403, 406, 413 and 415 are not kept: the request may be mended under its key", async () => {
+  const key = newKey();
+  const { key: reader } = await shop.administration["keys.create"]({ account: shop.accountId, scopes: ["catalogue:read"] });
+  const good = { name: "Mended", categoryId };
+  const headers = { "idempotency-key": key };
+  const statuses = [
+    await post("/pets", { name: "" }, key),
+    await post("/pets", good, key, "psk_wrong"),
+    await post("/pets", good, key, reader),
+    await shop.ask("POST", "/pets", { body: good, headers: { ...headers, accept: "text/html" } }),
+    await shop.ask("POST", "/pets", { body: " ".repeat(1_048_577), headers }),
+    await shop.ask("POST", "/pets", { body: good, headers: { ...headers, "content-type": "text/plain" } }),
+  ].map(({ status }) => status);
+  assert.deepEqual(statuses, [400, 401, 403, 406, 413, 415]);
+  const mended = await post("/pets", good, key);
+  assert.deepEqual([mended.status, isReplay(mended)], [201, false]);
+});
+
+test("a 429 is not kept", async () => {
+  const { key } = await shop.newAccount("enterprise", { perMinute: 1, perDay: 1_000 });
+  await shop.ask("GET", "/account", { key });
+  const idempotencyKey = newKey();
+  assert.equal((await post("/categories", { name: "A" }, idempotencyKey, key)).status, 429);
+  now += 60_000;
+  const passed = await post("/categories", { name: "A" }, idempotencyKey, key);
+  assert.deepEqual([passed.status, isReplay(passed)], [201, false]);
+});
+
+test("an answer is kept for 24 hours, and no longer", async () => {
+  const key = newKey();
+  const first = await post("/pets", { name: "Day", categoryId }, key);
+  now += dayMs - 1;
+  assert.equal((await post("/pets", { name: "Day", categoryId }, key)).body.id, first.body.id);
+  now += 1;
+  const later = await post("/pets", { name: "Another", categoryId }, key);
+  assert.deepEqual([later.status, isReplay(later)], [201, false]);
+  assert.equal((await post("/pets", { name: "Another", categoryId }, key)).body.id, later.body.id);
+});
+
+test("a key belongs to its account, method and path", async () => {
+  const key = newKey();
+  const category = await post<{ id: number }>("/categories", { name: "Mine" }, key);
+  const pet = await post("/pets", { name: "Mine", categoryId }, key);
+  assert.deepEqual([category.status, pet.status, isReplay(pet)], [201, 201, false]);
+  const other = await shop.newAccount();
+  const theirs = await post<{ id: number }>("/categories", { name: "Mine" }, key, other.key);
+  assert.deepEqual([theirs.status, isReplay(theirs)], [201, false]);
+  assert.notEqual(theirs.body.id, category.body.id);
+  const put = await shop.ask("PATCH", `/pets/${pet.body.id}`, { body: { name: "Not kept" }, headers: { "idempotency-key": key } });
+  assert.deepEqual([put.status, isReplay(put)], [200, false]);
+});
+
+test("another key of the account replays too: answers are kept for the account", async () => {
+  const { key: second } = await shop.administration["keys.create"]({ account: shop.accountId });
+  const idempotencyKey = newKey();
+  const first = await post("/pets", { name: "Shared", categoryId }, idempotencyKey);
+  const again = await post("/pets", { name: "Shared", categoryId }, idempotencyKey, second);
+  assert.deepEqual([again.body, isReplay(again)], [first.body, true]);
+});
+
+test("a key has 1 to 255 printable characters, else 400", async () => {
+  for (const key of ["", "x".repeat(256), "caf\u00e9", "a\tb"]) {
+    const { status, body } = await post("/pets", { name: "A", categoryId }, key);
+    assert.deepEqual([status, body.code], [400, "invalid_request"], JSON.stringify(key));
+  }
+  assert.equal((await post("/pets", { name: "A", categoryId }, "x".repeat(255))).status, 201);
+});
+
+test("answers are kept over a restart", async (t) => {
+  const { mkdtempSync, rmSync } = await import("node:fs");
+  const { tmpdir } = await import("node:os");
+  const dataDir = mkdtempSync(`${tmpdir()}/petstore-restart-`);
+  t.after(() => rmSync(dataDir, { recursive: true }));
+  const before = await startService({ dataDir });
+  const headers = { "idempotency-key": "restart" };
+  const first = await before.ask("POST", "/categories", { body: { name: "A" }, headers });
+  await before.close();
+  const next = await startService({ dataDir });
+  const again = await next.ask("POST", "/categories", { key: before.key, body: { name: "A" }, headers });
+  await next.close();
+  assert.deepEqual([again.status, again.body, isReplay(again)], [201, first.body, true]);
+});

@@ -1,0 +1,235 @@
+import assert from "node:assert/strict";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { parse } from "csv-parse/sync";
+import { systemClock } from "../src/platform/clock.ts";
+import {
+  openShop,
+  importOf,
+  importing,
+  refusal,
+  exported,
+  namesIn,
+  deleteAll,
+  fileOf,
+  nameless,
+  openProxy,
+  start,
+  ended,
+  petstore,
+  sample,
+  longbeach,
+  type Pet,
+  type Moment,
+} from "./support/importing.ts";
+
+test("the sample arrives as the mapping says, comes back from the export, and a second run changes nothing", async (t) => {
+  const shop = await openShop(t);
+  const report = await importing(shop, sample);
+  assert.partialDeepStrictEqual(report, { rows: 916, superseded: 131, created: 785, updated: 0, unchanged: 0, rejected: 0 });
+  assert.equal(report.categoriesMade.length, 10);
+
+  const last = new Map<string, Record<string, string>>();
+  for (const row of parse<Record<string, string>>(await readFile(sample), { columns: true })) last.set(row["animal_id"] ?? "", row);
+  const expected = [...last.values()].map((row) => {
+    const name = row["animal_name"]?.replaceAll(/^\*+ ?|\*+$/g, "") || row["animal_id"];
+    const outcome = row["outcome_type"] ?? "";
+    return [name, row["animal_type"], outcome === "" ? "available" : outcome.startsWith("foster") ? "pending" : "sold"].join("|");
+  });
+  const categories = new Map((await exported<{ id: number; name: string }>(shop, "categories")).map(({ id, name }) => [id, name]));
+  const { out } = await petstore(shop, "export", "pets", "--format", "csv");
+  const pets = parse<Record<string, string>>(out, { columns: true });
+  const found = pets.map((pet) => [pet["name"], categories.get(Number(pet["categoryId"])), pet["status"]].join("|"));
+  assert.deepEqual(found.toSorted(), expected.toSorted());
+
+  assert.partialDeepStrictEqual(await importing(shop, sample), { created: 0, updated: 0, unchanged: 785, categoriesMade: [] });
+  assert.equal((await exported(shop, "pets")).length, 785);
+});
+
+test("an import that is killed at any batch, before or after the service has done it, leaves nothing out and nothing twice", async (t) => {
+  const proxy = await openProxy(t);
+  const shop = { ...(await openShop(t)), url: proxy.url };
+  const file = await fileOf(shop, nameless(3_500));
+  const kills: [number, Moment][] = [
+    [1, "before"],
+    [1, "after"],
+    [1, "after"],
+    [2, "before"],
+    [2, "after"],
+    [2, "after"],
+  ];
+  for (const [batch, moment] of kills) {
+    const child = start(shop, importOf(shop, file));
+    proxy.on(batch, moment, () => child.kill("SIGKILL"));
+    assert.equal((await ended(child)).signal, "SIGKILL");
+  }
+  proxy.on(0, "before", () => {});
+  await importing(shop, file);
+  const names = await namesIn(shop);
+  assert.deepEqual([names.length, new Set(names).size], [3_500, 3_500]);
+});
+
+test("a killed import whose file is changed before the next run leaves nothing twice either", async (t) => {
+  const proxy = await openProxy(t);
+  const shop = { ...(await openShop(t)), url: proxy.url };
+  const rows = nameless(1_500);
+  const child = start(shop, importOf(shop, await fileOf(shop, rows)));
+  proxy.on(1, "after", () => child.kill("SIGKILL"));
+  await ended(child);
+  proxy.on(0, "before", () => {});
+  assert.partialDeepStrictEqual(await importing(shop, await fileOf(shop, ["B1,,cat,", ...rows.slice(7)])), {
+    created: 501,
+    unchanged: 993,
+  });
+  const names = await namesIn(shop);
+  assert.deepEqual([names.length, new Set(names).size], [1_501, 1_501]);
+});
+
+test("a batch that was left unanswered for too long is not sent again unless that is asked for", async (t) => {
+  const proxy = await openProxy(t);
+  const shop = { ...(await openShop(t)), url: proxy.url };
+  const file = await fileOf(shop, nameless(3));
+  const child = start(shop, importOf(shop, file));
+  proxy.on(1, "before", () => child.kill("SIGKILL"));
+  await ended(child);
+  proxy.on(0, "before", () => {});
+  const state = join(shop.folder, "state.json");
+  await writeFile(state, (await readFile(state, "utf8")).replace(/"sentAt":\d+/, `"sentAt":${systemClock() - 24 * 3_600_000}`));
+  const { code, err } = await petstore(shop, ...importOf(shop, file));
+  assert.deepEqual([code, /3 animals, “A000000” first, were on their way .*--resend/.test(err)], [1, true], err);
+  await importing(shop, file, "--resend");
+  assert.deepEqual(await namesIn(shop), ["A000000", "A000001", "A000002"]);
+});
+
+test("a lost state doubles nothing, and what was deleted in the shop meanwhile is made again", async (t) => {
+  const shop = await openShop(t);
+  const file = await fileOf(shop, nameless(1_200));
+  const forget = () => rm(join(shop.folder, "state.json"));
+  await importing(shop, file);
+  await forget();
+  await importing(shop, file);
+  const pets = await exported<Pet>(shop, "pets");
+  assert.equal(pets.length, 1_200);
+
+  await deleteAll(shop, pets.slice(100, 250));
+  await forget();
+  await importing(shop, file);
+  const names = await namesIn(shop);
+  assert.deepEqual([names.length, new Set(names).size], [1_200, 1_200]);
+});
+
+test("changed rows are updated under their ids, those deleted in the shop are made again, new ones are created", async (t) => {
+  const shop = await openShop(t);
+  await importing(shop, await fileOf(shop, ["A1,Rex,dog,", "A2,Tom,cat,", "A3,Max,dog,"]));
+  const [rex, tom, max] = await exported<Pet>(shop, "pets");
+  assert.ok(rex && tom && max);
+  await deleteAll(shop, [max]);
+  const changed = await fileOf(shop, ["A1,Rex,dog,adoption", "A2,Tom,CAT,", "A3,Maximilian,dog,", "A4,Eve,cat,"]);
+  assert.partialDeepStrictEqual(await importing(shop, changed), { created: 2, updated: 1, unchanged: 1, categoriesMade: [] });
+  const found = await exported<Pet>(shop, "pets");
+  assert.deepEqual(found.slice(0, 2), [{ ...rex, status: "sold" }, tom]);
+  assert.deepEqual(
+    found.slice(2).map(({ name }) => name),
+    ["Eve", "Maximilian"],
+  );
+});
+
+test("each row that cannot be taken is in the reject file with its line and reason, and the others are in the shop", async (t) => {
+  const shop = await openShop(t);
+  const bad: [string, RegExp][] = [
+    [`A1,${"x".repeat(201)},dog,`, /the name is over 200 characters/],
+    [",Rex,dog,", /no id/],
+    ["A3,Rex,dog,eloped", /unknown status value “eloped”/],
+    ["A4,Rex", /has 2 cells where the header has 4/],
+    ["A5,Rex,,", /no category/],
+    ["A6,nul\0,dog,", /^name must/],
+    ["A7,Rex,d\0g,", /the category “d\0g” was refused/],
+  ];
+  const report = await importing(shop, await fileOf(shop, ["B1,One,dog,", ...bad.map(([row]) => row), "B2,Two,dog,"]));
+  assert.partialDeepStrictEqual(report, { rows: 9, created: 2, rejected: 7 });
+  assert.deepEqual(await namesIn(shop), ["One", "Two"]);
+  const rejects = parse<Record<string, string>>(await readFile(report.rejects ?? ""), { columns: true });
+  assert.deepEqual(Object.keys(rejects[0] ?? {}), ["animal_id", "animal_name", "animal_type", "outcome_type", "line", "reason"]);
+  for (const [index, [row, reason]] of bad.entries()) {
+    assert.equal(rejects[index]?.["line"], String(index + 3));
+    assert.equal(rejects[index]?.["animal_id"], row.split(",")[0]);
+    assert.match(rejects[index]?.["reason"] ?? "", reason);
+  }
+});
+
+test("a batch that is too large for the service is halved until it fits", async (t) => {
+  const shop = await openShop(t);
+  const name = "\u0001".repeat(199);
+  const rows = Array.from({ length: 1_000 }, (_, n) => `A${n},${name}x,dog,`);
+  assert.partialDeepStrictEqual(await importing(shop, await fileOf(shop, rows)), { created: 1_000, rejected: 0 });
+  assert.equal((await exported(shop, "pets")).length, 1_000);
+});
+
+test("a changed row that the service refuses is rejected, and the animal stays as it was", async (t) => {
+  const shop = await openShop(t);
+  await importing(shop, await fileOf(shop, ["A1,Rex,dog,", "A2,Tom,cat,"]));
+  const report = await importing(shop, await fileOf(shop, ["A1,R\0x,dog,", "A2,Tim,cat,"]));
+  assert.partialDeepStrictEqual(report, { created: 0, updated: 1, rejected: 1 });
+  assert.match(await readFile(report.rejects ?? "", "utf8"), /,2,"name must/);
+  assert.deepEqual(await namesIn(shop), ["Rex", "Tim"]);
+});
+
+test("a dry run counts and writes the rejects, without a service and without a state", async (t) => {
+  const shop = { ...(await openShop(t)), url: "http://127.0.0.1:9", key: "" };
+  const report = await importing(shop, await fileOf(shop, ["A1,Rex,dog,", ",Tom,cat,"]), "--dry-run");
+  assert.partialDeepStrictEqual(report, { created: 1, rejected: 1 });
+  assert.deepEqual((await readdir(shop.folder)).toSorted(), ["animals.csv", "rejects.csv"]);
+});
+
+test("a state is not used with another account or another server", async (t) => {
+  const shop = await openShop(t);
+  const file = await fileOf(shop, nameless(1));
+  await importing(shop, file);
+  const args = importOf(shop, file).filter((arg) => arg !== "--json");
+  assert.match(await refusal({ ...shop, url: shop.url.replace("127.0.0.1", "localhost") }, ...args), /belongs to the server http:\/\/127/);
+  const other = await openShop(t);
+  assert.match(await refusal({ ...shop, key: other.key }, ...args), /belongs to another account/);
+  assert.deepEqual(await exported(other, "pets"), []);
+});
+
+test("what stops an import is told in one line, and nothing is sent", async (t) => {
+  const shop = await openShop(t);
+  const file = await fileOf(shop, ["A1,Rex,dog,"]);
+  const unclosed = join(shop.folder, "unclosed.csv");
+  await writeFile(unclosed, 'animal_id,animal_name,animal_type,outcome_type\nA1,Rex,dog,\nA2,"Tom,dog,\n');
+  const imports = (name: string, ...more: string[]) => ["import", name, "--mapping", longbeach, ...more];
+  assert.match(await refusal(shop, ...imports(join(shop.folder, "none.csv"))), /there is no such file/);
+  assert.match(await refusal(shop, ...imports(shop.folder)), /is not a file/);
+  assert.match(await refusal(shop, ...imports(unclosed)), /a quote is opened after line 2 and never closed/);
+  assert.match(await refusal(shop, ...imports(longbeach)), /must be four different files/);
+  assert.match(await refusal(shop, "import", file, "--mapping", unclosed), /is not JSON/);
+  assert.match(await refusal({ ...shop, key: "" }, ...imports(file)), /a key is needed/);
+  assert.match(await refusal({ ...shop, key: "psk_wrong" }, ...imports(file)), /key/i);
+  assert.match(await refusal(shop, ...imports(file, "--url", "localhost:8080")), /Not an http or https address/);
+  assert.match(await refusal(shop, ...imports(file, "--rejects", file)), /must be four different files/);
+  assert.deepEqual(await namesIn(shop), []);
+  assert.equal((await petstore(shop, "import")).code, 2);
+});
+
+test("an export holds every field of its model, and a file appears only when it is complete", async (t) => {
+  const shop = await openShop(t);
+  await importing(shop, await fileOf(shop, ['A1,"Rex, ""the"" dog",dog,', "A2,=1+1,cat,"]));
+  const out = join(shop.folder, "pets.csv");
+  assert.equal((await petstore(shop, "export", "pets", "--out", out)).code, 0);
+  const pets = await exported<Pet>(shop, "pets");
+  assert.equal(
+    await readFile(out, "utf8"),
+    `id,name,categoryId,status\n${pets[0]?.id},"Rex, ""the"" dog",${pets[0]?.categoryId},available\n${pets[1]?.id},=1+1,${pets[1]?.categoryId},available\n`,
+  );
+  for (const [list, heading] of [
+    ["orders", "id,petId,quantity,shipDate,complete"],
+    ["inventory", "petId,quantity,status"],
+  ] as const)
+    assert.equal((await petstore(shop, "export", list)).out, `${heading}\n`);
+
+  assert.match(await refusal({ ...shop, key: "psk_wrong" }, "export", "pets", "--out", join(shop.folder, "never.csv")), /key/i);
+  assert.match(await refusal(shop, "export", "animals"), /is none of pets, categories, orders, inventory/);
+  assert.match(await refusal(shop, "export", "pets", "--format", "xml"), /is neither csv nor ndjson/);
+  assert.ok(!(await readdir(shop.folder)).some((name) => name.startsWith("never")));
+});

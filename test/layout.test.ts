@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { type SourceFile, violations } from "./layout.ts";
+
+const root = new URL("../", import.meta.url);
+
+/** Reads the project's files of these patterns. */
+function read(...patterns: string[]): SourceFile[] {
+  const paths = globSync(patterns, { cwd: root, exclude: ["**/node_modules/**", "**/dist/**"] });
+  return paths.map((path) => ({ path: path.replaceAll("\\", "/"), text: readFileSync(new URL(path, root), "utf8") }));
+}
+
+test("the source keeps to the layout", () => {
+  const files = read("src/**/*.ts", "client/**/*.ts", "web/**/*.{ts,tsx}", "bench/**/*.ts", "bin/*.mjs");
+  assert.ok(files.some(({ path }) => path === "src/platform/clock.ts"));
+  assert.deepEqual(violations(files), []);
+});
+
+/** A small house in which everything is allowed; each case adds to it. */
+const house: Record<string, string> = {
+  "src/main.ts": `import { serve } from "./commands/serve.ts";`,
+  "src/commands/serve.ts": `import { start } from "../server.ts";\nimport { settings } from "../settings.ts";`,
+  "src/server.ts": `import { open } from "./service.ts";`,
+  "src/service.ts": `import { api } from "./api.ts";\nimport { pets } from "./store/pets/pets.store.ts";\nimport { open } from "./publishing/edge/edge.ts";`,
+  "src/settings.ts": `export const port = process.env.PORT;`,
+  "src/api.ts": `import { petRoutes } from "./store/pets/pets.routes.ts";\nimport { problem } from "./platform/problem.ts";`,
+  "src/platform/problem.ts": ``,
+  "src/platform/clock.ts": `export const systemClock = () => Date.now();`,
+  "src/store/categories/categories.store.ts": ``,
+  "src/store/pets/pets.ts": `import type { Problem } from "../../platform/problem.ts";`,
+  "src/store/pets/pets.store.ts": `import { petOf } from "./pets.ts";\nimport { find } from "../categories/categories.store.ts";`,
+  "src/store/pets/pets.routes.ts": `import { listPets } from "./pets.store.ts";\nimport Fastify from "fastify";`,
+  "src/store/orders/orders.ts": `import { petOf } from "../pets/pets.ts";`,
+  "src/callers/keys/keys.ts": ``,
+  "src/publishing/edge/edge.ts": `import { problem } from "../../platform/problem.ts";`,
+};
+
+function findings(added: Record<string, string>): string[] {
+  return violations(Object.entries({ ...house, ...added }).map(([path, text]) => ({ path, text })));
+}
+
+test("a house in order has no violations", () => {
+  assert.deepEqual(findings({}), []);
+});
+
+const offences: [promise: string, path: string, text: string][] = [
+  ["the platform knows nothing above it", "src/platform/log.ts", `import { petOf } from "../store/pets/pets.ts";`],
+  ["wings do not import each other", "src/store/orders/orders.routes.ts", `import { keyOf } from "../../callers/keys/keys.ts";`],
+  ["nouns of the store point downwards", "src/store/categories/categories.ts", `import { petOf } from "../pets/pets.ts";`],
+  ["nouns of the callers point downwards", "src/callers/accounts/accounts.ts", `import { keyOf } from "../keys/keys.ts";`],
+  ["the edge imports no sibling", "src/publishing/edge/sites.ts", `import type { Domain } from "../domains/domains.ts";`],
+  ["nobody but the edge's builder imports the edge", "src/publishing/domains/domains.ts", `import { open } from "../edge/edge.ts";`],
+  ["rules do not know their store", "src/store/orders/orders.ts", `import { insert } from "./orders.store.ts";`],
+  ["rules do not know their routes", "src/store/orders/orders.ts", `export { orderRoutes } from "./orders.routes.ts";`],
+  ["a store does not know its routes", "src/store/categories/categories.store.ts", `import "./categories.routes.ts";`],
+  ["another folder's routes are its own", "src/store/orders/orders.routes.ts", `import { petRoutes } from "../pets/pets.routes.ts";`],
+  ["another folder's inner files are its own", "src/store/orders/orders.store.ts", `import { fold } from "../pets/names.ts";`],
+  ["wings do not import the roof", "src/store/pets/pets.ts", `import { port } from "../../settings.ts";`],
+  ["commands reach a wing through the server", "src/commands/keys.ts", `import { keyOf } from "../callers/keys/keys.ts";`],
+  ["source does not import tests", "src/store/pets/pets.ts", `import { sample } from "../../../test/sample.ts";`],
+  ["a type import is an import", "src/platform/log.ts", `let a: import("../settings.ts").Settings;`],
+  ["a dynamic import is an import", "src/platform/log.ts", `await import('../settings.ts');`],
+  ["an import over several lines is an import", "src/platform/log.ts", `import {\n  // why\n  a,\n} from "../settings.ts";`],
+  ["a dynamic import names its file", "src/commands/run.ts", "await import(`./${name}.ts`);"],
+  ["a relative import names its file with its ending", "src/commands/run.ts", `import { settings } from "../settings";`],
+  ["a new folder needs a place in the table", "src/misc/thing.ts", ``],
+  ["only settings.ts reads the environment", "src/api.ts", `const port = process.env["PORT"];`],
+  ["the environment has no other name", "src/api.ts", `import { env } from "node:process";`],
+  ["the default import of process is no way around", "src/api.ts", `import process from "process";`],
+  ["time comes from the clock", "src/store/pets/pets.ts", `const now = Date.now();`],
+  ["now comes from the clock", "src/store/pets/pets.ts", "const text = `${new Date().toISOString()}`;"],
+  ["no file is over 300 lines", "src/store/pets/pets.ts", "const a = 1;\n".repeat(301)],
+];
+
+for (const [promise, path, text] of offences) {
+  test(`found where it is broken: ${promise}`, () => {
+    const found = findings({ [path]: text });
+    assert.equal(found.length, 1, found.join("\n"));
+    assert.ok(found[0]?.startsWith(`${path}: `));
+  });
+}
+
+test("found where it is broken: imports make no cycle", () => {
+  const a = `import { b } from "./b.ts";`;
+  const c = `import type { A } from "./a.ts";`;
+  const found = findings({ "src/platform/a.ts": a, "src/platform/b.ts": `export * from "./c.ts";`, "src/platform/c.ts": c });
+  assert.deepEqual(found, [
+    "src/platform/a.ts: imports in a cycle: src/platform/a.ts → src/platform/b.ts → src/platform/c.ts → src/platform/a.ts",
+  ]);
+});
+
+test("comments, strings and tests are not taken for offences", () => {
+  const text =
+    `// Date.now() and import "../store/pets/pets.ts"\n/* process.env */ const url = "https://x/new Date()"; new Date(0);`.concat(
+      "`new Date() \\${Date.now()}`",
+    );
+  const tested = `import { petOf } from "../store/pets/pets.ts"; Date.now(); process.env.HOME;\n`.repeat(301);
+  assert.deepEqual(findings({ "src/platform/log.ts": text, "src/platform/log.test.ts": tested }), []);
+});

@@ -1,0 +1,154 @@
+import { posix } from "node:path";
+
+/** A file by its path from the project's root. */
+export type SourceFile = { path: string; text: string };
+
+/** Every place of the house and the places that it may import; a place may always import itself. What is not here has no place. */
+const directions: Record<string, string[]> = {
+  "src/main.ts": ["src/commands", "src/platform", "src/settings.ts"],
+  "src/commands": [
+    "src/server.ts",
+    "src/administration.ts",
+    "src/api.ts",
+    "src/storage.ts",
+    "src/settings.ts",
+    "src/importing",
+    "src/platform",
+    "client",
+  ],
+  "src/importing": ["src/platform", "client"],
+  "src/server.ts": ["src/service.ts", "src/settings.ts", "src/platform"],
+  "src/service.ts": [
+    "src/administration.ts",
+    "src/api.ts",
+    "src/storage.ts",
+    "src/settings.ts",
+    "src/platform",
+    "src/store",
+    "src/callers",
+    "src/publishing",
+  ],
+  "src/administration.ts": ["src/callers", "src/platform"],
+  "src/storage.ts": ["src/settings.ts", "src/platform"],
+  "src/api.ts": ["src/platform", "src/store", "src/callers", "src/publishing"],
+  "src/settings.ts": ["src/platform"],
+
+  "src/store/orders": ["src/store/inventory", "src/store/pets", "src/store/categories", "src/platform"],
+  "src/store/inventory": ["src/store/pets", "src/store/categories", "src/platform"],
+  "src/store/pets": ["src/store/categories", "src/platform"],
+  "src/store/categories": ["src/platform"],
+
+  "src/callers/gate.ts": ["src/callers/limits", "src/callers/keys", "src/callers/accounts", "src/platform"],
+  "src/callers/limits": ["src/callers/keys", "src/callers/accounts", "src/platform"],
+  "src/callers/keys": ["src/callers/accounts", "src/platform"],
+  "src/callers/accounts": ["src/platform"],
+
+  "src/publishing/certificates": ["src/publishing/domains", "src/publishing/projects", "src/platform"],
+  "src/publishing/domains": ["src/publishing/projects", "src/platform"],
+  "src/publishing/projects": ["src/platform"],
+  "src/publishing/edge": ["src/platform"],
+
+  "src/platform": [],
+  client: ["src/platform/problem.ts"],
+  web: ["client"],
+  bench: ["src", "client"],
+  bin: ["src/main.ts"],
+};
+const mayUseRoutesAndInnerFiles = /^(src\/(service|api|callers\/gate)\.ts|bench)$/;
+const mayReadEnvironment = /^(src\/settings\.ts$|bin\/|bench\/)/;
+const mayReadTime = /^(src\/platform\/clock\.ts$|web\/|bench\/|bin\/)/;
+const linesMax = 300;
+
+/** What is against the layout, each as `path: reason`, in order. Tests may import and read what they like. */
+export function violations(files: SourceFile[]): string[] {
+  const sources = files.filter(({ path }) => !/\.test\.tsx?$/.test(path)).toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const imports = new Map(sources.map((file) => [file.path, importsOf(file)]));
+  const found = sources.flatMap((file) => {
+    const targets = imports.get(file.path) ?? [];
+    const reasons = targets.map((target) => againstImport(file.path, target)).concat(againstText(file));
+    return reasons.filter((reason) => reason !== undefined).map((reason) => `${file.path}: ${reason}`);
+  });
+  return [...found, ...cycles(imports)];
+}
+
+/** What a file imports: paths from the root, names of packages, or `undefined` where a dynamic import is not a literal. */
+function importsOf({ path, text }: SourceFile): (string | undefined)[] {
+  const code = withoutComments(text);
+  const statements = code.matchAll(/^\s*(?:import|export)\b[^'"`;()=]*?["']([^"'\n]+)["']/gm);
+  const calls = code.matchAll(/\bimport\s*\(\s*(?:(["'])([^"'\n]+)\1)?/g);
+  const names = [...statements].map((match) => match[1]).concat([...calls].map((match) => match[2]));
+  return names.map((name) => (name?.startsWith(".") ? posix.join(posix.dirname(path), name) : name));
+}
+
+function againstImport(from: string, to: string | undefined): string | undefined {
+  if (to === undefined) return "imports a file that is not named by a literal";
+  if (/^(node:)?process$/.test(to)) return "imports process, which only hides where the environment is read";
+  const own = placeOf(from);
+  if (!/^(src|client|web|bench|bin|test)\//.test(to) || own === undefined) return undefined;
+  if (!/\.\w+$/.test(to)) return `imports ${to} without its ending`;
+  const isNoun = /^src\/(store|callers|publishing)\//.test(to);
+  if (own === placeOf(to)) return isNoun ? againstOrderInFolder(from, to) : undefined;
+
+  if (!directions[own]?.some((allowed) => to === allowed || to.startsWith(`${allowed}/`))) return `may not import ${to}`;
+  if (isNoun && !mayUseRoutesAndInnerFiles.test(own) && !isFrontDoor(to)) return `may not import ${to}, an inner file of another folder`;
+  return undefined;
+}
+
+/** Inside a folder: routes → store → rules. */
+function againstOrderInFolder(from: string, to: string): string | undefined {
+  const kinds = ["", ".store", ".routes"];
+  const [lower, higher] = [from, to].map((path) => /^(.*?)(\.store|\.routes)?\.tsx?$/.exec(path));
+  const upwards = kinds.indexOf(higher?.[2] ?? "") > kinds.indexOf(lower?.[2] ?? "");
+  const isSameNoun = lower?.[1] === higher?.[1];
+  return upwards && (isSameNoun || higher?.[2] === ".routes") ? `may not import ${to}: inside a folder routes → store → rules` : undefined;
+}
+
+/** `pets/pets.ts` and `pets/pets.store.ts` are how other folders come in. */
+function isFrontDoor(path: string): boolean {
+  return /\/([^/]+)\/\1(\.store)?\.ts$/.test(path);
+}
+
+function againstText({ path, text }: SourceFile): (string | undefined)[] {
+  const code = withoutTexts(withoutComments(text));
+  const lines = text.trimEnd().split("\n").length;
+  return [
+    placeOf(path) === undefined ? "has no place in the table of directions" : undefined,
+    !mayReadEnvironment.test(path) && /\bprocess\s*(\?\.|\.)\s*env\b/.test(code)
+      ? "reads process.env, which src/settings.ts does"
+      : undefined,
+    !mayReadTime.test(path) && /\bDate\s*\.\s*now\b|\bnew\s+Date\s*(\(\s*\)|[;,)])/.test(code)
+      ? "reads the time, which src/platform/clock.ts does"
+      : undefined,
+    lines > linesMax ? `has ${lines} lines, and ${linesMax} is the most` : undefined,
+  ];
+}
+
+function placeOf(path: string): string | undefined {
+  return Object.keys(directions).find((place) => path === place || path.startsWith(`${place}/`));
+}
+
+/** Strings are matched first, so that a `//` in an address is not taken for a comment. */
+function withoutComments(text: string): string {
+  const tokens = /("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
+  return text.replaceAll(tokens, (_, string?: string) => string ?? "");
+}
+
+/** Leaves of the strings only what is computed in a template. */
+function withoutTexts(code: string): string {
+  const strings = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`/g;
+  return code.replaceAll(strings, (string) => (string.startsWith("`") ? (string.match(/(?<!\\)\$\{[^}]*\}/g) ?? []).join(" ") : '""'));
+}
+
+/** Each cycle once, told from the file that comes first by name. */
+function cycles(imports: Map<string, (string | undefined)[]>): string[] {
+  const found: string[] = [];
+  const done = new Set<string>();
+  const visit = (path: string, trail: string[]): void => {
+    if (trail.includes(path)) found.push(`${path}: imports in a cycle: ${[...trail.slice(trail.indexOf(path)), path].join(" → ")}`);
+    if (trail.includes(path) || done.has(path)) return;
+    for (const target of imports.get(path) ?? []) if (target !== undefined && imports.has(target)) visit(target, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of imports.keys()) visit(path, []);
+  return found;
+}

@@ -1,0 +1,208 @@
+import assert from "node:assert/strict";
+import { after, before, suite, test } from "node:test";
+import type { Category, Failure, InventoryItem, Order, Pet } from "./support/models.ts";
+import { ask, startService, type Reply, type TestService } from "./support/service.ts";
+import { made, newCategory } from "./support/shop.ts";
+
+let shop: TestService;
+let pets: Pet[];
+const categories: number[] = [];
+const statuses = ["available", "pending", "sold"] as const;
+/** Names with ties, in both cases, narrow and wide, within and beyond the first plane. */
+const names = [
+  "Rex",
+  "rex",
+  "REX",
+  "Ｒｅｘ",
+  "Rexa",
+  "Re",
+  "Ångström",
+  "Ångström",
+  "ﬁdo",
+  "Fido",
+  "🐶 Dog",
+  "🐕 Dog",
+  "\uffee last",
+  "ßen",
+  "İ",
+  "Ĳ",
+  "%_",
+  "'",
+  "A",
+  "Z",
+];
+
+before(async () => {
+  shop = await startService();
+  for (const name of ["Dogs", "Cats"]) categories.push((await newCategory(shop, name)).id);
+  const batch = Array.from({ length: 87 }, (_, i) => ({
+    name: names[(i * 7) % names.length],
+    categoryId: categories[i % 3 === 0 ? 1 : 0],
+    status: statuses[(i * 5) % 3],
+  }));
+  pets = await made<Pet[]>(shop, "POST", "/pets/batch", batch);
+});
+after(() => shop.close());
+
+/** Follows the `Link` of each page to the last, and gives the pages. */
+async function walk<T>(path: string): Promise<T[][]> {
+  const pages: T[][] = [];
+  for (let next: string | undefined = `/v1${path}`; next !== undefined;) {
+    const { status, body, headers }: Reply<T[]> = await ask(shop.address + next, "GET", { key: shop.key });
+    assert.equal(status, 200, JSON.stringify(body));
+    pages.push(body);
+    next = /^<([^>]+)>; rel="next"$/.exec(headers.get("link") ?? "")?.[1];
+    assert.ok(pages.length <= 100);
+  }
+  return pages;
+}
+
+const fold = (name: string): string => name.normalize("NFKC").toLowerCase();
+const bytewise = (a: string, b: string): number => Buffer.compare(Buffer.from(fold(a)), Buffer.from(fold(b)));
+
+type Sort = "id" | "-id" | "name" | "-name";
+const orders: Record<Sort, (a: Pet, b: Pet) => number> = {
+  id: (a, b) => a.id - b.id,
+  "-id": (a, b) => b.id - a.id,
+  name: (a, b) => bytewise(a.name, b.name) || a.id - b.id,
+  "-name": (a, b) => bytewise(b.name, a.name) || a.id - b.id,
+};
+
+type Filter = { query: string; passes: (pet: Pet) => boolean; byName?: true };
+const filters = (): Filter[] => {
+  const begins = (q: string) =>
+    ({ query: `q=${encodeURIComponent(q)}`, passes: ({ name }: Pet) => fold(name).startsWith(fold(q)), byName: true }) as const;
+  const some = pets.filter((_, i) => i % 2 === 0).slice(0, 40);
+  return [
+    { query: "", passes: () => true },
+    { query: "status=sold", passes: ({ status }) => status === "sold" },
+    { query: `categoryId=${categories[0]}`, passes: ({ categoryId }) => categoryId === categories[0] },
+    {
+      query: `categoryId=${categories[1]}&status=pending`,
+      passes: ({ categoryId, status }) => categoryId === categories[1] && status === "pending",
+    },
+    { query: some.map(({ id }) => `id=${id}`).join("&"), passes: (pet) => some.includes(pet) },
+    ...["re", "REX", "ｒｅ", "fi", "🐶", "å", "%", "_", "'", "i", "zz", ""].map(begins),
+    { query: "q=re&status=available", passes: ({ name, status }) => fold(name).startsWith("re") && status === "available", byName: true },
+    {
+      query: `q=r&categoryId=${categories[0]}`,
+      passes: ({ name, categoryId }) => fold(name).startsWith("r") && categoryId === categories[0],
+      byName: true,
+    },
+  ];
+};
+
+suite("every filter with every sort walks all its animals exactly once, in order, ties by id", () => {
+  for (const sort of Object.keys(orders) as Sort[]) {
+    for (const limit of [1, 4, 7, 20]) {
+      test(`sort=${sort}, ${limit} a page`, async () => {
+        for (const { query, passes, byName } of filters().filter((filter) => !filter.byName || sort.endsWith("name"))) {
+          const expected = pets.filter(passes).toSorted(orders[sort]);
+          const pages = await walk<Pet>(`/pets?${query}&sort=${sort}&limit=${limit}`.replace("?&", "?"));
+          assert.deepEqual(pages.flat(), expected, `${query} by ${byName ? "prefix" : "value"}`);
+          assert.ok(pages.slice(0, -1).every((page) => page.length === limit));
+          assert.ok(expected.length === 0 || pages.at(-1)?.length !== 0, "the last page is not empty");
+        }
+      });
+    }
+  }
+});
+
+test("a list is a bare array of 20, ordered by id; with q it is ordered by name", async () => {
+  const first = await shop.ask<Pet[]>("GET", "/pets");
+  assert.deepEqual(first.body, pets.toSorted(orders.id).slice(0, 20));
+  const begin = await shop.ask<Pet[]>("GET", "/pets?q=re&limit=100");
+  assert.deepEqual(begin.body, pets.filter(({ name }) => fold(name).startsWith("re")).toSorted(orders.name));
+  for (const sort of ["id", "-id"]) assert.equal((await shop.ask("GET", `/pets?q=re&sort=${sort}`)).status, 400);
+});
+
+test("a cursor with another filter or sort is a 400; another limit may go on", async () => {
+  const { headers } = await shop.ask("GET", "/pets?status=sold&sort=name&limit=2");
+  const cursor = /cursor=([^&>]+)/.exec(headers.get("link") ?? "")?.[1] ?? "";
+  for (const query of ["status=sold", "status=sold&sort=-name", "sort=name", "status=pending&sort=name", "status=sold&sort=name&q=re"]) {
+    const { status, body } = await shop.ask<Failure>("GET", `/pets?${query}&cursor=${cursor}`);
+    assert.deepEqual([status, body.code, body.details?.[0]?.path], [400, "invalid_request", "query.cursor"], query);
+  }
+  const elsewhere = ["/categories", "/store/orders", "/store/inventory?status=sold"];
+  for (const path of elsewhere)
+    assert.equal((await shop.ask("GET", `${path}${path.includes("?") ? "&" : "?"}cursor=${cursor}`)).status, 400);
+  const sold = pets.filter(({ status }) => status === "sold").toSorted(orders.name);
+  assert.deepEqual((await shop.ask("GET", `/pets?sort=name&status=sold&limit=3&cursor=${cursor}`)).body, sold.slice(2, 5));
+});
+
+test("a cursor that is not ours is a 400, never a 500", async () => {
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const { headers } = await shop.ask("GET", "/pets?limit=2");
+  const ours = JSON.parse(Buffer.from(/cursor=([^&>]+)/.exec(headers.get("link") ?? "")?.[1] ?? "", "base64url").toString()) as unknown[];
+  const forged = [
+    ["0"],
+    [],
+    {},
+    null,
+    [ours[0]],
+    [ours[0], "1"],
+    [ours[0], -1],
+    [ours[0], 1.5],
+    [ours[0], 1, 1],
+    [ours[0], {}],
+    [ours[0], "a", 1],
+    [ours[0], 1e300],
+  ];
+  for (const cursor of ["", "x", "%00", "%F0%9F%90%B6", "a".repeat(2_001), ...forged.map(encode)]) {
+    const { status, body } = await shop.ask<Failure>("GET", `/pets?cursor=${cursor}`);
+    assert.deepEqual([status, body.code], [400, "invalid_request"], cursor);
+  }
+});
+
+test("a page goes on where it stood, though animals before it went and came", async () => {
+  const { id: categoryId } = await newCategory(shop, "Passing");
+  const some = await made<Pet[]>(
+    shop,
+    "POST",
+    "/pets/batch",
+    ["b", "c", "d", "e"].map((name) => ({ name, categoryId })),
+  );
+  const list = `/pets?categoryId=${categoryId}&sort=name`;
+  const first = await shop.ask<Pet[]>("GET", `${list}&limit=2`);
+  const next = /<([^>]+)>/.exec(first.headers.get("link") ?? "")?.[1] ?? "";
+  await made(shop, "DELETE", `/pets/${some[1]?.id}`);
+  await made(shop, "POST", "/pets", { name: "a", categoryId });
+  assert.deepEqual((await ask(shop.address + next, "GET", { key: shop.key })).body, some.slice(2));
+});
+
+test("categories, orders and inventory are walked by id, with each of their filters", async () => {
+  const tracked = pets.slice(0, 9);
+  for (const [i, { id }] of tracked.entries()) await made<InventoryItem>(shop, "PUT", `/store/inventory/${id}`, { quantity: i % 3 });
+  const entries = (await walk<InventoryItem>("/store/inventory?limit=2")).flat();
+  assert.deepEqual(
+    entries.map(({ petId, quantity }) => [petId, quantity]),
+    tracked.map(({ id }, i) => [id, i % 3]),
+  );
+  const free = (await walk<InventoryItem>("/store/inventory?status=available&limit=2")).flat();
+  assert.deepEqual(
+    free,
+    entries.filter(({ status }) => status === "available"),
+  );
+
+  const placed: Order[] = [];
+  const animals = [pets.findLast(({ status }) => status === "available")?.id, undefined];
+  for (let i = 0; i < 9; i++)
+    placed.push(await made<Order>(shop, "POST", "/store/orders", { petId: animals[i % 2], complete: i % 3 === 0 }));
+  const filtersOfOrders: [string, (order: Order) => boolean][] = [
+    ["", () => true],
+    [`petId=${animals[0]}`, ({ petId }) => petId === animals[0]],
+    ["complete=true", ({ complete }) => complete === true],
+    ["complete=false", ({ complete }) => complete === false],
+    [`petId=${animals[0]}&complete=true`, ({ petId, complete }) => petId === animals[0] && complete === true],
+  ];
+  for (const [query, passes] of filtersOfOrders) {
+    assert.deepEqual((await walk<Order>(`/store/orders?limit=2${query && `&${query}`}`)).flat(), placed.filter(passes), query);
+  }
+
+  const all = (await walk<Category>("/categories?limit=1")).flat();
+  assert.deepEqual(
+    all.map(({ id }) => id),
+    all.map(({ id }) => id).toSorted((a, b) => a - b),
+  );
+  assert.ok(categories.every((id) => all.some((category) => category.id === id)));
+});

@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { spawn, type ChildProcessByStdio } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, request as forward } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { after, before, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { Report } from "../../src/importing/report.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { openLog } from "../../src/platform/log.ts";
+import { openService, type Service } from "../../src/service.ts";
+import { loadSettings } from "../../src/settings.ts";
+
+const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+export const sample = fileURLToPath(new URL("../../examples/longbeach-sample.csv", import.meta.url));
+export const longbeach = fileURLToPath(new URL("../../examples/longbeach.mapping.json", import.meta.url));
+
+export type Pet = { id: number; name: string; categoryId: number; status: string };
+/** An account of its own, a folder for its files, and the address at which it calls the service. */
+type Shop = { key: string; folder: string; url: string };
+type Run = { code: number | null; signal: string | null; out: string; err: string };
+
+// One service for all tests of the file that imports this; each test has an account of its own.
+let dataFolder: string;
+let service: Service;
+
+before(async () => {
+  dataFolder = await mkdtemp(join(tmpdir(), "petstore-import-"));
+  const settings = loadSettings({ DATA_DIR: join(dataFolder, "data"), PORT: "0" });
+  service = await openService(settings, { clock: systemClock, log: openLog("silent").log });
+});
+after(async () => {
+  await service.close();
+  await rm(dataFolder, { recursive: true });
+});
+
+export function start(shop: Shop, args: string[]): ChildProcessByStdio<null, Readable, Readable> {
+  const env = { PETSTORE_URL: shop.url, PETSTORE_KEY: shop.key };
+  return spawn(process.execPath, [main, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+}
+
+export async function ended(child: ReturnType<typeof start>): Promise<Run> {
+  const closed = once(child, "close") as Promise<[number | null, string | null]>;
+  const [[code, signal], out, err] = await Promise.all([closed, text(child.stdout), text(child.stderr)]);
+  return { code, signal, out, err };
+}
+
+export const petstore = (shop: Shop, ...args: string[]): Promise<Run> => ended(start(shop, args));
+
+export async function openShop(t: TestContext): Promise<Shop> {
+  const { key } = await service.administration["accounts.create"]({ name: t.name.slice(0, 60), plan: "business" });
+  const folder = await mkdtemp(join(tmpdir(), "petstore-import-"));
+  t.after(() => rm(folder, { recursive: true }));
+  return { key, folder, url: service.address };
+}
+
+/** The command line of an import whose state and rejects are in the shop's folder. */
+export function importOf(shop: Shop, file: string): string[] {
+  const more = ["--state", join(shop.folder, "state.json"), "--rejects", join(shop.folder, "rejects.csv"), "--json"];
+  return ["import", file, "--mapping", longbeach, ...more];
+}
+
+export async function importing(shop: Shop, file: string, ...more: string[]): Promise<Report> {
+  const { code, out, err } = await petstore(shop, ...importOf(shop, file), ...more);
+  assert.equal(code, 0, err);
+  return JSON.parse(out) as Report;
+}
+
+export async function refusal(shop: Shop, ...args: string[]): Promise<string> {
+  const { code, out, err } = await petstore(shop, ...args);
+  assert.deepEqual([code, out], [1, ""]);
+  assert.match(err, /^petstore: .+\n$/);
+  return err;
+}
+
+export async function exported<T>(shop: Shop, list: string): Promise<T[]> {
+  const { code, out, err } = await petstore(shop, "export", list, "--format", "ndjson");
+  assert.equal(code, 0, err);
+  return out
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as T);
+}
+
+export const namesIn = async (shop: Shop): Promise<string[]> => (await exported<Pet>(shop, "pets")).map(({ name }) => name);
+
+export async function deleteAll(shop: Shop, pets: Pet[]): Promise<void> {
+  for (const { id } of pets) {
+    const response = await fetch(`${service.address}/v1/pets/${id}`, {
+      method: "DELETE",
+      headers: { authorization: `Bearer ${shop.key}` },
+    });
+    assert.equal(response.status, 204);
+  }
+}
+
+/** A file in the shelter's columns. */
+export async function fileOf(shop: Shop, rows: string[]): Promise<string> {
+  const file = join(shop.folder, "animals.csv");
+  await writeFile(file, ["animal_id,animal_name,animal_type,outcome_type", ...rows].join("\n"));
+  return file;
+}
+
+/** So many animals without a name, so that they are called by their ids. */
+export const nameless = (animals: number): string[] => Array.from({ length: animals }, (_, n) => `A${String(n).padStart(6, "0")},,dog,`);
+
+export type Moment = "before" | "after";
+type Proxy = { url: string; on: (batch: number, moment: Moment, act: () => void) => void };
+
+/** Stands between the command and the service, and acts before a batch goes on or before its answer comes back, which it then keeps. */
+export async function openProxy(t: TestContext): Promise<Proxy> {
+  let batches = 0;
+  let plan: { batch: number; moment: Moment; act: () => void } | undefined;
+  const server = createServer((request, response) => {
+    if (request.url === "/v1/pets/batch") batches += 1;
+    const acts = (moment: Moment) =>
+      plan !== undefined && request.url === "/v1/pets/batch" && plan.batch === batches && plan.moment === moment;
+    if (acts("before")) return plan?.act();
+    const onward = forward(service.address + request.url, { method: request.method, headers: request.headers }, (answer) => {
+      if (acts("after")) answer.resume().on("end", () => plan?.act());
+      else answer.pipe(response.writeHead(answer.statusCode ?? 500, answer.headers));
+    });
+    request.pipe(onward);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  const on: Proxy["on"] = (batch, moment, act) => {
+    batches = 0;
+    plan = { batch, moment, act };
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, on };
+}

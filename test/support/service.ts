@@ -1,0 +1,69 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { systemClock, type Clock } from "../../src/platform/clock.ts";
+import { openService, type Service } from "../../src/service.ts";
+import { loadSettings } from "../../src/settings.ts";
+
+/** What came back: `body` is parsed where it is JSON. */
+export type Reply<T = unknown> = { status: number; headers: Headers; body: T };
+
+export type Asked = { body?: unknown; headers?: Record<string, string>; key?: string };
+
+export type TestService = Service & {
+  /** A key of all scopes whose account has limits that no test reaches. */
+  key: string;
+  accountId: number;
+  /** Sends a request below `/v1`; a body that is no string is sent as JSON. */
+  ask<T = unknown>(method: string, path: string, asked?: Asked): Promise<Reply<T>>;
+  /** Another account of its own, with a key of all scopes. */
+  newAccount(plan?: string, figures?: { perMinute?: number; perDay?: number }): Promise<{ id: number; key: string }>;
+  dataDir: string;
+};
+
+const unlimited = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
+
+/** Starts a service of its own in this process: real storage in a new folder, a free port, an injected clock. */
+export async function startService(options: { clock?: Clock; env?: Record<string, string>; dataDir?: string } = {}): Promise<TestService> {
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "petstore-test-")));
+  const settings = loadSettings({ PORT: "0", DATA_DIR: dataDir, ...options.env });
+  const service = await openService(settings, { clock: options.clock ?? systemClock, log: pino({ level: "silent" }) });
+  const newAccount: TestService["newAccount"] = async (plan = "enterprise", figures = plan === "enterprise" ? unlimited : {}) => {
+    const { account, key } = await service.administration["accounts.create"]({ name: "Test shop", plan, ...figures });
+    return { id: account.id, key };
+  };
+  const { id: accountId, key } = await newAccount();
+  return {
+    ...service,
+    key,
+    accountId,
+    newAccount,
+    dataDir,
+    ask: (method, path, asked) => ask(`${service.address}/v1${path}`, method, { key, ...asked }),
+    close: async () => {
+      await service.close();
+      if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Sends one request. An empty `key` sends none. */
+export async function ask<T = unknown>(url: string, method: string, { body, headers, key }: Asked = {}): Promise<Reply<T>> {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(key && { authorization: `Bearer ${key}` }),
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === "string" || body instanceof Uint8Array ? (body as string) : JSON.stringify(body) }),
+    signal: AbortSignal.timeout(60_000),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: parsed(text, response.headers) as T };
+}
+
+function parsed(text: string, headers: Headers): unknown {
+  return headers.get("content-type")?.includes("json") && text !== "" ? JSON.parse(text) : text;
+}

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import type { Category, InventoryItem, Order, Pet } from "./models.ts";
+import type { TestService } from "./service.ts";
+
+/** Sends a request that must succeed, and gives the body. */
+export async function made<T>(service: TestService, method: string, path: string, body?: unknown, key = service.key): Promise<T> {
+  const reply = await service.ask<T>(method, path, { key, ...(body !== undefined && { body }) });
+  assert.ok(reply.status < 300, `${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
+  return reply.body;
+}
+
+/** A category whose name no other has. */
+export function newCategory(service: TestService, name: string, key?: string): Promise<Category> {
+  return made<Category>(service, "POST", "/categories", { name }, key);
+}
+
+export function newPet(service: TestService, categoryId: number, fields: Partial<Pet> = {}, key?: string): Promise<Pet> {
+  return made<Pet>(service, "POST", "/pets", { name: "Rex", categoryId, ...fields }, key);
+}
+
+/** The shop that the description's examples speak of: what they name exists, as they show it, in an empty service. */
+export async function fillWithExamples(service: TestService): Promise<void> {
+  await made(service, "POST", "/categories", { name: "Dogs", description: "Man's best friend." });
+  await newCategory(service, "Cats");
+  for (const name of ["Rex", "Luna", "Tiger"]) await newPet(service, 1, { name });
+  await made<InventoryItem>(service, "PUT", "/store/inventory/1", { quantity: 5 });
+  await made<Order>(service, "POST", "/store/orders", { petId: 1, quantity: 1, shipDate: "2026-12-24T10:00:00Z" });
+}
