@@ -39,7 +39,7 @@ export const edgeLimits: EdgeLimits = {
   streamResetBurst: 200,
   streamResetsPerSecond: 33,
   sessionMegabytesMax: 4,
-  secureContextsMax: 3_000,
+  secureContextsMax: 2_000,
   hotBytesMax: 64 * 1024 * 1024,
   hotFileBytesMax: 256 * 1024,
   openFilesMax: 1_000,
