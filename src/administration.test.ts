@@ -27,7 +27,7 @@ async function openScene(t: TestContext) {
     await db.close();
     rmSync(folder, { recursive: true });
   });
-  const admin = openAdministration({ db, clock, verifier });
+  const admin = openAdministration({ db, clock, verifier, announce: async () => {} });
   return { db, time, verifier, admin, shop: (name: string) => admin["accounts.create"]({ name, plan: "pro" }) };
 }
 

@@ -16,6 +16,7 @@ import {
 import { countKeys, deleteKey, findKey, insertKey, listKeys, setExpiry, type NewKey } from "./callers/keys/keys.store.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { Database, Queryable, Transaction } from "./platform/db/database.ts";
+import type { Change } from "./platform/jobs/changes.ts";
 import { formatDateTime } from "./platform/http/dates.ts";
 import { bodyValidator } from "./platform/http/validation.ts";
 import { Problem } from "./platform/problem.ts";
@@ -38,8 +39,14 @@ type KeptKeys = { forgetAccount(accountId: number): void; forgetKey(keyId: numbe
  * What an operator may do, by name. Each operation checks its input (`invalid_request`), knows absent things as
  * `not_found`, and is done, here and in the verifier, when it answers: a key that was revoked works no more.
  */
-export function openAdministration(options: { db: Database; clock: Clock; verifier: KeptKeys }) {
-  const { db, clock, verifier } = options;
+export function openAdministration(options: {
+  db: Database;
+  clock: Clock;
+  verifier: KeptKeys;
+  /** Tells those who keep something of an account in memory, as the edge its domains. */
+  announce: (change: Change) => Promise<void>;
+}) {
+  const { db, clock, verifier, announce } = options;
   return {
     /** Makes an account with a first key of all scopes, which is shown here only. */
     "accounts.create": operation({ name: Type.String(), ...terms }, async (input) => {
@@ -64,6 +71,7 @@ export function openAdministration(options: { db: Database; clock: Clock; verifi
       const account = await db.write((tx) => updatePlan(tx, input.id, agreed));
       if (!account) throw absent("account", input.id);
       verifier.forgetAccount(account.id);
+      await announce({ accountId: account.id });
       return { account: shownAccount(account) };
     }),
 
@@ -73,6 +81,7 @@ export function openAdministration(options: { db: Database; clock: Clock; verifi
       const forget = () => verifier.forgetAccount(account.id);
       await deleteAccount(db, account.id, forget);
       forget();
+      await announce({ accountId: account.id });
       return { account: { id: account.id, name: account.name, plan: account.plan } };
     }),
 

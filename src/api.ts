@@ -13,6 +13,7 @@ import type { Gate } from "./platform/http/caller.ts";
 import { describe, type Description } from "./platform/http/description.ts";
 import type { Operation } from "./platform/http/operation.ts";
 import { addOperations } from "./platform/http/routes.ts";
+import { describedOperations } from "./publishing.ts";
 import { categoryRoutes } from "./store/categories/categories.routes.ts";
 import { inventoryRoutes } from "./store/inventory/inventory.routes.ts";
 import { orderRoutes } from "./store/orders/orders.routes.ts";
@@ -21,12 +22,12 @@ import { petRoutes } from "./store/pets/pets.routes.ts";
 /** When GET /pets/{petId} was deprecated: it was so from the first release on. */
 const getPetDeprecated = Date.UTC(2026, 0, 1);
 
-type OperationOptions = { getPetSunset: number; limiter: Pick<Limiter, "peekAccount" | "standing"> };
+type OperationOptions = { getPetSunset: number; limiter: Pick<Limiter, "peekAccount" | "standing">; publishing: Operation[] };
 
 /** The description of the API as a service with this setting serves it. */
 export function descriptionOf(getPetSunset: number): Description {
   const limiter = openMemoryLimiter({ clock: () => 0, addressQuota: { perMinute: 0, perDay: 0 } });
-  return describe(operationsOf({ getPetSunset, limiter }));
+  return describe(operationsOf({ getPetSunset, limiter, publishing: describedOperations() }));
 }
 
 /** Every operation of the API, in the order of the description. */
@@ -37,6 +38,7 @@ function operationsOf(options: OperationOptions): Operation[] {
     ...orderRoutes,
     ...inventoryRoutes,
     ...limitRoutes(options.limiter),
+    ...options.publishing,
   ];
 }
 
@@ -47,6 +49,8 @@ export type ApiOptions = {
   limiter: Limiter;
   log: Logger;
   getPetSunset: number;
+  /** The operations of projects and domains. */
+  publishing: Operation[];
   trustedProxies: BlockList;
   /** Whether the service takes requests: false while it stops. */
   ready: () => boolean;

@@ -72,7 +72,7 @@ test("while a process serves the folder it runs the commands, and knows of each 
   const { dataDir, petstore, json } = openShell(t);
   const { db, close } = await openStorage({ dataDir }, "petstore serve", 0);
   const verifier = openKeyVerifier({ db, clock: systemClock, onError: assert.ifError });
-  const administration = openAdministration({ db, clock: systemClock, verifier });
+  const administration = openAdministration({ db, clock: systemClock, verifier, announce: async () => {} });
   const socket = await openSocket(socketPath({ dataDir }), administration, assert.ifError);
   t.after(async () => {
     await socket.close();

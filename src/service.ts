@@ -11,9 +11,11 @@ import type { Clock } from "./platform/clock.ts";
 import type { Database } from "./platform/db/database.ts";
 import { forgetOldAnswers } from "./platform/http/idempotency.store.ts";
 import { repeat } from "./platform/jobs/repeat.ts";
+import { openLocalChanges } from "./platform/jobs/changes.ts";
 import type { Logger } from "./platform/log.ts";
 import { openSocket } from "./platform/socket.ts";
 import type { Settings } from "./settings.ts";
+import { openPublishing, type Publishing } from "./publishing.ts";
 import { openStorage, socketPath } from "./storage.ts";
 
 const lockWaitMs = 2_000;
@@ -26,6 +28,7 @@ export type Service = {
   app: FastifyInstance;
   db: Database;
   administration: Administration;
+  publishing: Publishing;
   /** Where it listens, as `http://127.0.0.1:8080`. */
   address: string;
   /** Finishes what is in flight, then lets everything go. */
@@ -45,16 +48,22 @@ export async function openService(settings: Settings, { clock, log }: { clock: C
   const limiter = openMemoryLimiter({ clock, addressQuota: quotaOf({ plan: "free", perMinute: null, perDay: null }) });
   const counters = openStateFile(join(settings.dataDir, "limits.state"), limiter);
   await counters.load();
-  const administration = openAdministration({ db, clock, verifier });
+  const changes = openLocalChanges();
+  const administration = openAdministration({ db, clock, verifier, announce: changes.announce });
   let ready = false;
   const gate = openGate({ verifier, limiter });
   const { getPetSunset, trustedProxies } = settings;
-  const app = openApi({ db, clock, gate, limiter, log, getPetSunset, trustedProxies, ready: () => ready });
-
+  let app: FastifyInstance | undefined;
+  let publishing: Publishing | undefined;
   let socket: Awaited<ReturnType<typeof openSocket>> | undefined;
   try {
+    const wing = await openPublishing({ settings, db, clock, log, changes });
+    publishing = wing;
+    const { operations } = wing;
+    const api = openApi({ db, clock, gate, limiter, log, getPetSunset, trustedProxies, publishing: operations, ready: () => ready });
+    app = api;
     socket = await openSocket(socketPath(settings), administration, onError);
-    const address = await app.listen({ port: settings.port, host: settings.host });
+    const address = await api.listen({ port: settings.port, host: settings.host });
     ready = true;
     const jobs = [
       repeat(limitsEveryMs, async () => (limiter.sweep(), counters.save()), onError),
@@ -62,16 +71,16 @@ export async function openService(settings: Settings, { clock, log }: { clock: C
     ];
     const close = async (): Promise<void> => {
       ready = false;
-      const impatient = setTimeout(() => app.server.closeAllConnections(), stopMs);
-      await Promise.all([app.close(), socket?.close(), ...jobs.map((job) => job.stop())]);
+      const impatient = setTimeout(() => api.server.closeAllConnections(), stopMs);
+      await Promise.all([api.close(), wing.close(), socket?.close(), ...jobs.map((job) => job.stop())]);
       clearTimeout(impatient);
       await counters.save();
       await verifier.close();
       await storage.close();
     };
-    return { app, db, administration, address, close };
+    return { app: api, db, administration, publishing: wing, address, close };
   } catch (error) {
-    await Promise.all([app.close(), socket?.close()]);
+    await Promise.all([app?.close(), publishing?.close(), socket?.close()]);
     await verifier.close();
     await storage.close();
     throw error;

@@ -19,6 +19,7 @@ const directions: Record<string, string[]> = {
   "src/importing": ["src/platform", "client"],
   "src/server.ts": ["src/service.ts", "src/settings.ts", "src/platform"],
   "src/service.ts": [
+    "src/publishing.ts",
     "src/administration.ts",
     "src/api.ts",
     "src/storage.ts",
@@ -28,10 +29,11 @@ const directions: Record<string, string[]> = {
     "src/callers",
     "src/publishing",
   ],
-  "src/administration.ts": ["src/callers", "src/platform"],
+  "src/publishing.ts": ["src/settings.ts", "src/publishing", "src/platform"],
+  "src/administration.ts": ["src/callers", "src/publishing", "src/platform"],
   "src/storage.ts": ["src/settings.ts", "src/platform"],
-  "src/api.ts": ["src/platform", "src/store", "src/callers", "src/publishing"],
-  "src/settings.ts": ["src/platform"],
+  "src/api.ts": ["src/publishing.ts", "src/platform", "src/store", "src/callers", "src/publishing"],
+  "src/settings.ts": ["src/publishing", "src/platform"],
 
   "src/store/orders": ["src/store/inventory", "src/store/pets", "src/store/categories", "src/platform"],
   "src/store/inventory": ["src/store/pets", "src/store/categories", "src/platform"],
@@ -46,6 +48,13 @@ const directions: Record<string, string[]> = {
   "src/publishing/certificates": ["src/publishing/domains", "src/publishing/projects", "src/platform"],
   "src/publishing/domains": ["src/publishing/projects", "src/platform"],
   "src/publishing/projects": ["src/platform"],
+  "src/publishing/hosts": [
+    "src/publishing/certificates",
+    "src/publishing/domains",
+    "src/publishing/projects",
+    "src/publishing/edge",
+    "src/platform",
+  ],
   "src/publishing/edge": ["src/platform"],
 
   "src/platform": [],
@@ -54,7 +63,7 @@ const directions: Record<string, string[]> = {
   bench: ["src", "client"],
   bin: ["src/main.ts"],
 };
-const mayUseRoutesAndInnerFiles = /^(src\/(service|api|callers\/gate)\.ts|bench)$/;
+const mayUseRoutesAndInnerFiles = /^(src\/(service|publishing|api|callers\/gate)\.ts|bench)$/;
 const mayReadEnvironment = /^(src\/settings\.ts$|bin\/|bench\/)/;
 const mayReadTime = /^(src\/platform\/clock\.ts$|web\/|bench\/|bin\/)/;
 const linesMax = 300;

@@ -38,7 +38,7 @@ export async function administer<K extends keyof Administration>(name: K, input:
     const storage = await openStorage(here, `petstore ${operation}`, 1_000);
     try {
       const nothingKept = { forgetAccount() {}, forgetKey() {} };
-      const administration = openAdministration({ db: storage.db, clock: systemClock, verifier: nothingKept });
+      const administration = openAdministration({ db: storage.db, clock: systemClock, verifier: nothingKept, announce: async () => {} });
       return (await administration[operation](given)) as Answer<K>;
     } finally {
       await storage.close();

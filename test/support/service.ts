@@ -24,10 +24,19 @@ export type TestService = Service & {
 
 const unlimited = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
 
+/** Free ports, and no look-up that leaves this machine: nothing answers at the discard port. */
+const edgeOfItsOwn = {
+  EDGE_HTTP_PORT: "0",
+  EDGE_HTTPS_PORT: "0",
+  EDGE_PUBLIC_HTTP_PORT: "0",
+  EDGE_PUBLIC_HTTPS_PORT: "0",
+  DNS_SERVERS: "127.0.0.1:9",
+};
+
 /** Starts a service of its own in this process: real storage in a new folder, a free port, an injected clock. */
 export async function startService(options: { clock?: Clock; env?: Record<string, string>; dataDir?: string } = {}): Promise<TestService> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "petstore-test-")));
-  const settings = loadSettings({ PORT: "0", DATA_DIR: dataDir, ...options.env });
+  const settings = loadSettings({ PORT: "0", DATA_DIR: dataDir, ...edgeOfItsOwn, ...options.env });
   const service = await openService(settings, { clock: options.clock ?? systemClock, log: pino({ level: "silent" }) });
   const newAccount: TestService["newAccount"] = async (plan = "enterprise", figures = plan === "enterprise" ? unlimited : {}) => {
     const { account, key } = await service.administration["accounts.create"]({ name: "Test shop", plan, ...figures });

@@ -3,10 +3,10 @@ import type { Clock } from "../clock.ts";
 import type { Database } from "../db/database.ts";
 import { Problem } from "../problem.ts";
 import { sendAnswer } from "./answers.ts";
-import { jsonBytesMax, parseJson, readBody, tooLarge } from "./bodies.ts";
+import { jsonBytesMax, parseJson, readBody, streamBody, tooLarge } from "./bodies.ts";
 import { idempotencyKeyOf, idempotentRunner } from "./idempotency.ts";
 import { requireJsonAccepted, requireMediaType } from "./negotiation.ts";
-import type { Answer, Call, Operation } from "./operation.ts";
+import type { Answer, Call, Operation, Received } from "./operation.ts";
 import { addressOf } from "./prefix.ts";
 import { bodyValidator, parameterValidator } from "./validation.ts";
 
@@ -35,6 +35,7 @@ function handlerOf(operation: Operation, { db, clock }: Runtime, idempotent: Ret
   const validateBody = operation.body && bodyValidator(operation.body);
   const announceDeprecation = operation.deprecated && deprecationOf(operation.deprecated);
   const mediaTypes = operation.mediaTypes ?? ["application/json"];
+  const { upload } = operation;
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const now = clock();
@@ -49,6 +50,10 @@ function handlerOf(operation: Operation, { db, clock }: Runtime, idempotent: Ret
       const bytes = await readBody(request.raw, jsonBytesMax); // a chunked body tells its size no sooner
       if (request.headers["content-type"] !== undefined || bytes.length > 0) requireMediaType(mediaTypes, request.headers);
       input = parseJson(bytes);
+    }
+    if (upload) {
+      requireBodyWithin(request, upload.bytesMax);
+      requireMediaType([upload.mediaType], request.headers);
     }
     const key = operation.method === "POST" ? idempotencyKeyOf(request.headers["idempotency-key"]) : undefined;
     const call = {
@@ -65,11 +70,19 @@ function handlerOf(operation: Operation, { db, clock }: Runtime, idempotent: Ret
     return sendAnswer(reply, answer, operation.read && request.headers["if-none-match"]);
 
     function run(given: typeof call): Promise<Answer> {
-      const { read, write } = operation;
-      if (read) return read(db, given);
-      if (key === undefined) return db.write((tx) => write(tx, given));
-      const target = `${operation.method} ${pathOf(request.url)}`;
-      return idempotent({ accountId: given.accountId, target, key }, input, now, (tx) => write(tx, given));
+      return operation.read ? operation.read(db, given) : change(operation, given);
+    }
+
+    async function change({ before, write, finish }: Exclude<Operation, { write?: undefined }>, given: typeof call): Promise<Answer> {
+      const prepared = (await before?.(db, given, streamBody(request.raw, upload?.bytesMax ?? 0))) as never;
+      try {
+        if (key === undefined) return await db.write((tx) => write(tx, given, prepared));
+        const target = `${operation.method} ${pathOf(request.url)}`;
+        const said = upload ? (prepared as Received).fingerprint : input;
+        return await idempotent({ accountId: given.accountId, target, key }, said, now, (tx) => write(tx, given, prepared));
+      } finally {
+        await finish?.(db, given, prepared);
+      }
     }
   };
 }

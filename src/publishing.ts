@@ -1,0 +1,193 @@
+import { randomBytes } from "node:crypto";
+import { getServers } from "node:dns";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "./platform/clock.ts";
+import type { Database } from "./platform/db/database.ts";
+import type { Operation } from "./platform/http/operation.ts";
+import type { Changes } from "./platform/jobs/changes.ts";
+import { repeat } from "./platform/jobs/repeat.ts";
+import type { Worker } from "./platform/jobs/worker.ts";
+import type { Logger } from "./platform/log.ts";
+import { openAuthority, type Authority } from "./publishing/certificates/authority.ts";
+import { forgetOld, keepSecret } from "./publishing/certificates/certificates.store.ts";
+import { openIssuing } from "./publishing/certificates/issuing.ts";
+import { decryptSecret, encryptSecret, newSecretsKey, parseSecretsKeys, type SecretsKeys } from "./publishing/certificates/secrets.ts";
+import { prepareConfig } from "./publishing/domains/attaching.ts";
+import { openChecking } from "./publishing/domains/checking.ts";
+import { openChecks, type Checks } from "./publishing/domains/checks.ts";
+import { domainRoutes } from "./publishing/domains/domains.routes.ts";
+import { releaseDomains } from "./publishing/domains/domains.store.ts";
+import { createDns } from "./publishing/domains/lookup.ts";
+import { openEdge, type Edge } from "./publishing/edge/edge.ts";
+import { openHosts } from "./publishing/hosts/hosts.ts";
+import { clearIncoming, contentPath } from "./publishing/projects/content.ts";
+import { openDeploying } from "./publishing/projects/deploying.ts";
+import { deploymentRoutes } from "./publishing/projects/deployments.routes.ts";
+import { isUploadTaken, releaseDeployments } from "./publishing/projects/deployments.store.ts";
+import { projectRoutes } from "./publishing/projects/projects.routes.ts";
+import { openUploads } from "./publishing/projects/uploads.ts";
+import type { Settings } from "./settings.ts";
+
+const cleanEveryMs = 60_000;
+/** A removal waits this long for DNS, to warn of a record that is still there. */
+const quickTimeoutMs = 400;
+const closeMs = 5_000;
+
+export type Publishing = {
+  operations: Operation[];
+  /** Where published projects are served. */
+  addresses: Edge["addresses"];
+  /** Resolves when nothing is due: no deployment to unpack, no domain to check, no certificate to order. */
+  idle(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type PublishingParts = { settings: Settings; db: Database; clock: Clock; log: Logger; changes: Changes };
+
+/** The publishing wing: settings → secrets → host map → edge → workers → operations. */
+export async function openPublishing({ settings, db, clock, log, changes }: PublishingParts): Promise<Publishing> {
+  const onError = (error: unknown): void => log.error({ err: error }, "background work failed");
+  const keys = secretsKeysOf(settings);
+  const proofSecret = await sharedSecret(db, keys, "ownership proofs");
+  const ticketSecret = await sharedSecret(db, keys, "session tickets");
+  await db.write(async (tx) => {
+    // With the embedded database no other process is at work: what is leased was left by one that died.
+    if (db.engine !== "sqlite") return;
+    await releaseDeployments(tx);
+    await releaseDomains(tx);
+  });
+  const contentFolder = join(settings.dataDir, "content");
+  const uploads = openUploads(join(settings.dataDir, "uploads"));
+  await clearIncoming(contentFolder);
+  await uploads.clear((name) => isUploadTaken(db, name));
+
+  const { announce } = changes;
+  const { authority, checks } = openVerification(settings, db, clock, keys, proofSecret);
+  const edge = await openServing({ settings, db, clock, log, changes }, keys, ticketSecret, contentFolder);
+
+  const workers: Worker[] = [];
+  const wake = (): void => workers.forEach((worker) => worker.wake());
+  const domains: Parameters<typeof openDeploying>[0]["domains"] = async (owner, { primary, redirects }) =>
+    prepareConfig(db, checks, owner, { ...(primary !== undefined && { primary }), redirects });
+  const deploying = openDeploying({ db, clock, uploads, contentFolder, announce, domains, onError });
+  workers.push(deploying, openChecking({ db, clock, checks, announce, verified: wake, onError }));
+  if (authority) {
+    const preflight = async (domain: Parameters<Checks["check"]>[1]) => (await checks.check(db, domain)).verdict;
+    workers.push(openIssuing({ db, clock, keys, authority, budget: settings.acmeBudget, preflight, announce, onError }));
+    authority.account().catch((error: unknown) => log.warn({ err: error }, "the certificate authority cannot be used now"));
+  }
+  const cleaning = repeat(cleanEveryMs, () => db.write((tx) => forgetOld(tx, clock())), onError);
+  wake();
+
+  return {
+    operations: [
+      ...projectRoutes({ origin: originOf(settings, edge), announce }),
+      ...deploymentRoutes({ uploads, wake, announce }),
+      ...domainRoutes({ checks, wake, announce }),
+    ],
+    addresses: edge.addresses,
+    idle: async () => {
+      // What one has done may be work for the next.
+      for (const _round of workers) for (const worker of workers) await worker.idle();
+    },
+    close: async () => {
+      await Promise.all([edge.close(closeMs), cleaning.stop(), ...workers.map((worker) => worker.stop()), authority?.close()]);
+    },
+  };
+}
+
+/** The operations as the description shows them: none of their parts is used. */
+export function describedOperations(): Operation[] {
+  const announce = (): Promise<void> => Promise.resolve();
+  const wake = (): void => undefined;
+  const dns = createDns({ servers: ["127.0.0.1"] });
+  const own = { platformDomain: "petstore.localhost", publicHost: "localhost" };
+  const checks = openChecks({ dns, quickDns: dns, own, proofSecret: Buffer.alloc(32), caaIdentities: () => null, hasAuthority: false });
+  return [
+    ...projectRoutes({ origin: (slug) => `http://${slug}.${own.platformDomain}`, announce }),
+    ...deploymentRoutes({ uploads: openUploads(""), wake, announce }),
+    ...domainRoutes({ checks, wake, announce }),
+  ];
+}
+
+function openVerification(settings: Settings, db: Database, clock: Clock, keys: SecretsKeys, proofSecret: Buffer) {
+  const { acmeDirectoryUrl: directoryUrl, acmeEabKid, acmeEabHmac } = settings;
+  const authority: Authority | undefined =
+    directoryUrl === ""
+      ? undefined
+      : openAuthority({
+          db,
+          clock,
+          keys,
+          settings: {
+            directoryUrl,
+            ca: settings.acmeCa || undefined,
+            email: settings.acmeEmail || undefined,
+            external: acmeEabKid === "" ? undefined : { keyId: acmeEabKid, hmacKey: acmeEabHmac },
+            caaIdentities: settings.acmeCaaIdentities,
+          },
+        });
+  const servers = settings.dnsServers.length > 0 ? settings.dnsServers : getServers();
+  const checks = openChecks({
+    dns: createDns({ servers }),
+    quickDns: createDns({ servers: servers.slice(0, 1), timeoutMs: quickTimeoutMs, tries: 1 }),
+    own: { platformDomain: settings.platformDomain, publicHost: new URL(settings.publicUrl).hostname },
+    proofSecret,
+    caaIdentities: () => authority?.caaIdentities() ?? null,
+    hasAuthority: authority !== undefined,
+  });
+  return { authority, checks };
+}
+
+async function openServing(
+  { settings, db, clock, log, changes }: PublishingParts,
+  keys: SecretsKeys,
+  ticketSecret: Buffer,
+  contentFolder: string,
+) {
+  const { host, edgeHttpPort, edgeHttpsPort, edgePublicHttpPort, edgePublicHttpsPort, edgeCert, edgeKey } = settings;
+  let edge: Edge | undefined;
+  const hosts = await openHosts({
+    db,
+    keys,
+    platformDomain: settings.platformDomain,
+    platformCertificate: edgeCert === "" ? null : { cert: edgeCert, key: edgeKey },
+    drop: (name) => edge?.dropHost(name),
+  });
+  changes.listen(hosts.take);
+  edge = await openEdge({
+    http: { host, port: edgeHttpPort, ...(edgePublicHttpPort !== 0 && { publicPort: edgePublicHttpPort }) },
+    https: { host, port: edgeHttpsPort, ...(edgePublicHttpsPort !== 0 && { publicPort: edgePublicHttpsPort }) },
+    sites: hosts.sites,
+    certificates: hosts.certificates,
+    challenges: hosts.challenges,
+    contentPath: (hash, encoding) => contentPath(contentFolder, hash, encoding),
+    ticketSecret,
+    log,
+    clock,
+  });
+  return edge;
+}
+
+/** Where a slug is served: over HTTPS where the operator has given a certificate for it. */
+function originOf({ platformDomain, edgeCert, edgePublicHttpPort, edgePublicHttpsPort }: Settings, { addresses }: Edge) {
+  const secure = edgeCert !== "" && addresses.https !== undefined;
+  const port = secure ? edgePublicHttpsPort || addresses.https?.port : edgePublicHttpPort || addresses.http.port;
+  const suffix = port === (secure ? 443 : 80) ? "" : `:${port}`;
+  return (slug: string): string => `${secure ? "https" : "http"}://${slug}.${platformDomain}${suffix}`;
+}
+
+/** `SECRETS_KEY`, or the one that the first start made, readable by its owner alone. */
+function secretsKeysOf({ secretsKey, dataDir }: Settings): SecretsKeys {
+  if (secretsKey !== null) return secretsKey;
+  const path = join(dataDir, "secrets.key");
+  if (!existsSync(path)) writeFileSync(path, `${newSecretsKey()}\n`, { mode: 0o600, flag: "wx" });
+  return parseSecretsKeys(readFileSync(path, "utf8").trim());
+}
+
+/** 32 bytes that all nodes share, made by the first. */
+async function sharedSecret(db: Database, keys: SecretsKeys, name: string): Promise<Buffer> {
+  const fresh = encryptSecret(keys, randomBytes(32).toString("base64"), name);
+  return Buffer.from(decryptSecret(keys, await db.write((tx) => keepSecret(tx, name, fresh)), name), "base64");
+}
