@@ -20,6 +20,7 @@ import type { Change } from "./platform/jobs/changes.ts";
 import { formatDateTime } from "./platform/http/dates.ts";
 import { bodyValidator } from "./platform/http/validation.ts";
 import { Problem } from "./platform/problem.ts";
+import { deleteProjectsOf } from "./publishing/projects/projects.store.ts";
 
 const listMax = 1_000;
 const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
@@ -79,6 +80,7 @@ export function openAdministration(options: {
     "accounts.delete": operation({ id }, async (input) => {
       const account = await demandAccount(db, input.id);
       const forget = () => verifier.forgetAccount(account.id);
+      await deleteProjectsOf(db, account.id);
       await deleteAccount(db, account.id, forget);
       forget();
       await announce({ accountId: account.id });

@@ -9,6 +9,7 @@ import type { Changes } from "./platform/jobs/changes.ts";
 import { repeat } from "./platform/jobs/repeat.ts";
 import type { Worker } from "./platform/jobs/worker.ts";
 import type { Logger } from "./platform/log.ts";
+import { Problem } from "./platform/problem.ts";
 import { openAuthority, type Authority } from "./publishing/certificates/authority.ts";
 import { forgetOld, keepSecret } from "./publishing/certificates/certificates.store.ts";
 import { openIssuing } from "./publishing/certificates/issuing.ts";
@@ -36,8 +37,10 @@ const closeMs = 5_000;
 
 export type Publishing = {
   operations: Operation[];
-  /** Where published projects are served. */
-  addresses: Edge["addresses"];
+  /** Reads what is published, opens the edge and begins to work; the database has to answer. Rejects where a port is taken. */
+  start(): Promise<void>;
+  /** Where published projects are served; undefined before the start. */
+  addresses(): Edge["addresses"] | undefined;
   /** Resolves when nothing is due: no deployment to unpack, no domain to check, no certificate to order. */
   idle(): Promise<void>;
   close(): Promise<void>;
@@ -45,56 +48,72 @@ export type Publishing = {
 
 export type PublishingParts = { settings: Settings; db: Database; clock: Clock; log: Logger; changes: Changes };
 
-/** The publishing wing: settings → secrets → host map → edge → workers → operations. */
-export async function openPublishing({ settings, db, clock, log, changes }: PublishingParts): Promise<Publishing> {
+/** The publishing wing: settings → secrets → host map → edge → workers, and the operations of projects and domains. */
+export function openPublishing(parts: PublishingParts): Publishing {
+  const { settings, db, clock, log, changes } = parts;
   const onError = (error: unknown): void => log.error({ err: error }, "background work failed");
   const keys = secretsKeysOf(settings);
-  const proofSecret = await sharedSecret(db, keys, "ownership proofs");
-  const ticketSecret = await sharedSecret(db, keys, "session tickets");
-  await db.write(async (tx) => {
-    // With the embedded database no other process is at work: what is leased was left by one that died.
-    if (db.engine !== "sqlite") return;
-    await releaseDeployments(tx);
-    await releaseDomains(tx);
-  });
   const contentFolder = join(settings.dataDir, "content");
   const uploads = openUploads(join(settings.dataDir, "uploads"));
-  await clearIncoming(contentFolder);
-  await uploads.clear((name) => isUploadTaken(db, name));
-
   const { announce } = changes;
-  const { authority, checks } = openVerification(settings, db, clock, keys, proofSecret);
-  const edge = await openServing({ settings, db, clock, log, changes }, keys, ticketSecret, contentFolder);
-
+  let proofSecret: Buffer | undefined;
+  const { authority, checks } = openVerification(settings, db, clock, keys, () => proofSecret ?? notStarted());
+  let edge: Edge | undefined;
   const workers: Worker[] = [];
   const wake = (): void => workers.forEach((worker) => worker.wake());
-  const domains: Parameters<typeof openDeploying>[0]["domains"] = async (owner, { primary, redirects }) =>
-    prepareConfig(db, checks, owner, { ...(primary !== undefined && { primary }), redirects });
-  const deploying = openDeploying({ db, clock, uploads, contentFolder, announce, domains, onError });
-  workers.push(deploying, openChecking({ db, clock, checks, announce, verified: wake, onError }));
-  if (authority) {
-    const preflight = async (domain: Parameters<Checks["check"]>[1]) => (await checks.check(db, domain)).verdict;
-    workers.push(openIssuing({ db, clock, keys, authority, budget: settings.acmeBudget, preflight, announce, onError }));
-    authority.account().catch((error: unknown) => log.warn({ err: error }, "the certificate authority cannot be used now"));
+  let cleaning: ReturnType<typeof repeat> | undefined;
+
+  async function start(): Promise<void> {
+    proofSecret = await sharedSecret(db, keys, "ownership proofs");
+    await takeUpAfterStop();
+    edge = await openServing(parts, keys, await sharedSecret(db, keys, "session tickets"), contentFolder);
+    const domains: Parameters<typeof openDeploying>[0]["domains"] = async (owner, { primary, redirects }) =>
+      prepareConfig(db, checks, owner, { ...(primary !== undefined && { primary }), redirects });
+    workers.push(
+      openDeploying({ db, clock, uploads, contentFolder, announce, domains, onError }),
+      openChecking({ db, clock, checks, announce, verified: wake, onError }),
+    );
+    if (authority) {
+      const preflight = async (domain: Parameters<Checks["check"]>[1]) => (await checks.check(db, domain)).verdict;
+      workers.push(openIssuing({ db, clock, keys, authority, budget: settings.acmeBudget, preflight, announce, onError }));
+      authority.account().catch((error: unknown) => log.warn({ err: error }, "the certificate authority cannot be used now"));
+    }
+    cleaning = repeat(cleanEveryMs, () => db.write((tx) => forgetOld(tx, clock())), onError);
+    wake();
   }
-  const cleaning = repeat(cleanEveryMs, () => db.write((tx) => forgetOld(tx, clock())), onError);
-  wake();
+
+  /** With the embedded database no other process is at work: what is leased or half written was left by one that died. */
+  async function takeUpAfterStop(): Promise<void> {
+    if (db.engine !== "sqlite") return;
+    await db.write(async (tx) => {
+      await releaseDeployments(tx);
+      await releaseDomains(tx);
+    });
+    await clearIncoming(contentFolder);
+    await uploads.clear((name) => isUploadTaken(db, name));
+  }
 
   return {
     operations: [
-      ...projectRoutes({ origin: originOf(settings, edge), announce }),
+      ...projectRoutes({ origin: (slug) => originOf(settings, edge, slug), announce }),
       ...deploymentRoutes({ uploads, wake, announce }),
       ...domainRoutes({ checks, wake, announce }),
     ],
-    addresses: edge.addresses,
+    start,
+    addresses: () => edge?.addresses,
     idle: async () => {
       // What one has done may be work for the next.
       for (const _round of workers) for (const worker of workers) await worker.idle();
     },
     close: async () => {
-      await Promise.all([edge.close(closeMs), cleaning.stop(), ...workers.map((worker) => worker.stop()), authority?.close()]);
+      authority?.close();
+      await Promise.all([edge?.close(closeMs), cleaning?.stop(), ...workers.map((worker) => worker.stop())]);
     },
   };
+}
+
+function notStarted(): never {
+  throw new Problem("unavailable", "The service is starting.", { headers: { "retry-after": "1" } });
 }
 
 /** The operations as the description shows them: none of their parts is used. */
@@ -103,7 +122,7 @@ export function describedOperations(): Operation[] {
   const wake = (): void => undefined;
   const dns = createDns({ servers: ["127.0.0.1"] });
   const own = { platformDomain: "petstore.localhost", publicHost: "localhost" };
-  const checks = openChecks({ dns, quickDns: dns, own, proofSecret: Buffer.alloc(32), caaIdentities: () => null, hasAuthority: false });
+  const checks = openChecks({ dns, quickDns: dns, own, proofSecret: () => Buffer.alloc(0), caaIdentities: () => null, hasAuthority: false });
   return [
     ...projectRoutes({ origin: (slug) => `http://${slug}.${own.platformDomain}`, announce }),
     ...deploymentRoutes({ uploads: openUploads(""), wake, announce }),
@@ -111,7 +130,7 @@ export function describedOperations(): Operation[] {
   ];
 }
 
-function openVerification(settings: Settings, db: Database, clock: Clock, keys: SecretsKeys, proofSecret: Buffer) {
+function openVerification(settings: Settings, db: Database, clock: Clock, keys: SecretsKeys, proofSecret: () => Uint8Array) {
   const { acmeDirectoryUrl: directoryUrl, acmeEabKid, acmeEabHmac } = settings;
   const authority: Authority | undefined =
     directoryUrl === ""
@@ -171,11 +190,12 @@ async function openServing(
 }
 
 /** Where a slug is served: over HTTPS where the operator has given a certificate for it. */
-function originOf({ platformDomain, edgeCert, edgePublicHttpPort, edgePublicHttpsPort }: Settings, { addresses }: Edge) {
-  const secure = edgeCert !== "" && addresses.https !== undefined;
-  const port = secure ? edgePublicHttpsPort || addresses.https?.port : edgePublicHttpPort || addresses.http.port;
+function originOf({ platformDomain, edgeCert, edgePublicHttpPort, edgePublicHttpsPort }: Settings, edge: Edge | undefined, slug: string) {
+  const secure = edgeCert !== "";
+  const { http, https } = edge?.addresses ?? notStarted();
+  const port = secure ? edgePublicHttpsPort || https?.port : edgePublicHttpPort || http.port;
   const suffix = port === (secure ? 443 : 80) ? "" : `:${port}`;
-  return (slug: string): string => `${secure ? "https" : "http"}://${slug}.${platformDomain}${suffix}`;
+  return `${secure ? "https" : "http"}://${slug}.${platformDomain}${suffix}`;
 }
 
 /** `SECRETS_KEY`, or the one that the first start made, readable by its owner alone. */

@@ -57,8 +57,9 @@ export async function openService(settings: Settings, { clock, log }: { clock: C
   let publishing: Publishing | undefined;
   let socket: Awaited<ReturnType<typeof openSocket>> | undefined;
   try {
-    const wing = await openPublishing({ settings, db, clock, log, changes });
+    const wing = openPublishing({ settings, db, clock, log, changes });
     publishing = wing;
+    await wing.start();
     const { operations } = wing;
     const api = openApi({ db, clock, gate, limiter, log, getPetSunset, trustedProxies, publishing: operations, ready: () => ready });
     app = api;

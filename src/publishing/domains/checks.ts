@@ -14,7 +14,7 @@ export type CheckParts = {
   quickDns: Dns;
   own: OwnNames;
   /** What the tokens of ownership proofs are made with. */
-  proofSecret: Uint8Array;
+  proofSecret: () => Uint8Array;
   /** The authority's names in CAA records; null where no authority is set or it is not known yet. */
   caaIdentities: () => readonly string[] | null;
   /** Whether there is an authority to order certificates from. */
@@ -28,7 +28,7 @@ export type Checked = { verdict: Verdict; proved: boolean };
 export function openChecks(parts: CheckParts) {
   const { dns, quickDns, own } = parts;
   const challengeOf = ({ accountId, hostname }: { accountId: number; hostname: string }): Challenge =>
-    challengeFor(parts.proofSecret, accountId, hostname);
+    challengeFor(parts.proofSecret(), accountId, hostname);
 
   async function check(db: Queryable, domain: StoredDomain): Promise<Checked> {
     const proved = needsProof(domain, await listVerifications(db, domain.registrableDomain));

@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import { breaks, type Queryable, type Transaction } from "../../platform/db/database.ts";
+import { breaks, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
 
 export type StoredProject = {
@@ -85,6 +85,19 @@ export async function deleteProject(tx: Transaction, accountId: number, id: numb
     WHERE d.account_id = ${accountId} AND d.project_id = ${id}
     ON CONFLICT (hash) DO NOTHING`);
   await tx.query(sql`DELETE FROM projects WHERE account_id = ${accountId} AND id = ${id}`);
+}
+
+const deletedAtOnce = 50;
+
+/** Deletes every project of an account, some at a time, so that nobody's writes wait for a large one. */
+export async function deleteProjectsOf(db: Database, accountId: number): Promise<void> {
+  for (let left = deletedAtOnce; left === deletedAtOnce;) {
+    left = await db.write(async (tx) => {
+      const some = await listProjects(tx, accountId, 0, deletedAtOnce);
+      for (const { id } of some) await deleteProject(tx, accountId, id);
+      return some.length;
+    });
+  }
 }
 
 const slugTaken =
