@@ -21,7 +21,7 @@ import { domainRoutes } from "./publishing/domains/domains.routes.ts";
 import { releaseDomains } from "./publishing/domains/domains.store.ts";
 import { createDns } from "./publishing/domains/lookup.ts";
 import { openEdge, type Edge } from "./publishing/edge/edge.ts";
-import { openHosts } from "./publishing/hosts/hosts.ts";
+import { openHosts } from "./publishing/hosts/host-map.ts";
 import { clearIncoming, contentPath } from "./publishing/projects/content.ts";
 import { openDeploying } from "./publishing/projects/deploying.ts";
 import { deploymentRoutes } from "./publishing/projects/deployments.routes.ts";
@@ -122,7 +122,14 @@ export function describedOperations(): Operation[] {
   const wake = (): void => undefined;
   const dns = createDns({ servers: ["127.0.0.1"] });
   const own = { platformDomain: "petstore.localhost", publicHost: "localhost" };
-  const checks = openChecks({ dns, quickDns: dns, own, proofSecret: () => Buffer.alloc(0), caaIdentities: () => null, hasAuthority: false });
+  const checks = openChecks({
+    dns,
+    quickDns: dns,
+    own,
+    proofSecret: () => Buffer.alloc(0),
+    caaIdentities: () => null,
+    hasAuthority: false,
+  });
   return [
     ...projectRoutes({ origin: (slug) => `http://${slug}.${own.platformDomain}`, announce }),
     ...deploymentRoutes({ uploads: openUploads(""), wake, announce }),

@@ -2,8 +2,6 @@ import assert from "node:assert/strict";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest, type Agent } from "node:https";
 import { text } from "node:stream/consumers";
-import { createGzip } from "node:zlib";
-import { pack } from "tar-stream";
 import type { Domain } from "../../src/publishing/domains/domains.ts";
 import type { Deployment } from "../../src/publishing/projects/deployments.ts";
 import type { Project } from "../../src/publishing/projects/projects.ts";
@@ -11,6 +9,7 @@ import { startDnsServer, type DnsServer } from "./dns-server.ts";
 import { freePorts, startPebble, type Pebble } from "./pebble.ts";
 import { startService, type Reply, type TestService } from "./service.ts";
 import { made } from "./shop.ts";
+import { packSite } from "./sites.ts";
 
 export type Site = { status: number; headers: IncomingMessage["headers"]; body: string };
 
@@ -33,7 +32,9 @@ export type Platform = {
 };
 
 /** Starts a platform at `sites.test`, whose addresses are 127.0.0.1. */
-export async function openPlatform(options: { env?: Record<string, string>; directoryUrl?: (pebble: Pebble) => Promise<string> } = {}): Promise<Platform> {
+export async function openPlatform(
+  options: { env?: Record<string, string>; directoryUrl?: (pebble: Pebble) => Promise<string> } = {},
+): Promise<Platform> {
   const dns = await startDnsServer();
   dns.set("sites.test", "A", ["127.0.0.1"]);
   const [httpPort, httpsPort] = await freePorts(2);
@@ -54,8 +55,12 @@ export async function openPlatform(options: { env?: Record<string, string>; dire
   });
   const root = await pebble.root();
 
-  async function deploy(projectId: number, files: Record<string, string>, { key = service.key, petstore = {} }: { key?: string; petstore?: object } = {}) {
-    const body = await archive({ ...files, "petstore.json": JSON.stringify(petstore) });
+  async function deploy(
+    projectId: number,
+    files: Record<string, string>,
+    { key = service.key, petstore = {} }: { key?: string; petstore?: object } = {},
+  ) {
+    const body = await packSite({ ...files, "petstore.json": JSON.stringify(petstore) });
     const headers = { "content-type": "application/gzip" };
     const sent = await service.ask<Deployment>("POST", `/projects/${projectId}/deployments`, { key, body, headers });
     assert.equal(sent.status, 202, JSON.stringify(sent.body));
@@ -82,21 +87,15 @@ export async function openPlatform(options: { env?: Record<string, string>; dire
       made<Domain>(service, "GET", `/projects/${projectId}/domains/${hostname}`, undefined, key),
     http: (host, path) => read(httpRequest({ host: "127.0.0.1", port: httpPort, path, headers: { host }, agent: false })),
     https: (host, path, agent) =>
-      read(httpsRequest({ host: "127.0.0.1", port: httpsPort, path, headers: { host }, servername: host, ca: root, agent: agent ?? false })),
+      read(
+        httpsRequest({ host: "127.0.0.1", port: httpsPort, path, headers: { host }, servername: host, ca: root, agent: agent ?? false }),
+      ),
     async close() {
       await service.close();
       await pebble.stop();
       await dns.close();
     },
   };
-}
-
-/** A gzipped tar of these files. */
-export async function archive(files: Record<string, string>): Promise<Uint8Array> {
-  const tar = pack();
-  for (const [name, content] of Object.entries(files)) tar.entry({ name }, content);
-  tar.finalize();
-  return Buffer.concat((await Array.fromAsync(tar.pipe(createGzip()))) as Buffer[]);
 }
 
 async function read(request: ReturnType<typeof httpRequest>): Promise<Site> {

@@ -37,7 +37,7 @@ const www: Domain = {
   hostname: "www.example.com",
   projectId: 1,
   kind: "subdomain",
-  status: "pending",
+  status: "verified",
   primary: false,
   redirect: null,
   record: { type: "CNAME", name: "www", value: "petstore.localhost", ttl: 3600 },
@@ -45,8 +45,16 @@ const www: Domain = {
   problems: [],
   certificate: { status: "none", issuedAt: null, expiresAt: null, problem: null, retryAt: null },
   attention: null,
-  nextCheckAt: "2026-12-24T10:00:00Z",
+  nextCheckAt: "2026-12-25T10:00:00Z",
   createdAt: "2026-12-24T10:00:00Z",
+  verifiedAt: "2026-12-24T10:00:00Z",
+};
+const shop: Domain = {
+  ...www,
+  hostname: "shop.example.com",
+  status: "pending",
+  record: { ...www.record, name: "shop" },
+  nextCheckAt: "2026-12-24T10:00:00Z",
   verifiedAt: null,
 };
 
@@ -94,11 +102,7 @@ export function domainRoutes({ checks, wake, announce }: DomainParts): Operation
       body: NewDomain,
       example: { params: { projectId: 1 }, body: { hostname: "shop.example.com" } },
       answers: {
-        201: created("The domain, to be verified.", Domain, {
-          ...www,
-          hostname: "shop.example.com",
-          record: { ...www.record, name: "shop" },
-        }),
+        201: created("The domain, to be verified.", Domain, shop),
       },
       problems: ["plan_required", "not_found", "project_not_deployed", "domain_taken"],
       before: async (db, { accountId, params: { projectId }, body }) => {
@@ -215,7 +219,7 @@ export function domainRoutes({ checks, wake, announce }: DomainParts): Operation
       scope: "publishing:write",
       params: DomainPath,
       example: { params: oneParams },
-      answers: { 200: resource("The domain as it was found.", Domain, { ...www, status: "verified", verifiedAt: "2026-12-24T10:00:00Z" }) },
+      answers: { 200: resource("The domain as it was found.", Domain, www) },
       problems: ["plan_required", "not_found"],
       before: async (db, { accountId, params: { projectId, hostname } }) => {
         await requirePaidPlan(db, accountId);
