@@ -102,8 +102,8 @@ export function openPublishing(parts: PublishingParts): Publishing {
     start,
     addresses: () => edge?.addresses,
     idle: async () => {
-      // What one has done may be work for the next.
-      for (const _round of workers) for (const worker of workers) await worker.idle();
+      // What one has done may be work for the next, all the way through.
+      for (let round = 0; round < workers.length; round++) for (const worker of workers) await worker.idle();
     },
     close: async () => {
       authority?.close();
@@ -173,16 +173,16 @@ async function openServing(
   contentFolder: string,
 ) {
   const { host, edgeHttpPort, edgeHttpsPort, edgePublicHttpPort, edgePublicHttpsPort, edgeCert, edgeKey } = settings;
-  let edge: Edge | undefined;
+  const opened: { edge?: Edge } = {};
   const hosts = await openHosts({
     db,
     keys,
     platformDomain: settings.platformDomain,
     platformCertificate: edgeCert === "" ? null : { cert: edgeCert, key: edgeKey },
-    drop: (name) => edge?.dropHost(name),
+    drop: (name) => opened.edge?.dropHost(name),
   });
   changes.listen(hosts.take);
-  edge = await openEdge({
+  opened.edge = await openEdge({
     http: { host, port: edgeHttpPort, ...(edgePublicHttpPort !== 0 && { publicPort: edgePublicHttpPort }) },
     https: { host, port: edgeHttpsPort, ...(edgePublicHttpsPort !== 0 && { publicPort: edgePublicHttpsPort }) },
     sites: hosts.sites,
@@ -193,7 +193,7 @@ async function openServing(
     log,
     clock,
   });
-  return edge;
+  return opened.edge;
 }
 
 /** Where a slug is served: over HTTPS where the operator has given a certificate for it. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { isIP, BlockList } from "node:net";
 import { resolve } from "node:path";
 import { parseDateTime } from "./platform/http/dates.ts";
+import { addressList, attempt, host, integer, items, origin, type Parse } from "./platform/parse.ts";
 import { parseBudget, parseSecretsKeys } from "./publishing/certificates/certificates.ts";
 import { isPlatformDomain, parseNameserver } from "./publishing/domains/domains.ts";
 
@@ -14,8 +14,6 @@ export class SettingError extends Error {
 }
 
 type Environment = Record<string, string | undefined>;
-/** Gives the value, or undefined for a text that is not allowed. */
-type Parse<T> = (text: string) => T | undefined;
 type Setting<T> = {
   name: string;
   /** Text of the default, or how it follows from the environment. */
@@ -102,18 +100,18 @@ const table = {
     meaning: "The authority that certificates of custom domains come from; none without it",
   }),
   acmeCa: file("ACME_CA_FILE", "PEM file of the authorities that the directory's own certificate may come from"),
-  acmeEmail: text("ACME_EMAIL", /^[^\s@,]+@[^\s@,]+$/, "an email address", "Where the authority may write to"),
-  acmeEabKid: text(
+  acmeEmail: matching("ACME_EMAIL", /^[^\s@,]+@[^\s@,]+$/, "an email address", "Where the authority may write to"),
+  acmeEabKid: matching(
     "ACME_EAB_KID",
     /^[\x21-\x7e]{1,500}$/,
     "a key identifier",
     "Key identifier of the account at the authority, where it binds one",
   ),
-  acmeEabHmac: { ...text("ACME_EAB_HMAC", /^[\w+/=-]{1,500}$/, "a base64url key", "The HMAC key that belongs to it"), secret: true },
+  acmeEabHmac: { ...matching("ACME_EAB_HMAC", /^[\w+/=-]{1,500}$/, "a base64url key", "The HMAC key that belongs to it"), secret: true },
   acmeCaaIdentities: setting({
     name: "ACME_CAA_IDENTITIES",
     fallback: "",
-    parse: (text) => list(text, (item) => (/^[a-z0-9.-]{1,253}$/i.test(item) ? item.toLowerCase() : undefined)),
+    parse: (text) => items(text, (item) => (/^[a-z0-9.-]{1,253}$/i.test(item) ? item.toLowerCase() : undefined)),
     allowed: "domain names, separated by commas",
     meaning: "The authority's names in CAA records, in place of the directory's caaIdentities",
   }),
@@ -135,7 +133,7 @@ const table = {
   dnsServers: setting({
     name: "DNS_SERVERS",
     fallback: "",
-    parse: (text) => list(text, (item) => attempt(() => (parseNameserver(item), item))),
+    parse: (text) => items(text, (item) => attempt(() => (parseNameserver(item), item))),
     allowed: "IP addresses with or without a port, separated by commas",
     meaning: "The DNS resolvers that domains are checked with; the system's unless told",
   }),
@@ -214,7 +212,7 @@ function port(name: string, fallback: Setting<number>["fallback"], meaning: stri
   return { name, fallback, parse: integer(0, 65_535), allowed: "a port from 0 to 65535 (0 takes a free one)", meaning };
 }
 
-function text(name: string, form: RegExp, allowed: string, meaning: string): Setting<string> {
+function matching(name: string, form: RegExp, allowed: string, meaning: string): Setting<string> {
   return { name, fallback: "", parse: (value) => (value === "" || form.test(value) ? value : undefined), allowed, meaning };
 }
 
@@ -229,21 +227,6 @@ function file(name: string, meaning: string): Setting<string> {
   };
 }
 
-function attempt<T>(parse: () => T): T | undefined {
-  try {
-    return parse();
-  } catch {
-    return undefined;
-  }
-}
-
-/** The items between the commas; undefined where one of them is not allowed. */
-function list<T>(value: string, parse: (item: string) => T | undefined): T[] | undefined {
-  const items = value.split(",").map((item) => item.trim());
-  const parsedItems = items.filter((item) => item !== "").map(parse);
-  return parsedItems.every((item) => item !== undefined) ? parsedItems : undefined;
-}
-
 function fallbackOf(entry: Setting<unknown>, env: Environment): string {
   return typeof entry.fallback === "string" ? entry.fallback : entry.fallback(env);
 }
@@ -253,38 +236,4 @@ function parsed(entry: Setting<unknown>, env: Environment): unknown {
   const value = entry.parse(text);
   if (value === undefined) throw new SettingError(entry.name, entry.secret ? "(secret)" : text, entry.allowed);
   return value;
-}
-
-function integer(min: number, max: number): Parse<number> {
-  return (text) => {
-    const value = /^(0|[1-9]\d{0,9})$/.test(text) ? Number(text) : NaN;
-    return value >= min && value <= max ? value : undefined;
-  };
-}
-
-function host(text: string): string | undefined {
-  return isIP(text) || /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text) ? text : undefined;
-}
-
-function origin(text: string): string | undefined {
-  if (!URL.canParse(text)) return undefined;
-  const url = new URL(text);
-  if (url.protocol !== "http:" && url.protocol !== "https:") return undefined;
-  return url.href === `${url.origin}/` ? url.origin : undefined;
-}
-
-function addressList(text: string): BlockList | undefined {
-  const list = new BlockList();
-  for (const item of text.split(",").map((part) => part.trim())) {
-    if (item === "") continue;
-    const [address = "", bits, ...rest] = item.split("/");
-    const version = isIP(address);
-    if (version === 0 || rest.length > 0) return undefined;
-    const family = version === 4 ? "ipv4" : "ipv6";
-    const width = version === 4 ? 32 : 128;
-    const prefix = bits === undefined ? width : integer(0, width)(bits);
-    if (prefix === undefined) return undefined;
-    list.addSubnet(address, prefix, family);
-  }
-  return list;
 }

@@ -4,8 +4,8 @@ export type Change = { accountId: number } | { accountId: number; projectId: num
 /** Tells every live node of a change that is committed. */
 export type Changes = {
   /** Resolves when every node that listens has taken the change in; rejects where one could not. */
-  announce(change: Change): Promise<void>;
-  listen(hear: (change: Change) => Promise<void>): void;
+  announce: (change: Change) => Promise<void>;
+  listen: (hear: (change: Change) => Promise<void>) => void;
 };
 
 /** The changes of a single process, as with the embedded database. */

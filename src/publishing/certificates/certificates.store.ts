@@ -93,7 +93,7 @@ export async function listSpent(db: Queryable, budget: Budget, subjects: Subject
     const rows = await db.query<{ at: number }>(sql`
       SELECT at FROM spends WHERE limit_name = ${name} AND subject = ${subjectOf(name, subjects)} AND at > ${now - limit.perMs}
       ORDER BY at DESC LIMIT ${limit.count}`);
-    spent[name] = rows.map(({ at }) => Number(at));
+    spent[name] = rows.map(({ at }) => at);
   }
   return spent;
 }

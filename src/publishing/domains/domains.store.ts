@@ -159,7 +159,7 @@ export async function saveNames(
 export async function listVerifications(db: Queryable, registrableDomain: string): Promise<Verification[]> {
   const rows = await db.query<{ account_id: number; verified_at: number }>(sql`
     SELECT account_id, MAX(verified_at) AS verified_at FROM verifications WHERE registrable_domain = ${registrableDomain} GROUP BY account_id`);
-  return rows.map((row) => ({ accountId: row.account_id, verifiedAt: Number(row.verified_at) }));
+  return rows.map((row) => ({ accountId: row.account_id, verifiedAt: row.verified_at }));
 }
 
 export async function recordVerification(
