@@ -66,8 +66,9 @@ export function openWorker<T>({ claim, run, atOnceMax, everyMs, onError }: Work<
   }
 
   async function idle(): Promise<void> {
+    const busy = (): boolean => looking !== undefined || running.size > 0;
     wake();
-    while (looking || running.size > 0) await Promise.all([looking, ...running]);
+    while (busy()) await Promise.all([looking, ...running]);
   }
 
   const timer = setInterval(wake, everyMs).unref();
