@@ -28,20 +28,23 @@ export type Platform = {
   domain(projectId: number, hostname: string, key?: string): Promise<Domain>;
   http(host: string, path: string): Promise<Site>;
   https(host: string, path: string, agent?: Agent): Promise<Site>;
+  /** Stops the service and starts it again on the same data. */
+  restart(): Promise<void>;
   close(): Promise<void>;
 };
 
 /** Starts a platform at `sites.test`, whose addresses are 127.0.0.1. */
 export async function openPlatform(
-  options: { env?: Record<string, string>; directoryUrl?: (pebble: Pebble) => Promise<string> } = {},
+  options: { env?: Record<string, string>; dataDir?: string; directoryUrl?: (pebble: Pebble) => Promise<string> } = {},
 ): Promise<Platform> {
   const dns = await startDnsServer();
   dns.set("sites.test", "A", ["127.0.0.1"]);
   const [httpPort, httpsPort] = await freePorts(2);
   const pebble = await startPebble({ dns: dns.address, httpPort: httpPort!, tlsPort: httpsPort! });
   const time = { now: Date.now() };
-  const service = await startService({
+  const start = {
     clock: () => time.now,
+    ...(options.dataDir !== undefined && { dataDir: options.dataDir }),
     env: {
       PLATFORM_DOMAIN: "sites.test",
       EDGE_HTTP_PORT: String(httpPort),
@@ -52,39 +55,47 @@ export async function openPlatform(
       ACME_CAA_IDENTITIES: "ca.test",
       ...options.env,
     },
-  });
+  };
+  let service = await startService(start);
+  const { key: ownKey, accountId } = service;
   const root = await pebble.root();
 
   async function deploy(
     projectId: number,
     files: Record<string, string>,
-    { key = service.key, petstore = {} }: { key?: string; petstore?: object } = {},
+    { key = ownKey, petstore = {} }: { key?: string; petstore?: object } = {},
   ) {
     const body = await packSite({ ...files, "petstore.json": JSON.stringify(petstore) });
     const headers = { "content-type": "application/gzip" };
     const sent = await service.ask<Deployment>("POST", `/projects/${projectId}/deployments`, { key, body, headers });
     assert.equal(sent.status, 202, JSON.stringify(sent.body));
     await service.publishing.idle();
-    return made<Deployment>(service, "GET", `/projects/${projectId}/deployments/${sent.body.id}`, undefined, key);
+    return made<Deployment>({ ...service, key: ownKey }, "GET", `/projects/${projectId}/deployments/${sent.body.id}`, undefined, key);
   }
 
   return {
-    service,
+    get service() {
+      return { ...service, key: ownKey, accountId };
+    },
+    async restart() {
+      await service.close();
+      service = await startService(start);
+    },
     dns,
     pebble,
     root,
     time,
     deploy,
-    async project(slug, files, { key = service.key, petstore } = {}) {
+    async project(slug, files, { key = ownKey, petstore } = {}) {
       const { id } = await made<Project>(service, "POST", "/projects", { name: slug, slug }, key);
       const deployment = await deploy(id, files, { key, ...(petstore && { petstore }) });
       assert.equal(deployment.status, "ready", deployment.error ?? "");
       return id;
     },
-    addDomain: (projectId, hostname, key = service.key) =>
+    addDomain: (projectId, hostname, key = ownKey) =>
       service.ask<Domain>("POST", `/projects/${projectId}/domains`, { key, body: { hostname } }),
-    domain: (projectId, hostname, key = service.key) =>
-      made<Domain>(service, "GET", `/projects/${projectId}/domains/${hostname}`, undefined, key),
+    domain: (projectId, hostname, key = ownKey) =>
+      made<Domain>({ ...service, key: ownKey }, "GET", `/projects/${projectId}/domains/${hostname}`, undefined, key),
     http: (host, path) => read(httpRequest({ host: "127.0.0.1", port: httpPort, path, headers: { host }, agent: false })),
     https: (host, path, agent) =>
       read(

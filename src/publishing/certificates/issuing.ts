@@ -192,7 +192,7 @@ export function openIssuing(parts: IssuingParts): Worker {
         expiresAt: notAfter,
         problem: null,
         retryAt: null,
-        dueAt: Math.min(at, now + hourMs),
+        dueAt: now + hourMs,
       };
       if (!(await noteCertificate(tx, domain, domain.leaseUntil, done, false))) return false;
       const id = await saveCertificate(tx, accountId, { hostname, chain, key, notBefore, notAfter, renewalId, renewAt: at });
