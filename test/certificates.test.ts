@@ -11,6 +11,9 @@ import { openPlatform, type Platform } from "./support/platform.ts";
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
+/** How many orders the authority has made; a nonce that it refused is none. */
+const ordersAt = ({ requests }: AcmeProxy): number => requests.filter(({ path, status }) => path === "/order-plz" && status === 201).length;
+
 /** A platform with a proxy in front of its authority, and a deployed project. */
 async function openScene(t: TestContext, env: Record<string, string> = {}) {
   const proxies: AcmeProxy[] = [];
@@ -35,7 +38,7 @@ async function openScene(t: TestContext, env: Record<string, string> = {}) {
     await platform.addDomain(project, hostname);
     await idle();
   };
-  const orders = () => proxy.requests.filter(({ path }) => path === "/order-plz").length;
+  const orders = () => ordersAt(proxy);
   return { platform, proxy, project, idle, certificate, add, orders };
 }
 
@@ -221,7 +224,7 @@ suite("a process that ends in the middle of an order", { concurrency: 2 }, () =>
       const { certificate } = await platform.domain(project, "www.shop.test");
       assert.equal(certificate.status, "issued", JSON.stringify(certificate));
       assert.equal((await platform.https("www.shop.test", "/")).body, "<h1>Rex</h1>");
-      assert.equal(proxy!.requests.filter(({ path }) => path === "/order-plz").length, 1);
+      assert.equal(ordersAt(proxy!), 1);
     });
   }
 });

@@ -3,7 +3,13 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import type { Pebble } from "./pebble.ts";
 
 /** A request on its way to the authority; `payload` is the signed one, decoded; null where there is none. */
-export type ProxiedRequest = { method: string; path: string; payload: unknown };
+export type ProxiedRequest = {
+  method: string;
+  path: string;
+  payload: unknown;
+  /** What the authority itself answered; undefined where it was not asked. */
+  status?: number;
+};
 export type ProxiedAnswer = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 
 export type Interception = {
@@ -68,6 +74,7 @@ async function answerFor(
   if (instead === "hang up") return instead;
   if (instead !== undefined) return { status: 200, headers: {}, body: Buffer.alloc(0), ...instead };
   const answer = await ask();
+  Object.assign(request, { status: answer.status });
   return intercept.after?.(request, answer) ?? answer;
 }
 
