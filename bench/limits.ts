@@ -3,7 +3,7 @@
  * in the minute, and the limiter in Redis beside a bare `INCR` on the same sort of connection.
  */
 import { Redis } from "iovalkey";
-import { limitHeaders, type Quota } from "../src/callers/limits/limits.ts";
+import { pushLimitHeaders, type Quota } from "../src/callers/limits/limits.ts";
 import { type MemoryLimiter, openMemoryLimiter } from "../src/callers/limits/memory.ts";
 import { startRedis } from "../src/callers/limits/redis-process.ts";
 import { openRedisLimiter } from "../src/callers/limits/redis.ts";
@@ -28,7 +28,7 @@ export async function measureLimits(): Promise<LimitFigures> {
   const bytesPerAccount = measureMemory();
   const limiter = openMemoryLimiter({ clock: Date.now, addressQuota: free });
   const decisionNs = nsOf((i) => limiter.account(i % accounts, i % accounts, plenty));
-  const decisionAndHeadersNs = nsOf((i) => limitHeaders(limiter.account(i % accounts, i % accounts, plenty)));
+  const decisionAndHeadersNs = nsOf((i) => pushLimitHeaders([], limiter.account(i % accounts, i % accounts, plenty)));
   const refusalNs = nsOf((i) => limiter.account(i % accounts, i % accounts, { perMinute: 1, perDay: 1 }));
   const snapshotMs = msOfSnapshot(limiter);
   return { decisionNs, decisionAndHeadersNs, refusalNs, snapshotMs, bytesPerAccount, ...(await measureRedis()) };

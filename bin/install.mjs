@@ -11,7 +11,10 @@ import { fileURLToPath } from "node:url";
 
 /** The command that must be there, and the Debian package that brings it. */
 const systemPackages = {
-  "--system": [{ command: "curl", apt: "curl" }],
+  "--system": [
+    { command: "curl", apt: "curl" },
+    { command: "redis-server", apt: "redis-server" },
+  ],
   "--bench": [{ command: "wrk", apt: "wrk" }],
 };
 const nodeMajor = 26;

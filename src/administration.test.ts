@@ -7,13 +7,16 @@ import sql, { raw } from "sql-template-tag";
 import { openAdministration } from "./administration.ts";
 import { scopes } from "./callers/keys/keys.ts";
 import { openKeyVerifier } from "./callers/keys/verify.ts";
-import type { Database } from "./platform/db/database.ts";
+import { openMemoryLimiter } from "./callers/limits/memory.ts";
+import type { Database, Transaction } from "./platform/db/database.ts";
+import { noOtherNodes } from "./platform/nodes/nodes.ts";
 import { migrate } from "./platform/db/migrate.ts";
 import { openSqlite } from "./platform/db/sqlite.ts";
 import { Problem } from "./platform/problem.ts";
 
 const start = Date.UTC(2026, 0, 1);
 const hourMs = 3_600_000;
+const free = { perMinute: 60, perDay: 1_000 };
 
 async function openScene(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), "petstore-"));
@@ -27,8 +30,9 @@ async function openScene(t: TestContext) {
     await db.close();
     rmSync(folder, { recursive: true });
   });
-  const admin = openAdministration({ db, clock, verifier, announce: async () => {} });
-  return { db, time, verifier, admin, shop: (name: string) => admin["accounts.create"]({ name, plan: "pro" }) };
+  const limiter = openMemoryLimiter({ clock, addressQuota: free });
+  const admin = openAdministration({ db, clock, verifier, limiter, announcer: noOtherNodes, announce: async () => {} });
+  return { db, time, verifier, limiter, admin, shop: (name: string) => admin["accounts.create"]({ name, plan: "pro" }) };
 }
 
 function refused(code: string, message?: RegExp) {
@@ -167,6 +171,18 @@ test("a revoked key stops with the answer and the account's other keys go on", a
   await assert.rejects(admin["keys.revoke"]({ id: other.id }), refused("not_found"));
 });
 
+test("a key that is unbanned starts anew at once, and one that had nothing says so", async (t) => {
+  const { admin, limiter, shop } = await openScene(t);
+  await shop("A");
+  const { key } = await admin["keys.create"]({ account: 1 });
+  for (let i = 0; i < 81; i++) limiter.account(1, 1, free);
+  assert.equal(limiter.account(1, 1, free).verdict, "key_banned");
+  assert.equal((await admin["keys.unban"]({ id: 1 })).unbanned, true);
+  assert.equal(limiter.account(1, 1, free).verdict, "rate_limit_exceeded");
+  assert.deepEqual(await admin["keys.unban"]({ id: 2 }), { id: 2, account: 1, prefix: key.slice(0, 8), unbanned: false });
+  await assert.rejects(admin["keys.unban"]({ id: 99 }), refused("not_found"));
+});
+
 test("an account has at most 1,000 keys, one of another account is not among them", async (t) => {
   const { admin, shop } = await openScene(t);
   await shop("A");
@@ -207,15 +223,42 @@ async function fill(db: Database, account: number): Promise<void> {
     await tx.query(
       sql`INSERT INTO orders (account_id, id, pet_id, quantity, held, complete, version) VALUES (${account}, 1, 1, 1, 0, FALSE, 1)`,
     );
+    await tx.query(sql`INSERT INTO usage (account_id, step, kind, start, name, requests, refused, banned)
+      VALUES (${account}, 60000, 'key', ${start}, '1', 1, 0, 0)`);
     await tx.query(sql`INSERT INTO idempotency (account_id, target, key, body_hash, status, headers, created_at)
       VALUES (${account}, 'POST /v1/pets', 'k', 'h', 201, '{}', ${start})`);
+    await publish(tx, account);
   });
 }
 
-/** The number of an account's rows in every table of the schema that has accounts' rows. */
+/** A project with a deployment, and a domain with its certificate. */
+async function publish(tx: Transaction, account: number): Promise<void> {
+  const host = `www.shop${account}.test`;
+  await tx.query(sql`INSERT INTO projects (account_id, id, name, slug, version, created_at)
+    VALUES (${account}, ${account}, 'Rex', ${`rex${account}`}, 1, ${start})`);
+  await tx.query(sql`INSERT INTO deployments (account_id, id, project_id, status, files, bytes, version, created_at)
+    VALUES (${account}, ${account}, ${account}, 'ready', 1, 1, 1, ${start})`);
+  await tx.query(sql`INSERT INTO files (account_id, deployment_id, hash) VALUES (${account}, ${account}, ${`hash${account}`})`);
+  await tx.query(sql`INSERT INTO domains (account_id, id, project_id, hostname, registrable_domain, kind, status, is_primary, problems, caa,
+      proof_needed, certificate_status, version, created_at)
+    VALUES (${account}, ${account}, ${account}, ${host}, ${`shop${account}.test`}, 'subdomain', 'verified', TRUE, '[]', 'allowed', FALSE,
+      'issued', 1, ${start})`);
+  await tx.query(sql`INSERT INTO certificates (account_id, id, hostname, chain, key, not_before, not_after, renew_at)
+    VALUES (${account}, ${account}, ${host}, 'chain', 'key', ${start}, ${start}, ${start})`);
+  await tx.query(
+    sql`INSERT INTO certificate_orders (account_id, hostname, directory_url, failures) VALUES (${account}, ${host}, 'https://ca.test', 0)`,
+  );
+  await tx.query(sql`INSERT INTO challenges (account_id, hostname, type, token, key_authorization, expires_at)
+    VALUES (${account}, ${host}, 'http-01', 'token', 'authorization', ${start})`);
+}
+
+/**
+ * The number of an account's rows in every table of the schema that has accounts' rows. Who verified which name is kept on
+ * purpose: a DNS record that a deleted account leaves behind must not be another one's prey.
+ */
 async function rowsOf(db: Database, account: number): Promise<Record<string, number>> {
   const tables = await db.query<{ name: string }>(sql`
-    SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'account_id'`);
+    SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'account_id' AND m.name <> 'verifications'`);
   const counts: Record<string, number> = {};
   for (const { name } of tables) {
     const rows = await db.query<{ n: number }>(sql`SELECT count(*) AS n FROM ${raw(name)} WHERE account_id = ${account}`);

@@ -13,10 +13,11 @@ import {
   scopes,
   type Key,
 } from "./callers/keys/keys.ts";
-import { countKeys, deleteKey, findKey, insertKey, listKeys, setExpiry, type NewKey } from "./callers/keys/keys.store.ts";
+import { countKeys, deleteKey, deleteKeys, findKey, insertKey, listKeys, setExpiry, type NewKey } from "./callers/keys/keys.store.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { Database, Queryable, Transaction } from "./platform/db/database.ts";
 import type { Change } from "./platform/jobs/changes.ts";
+import type { Announcer } from "./platform/nodes/nodes.ts";
 import { formatDateTime } from "./platform/http/dates.ts";
 import { bodyValidator } from "./platform/http/validation.ts";
 import { Problem } from "./platform/problem.ts";
@@ -35,19 +36,25 @@ const keyTerms = {
 
 /** What keeps verified keys and must be told of every change. */
 type KeptKeys = { forgetAccount(accountId: number): void; forgetKey(keyId: number): void };
+/** What keeps bans. Rejects with `unavailable` where that cannot be reached. */
+type Bans = { unban(keyId: number): boolean | Promise<boolean> };
 
 /**
  * What an operator may do, by name. Each operation checks its input (`invalid_request`), knows absent things as
- * `not_found`, and is done, here and in the verifier, when it answers: a key that was revoked works no more.
+ * `not_found`, and is done, here and on every other node, when it answers: a key that was revoked works no more.
  */
 export function openAdministration(options: {
   db: Database;
   clock: Clock;
   verifier: KeptKeys;
+  limiter: Bans;
+  announcer: Announcer;
   /** Tells those who keep something of an account in memory, as the edge its domains. */
   announce: (change: Change) => Promise<void>;
 }) {
-  const { db, clock, verifier, announce } = options;
+  const { db, clock, verifier, limiter, announcer, announce } = options;
+  const announceAccount = (tx: Transaction, subject: number) => announcer.announce(tx, { kind: "account", subject });
+  const announceKey = (tx: Transaction, subject: number) => announcer.announce(tx, { kind: "key", subject });
   return {
     /** Makes an account with a first key of all scopes, which is shown here only. */
     "accounts.create": operation({ name: Type.String(), ...terms }, async (input) => {
@@ -69,16 +76,26 @@ export function openAdministration(options: {
 
     "accounts.setPlan": operation({ id, ...terms }, async (input) => {
       const agreed = planTerms(input);
-      const account = await db.write((tx) => updatePlan(tx, input.id, agreed));
-      if (!account) throw absent("account", input.id);
+      const [account, change] = await db.write(async (tx) => {
+        const updated = await updatePlan(tx, input.id, agreed);
+        if (!updated) throw absent("account", input.id);
+        return [updated, await announceAccount(tx, updated.id)] as const;
+      });
       verifier.forgetAccount(account.id);
       await announce({ accountId: account.id });
+      await announcer.confirmed(change);
       return { account: shownAccount(account) };
     }),
 
     /** Deletes an account with all that it owns. */
     "accounts.delete": operation({ id }, async (input) => {
       const account = await demandAccount(db, input.id);
+      const change = await db.write(async (tx) => {
+        await deleteKeys(tx, account.id);
+        return announceAccount(tx, account.id);
+      });
+      verifier.forgetAccount(account.id);
+      await announcer.confirmed(change);
       const forget = () => verifier.forgetAccount(account.id);
       await deleteProjectsOf(db, account.id);
       await deleteAccount(db, account.id, forget);
@@ -106,24 +123,38 @@ export function openAdministration(options: {
     "keys.rotate": operation(
       { id, overlapHours: Type.Optional(Type.Number({ minimum: 0, maximum: overlapHoursMax })) },
       async ({ id: keyId, overlapHours = overlapHoursDefault }) => {
-        const answer = await db.write(async (tx) => {
+        const [answer, change] = await db.write(async (tx) => {
           const old = await findKey(tx, keyId);
           if (!old) throw absent("key", keyId);
           if (hasExpired(old.expiresAt, clock())) throw new Problem("invalid_request", `Key ${keyId} has expired: create a new one.`);
           const expiresAt = rotatedExpiry(old.expiresAt, overlapHours, clock());
           await setExpiry(tx, old, expiresAt);
-          return { ...(await addKey(tx, old, clock())), previous: { id: old.id, expiresAt: formatDateTime(expiresAt) } };
+          const made = { ...(await addKey(tx, old, clock())), previous: { id: old.id, expiresAt: formatDateTime(expiresAt) } };
+          return [made, await announceKey(tx, keyId)] as const;
         });
         verifier.forgetKey(keyId);
+        await announcer.confirmed(change);
         return answer;
       },
     ),
 
     "keys.revoke": operation({ id }, async ({ id: keyId }) => {
-      const gone = await db.write((tx) => deleteKey(tx, keyId));
-      if (!gone) throw absent("key", keyId);
+      const [gone, change] = await db.write(async (tx) => {
+        const deleted = await deleteKey(tx, keyId);
+        if (!deleted) throw absent("key", keyId);
+        return [deleted, await announceKey(tx, keyId)] as const;
+      });
       verifier.forgetKey(gone.id);
+      await announcer.confirmed(change);
       return { id: gone.id, account: gone.accountId, prefix: gone.prefix };
+    }),
+
+    /** Ends a key's ban and forgets its strikes; `unbanned` tells whether it had any. */
+    "keys.unban": operation({ id }, async ({ id: keyId }) => {
+      const key = await findKey(db, keyId);
+      if (!key) throw absent("key", keyId);
+      const unbanned = await limiter.unban(keyId);
+      return { id: key.id, account: key.accountId, prefix: key.prefix, unbanned };
     }),
   };
 }

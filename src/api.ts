@@ -5,15 +5,18 @@ import sql from "sql-template-tag";
 import { stringify } from "yaml";
 import type { Limiter } from "./callers/limits/limits.ts";
 import { openMemoryLimiter } from "./callers/limits/memory.ts";
+import { addMetrics, type MetricsOptions } from "./metrics.ts";
 import { limitRoutes } from "./callers/limits/limits.routes.ts";
+import { usageRoutes } from "./callers/usage/usage.routes.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { Database } from "./platform/db/database.ts";
-import { openApp } from "./platform/http/app.ts";
+import { addPages, openApp } from "./platform/http/app.ts";
 import type { Gate } from "./platform/http/caller.ts";
 import { describe, type Description } from "./platform/http/description.ts";
 import type { Operation } from "./platform/http/operation.ts";
 import { addOperations } from "./platform/http/routes.ts";
 import { describedOperations } from "./publishing.ts";
+import { countTraffic } from "./platform/http/traffic.ts";
 import { categoryRoutes } from "./store/categories/categories.routes.ts";
 import { inventoryRoutes } from "./store/inventory/inventory.routes.ts";
 import { orderRoutes } from "./store/orders/orders.routes.ts";
@@ -22,12 +25,17 @@ import { petRoutes } from "./store/pets/pets.routes.ts";
 /** When GET /pets/{petId} was deprecated: it was so from the first release on. */
 const getPetDeprecated = Date.UTC(2026, 0, 1);
 
-type OperationOptions = { getPetSunset: number; limiter: Pick<Limiter, "peekAccount" | "standing">; publishing: Operation[] };
+type OperationOptions = {
+  getPetSunset: number;
+  limiter: Pick<Limiter, "peekAccount" | "standing">;
+  flushUsage: () => Promise<void>;
+  publishing: Operation[];
+};
 
 /** The description of the API as a service with this setting serves it. */
 export function descriptionOf(getPetSunset: number): Description {
   const limiter = openMemoryLimiter({ clock: () => 0, addressQuota: { perMinute: 0, perDay: 0 } });
-  return describe(operationsOf({ getPetSunset, limiter, publishing: describedOperations() }));
+  return describe(operationsOf({ getPetSunset, limiter, flushUsage: async () => undefined, publishing: describedOperations() }));
 }
 
 /** Every operation of the API, in the order of the description. */
@@ -38,15 +46,17 @@ function operationsOf(options: OperationOptions): Operation[] {
     ...orderRoutes,
     ...inventoryRoutes,
     ...limitRoutes(options.limiter),
+    ...usageRoutes(options.flushUsage),
     ...options.publishing,
   ];
 }
 
-export type ApiOptions = {
+export type ApiOptions = MetricsOptions & {
   db: Database;
   clock: Clock;
   gate: Gate;
   limiter: Limiter;
+  flushUsage: () => Promise<void>;
   log: Logger;
   getPetSunset: number;
   /** The operations of projects and domains. */
@@ -59,11 +69,15 @@ export type ApiOptions = {
 /** Builds the HTTP side of the service: the conventions, the operations, the description, the probes. */
 export function openApi(options: ApiOptions): FastifyInstance {
   const { db, clock, gate, log, trustedProxies, ready } = options;
-  const app = openApp({ gate, log, trustedProxies });
+  const traffic = countTraffic();
+  const app = openApp({ gate, log, trustedProxies, onAnswered: traffic.onAnswered });
   const operations = operationsOf(options);
   addOperations(app, operations, { db, clock });
-  addDescription(app, describe(operations));
-  addProbes(app, db, ready);
+  addPages(app, (pages) => {
+    addDescription(pages, describe(operations));
+    addProbes(pages, db, ready);
+    addMetrics(pages, { ...options, traffic });
+  });
   return app;
 }
 

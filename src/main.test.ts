@@ -8,8 +8,11 @@ import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { openAdministration } from "./administration.ts";
 import { wellFormed } from "./callers/keys/keys.ts";
+import { openMemoryLimiter } from "./callers/limits/memory.ts";
+import { openStateFile } from "./callers/limits/state-file.ts";
 import { openKeyVerifier } from "./callers/keys/verify.ts";
 import { systemClock } from "./platform/clock.ts";
+import { noOtherNodes } from "./platform/nodes/nodes.ts";
 import { openSocket } from "./platform/socket.ts";
 import { openStorage, socketPath } from "./storage.ts";
 
@@ -70,9 +73,16 @@ test("without a server the commands work on the folder, which they make for its 
 
 test("while a process serves the folder it runs the commands, and knows of each at once", async (t) => {
   const { dataDir, petstore, json } = openShell(t);
-  const { db, close } = await openStorage({ dataDir }, "petstore serve", 0);
+  const { db, close } = await openStorage({ dataDir, databaseUrl: "" }, "petstore serve", 0);
   const verifier = openKeyVerifier({ db, clock: systemClock, onError: assert.ifError });
-  const administration = openAdministration({ db, clock: systemClock, verifier, announce: async () => {} });
+  const administration = openAdministration({
+    db,
+    clock: systemClock,
+    verifier,
+    limiter: { unban: () => false },
+    announcer: noOtherNodes,
+    announce: async () => {},
+  });
   const socket = await openSocket(socketPath({ dataDir }), administration, assert.ifError);
   t.after(async () => {
     await socket.close();
@@ -90,6 +100,18 @@ test("while a process serves the folder it runs the commands, and knows of each 
   const refused = await petstore(["migrate"]);
   assert.equal(refused.code, 1);
   assert.match(refused.err, /^petstore: .* is in use by petstore serve \(process \d+\)\n$/);
+});
+
+test("without a server keys unban ends a ban where the next server will look for it", async (t) => {
+  const { dataDir, json } = openShell(t);
+  await json<Created>("accounts", "create", "--name", "Paws", "--plan", "free");
+  const free = { perMinute: 60, perDay: 1_000 };
+  const limiter = openMemoryLimiter({ clock: systemClock, addressQuota: free });
+  const counters = openStateFile(join(dataDir, "limits.state"), limiter);
+  for (let i = 0; i < 100; i++) limiter.account(1, 1, { perMinute: 1, perDay: 1 });
+  await counters.save();
+  const unban = async () => (await json<{ unbanned: boolean }>("keys", "unban", "1")).unbanned;
+  assert.deepEqual([await unban(), await unban()], [true, false]);
 });
 
 test("a refusal is one line on stderr and exit code 1; with --json an object", async (t) => {

@@ -5,7 +5,7 @@ import { description } from "./commands/description.ts";
 import { domainCommands } from "./commands/domains.ts";
 import { exporting } from "./commands/export.ts";
 import { importing } from "./commands/import.ts";
-import { keysCreate, keysList, keysRevoke, keysRotate } from "./commands/keys.ts";
+import { keysCreate, keysList, keysRevoke, keysRotate, keysUnban } from "./commands/keys.ts";
 import { migrate } from "./commands/migrate.ts";
 import { serve } from "./commands/serve.ts";
 import { settings } from "./commands/settings.ts";
@@ -22,6 +22,7 @@ const commands: Command[] = [
   keysList,
   keysRotate,
   keysRevoke,
+  keysUnban,
   importing(client),
   exporting(client),
   deploying(client),

@@ -13,14 +13,24 @@ export async function serve(settings: Settings): Promise<void> {
   const { log, close: closeLog } = openLog(settings.logLevel);
   try {
     const service = await openService(settings, { clock: systemClock, log });
-    await greet(service, settings);
-    log.info({ address: service.address, startedMs: Math.round(performance.now()) }, "started");
-    const signal = await stopSignal();
-    log.info({ signal }, "stopping");
+    const stopAsked = stopSignal();
+    try {
+      await Promise.race([begin(service, settings, log), stopAsked]);
+    } catch (error) {
+      await service.close();
+      throw error;
+    }
+    log.info({ signal: await stopAsked }, "stopping");
     await stop(service, log);
   } finally {
     closeLog();
   }
+}
+
+async function begin(service: Service, settings: Settings, log: Logger): Promise<void> {
+  await service.ready;
+  await greet(service, settings);
+  log.info({ address: service.address, startedMs: Math.round(performance.now()) }, "started");
 }
 
 /** Tells where the service is. While there is no account, makes one and shows its key, this once. */

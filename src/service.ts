@@ -1,18 +1,20 @@
-import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { openAdministration, type Administration } from "./administration.ts";
 import { openApi } from "./api.ts";
-import { quotaOf } from "./callers/accounts/accounts.ts";
 import { openGate } from "./callers/gate.ts";
 import { openKeyVerifier } from "./callers/keys/verify.ts";
-import { openMemoryLimiter } from "./callers/limits/memory.ts";
-import { openStateFile } from "./callers/limits/state-file.ts";
+import { openUsageRecorder } from "./callers/usage/recorder.ts";
+import { expireUsage } from "./callers/usage/usage.store.ts";
+import { openCounting, type RedisTiming } from "./counting.ts";
+import { countRefusals } from "./metrics.ts";
+import { openMembership } from "./membership.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { Database } from "./platform/db/database.ts";
 import { forgetOldAnswers } from "./platform/http/idempotency.store.ts";
 import { repeat } from "./platform/jobs/repeat.ts";
 import { openLocalChanges } from "./platform/jobs/changes.ts";
 import type { Logger } from "./platform/log.ts";
+import { beatEveryMs, expireNodes } from "./platform/nodes/nodes.ts";
 import { openSocket } from "./platform/socket.ts";
 import type { Settings } from "./settings.ts";
 import { openPublishing, type Publishing } from "./publishing.ts";
@@ -20,6 +22,7 @@ import { openStorage, socketPath } from "./storage.ts";
 
 const lockWaitMs = 2_000;
 const limitsEveryMs = 1_000;
+const usageEveryMs = 5_000;
 const cleanEveryMs = 60_000;
 /** What is in flight may take this long once a stop was asked for. */
 const stopMs = 10_000;
@@ -31,57 +34,89 @@ export type Service = {
   publishing: Publishing;
   /** Where it listens, as `http://127.0.0.1:8080`. */
   address: string;
+  /** Resolves when it takes requests: at once, or when a database that does not answer yet does; rejects when it never will. */
+  ready: Promise<void>;
   /** Finishes what is in flight, then lets everything go. */
   close(): Promise<void>;
 };
 
+export type ServiceOptions = { clock: Clock; log: Logger; redis?: RedisTiming | undefined };
+
 /**
- * The composition root: settings → parts → listen → stop. The only place that knows every part.
+ * The composition root: settings → parts → listen → stop. The only place that knows every part. While PostgreSQL does
+ * not answer yet it listens already, and answers `unavailable`.
  *
  * @throws when the folder is held by another process, newer than this program, or the port is taken
  */
-export async function openService(settings: Settings, { clock, log }: { clock: Clock; log: Logger }): Promise<Service> {
+export async function openService(settings: Settings, { clock, log, redis }: ServiceOptions): Promise<Service> {
   const onError = (error: unknown): void => log.error({ err: error }, "background work failed");
-  const storage = await openStorage(settings, "petstore serve", lockWaitMs, clock);
+  const storage = await openStorage(settings, "petstore serve", lockWaitMs, {
+    clock,
+    onError: (error) => log.warn({ err: error }, "a connection to the database broke"),
+    onAway: (reason, nextMs) => log.warn({ nextMs }, `${reason}; trying again`),
+  });
   const { db } = storage;
-  const verifier = openKeyVerifier({ db, clock, onError });
-  const limiter = openMemoryLimiter({ clock, addressQuota: quotaOf({ plan: "free", perMinute: null, perDay: null }) });
-  const counters = openStateFile(join(settings.dataDir, "limits.state"), limiter);
-  await counters.load();
+  const { node, announcer } = openMembership(db, () => verifier, log);
+  const verifier = openKeyVerifier({ db, clock, onError, isLive: () => node.isLive() });
+  const counting = await openCounting(settings, { clock, log, redis });
+  const { limiter } = counting;
   const changes = openLocalChanges();
-  const administration = openAdministration({ db, clock, verifier, announce: changes.announce });
+  const administration = openAdministration({ db, clock, verifier, limiter, announcer, announce: changes.announce });
+  const usage = openUsageRecorder({ db, clock });
+  // An answer that lacks the last seconds is better than none.
+  const flushUsage = () => usage.flush().catch(onError);
   let ready = false;
-  const gate = openGate({ verifier, limiter });
-  const { getPetSunset, trustedProxies } = settings;
-  let app: FastifyInstance | undefined;
-  let publishing: Publishing | undefined;
+  const refusals = countRefusals();
+  const gate = openGate({ verifier, limiter, usage, onRefused: refusals.count });
+  const { getPetSunset, trustedProxies, metricsFrom } = settings;
+  const publishing = openPublishing({ settings, db, clock, log, changes });
+  const app = openApi({
+    db,
+    clock,
+    gate,
+    limiter,
+    flushUsage,
+    publishing: publishing.operations,
+    refusals,
+    metricsFrom,
+    log,
+    getPetSunset,
+    trustedProxies,
+    ready: () => ready,
+  });
+
   let socket: Awaited<ReturnType<typeof openSocket>> | undefined;
   try {
-    const wing = openPublishing({ settings, db, clock, log, changes });
-    publishing = wing;
-    await wing.start();
-    const { operations } = wing;
-    const api = openApi({ db, clock, gate, limiter, log, getPetSunset, trustedProxies, publishing: operations, ready: () => ready });
-    app = api;
     socket = await openSocket(socketPath(settings), administration, onError);
-    const address = await api.listen({ port: settings.port, host: settings.host });
-    ready = true;
+    const published = storage.ready.then(() => publishing.start());
+    published.catch(() => undefined); // told by `ready`
+    if (db.engine === "sqlite") await published;
+    const address = await app.listen({ port: settings.port, host: settings.host });
+    const becameReady = published.then(() => node.beat()).then(() => void (ready = true));
+    becameReady.catch(() => undefined); // told by `ready`
     const jobs = [
-      repeat(limitsEveryMs, async () => (limiter.sweep(), counters.save()), onError),
+      repeat(beatEveryMs, () => node.beat(), onError),
+      repeat(limitsEveryMs, async () => (limiter.sweep(), counting.save()), onError),
+      repeat(usageEveryMs, () => usage.flush(), onError),
       repeat(cleanEveryMs, () => db.write((tx) => forgetOldAnswers(tx, clock())), onError),
+      repeat(cleanEveryMs, () => expireUsage(db, clock()), onError),
+      repeat(cleanEveryMs, () => (db.engine === "sqlite" ? Promise.resolve() : expireNodes(db)), onError),
     ];
     const close = async (): Promise<void> => {
       ready = false;
-      const impatient = setTimeout(() => api.server.closeAllConnections(), stopMs);
-      await Promise.all([api.close(), wing.close(), socket?.close(), ...jobs.map((job) => job.stop())]);
+      const impatient = setTimeout(() => app.server.closeAllConnections(), stopMs);
+      await Promise.all([app.close(), publishing.close(), socket?.close(), ...jobs.map((job) => job.stop())]);
       clearTimeout(impatient);
-      await counters.save();
-      await verifier.close();
+      await counting.close();
+      await flushUsage();
+      await verifier.close().catch(onError);
+      await node.leave();
       await storage.close();
     };
-    return { app: api, db, administration, publishing: wing, address, close };
+    return { app, db, administration, publishing, address, ready: becameReady, close };
   } catch (error) {
-    await Promise.all([app?.close(), publishing?.close(), socket?.close()]);
+    await Promise.all([app.close(), publishing.close(), socket?.close()]);
+    await counting.close();
     await verifier.close();
     await storage.close();
     throw error;

@@ -70,6 +70,20 @@ test("a secret is read and never shown", () => {
   const env = { PETSTORE_KEY: "psk_secret" };
   assert.equal(loadSettings(env).clientKey, "psk_secret");
   assert.doesNotMatch(JSON.stringify(describeSettings(env)), /psk_secret/);
+  const redisUrl = "redis://:hush@127.0.0.1:6379";
+  assert.equal(loadSettings({ REDIS_URL: redisUrl }).redisUrl, redisUrl);
+  assert.doesNotMatch(JSON.stringify(describeSettings({ REDIS_URL: redisUrl })), /hush/);
+  assert.throws(
+    () => loadSettings({ REDIS_URL: "http://:hush@127.0.0.1" }),
+    (error: Error) => !error.message.includes("hush"),
+  );
+  const databaseUrl = "postgres://shop:hush@127.0.0.1:5432/shop";
+  assert.equal(loadSettings({ DATABASE_URL: databaseUrl }).databaseUrl, databaseUrl);
+  assert.doesNotMatch(JSON.stringify(describeSettings({ DATABASE_URL: databaseUrl })), /hush/);
+  assert.throws(
+    () => loadSettings({ DATABASE_URL: "mysql://shop:hush@127.0.0.1" }),
+    (error: Error) => !error.message.includes("hush"),
+  );
 });
 
 test("the list shows each setting's value beside its default", () => {

@@ -55,7 +55,23 @@ const table = {
     fallback: "./data",
     parse: (text) => (text.includes("\0") ? undefined : resolve(text)),
     allowed: "a folder",
-    meaning: "Folder of the embedded database, made if absent (mode 0700)",
+    meaning: "Folder of this process alone, with the embedded database; made if absent (mode 0700)",
+  }),
+  databaseUrl: setting({
+    name: "DATABASE_URL",
+    fallback: "",
+    parse: (text) => (text === "" || (/^postgres(ql)?:\/\/[^/]/i.test(text) && URL.canParse(text)) ? text : undefined),
+    allowed: "a postgres:// or postgresql:// URL with a host",
+    meaning: "PostgreSQL database that all nodes share; without it the data is in DATA_DIR",
+    secret: true,
+  }),
+  redisUrl: setting({
+    name: "REDIS_URL",
+    fallback: "",
+    parse: (text) => (text === "" || (/^rediss?:\/\/[^/]/i.test(text) && URL.canParse(text)) ? text : undefined),
+    allowed: "a redis:// or rediss:// URL",
+    meaning: "Redis or Valkey in which all nodes count limits together; without it each process counts alone",
+    secret: true,
   }),
   trustedProxies: setting({
     name: "TRUSTED_PROXIES",
@@ -63,6 +79,13 @@ const table = {
     parse: addressList,
     allowed: "IP addresses and CIDR ranges, separated by commas",
     meaning: "Proxies whose X-Forwarded-For is believed",
+  }),
+  metricsFrom: setting({
+    name: "METRICS",
+    fallback: "127.0.0.0/8,::1",
+    parse: (text) => addressList(text === "off" ? "" : text),
+    allowed: "off, or IP addresses and CIDR ranges, separated by commas",
+    meaning: "Who may read /metrics",
   }),
   getPetSunset: setting({
     name: "GET_PET_SUNSET",

@@ -248,12 +248,8 @@ test("the account answers with its plan, its limits and what is used of them, an
   const { id, key } = await service.newAccount("pro");
   await service.ask("GET", "/pets", { key });
   const { body } = await service.ask<Record<string, unknown>>("GET", "/account", { key });
-  assert.deepEqual(body, {
-    id,
-    name: "Test shop",
-    plan: "pro",
-    minute: { limit: 300, used: 2, remaining: 298, resetAt: "2027-01-01T12:31:00Z" },
-    day: { limit: 10_000, used: 2, remaining: 9_998, resetAt: "2027-01-02T00:00:00Z" },
-    key: { id: 2, strikes: 0, strikesRemaining: 60 },
-  });
+  assert.deepEqual([body["id"], body["name"], body["plan"]], [id, "Test shop", "pro"]);
+  assert.deepEqual(body["minute"], { limit: 300, used: 2, remaining: 298, resetAt: "2027-01-01T12:31:00Z" });
+  assert.deepEqual(body["day"], { limit: 10_000, used: 2, remaining: 9_998, resetAt: "2027-01-02T00:00:00Z" });
+  assert.deepEqual(body["key"], { id: 2, strikes: 0, strikesRemaining: 60 });
 });

@@ -14,15 +14,15 @@ after(() => shop.close());
 
 /** Each kind of resource: its path, and a body that replaces it. */
 async function resources(): Promise<[string, unknown][]> {
-  const pet = await newPet(shop, categoryId);
-  await made(shop, "PUT", `/store/inventory/${pet.id}`, { quantity: 5 });
+  const [pet, tracked] = [await newPet(shop, categoryId), await newPet(shop, categoryId)];
+  await made(shop, "PUT", `/store/inventory/${tracked.id}`, { quantity: 5 });
   const order = await made<{ id: number }>(shop, "POST", "/store/orders", {});
   const category = await newCategory(shop, `Category ${pet.id}`);
   return [
     [`/pets/${pet.id}`, { name: "Max", categoryId }],
     [`/categories/${category.id}`, { name: `Category ${pet.id}`, description: "New." }],
     [`/store/orders/${order.id}`, { quantity: 3 }],
-    [`/store/inventory/${pet.id}`, { quantity: 9 }],
+    [`/store/inventory/${tracked.id}`, { quantity: 9 }],
   ];
 }
 
@@ -30,11 +30,11 @@ const etagOf = async (path: string): Promise<string> => (await shop.ask("GET", p
 
 test("every resource has a strong ETag, the same on what wrote it and what reads it, and another after a change", async () => {
   for (const [path, body] of await resources()) {
-    const before = await etagOf(path);
-    assert.match(before, /^"[^"]+"$/);
+    const earlier = await etagOf(path);
+    assert.match(earlier, /^"[^"]+"$/);
     const written = await shop.ask("PUT", path, { body });
     assert.equal(written.status, 200);
-    assert.notEqual(written.headers.get("etag"), before);
+    assert.notEqual(written.headers.get("etag"), earlier);
     assert.equal(await etagOf(path), written.headers.get("etag"));
   }
 });
@@ -69,15 +69,15 @@ test("If-Match that no longer holds is a 412, and nothing changes", async () => 
   for (const [path, body] of await resources()) {
     const stale = await etagOf(path);
     await made(shop, "PUT", path, body);
-    const before = await shop.ask("GET", path);
-    for (const ifMatch of [stale, '"other"', `W/${before.headers.get("etag")}`, "garbage"]) {
+    const earlier = await shop.ask("GET", path);
+    for (const ifMatch of [stale, '"other"', `W/${earlier.headers.get("etag")}`, "garbage"]) {
       for (const method of ["PUT", "DELETE"]) {
         const refused = await shop.ask<Failure>(method, path, { headers: { "if-match": ifMatch }, ...(method === "PUT" && { body }) });
         assert.deepEqual([refused.status, refused.body.code], [412, "precondition_failed"], `${method} ${path} ${ifMatch}`);
       }
     }
     const now = await shop.ask("GET", path);
-    assert.deepEqual([now.body, now.headers.get("etag")], [before.body, before.headers.get("etag")]);
+    assert.deepEqual([now.body, now.headers.get("etag")], [earlier.body, earlier.headers.get("etag")]);
   }
 });
 
@@ -135,7 +135,7 @@ test("an entry is begun only where it is absent, with If-None-Match: *, and only
 test("the ETag of an animal changes with the status that its stock gives it", async () => {
   const { id } = await newPet(shop, categoryId);
   await made(shop, "PUT", `/store/inventory/${id}`, { quantity: 1 });
-  const before = await etagOf(`/pets/${id}`);
+  const earlier = await etagOf(`/pets/${id}`);
   await made(shop, "POST", "/store/orders", { petId: id, quantity: 1 });
-  assert.notEqual(await etagOf(`/pets/${id}`), before);
+  assert.notEqual(await etagOf(`/pets/${id}`), earlier);
 });

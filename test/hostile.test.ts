@@ -5,7 +5,7 @@ import fc from "fast-check";
 import sql from "sql-template-tag";
 import { statuses } from "../src/platform/http/statuses.ts";
 import { bodyChecker, operationsIn, type Document, type Operation } from "./support/description.ts";
-import { bytesOf, hostileRequest } from "./support/hostile.ts";
+import { bytesOf, hostileCursor, hostileRequest, type Known } from "./support/hostile.ts";
 import type { Failure } from "./support/models.ts";
 import { sendRaw, type RawAnswer } from "./support/raw.ts";
 import { startService, type TestService } from "./support/service.ts";
@@ -26,18 +26,23 @@ before(async () => {
 });
 after(() => service.close());
 
-type Shop = { id: number; key: string };
+type Shop = Known & { id: number };
 
-/** A shop with a bit of everything, of which ids 1 and 2 are often a part. */
+/** A shop with a bit of everything. */
 async function openShop(): Promise<Shop> {
-  const account = await service.newAccount();
-  const { id: categoryId } = await newCategory(service, "Dogs", account.key);
-  for (const name of ["Rex", "Luna", "Łódź", "ﷺ"]) {
-    const { id: petId } = await newPet(service, categoryId, { name }, account.key);
-    if (name !== "Luna") await made(service, "PUT", `/store/inventory/${petId}`, { quantity: 5 }, account.key);
-    for (const complete of [false, true]) await made(service, "POST", "/store/orders", { petId, complete }, account.key);
+  const { id, key } = await service.newAccount();
+  const shop: Shop = { id, key, petId: [], categoryId: [], orderId: [] };
+  for (const name of ["Dogs", "Cats", "Fish"]) shop.categoryId.push((await newCategory(service, name, key)).id);
+  for (const name of ["Rex", "Luna", "Łódź", "ﷺ", "Tiger"]) {
+    const { id: petId } = await newPet(service, shop.categoryId[0] ?? 0, { name }, key);
+    shop.petId.push(petId);
+    if (name !== "Luna") await made(service, "PUT", `/store/inventory/${petId}`, { quantity: 5 }, key);
+    if (name === "Tiger") continue;
+    for (const complete of [false, true]) {
+      shop.orderId.push((await made<{ id: number }>(service, "POST", "/store/orders", { petId, complete }, key)).id);
+    }
   }
-  return account;
+  return shop;
 }
 
 /** All records of an account, versions and holds included. */
@@ -74,7 +79,7 @@ for (const operation of operations) {
     const [shop, neighbour] = [await openShop(), await openShop()];
     const neighbours = await recordsOf(neighbour);
     let records = await recordsOf(shop);
-    const property = fc.asyncProperty(hostileRequest(operation, shop.key), async (request) => {
+    const property = fc.asyncProperty(hostileRequest(operation, shop), async (request) => {
       now += betweenMs;
       const answer = await sendRaw(service.address, bytesOf(operation.method, request));
       requireInContract(operation, answer);
@@ -82,7 +87,41 @@ for (const operation of operations) {
       if (operation.method === "GET" || answer.status >= 400) assert.deepEqual(afterwards, records, `a ${answer.status} changed something`);
       records = afterwards;
     });
-    await fc.assert(property, { numRuns: requestsEach });
+    await fc.assert(property, { numRuns: requestsEach, endOnFailure: true });
     assert.deepEqual(await recordsOf(neighbour), neighbours, "another account's records");
+  });
+}
+
+const lists = {
+  listPets: [
+    "/pets?limit=1",
+    ...["-id", "name", "-name"].map((sort) => `/pets?limit=1&sort=${sort}`),
+    "/pets?limit=1&q=R",
+    "/pets?limit=1&q=r&sort=-name",
+  ],
+  listCategories: ["/categories?limit=1"],
+  listOrders: ["/store/orders?limit=1", "/store/orders?limit=1&complete=false"],
+  listInventory: ["/store/inventory?limit=1", "/store/inventory?limit=1&status=available"],
+};
+
+for (const [operationId, paths] of Object.entries(lists)) {
+  test(`${operationId} gives a page or a 400 for whatever is sent as its cursor`, async () => {
+    const shop = await openShop();
+    await newPet(service, shop.categoryId[0] ?? 0, { name: "Rita" }, shop.key);
+    const operation = operations.find((candidate) => candidate.operationId === operationId);
+    assert.ok(operation);
+    for (const path of paths) {
+      const first = await service.ask("GET", path, { key: shop.key });
+      const real = /[?&]cursor=([^&>]+)/.exec(first.headers.get("link") ?? "")?.[1];
+      assert.ok(real, path);
+      const property = fc.asyncProperty(hostileCursor(real), async (cursor) => {
+        const target = `${path}&cursor=${encodeURIComponent(cursor.toWellFormed())}`;
+        const headers: [string, string][] = [["X-API-Key", shop.key]];
+        const answer = await sendRaw(service.address, bytesOf("GET", { target, headers, body: undefined, chunked: false }));
+        requireInContract(operation, answer);
+        assert.ok([200, 400, 431].includes(answer.status), `${answer.status}`);
+      });
+      await fc.assert(property, { numRuns: requestsEach, endOnFailure: true });
+    }
   });
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { Failure, Order, Pet } from "./support/models.ts";
+import { temporaryFolder } from "./support/folder.ts";
+import type { Pet } from "./support/models.ts";
 import { startService, type Reply, type TestService } from "./support/service.ts";
 import { made, newCategory, newPet } from "./support/shop.ts";
 
@@ -17,7 +18,10 @@ after(() => shop.close());
 let keys = 0;
 const newKey = (): string => `key-${(keys += 1)}`;
 
-function post<T = Pet & Failure>(path: string, body: unknown, idempotencyKey: string, key = shop.key): Promise<Reply<T>> {
+/** A resource, or the refusal of one. */
+type Either = { id: number; code: string };
+
+function post<T = Either>(path: string, body: unknown, idempotencyKey: string, key = shop.key): Promise<Reply<T>> {
   return shop.ask<T>("POST", path, { body, key, headers: { "idempotency-key": idempotencyKey } });
 }
 
@@ -61,9 +65,10 @@ test("every POST takes a key: batches, categories, orders and adjustments are do
   assert.deepEqual((await shop.ask("GET", `/store/inventory/${pet.id}`)).body, { petId: pet.id, quantity: 5, status: "available" });
 });
 
-test("while the first still runs, a second with its key is a 409 idempotency_key_in_use", async () => {
+test("while the first still runs, a second with its key is a 409 idempotency_key_in_use", async (t) => {
   const key = newKey();
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  t.after(() => release());
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   const blocker = shop.db.write(async () => {
     begin();
@@ -76,7 +81,10 @@ test("while the first still runs, a second with its key is a 409 idempotency_key
   assert.deepEqual([refused.status, refused.body.code], [409, "idempotency_key_in_use"]);
   release();
   await blocker;
-  assert.deepEqual((await Promise.all(both)).map(({ status }) => status).toSorted(), [201, 409]);
+  assert.deepEqual(
+    (await Promise.all(both)).map(({ status }) => status).toSorted((a, b) => a - b),
+    [201, 409],
+  );
   assert.deepEqual((await post("/pets", { name: "Held", categoryId }, key)).status, 201);
   assert.equal((await shop.ask<Pet[]>("GET", "/pets?q=held")).body.length, 1);
 });
@@ -97,7 +105,7 @@ test("the refusals 404, 409 and 422 are kept: a replay meets them though things 
   await made(shop, "PUT", `/store/inventory/${id}`, { quantity: 0 });
   const first409 = await post(adjustments, { delta: -1 }, short);
   await made(shop, "PUT", `/store/inventory/${id}`, { quantity: 5 });
-  const first422 = await post<Order & Failure>("/store/orders", { petId: 999_999 }, unknown);
+  const first422 = await post("/store/orders", { petId: 999_999 }, unknown);
   assert.deepEqual([first404.status, first409.status, first422.status], [404, 409, 422]);
   for (const [first, again] of [
     [first404, await post(adjustments, { delta: -1 }, absent)],
@@ -180,16 +188,13 @@ test("a key has 1 to 255 printable characters, else 400", async () => {
 });
 
 test("answers are kept over a restart", async (t) => {
-  const { mkdtempSync, rmSync } = await import("node:fs");
-  const { tmpdir } = await import("node:os");
-  const dataDir = mkdtempSync(`${tmpdir()}/petstore-restart-`);
-  t.after(() => rmSync(dataDir, { recursive: true }));
-  const before = await startService({ dataDir });
+  const dataDir = temporaryFolder(t);
+  const earlier = await startService({ dataDir });
   const headers = { "idempotency-key": "restart" };
-  const first = await before.ask("POST", "/categories", { body: { name: "A" }, headers });
-  await before.close();
+  const first = await earlier.ask("POST", "/categories", { body: { name: "A" }, headers });
+  await earlier.close();
   const next = await startService({ dataDir });
-  const again = await next.ask("POST", "/categories", { key: before.key, body: { name: "A" }, headers });
+  const again = await next.ask("POST", "/categories", { key: earlier.key, body: { name: "A" }, headers });
   await next.close();
   assert.deepEqual([again.status, again.body, isReplay(again)], [201, first.body, true]);
 });

@@ -11,6 +11,7 @@ const directions: Record<string, string[]> = {
     "src/administration.ts",
     "src/api.ts",
     "src/storage.ts",
+    "src/counting.ts",
     "src/settings.ts",
     "src/importing",
     "src/platform",
@@ -23,6 +24,9 @@ const directions: Record<string, string[]> = {
     "src/administration.ts",
     "src/api.ts",
     "src/storage.ts",
+    "src/counting.ts",
+    "src/membership.ts",
+    "src/metrics.ts",
     "src/settings.ts",
     "src/platform",
     "src/store",
@@ -31,8 +35,11 @@ const directions: Record<string, string[]> = {
   ],
   "src/publishing.ts": ["src/settings.ts", "src/publishing", "src/platform"],
   "src/administration.ts": ["src/callers", "src/publishing", "src/platform"],
+  "src/counting.ts": ["src/settings.ts", "src/callers", "src/platform"],
   "src/storage.ts": ["src/settings.ts", "src/platform"],
-  "src/api.ts": ["src/publishing.ts", "src/platform", "src/store", "src/callers", "src/publishing"],
+  "src/membership.ts": ["src/callers", "src/platform"],
+  "src/metrics.ts": ["src/callers", "src/platform"],
+  "src/api.ts": ["src/metrics.ts", "src/publishing.ts", "src/platform", "src/store", "src/callers", "src/publishing"],
   "src/settings.ts": ["src/publishing", "src/platform"],
 
   "src/store/orders": ["src/store/inventory", "src/store/pets", "src/store/categories", "src/platform"],
@@ -40,7 +47,8 @@ const directions: Record<string, string[]> = {
   "src/store/pets": ["src/store/categories", "src/platform"],
   "src/store/categories": ["src/platform"],
 
-  "src/callers/gate.ts": ["src/callers/limits", "src/callers/keys", "src/callers/accounts", "src/platform"],
+  "src/callers/gate.ts": ["src/callers/usage", "src/callers/limits", "src/callers/keys", "src/callers/accounts", "src/platform"],
+  "src/callers/usage": ["src/callers/limits", "src/callers/keys", "src/callers/accounts", "src/platform"],
   "src/callers/limits": ["src/callers/keys", "src/callers/accounts", "src/platform"],
   "src/callers/keys": ["src/callers/accounts", "src/platform"],
   "src/callers/accounts": ["src/platform"],
@@ -63,7 +71,7 @@ const directions: Record<string, string[]> = {
   bench: ["src", "client"],
   bin: ["src/main.ts"],
 };
-const mayUseRoutesAndInnerFiles = /^(src\/(service|publishing|api|callers\/gate)\.ts|bench)$/;
+const mayUseRoutesAndInnerFiles = /^(src\/(service|publishing|api|counting|membership|callers\/gate)\.ts|bench)$/;
 const mayReadEnvironment = /^(src\/settings\.ts$|bin\/|bench\/)/;
 const mayReadTime = /^(src\/platform\/clock\.ts$|web\/|bench\/|bin\/)/;
 const linesMax = 300;

@@ -8,10 +8,10 @@ import { actionOf, newIdIn, openScene, wishes, type Scene, type Wish } from "./s
 import { shown, step } from "./support/stock-model.ts";
 
 const stocks = fc.array(fc.option(fc.nat(4), { nil: undefined }), { minLength: 1, maxLength: 3 });
-const orders = { createOrder: 8, replaceOrder: 3, updateOrder: 8, deleteOrder: 3 };
-const inventory = { count: 3, untrack: 1, adjust: 3 };
-const pets = { createPet: 1, replacePet: 1, updatePet: 2, deletePet: 1 };
-const anything = wishes({ ...orders, ...inventory, ...pets });
+const onOrders = { createOrder: 8, replaceOrder: 3, updateOrder: 8, deleteOrder: 3 };
+const onStock = { count: 3, untrack: 1, adjust: 3 };
+const onPets = { createPet: 1, replacePet: 1, updatePet: 2, deletePet: 1 };
+const anything = wishes({ ...onOrders, ...onStock, ...onPets });
 
 let service: TestService;
 before(async () => {

@@ -1,27 +1,52 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyContextConfig, FastifyRequest } from "fastify";
 import type { Gate } from "../platform/http/caller.ts";
 import { Problem } from "../platform/problem.ts";
 import type { KeyVerifier, Verified } from "./keys/verify.ts";
-import { limitHeaders, type Awaitable, type Decision, type Limiter } from "./limits/limits.ts";
+import { noOperation, type UsageRecorder } from "./usage/usage.ts";
+import { pushLimitHeaders, type Awaitable, type Decision, type Limiter, type Verdict } from "./limits/limits.ts";
 
 /**
  * The way in of every request to the API (decisions, part 1 and 4): key, then the windows of its account; without a
- * valid key the window of the caller's address, and 401. With a known key and the memory limiter nothing is awaited.
+ * valid key the window of the caller's address, and 401. Whoever has a valid key is noted with the operation asked for. With a known key and the memory limiter nothing is awaited.
  */
-export function openGate({ verifier, limiter }: { verifier: KeyVerifier; limiter: Limiter }): Gate {
-  function admit(request: FastifyRequest, reply: FastifyReply): Awaitable<Problem | undefined> {
+export function openGate(options: {
+  verifier: KeyVerifier;
+  limiter: Limiter;
+  usage: UsageRecorder;
+  onRefused: (verdict: Verdict) => void;
+}): Gate {
+  const { verifier, limiter, usage, onRefused } = options;
+
+  function admit(request: FastifyRequest): Awaitable<Problem | undefined> {
     const key = keyOf(request.headers);
     const verified = key === undefined ? undefined : verifier.verify(key);
-    if (verified instanceof Promise) return verified.then((settled) => count(settled, request, reply));
-    return count(verified, request, reply);
+    if (verified instanceof Promise) {
+      return verified.then(
+        (settled) => count(settled, request),
+        (error: unknown) => unverified(error, request),
+      );
+    }
+    return count(verified, request);
   }
 
-  function count(verified: Verified | undefined, request: FastifyRequest, reply: FastifyReply): Awaitable<Problem | undefined> {
-    if (!verified) return after(limiter.address(request.ip), (decision) => refuseStranger(decision, reply));
+  /** The key could not be looked up: nobody's window is used up, and the answer has the headers of the address. */
+  async function unverified(error: unknown, request: FastifyRequest): Promise<never> {
+    pushLimitHeaders(request.answerHeaders, await limiter.peekAddress(request.ip));
+    throw error;
+  }
+
+  function count(verified: Verified | undefined, request: FastifyRequest): Awaitable<Problem | undefined> {
+    if (!verified)
+      return after(limiter.address(request.ip), (decision) => {
+        if (decision.verdict !== "pass") onRefused(decision.verdict);
+        return refuseStranger(decision, request);
+      });
     const { accountId, keyId, quota, publishable } = verified;
     const decision = publishable ? limiter.publishable(accountId, request.ip, quota) : limiter.account(accountId, keyId, quota);
     return after(decision, (settled) => {
-      reply.headers(limitHeaders(settled));
+      if (settled.verdict !== "pass") onRefused(settled.verdict);
+      usage.record(accountId, keyId, operationOf(request), settled.verdict);
+      pushLimitHeaders(request.answerHeaders, settled);
       if (settled.verdict !== "pass") return limited(settled);
       request.caller = verified;
       return undefined;
@@ -30,8 +55,13 @@ export function openGate({ verifier, limiter }: { verifier: KeyVerifier; limiter
 
   return {
     admit,
-    describe: (request, reply) => after(limiter.peekAddress(request.ip), (decision) => void reply.headers(limitHeaders(decision))),
-    describeAddress: (address) => after(limiter.address(address), (decision) => ({ ...limitHeaders(decision) })),
+    describe: (request) => after(limiter.peekAddress(request.ip), (decision) => pushLimitHeaders(request.answerHeaders, decision)),
+    describeAddress: (address) =>
+      after(limiter.address(address), (decision) => {
+        const headers: string[] = [];
+        pushLimitHeaders(headers, decision);
+        return headers;
+      }),
   };
 }
 
@@ -43,8 +73,13 @@ function keyOf({ authorization, "x-api-key": apiKey }: FastifyRequest["headers"]
   return typeof apiKey === "string" ? apiKey : undefined;
 }
 
-function refuseStranger(decision: Decision, reply: FastifyReply): Problem {
-  reply.headers(limitHeaders(decision));
+/** A URL that cannot be routed has no route to tell it. */
+function operationOf({ routeOptions }: FastifyRequest): string {
+  return (routeOptions.config as FastifyContextConfig | undefined)?.operationId ?? noOperation;
+}
+
+function refuseStranger(decision: Decision, request: FastifyRequest): Problem {
+  pushLimitHeaders(request.answerHeaders, decision);
   if (decision.verdict !== "pass") return limited(decision);
   return new Problem("unauthorized", "The request needs a valid API key: Authorization: Bearer KEY, or X-API-Key: KEY.");
 }

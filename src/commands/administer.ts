@@ -1,5 +1,5 @@
 import type { Administration } from "../administration.ts";
-import { loadSettings } from "../settings.ts";
+import { loadSettings, type Settings } from "../settings.ts";
 
 /** How often a busy folder is tried, a second each. */
 const attemptsMax = 5;
@@ -37,11 +37,33 @@ export async function administer<K extends keyof Administration>(name: K, input:
     const { systemClock } = await import("../platform/clock.ts");
     const storage = await openStorage(here, `petstore ${operation}`, 1_000);
     try {
+      const { noOtherNodes, openAnnouncer } = await import("../platform/nodes/nodes.ts");
+      const announcer = storage.db.engine === "sqlite" ? noOtherNodes : openAnnouncer({ db: storage.db });
       const nothingKept = { forgetAccount() {}, forgetKey() {} };
-      const administration = openAdministration({ db: storage.db, clock: systemClock, verifier: nothingKept, announce: async () => {} });
+      const limiter = { unban: (keyId: number) => unbanIn(here, keyId) };
+      const administration = openAdministration({
+        db: storage.db,
+        clock: systemClock,
+        verifier: nothingKept,
+        limiter,
+        announcer,
+        announce: async () => {},
+      });
       return (await administration[operation](given)) as Answer<K>;
     } finally {
       await storage.close();
     }
+  }
+}
+
+/** Ends a ban where bans are kept while no server runs: in the data folder or in Redis. */
+async function unbanIn(settings: Settings, keyId: number): Promise<boolean> {
+  const { openCounting } = await import("../counting.ts");
+  const { systemClock } = await import("../platform/clock.ts");
+  const counting = await openCounting(settings, { clock: systemClock, log: { info() {}, warn() {} } });
+  try {
+    return await counting.limiter.unban(keyId);
+  } finally {
+    await counting.close();
   }
 }

@@ -55,6 +55,18 @@ export const keysRevoke: Command = {
   },
 };
 
+export const keysUnban: Command = {
+  name: "keys unban",
+  usage: "KEYID",
+  summary: "End a key's ban and forget its strikes",
+  operands: ["KEYID"],
+  async run({ operands }) {
+    const json = await administer("keys.unban", { id: numeric(operands[0]) });
+    const name = `Key ${json.id} (${json.prefix}…) of account ${json.account}`;
+    return { json, text: json.unbanned ? `${name} starts anew, without ban and strikes.` : `${name} had no ban and no strikes.` };
+  },
+};
+
 function shown({ id, key, scopes }: { id: number; key: string; scopes: string[] }): string {
   return `Key ${id} (${scopes.join(" ")}) is\n${key}\nIt is not shown again.`;
 }

@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { systemClock, type Clock } from "../../src/platform/clock.ts";
-import { openService, type Service } from "../../src/service.ts";
+import { openService, type Service, type ServiceOptions } from "../../src/service.ts";
 import { loadSettings } from "../../src/settings.ts";
+import { newDatabase } from "./postgres.ts";
 
 /** What came back: `body` is parsed where it is JSON. */
 export type Reply<T = unknown> = { status: number; headers: Headers; body: T };
@@ -24,6 +25,9 @@ export type TestService = Service & {
 
 const unlimited = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
 
+/** The engine that the black-box suites run on. */
+export const engine = process.env["PETSTORE_TEST_ENGINE"] ?? "sqlite";
+
 /** Free ports, and no look-up that leaves this machine: nothing answers at the discard port. */
 const edgeOfItsOwn = {
   EDGE_HTTP_PORT: "0",
@@ -33,11 +37,21 @@ const edgeOfItsOwn = {
   DNS_SERVERS: "127.0.0.1:9",
 };
 
-/** Starts a service of its own in this process: real storage in a new folder, a free port, an injected clock. */
-export async function startService(options: { clock?: Clock; env?: Record<string, string>; dataDir?: string } = {}): Promise<TestService> {
+/**
+ * Starts a service of its own in this process: real storage in a new folder (on PostgreSQL: in a database of that
+ * folder's), a free port, an injected clock.
+ */
+export async function startService(
+  options: { clock?: Clock; env?: Record<string, string>; dataDir?: string; redis?: ServiceOptions["redis"] } = {},
+): Promise<TestService> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "petstore-test-")));
-  const settings = loadSettings({ PORT: "0", DATA_DIR: dataDir, ...edgeOfItsOwn, ...options.env });
-  const service = await openService(settings, { clock: options.clock ?? systemClock, log: pino({ level: "silent" }) });
+  const database = engine === "postgres" ? await newDatabase(dataDir) : undefined;
+  const settings = loadSettings({ PORT: "0", DATA_DIR: dataDir, DATABASE_URL: database?.url, ...edgeOfItsOwn, ...options.env });
+  const service = await openService(settings, {
+    clock: options.clock ?? systemClock,
+    log: pino({ level: "silent" }),
+    redis: options.redis,
+  });
   const newAccount: TestService["newAccount"] = async (plan = "enterprise", figures = plan === "enterprise" ? unlimited : {}) => {
     const { account, key } = await service.administration["accounts.create"]({ name: "Test shop", plan, ...figures });
     return { id: account.id, key };
@@ -52,6 +66,7 @@ export async function startService(options: { clock?: Clock; env?: Record<string
     ask: (method, path, asked) => ask(`${service.address}/v1${path}`, method, { key, ...asked }),
     close: async () => {
       await service.close();
+      if (options.dataDir === undefined) await database?.drop();
       if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
     },
   };

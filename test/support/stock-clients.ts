@@ -38,12 +38,12 @@ const bodies = {
   deletePet: fc.constant({}),
 } satisfies Record<keyof typeof operations, fc.Arbitrary<object>>;
 
-const slot = fc.nat(20);
+const slots = fc.nat(20);
 /** Whether an order is given an animal: one is, mostly, when it is placed, and seldom changed after; null makes a draft. */
 const petSlots: Record<string, fc.Arbitrary<number | null | undefined>> = {
-  create: fc.option(slot, { nil: undefined, freq: 10 }),
-  replace: fc.option(slot, { nil: undefined, freq: 5 }),
-  update: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, fc.option(slot, { freq: 4 })),
+  create: fc.option(slots, { nil: undefined, freq: 10 }),
+  replace: fc.option(slots, { nil: undefined, freq: 5 }),
+  update: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, fc.option(slots, { freq: 4 })),
 };
 
 function rarely<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | false> {
@@ -58,7 +58,7 @@ export function wishes(weights: Partial<Record<keyof typeof operations, number>>
       weight,
       arbitrary: fc.record({
         op: fc.constant(op),
-        slot,
+        slot: slots,
         petSlot: petSlots[op.slice(0, -5)] ?? fc.constant(undefined),
         body: bodies[op] as fc.Arbitrary<Action["body"]>,
       }),

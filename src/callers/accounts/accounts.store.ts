@@ -1,5 +1,6 @@
 import sql, { raw } from "sql-template-tag";
 import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
+import { limitTo } from "../../platform/db/limit.ts";
 import type { Account, Plan, PlanTerms } from "./accounts.ts";
 
 const columns = raw("id, name, plan, per_minute, per_day, created_at");
@@ -7,14 +8,14 @@ const columns = raw("id, name, plan, per_minute, per_day, created_at");
 export async function insertAccount(tx: Transaction, name: string, terms: PlanTerms, now: number): Promise<Account> {
   const rows = await tx.query(sql`
     INSERT INTO accounts (id, name, plan, per_minute, per_day, created_at)
-    VALUES (nextval('accounts'), ${name}, ${terms.plan}, ${terms.perMinute}, ${terms.perDay}, ${now})
+    VALUES (nextval('account_ids'), ${name}, ${terms.plan}, ${terms.perMinute}, ${terms.perDay}, ${now})
     RETURNING ${columns}`);
   return accountOf(rows[0]!);
 }
 
 /** Up to `limit` accounts with an id above `after`, by id. */
 export async function listAccounts(db: Queryable, after: number, limit: number): Promise<Account[]> {
-  const rows = await db.query(sql`SELECT ${columns} FROM accounts WHERE id > ${after} ORDER BY id LIMIT ${limit}`);
+  const rows = await db.query(sql`SELECT ${columns} FROM accounts WHERE id > ${after} ORDER BY id ${limitTo(limit)}`);
   return rows.map(accountOf);
 }
 
@@ -34,6 +35,7 @@ export async function updatePlan(tx: Transaction, id: number, terms: PlanTerms):
 /** Every table of an account's rows with its key inside the account, those that refer to others first. */
 const ownedTables = [
   { table: "keys", key: "id" },
+  { table: "usage", key: "step, kind, start, name" },
   { table: "idempotency", key: "target, key" },
   { table: "orders", key: "id" },
   { table: "inventory", key: "pet_id" },
@@ -52,7 +54,7 @@ const ownedTables = [
 export async function deleteAccount(db: Database, id: number, keysGone: () => void, batch = 1_000): Promise<boolean> {
   for (const { table, key } of ownedTables) {
     const some = sql`DELETE FROM ${raw(table)} WHERE account_id = ${id} AND (${raw(key)}) IN
-      (SELECT ${raw(key)} FROM ${raw(table)} WHERE account_id = ${id} LIMIT ${batch}) RETURNING 1`;
+      (SELECT ${raw(key)} FROM ${raw(table)} WHERE account_id = ${id} ${limitTo(batch)}) RETURNING 1`;
     while ((await db.write((tx) => tx.query(some))).length === batch);
     if (table === "keys") keysGone();
   }

@@ -15,7 +15,7 @@ export type NewKey = { accountId: number; publishable: boolean; scopes: readonly
 export async function insertKey(tx: Transaction, key: string, terms: NewKey, now: number): Promise<Key> {
   const rows = await tx.query(sql`
     INSERT INTO keys (account_id, id, hash, prefix, publishable, scopes, created_at, expires_at)
-    VALUES (${terms.accountId}, nextval('keys'), ${hashKey(key)}, ${prefixOf(key)}, ${terms.publishable}, ${terms.scopes.join(" ")},
+    VALUES (${terms.accountId}, nextval('key_ids'), ${hashKey(key)}, ${prefixOf(key)}, ${terms.publishable}, ${terms.scopes.join(" ")},
       ${now}, ${terms.expiresAt})
     RETURNING ${columns}`);
   return keyOf(rows[0]!);
@@ -44,6 +44,11 @@ export async function setExpiry(tx: Transaction, key: Key, expiresAt: number): P
 export async function deleteKey(tx: Transaction, id: number): Promise<Key | undefined> {
   const rows = await tx.query(sql`DELETE FROM keys WHERE id = ${id} RETURNING ${columns}`);
   return rows[0] && keyOf(rows[0]);
+}
+
+/** Deletes all keys of an account: at most `keysMax`. */
+export async function deleteKeys(tx: Transaction, accountId: number): Promise<void> {
+  await tx.query(sql`DELETE FROM keys WHERE account_id = ${accountId}`);
 }
 
 export type KeyHolder = { key: Key; plan: Plan; quota: Quota };

@@ -18,7 +18,7 @@ async function openScene(t: TestContext, expiresAt: number | null = null) {
   const folder = mkdtempSync(join(tmpdir(), "petstore-"));
   const store = openSqlite(join(folder, "test.db"));
   await migrate(store, start);
-  const scene = { now: start, reads: 0, writes: 0, afterRead: async (): Promise<void> => {} };
+  const scene = { now: start, isLive: true, reads: 0, writes: 0, afterRead: async (): Promise<void> => {} };
   const db: Database = {
     ...store,
     query: async (query) => {
@@ -32,7 +32,7 @@ async function openScene(t: TestContext, expiresAt: number | null = null) {
       return store.write(body);
     },
   };
-  const verifier = openKeyVerifier({ db, clock: () => scene.now, onError: assert.ifError });
+  const verifier = openKeyVerifier({ db, clock: () => scene.now, onError: assert.ifError, isLive: () => scene.isLive });
   t.after(async () => {
     await verifier.close();
     await store.close();
@@ -154,4 +154,38 @@ test("the last use is kept to the minute and written once a minute", async (t) =
   await verifier.saveUses();
   assert.equal(await lastUsed(), start + 30_000);
   assert.equal(scene.writes, 2);
+});
+
+test("a node without a lease reads every key anew, and keeps none of it", async (t) => {
+  const { scene, store, verifier, key, stored } = await openScene(t);
+  await verifier.verify(key);
+  scene.isLive = false;
+  scene.reads = 0;
+  assert.equal((await verifier.verify(key))?.keyId, stored.id);
+  await Promise.all([verifier.verify(key), verifier.verify(key)]);
+  assert.equal(scene.reads, 3);
+  await store.write((tx) => deleteKey(tx, stored.id));
+  assert.equal(await verifier.verify(key), undefined);
+  assert.equal(verifier.verify("no key"), undefined);
+});
+
+test("what was read without a lease is not kept for later, and all is forgotten when told so", async (t) => {
+  const { scene, verifier, key } = await openScene(t);
+  scene.isLive = false;
+  await verifier.verify(key);
+  scene.isLive = true;
+  assert.ok(verifier.verify(key) instanceof Promise);
+  await verifier.verify(key);
+  assert.ok(!(verifier.verify(key) instanceof Promise));
+  verifier.forgetAll();
+  assert.ok(verifier.verify(key) instanceof Promise);
+});
+
+test("a read that began with a lease and ended without one is not kept", async (t) => {
+  const { scene, verifier, key } = await openScene(t);
+  scene.afterRead = async () => void (scene.isLive = false);
+  await verifier.verify(key);
+  scene.afterRead = async () => undefined;
+  scene.isLive = true;
+  assert.ok(verifier.verify(key) instanceof Promise);
 });

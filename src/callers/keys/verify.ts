@@ -29,6 +29,8 @@ export type KeyVerifier = {
    * same key share. Unknown keys are not kept.
    */
   verify(key: string): Verified | undefined | Promise<Verified | undefined>;
+  /** From the return on, nothing is answered from what was read before. */
+  forgetAll(): void;
   /** From the return on, no key of the account is answered from what was read before. To be called after the commit. */
   forgetAccount(accountId: number): void;
   /** The same for one key. */
@@ -42,17 +44,24 @@ export type KeyVerifier = {
 type Entry = { verified: Verified; usedAt: number | null };
 
 /**
- * Opens the verifier. Every change of keys and plans in this process must be told to it. `lastUsedAt` is written every
+ * Opens the verifier. Every change of keys and plans, on whatever node, must be told to it while `isLive` says so;
+ * otherwise each request reads its key itself. `lastUsedAt` is written every
  * ten seconds in the background, at most once a minute for each key; `onError` hears of a write that failed.
  */
-export function openKeyVerifier(options: { db: Database; clock: Clock; onError: (error: unknown) => void }): KeyVerifier {
-  const { db, clock, onError } = options;
+export function openKeyVerifier(options: {
+  db: Database;
+  clock: Clock;
+  onError: (error: unknown) => void;
+  isLive?: () => boolean;
+}): KeyVerifier {
+  const { db, clock, onError, isLive = () => true } = options;
   // Kept by the key's text: a hit then costs no hash. The texts never leave this map.
   const kept = new Map<string, Entry>();
   let reads = new Map<string, Promise<Verified | undefined>>();
   const uses = new Map<number, Use>();
 
   function verify(key: string): Verified | undefined | Promise<Verified | undefined> {
+    if (!isLive()) return wellFormed(key) ? read(key).then((entry) => entry?.verified) : undefined;
     const entry = kept.get(key);
     if (entry) return current(key, entry);
     if (!wellFormed(key)) return undefined;
@@ -73,17 +82,23 @@ export function openKeyVerifier(options: { db: Database; clock: Clock; onError: 
     // A change makes this map anew: requests that come after it start a read of their own, and what an older read
     // brings is answered to those who waited for it, and not kept.
     const mine = reads;
-    const read = findKeyHolder(db, hashKey(key))
-      .then((holder) => {
-        if (!holder || hasExpired(holder.key.expiresAt, clock())) return undefined;
-        const entry = entryOf(holder);
-        if (mine === reads) keep(key, entry);
-        noteUse(entry, clock());
-        return entry.verified;
+    const shared = read(key)
+      .then((entry) => {
+        if (entry && mine === reads && isLive()) keep(key, entry);
+        return entry?.verified;
       })
       .finally(() => mine.delete(key));
-    mine.set(key, read);
-    return read;
+    mine.set(key, shared);
+    return shared;
+  }
+
+  async function read(key: string): Promise<Entry | undefined> {
+    const holder = await findKeyHolder(db, hashKey(key));
+    const now = clock();
+    if (!holder || hasExpired(holder.key.expiresAt, now)) return undefined;
+    const entry = entryOf(holder);
+    noteUse(entry, now);
+    return entry;
   }
 
   function keep(key: string, entry: Entry): void {
@@ -122,6 +137,7 @@ export function openKeyVerifier(options: { db: Database; clock: Clock; onError: 
 
   return {
     verify,
+    forgetAll: () => forget(() => true),
     forgetAccount: (accountId) => forget((verified) => verified.accountId === accountId),
     forgetKey: (keyId) => forget((verified) => verified.keyId === keyId),
     saveUses,

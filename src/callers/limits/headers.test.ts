@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { noon } from "./limits.contract.ts";
-import { limitHeaders } from "./headers.ts";
+import { pushLimitHeaders } from "./headers.ts";
+import type { Decision } from "./windows.ts";
 import { banned, passed, refused } from "./windows.ts";
 
 const now = noon + 12_345;
@@ -34,7 +35,14 @@ test("a quota without a day names the minute only", () => {
 test("plans with the same minute and different days keep their own policies", () => {
   const policyOf = (perDay: number) => limitHeaders(passed(now, 60, 1, perDay, 1))["ratelimit-policy"];
   assert.deepEqual(
-    [1_000, 2_000, 1_000].map(policyOf).map((text) => text.match(/q=(\d+);w=86400/)?.[1]),
+    [1_000, 2_000, 1_000].map(policyOf).map((text) => text?.match(/q=(\d+);w=86400/)?.[1]),
     ["1000", "2000", "1000"],
   );
 });
+
+/** By lower-case name, as a client sees them. */
+function limitHeaders(decision: Decision): Record<string, string> {
+  const list: string[] = [];
+  pushLimitHeaders(list, decision);
+  return Object.fromEntries(list.flatMap((name, i): [string, string][] => (i % 2 === 0 ? [[name.toLowerCase(), list[i + 1] ?? ""]] : [])));
+}

@@ -1,33 +1,19 @@
 import type { Decision } from "./windows.ts";
 
-/** Response headers by lower-case name. The last two are on refusals only. */
-export type LimitHeaders = {
-  "x-ratelimit-limit": string;
-  "x-ratelimit-remaining": string;
-  "x-ratelimit-reset": string;
-  ratelimit: string;
-  "ratelimit-policy": string;
-  "retry-after"?: string;
-  "x-ratelimit-strikes-remaining"?: string;
-};
-
 /**
- * The headers of a decision: the three of the specification (part 8), and `RateLimit` with `RateLimit-Policy` as in
- * draft-ietf-httpapi-ratelimit-headers-11 (lists of structured fields; `t` and `w` in seconds).
+ * Adds the headers of a decision, names and values by turns: the three of the specification (part 8), `RateLimit` with
+ * `RateLimit-Policy` as in draft-ietf-httpapi-ratelimit-headers-11 (lists of structured fields; `t` and `w` in seconds),
+ * and on refusals how long to wait and how far a ban is.
  */
-export function limitHeaders(decision: Decision): LimitHeaders {
-  const headers: LimitHeaders = {
-    "x-ratelimit-limit": `${decision.limit}`,
-    "x-ratelimit-remaining": `${decision.remaining}`,
-    "x-ratelimit-reset": `${decision.reset}`,
-    ratelimit: standing(decision),
-    "ratelimit-policy": policy(decision.perMinute, decision.perDay),
-  };
-  if (decision.verdict !== "pass") {
-    headers["retry-after"] = `${decision.retryAfterSeconds}`;
-    headers["x-ratelimit-strikes-remaining"] = `${decision.strikesRemaining}`;
-  }
-  return headers;
+export function pushLimitHeaders(headers: string[], decision: Decision): void {
+  headers.push("X-RateLimit-Limit", `${decision.limit}`);
+  headers.push("X-RateLimit-Remaining", `${decision.remaining}`);
+  headers.push("X-RateLimit-Reset", `${decision.reset}`);
+  headers.push("RateLimit", standing(decision));
+  headers.push("RateLimit-Policy", policy(decision.perMinute, decision.perDay));
+  if (decision.verdict === "pass") return;
+  headers.push("Retry-After", `${decision.retryAfterSeconds}`);
+  headers.push("X-RateLimit-Strikes-Remaining", `${decision.strikesRemaining}`);
 }
 
 function standing(decision: Decision): string {

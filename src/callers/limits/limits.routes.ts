@@ -5,6 +5,7 @@ import { DateTime, Id, named } from "../../platform/http/schemas.ts";
 import { Problem } from "../../platform/problem.ts";
 import { plans, quotaOf, type Plan } from "../accounts/accounts.ts";
 import { findAccount } from "../accounts/accounts.store.ts";
+import { listKeys } from "../keys/keys.store.ts";
 import type { Limiter } from "./limits.ts";
 
 const Used = (window: string) =>
@@ -28,10 +29,12 @@ export const AccountStanding = named(
         id: Id("The key that the request was made with."),
         strikes: Type.Integer({ description: "Requests over a limit within the last minute." }),
         strikesRemaining: Type.Integer({ description: "How many more there may be before the key is banned." }),
-        bannedUntil: Type.Optional(DateTime("When the key's ban ends, while it has one.")),
       },
       { description: "How near the key is to a ban." },
     ),
+    bans: Type.Array(Type.Object({ keyId: Id("A key of the account that is banned."), until: DateTime("When its ban ends.") }), {
+      description: "The bans in force, by key; a banned key cannot ask, another one of the account can.",
+    }),
   }),
 );
 
@@ -42,6 +45,7 @@ const example = {
   minute: { limit: 1_000, used: 1, remaining: 999, resetAt: "2026-12-24T10:01:00Z" },
   day: { limit: 100_000, used: 1, remaining: 99_999, resetAt: "2026-12-25T00:00:00Z" },
   key: { id: 1, strikes: 0, strikesRemaining: 200 },
+  bans: [],
 };
 
 export const limitRoutes = (limiter: Pick<Limiter, "peekAccount" | "standing">): Operation[] => [
@@ -51,7 +55,8 @@ export const limitRoutes = (limiter: Pick<Limiter, "peekAccount" | "standing">):
     path: "/account",
     tag: "Account",
     summary: "Get the account",
-    description: "The plan, its limits, what is used of them, and how near the key is to a ban. Counts as a request like any other.",
+    description:
+      "The plan, its limits, what is used of them, and how near the key is to a ban, and which keys are banned. Counts as a request like any other.",
     scope: "account:read",
     answers: { 200: { description: "The account as it stands.", schema: AccountStanding, example } },
     read: async (db, { accountId, keyId, now }) => {
@@ -59,7 +64,9 @@ export const limitRoutes = (limiter: Pick<Limiter, "peekAccount" | "standing">):
       if (!account) throw new Problem("not_found", "The account is gone.");
       const quota = quotaOf(account);
       const windows = await limiter.peekAccount(accountId, quota);
-      const { strikes, strikesRemaining, bannedUntil } = await limiter.standing(keyId, quota);
+      const keys = await listKeys(db, accountId);
+      const standings = await Promise.all(keys.map(async ({ id }) => ({ id, ...(await limiter.standing(id, quota)) })));
+      const { strikes, strikesRemaining } = await limiter.standing(keyId, quota);
       const window = (limit: number, remaining: number, seconds: number) => ({
         limit,
         used: limit - remaining,
@@ -72,7 +79,10 @@ export const limitRoutes = (limiter: Pick<Limiter, "peekAccount" | "standing">):
         plan: account.plan,
         minute: window(quota.perMinute, windows.minuteRemaining, windows.minuteSeconds),
         day: window(quota.perDay, windows.dayRemaining, windows.daySeconds),
-        key: { id: keyId, strikes, strikesRemaining, ...(bannedUntil !== undefined && { bannedUntil: formatDateTime(bannedUntil) }) },
+        key: { id: keyId, strikes, strikesRemaining },
+        bans: standings.flatMap(({ id, bannedUntil }) =>
+          bannedUntil === undefined ? [] : [{ keyId: id, until: formatDateTime(bannedUntil) }],
+        ),
       };
       return { status: 200, body };
     },

@@ -4,7 +4,7 @@
  * **Windows.** A caller has a quota of requests per minute and per day, counted in fixed UTC windows (`windows.ts`). A
  * request passes when every window that it counts on has room, and then uses up one request of each; otherwise it is
  * refused and uses up none. Looking, deciding and counting are one step (one turn of the event loop in `memory.ts`, one
- * script in `redis.ts`), so with k left exactly k of any number of simultaneous requests pass, and they see k-1 … 0.
+ * run of a script in `redis.ts`), so with k left exactly k of any number of simultaneous requests pass, and they see k-1 … 0.
  *
  * **Who counts where.**
  *   a secret key       its account, whatever the number of its keys
@@ -27,13 +27,13 @@
  *
  * **Restarts and failures.** In memory all counters, strikes and bans are saved every second and at stop, and read at
  * start: a kill loses a second of counting at most. With Redis nothing is lost; while Redis does not answer, each node
- * counts on its own, beginning at nothing, within 50 ms of the first request that found it missing, and joins again by
- * itself; then the counters go on from what Redis has.
+ * decides a request on its own, beginning at nothing, within 50 ms; after 100 ms of silence it asks no more until it has
+ * joined again, by itself. Then the counters go on from what Redis has.
  */
 import type { Decision, Quota } from "./windows.ts";
 
 export type { Decision, Quota, Verdict } from "./windows.ts";
-export { type LimitHeaders, limitHeaders } from "./headers.ts";
+export { pushLimitHeaders } from "./headers.ts";
 
 /** What the memory store has at once, and Redis after a round trip: `await` it only if it is a promise. */
 export type Awaitable<T> = T | Promise<T>;

@@ -33,7 +33,16 @@ function openLog() {
 /** A node on a Redis; its answers may take long, since other tests run beside. */
 function openNode(options: Partial<RedisLimiterOptions> = {}) {
   const clock = () => noon;
-  return openRedisLimiter({ url: server.url, addressQuota: free, clock, redisClock: clock, log: openLog(), answerMs: 10_000, ...options });
+  return openRedisLimiter({
+    url: server.url,
+    addressQuota: free,
+    clock,
+    redisClock: clock,
+    log: openLog(),
+    answerMs: 10_000,
+    silentMs: 10_000,
+    ...options,
+  });
 }
 
 limiterContract("in Redis", "shared", async (clock) => {
@@ -74,7 +83,14 @@ test("a node that starts anew goes on with what is counted, and a ban holds on e
 
 test("the time is Redis' own", async (context) => {
   await admin.flushall();
-  const limiter = await openRedisLimiter({ url: server.url, addressQuota: free, clock: () => noon, log: openLog(), answerMs: 10_000 });
+  const limiter = await openRedisLimiter({
+    url: server.url,
+    addressQuota: free,
+    clock: () => noon,
+    log: openLog(),
+    answerMs: 10_000,
+    silentMs: 10_000,
+  });
   context.after(() => limiter.close());
   const [earlier] = await admin.time();
   const { reset } = await limiter.account(1, 1, free);
@@ -117,15 +133,17 @@ test("while Redis does not answer a node counts alone, says it once, and joins a
   const paused = await startRedis();
   context.after(() => paused.remove());
   const log = openLog();
-  const limiter = await openNode({ url: paused.url, log, answerMs: 40 });
+  const limiter = await openNode({ url: paused.url, log, answerMs: 40, silentMs: 100 });
   context.after(() => limiter.close());
   while (limiter.mode() !== "shared") await once(log.events, "info");
   for (let i = 0; i < 10; i++) await limiter.account(1, 1, free);
   assert.equal(limiter.mode(), "shared");
 
   paused.pause();
+  const lost = once(log.events, "warn");
   const alone = await Promise.all(Array.from({ length: 100 }, async () => limiter.account(1, 1, free)));
   assert.equal(alone.filter(({ verdict }) => verdict === "pass").length, 60);
+  await lost;
   assert.equal(limiter.mode(), "alone");
   assert.ok(!(limiter.account(2, 2, free) instanceof Promise), "a node that counts alone waits for nothing");
   await assert.rejects(async () => limiter.unban(1), { code: "unavailable" });
@@ -139,6 +157,37 @@ test("while Redis does not answer a node counts alone, says it once, and joins a
   );
   const known = await limiter.peekAccount(1, free);
   assert.ok(known.remaining <= 50, "what was counted before is still counted");
+});
+
+test("a Redis that is merely late is kept: what it cannot answer in time is decided without it", async (context) => {
+  const slow = await startRedis();
+  context.after(() => slow.remove());
+  const log = openLog();
+  const limiter = await openNode({ url: slow.url, log, answerMs: 40 });
+  context.after(() => limiter.close());
+  while (limiter.mode() !== "shared") await once(log.events, "info");
+  log.lines.length = 0;
+  slow.pause();
+  const decisions = await Promise.all(Array.from({ length: 70 }, async () => limiter.account(1, 1, free)));
+  assert.equal(decisions.filter(({ verdict }) => verdict === "pass").length, 60);
+  slow.resume();
+  assert.equal((await limiter.account(2, 2, free)).remaining, 59);
+  assert.equal(limiter.mode(), "shared");
+  assert.deepEqual(log.lines, []);
+});
+
+test("requests of one turn share one question to Redis, and are decided in their order", async (context) => {
+  await admin.flushall();
+  const limiter = await openNode();
+  context.after(() => limiter.close());
+  await limiter.account(9, 9, free);
+  await admin.config("RESETSTAT");
+  const decisions = await Promise.all(Array.from({ length: 64 }, async (_, i) => limiter.account(1 + (i % 2), i, free)));
+  assert.deepEqual(
+    decisions.map(({ remaining }) => remaining),
+    Array.from({ length: 64 }, (_, i) => 59 - Math.floor(i / 2)),
+  );
+  assert.match(await admin.info("commandstats"), /cmdstat_evalsha:calls=1,/);
 });
 
 test("a node outlives the loss of Redis and its return", async (context) => {

@@ -16,19 +16,33 @@ export interface Transaction extends Queryable {
   readonly forUpdate: Sql;
   /** Runs a script of several statements without values, for migrations. */
   script(text: string): Promise<void>;
+  /** Waits until no other transaction, on whatever node, has locked this name, and locks it until this one ends. */
+  lock(name: string): Promise<void>;
+  /** Locks the name until the transaction ends; false, without waiting, where another transaction has it. */
+  tryLock(name: string): Promise<boolean>;
 }
+
+export type WriteOptions = {
+  /** Time that each statement may take, where the engine bounds it: for work that is longer than a request's. */
+  statementMs?: number;
+};
 
 /**
  * The storage port. Both engines keep the same promises, and one contract suite holds them to it:
  * - `query` sees what is committed, never an open transaction.
  * - `write` runs its body in a transaction and resolves after the commit is durable. A body that throws changes
- *   nothing and its error is the caller's. A body awaits nothing but its transaction, and may be run again.
- * - A broken constraint raises `ConstraintError`; a full queue or a failing disk raises the `unavailable` problem.
+ *   nothing and its error is the caller's. A body awaits nothing but its transaction, may be run again, and does not go
+ *   on after a statement that failed. Each statement sees what is committed when it begins (READ COMMITTED), so a body
+ *   locks the rows that it decides by (`forUpdate`) or changes them by conditional statements.
+ * - A broken constraint raises `ConstraintError`; a full queue, a failing disk or a server that does not answer raises the
+ *   `unavailable` problem.
  * - `nextval('name')` in SQL gives a new identifier of that sequence, never one that was given before.
  */
 export interface Database extends Queryable {
-  readonly engine: "sqlite";
-  write<T>(body: (tx: Transaction) => Promise<T>): Promise<T>;
+  readonly engine: "sqlite" | "postgres";
+  write<T>(body: (tx: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>;
+  /** Reads and transactions that run or wait at this moment. */
+  load(): { reads: number; writes: number };
   close(): Promise<void>;
 }
 

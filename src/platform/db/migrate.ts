@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import sql from "sql-template-tag";
-import type { Database } from "./database.ts";
+import type { Database, Transaction } from "./database.ts";
 
 export type Migration = { number: number; name: string; script: string };
 
@@ -19,18 +19,31 @@ export function migrationsFor(engine: Database["engine"]): Migration[] {
     .toSorted((a, b) => a.number - b.number);
 }
 
+/** A step may rewrite a large table, and waits for the node that takes it first. */
+const statementMs = 600_000;
+
 /**
- * Brings the schema up to date, each migration in one transaction with its record.
+ * Brings the schema up to date, each migration in one transaction with its record. Of many nodes that start at once one
+ * takes each step and the others wait for it.
  *
  * @returns the names of those that were applied now
  * @throws when a newer version of the program wrote the data
  */
 export async function migrate(db: Database, now: number, migrations = migrationsFor(db.engine)): Promise<string[]> {
-  await db.write((tx) =>
-    tx.script("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)"),
-  );
-  const rows = await db.query<{ number: number; name: string }>(sql`SELECT number, name FROM migrations ORDER BY number`);
-  const known = new Map(migrations.map((m) => [m.number, m.name]));
+  const names: string[] = [];
+  for (;;) {
+    const name = await db.write((tx) => applyNext(tx, now, migrations), { statementMs });
+    if (name === undefined) return names;
+    names.push(name);
+  }
+}
+
+/** Applies the first migration that is missing; gives its name, or undefined where none is. */
+async function applyNext(tx: Transaction, now: number, migrations: Migration[]): Promise<string | undefined> {
+  await tx.lock("migrations");
+  await tx.script("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)");
+  const rows = await tx.query<{ number: number; name: string }>(sql`SELECT number, name FROM migrations ORDER BY number`);
+  const known = new Set(migrations.map(({ number }) => number));
   const newer = rows.find((row) => !known.has(row.number));
   if (newer) {
     throw new Error(
@@ -39,12 +52,9 @@ export async function migrate(db: Database, now: number, migrations = migrations
   }
 
   const applied = new Set(rows.map((row) => row.number));
-  const missing = migrations.filter((m) => !applied.has(m.number));
-  for (const { number, name, script } of missing) {
-    await db.write(async (tx) => {
-      await tx.script(script);
-      await tx.query(sql`INSERT INTO migrations (number, name, applied_at) VALUES (${number}, ${name}, ${now})`);
-    });
-  }
-  return missing.map((m) => m.name);
+  const next = migrations.find(({ number }) => !applied.has(number));
+  if (!next) return undefined;
+  await tx.script(next.script);
+  await tx.query(sql`INSERT INTO migrations (number, name, applied_at) VALUES (${next.number}, ${next.name}, ${now})`);
+  return next.name;
 }

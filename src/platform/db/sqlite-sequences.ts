@@ -4,10 +4,10 @@ import type { DatabaseSync } from "node:sqlite";
  * Gives SQLite the `nextval('name')` that PostgreSQL has. Values are counted in memory and saved by `save()` inside the
  * transaction that used them, so an identifier that a client has seen is never given again, and costs no statement.
  */
-export function openSequences(connection: DatabaseSync): { save(): void } {
+export function openSequences(connection: DatabaseSync): { load(): void; save(): void } {
   connection.exec("CREATE TABLE IF NOT EXISTS sequences (name TEXT PRIMARY KEY, value BIGINT NOT NULL)");
   const values = new Map<string, number>();
-  for (const row of connection.prepare("SELECT name, value FROM sequences").all()) values.set(String(row["name"]), Number(row["value"]));
+  const select = connection.prepare("SELECT name, value FROM sequences");
   const upsert = connection.prepare(
     "INSERT INTO sequences (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
   );
@@ -21,7 +21,17 @@ export function openSequences(connection: DatabaseSync): { save(): void } {
     return value;
   });
 
+  /** Takes up what the table has, where that is further. */
+  function load(): void {
+    for (const row of select.all()) {
+      const name = String(row["name"]);
+      values.set(name, Math.max(values.get(name) ?? 0, Number(row["value"])));
+    }
+  }
+
+  load();
   return {
+    load,
     save() {
       for (const name of used) upsert.run(name, BigInt(values.get(name) ?? 0));
       used.clear();

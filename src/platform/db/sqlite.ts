@@ -74,7 +74,12 @@ export function openSqlite(file: string): Database {
         if (!open) throw new Error("the transaction is over");
         return write(query) as R[];
       },
-      script: async (text) => writer.exec(text),
+      script: async (text) => {
+        writer.exec(text);
+        sequences.load(); // a migration may have changed them
+      },
+      lock: async () => undefined, // there is a single writer
+      tryLock: async () => true,
     };
     control.savepoint.run();
     try {
@@ -104,6 +109,7 @@ export function openSqlite(file: string): Database {
         queue.push({ body, resolve: resolve as Job["resolve"], reject });
         draining ??= drain();
       }),
+    load: () => ({ reads: 0, writes: queue.length }),
     close: async () => {
       closed = true;
       await draining;

@@ -1,9 +1,11 @@
-import type { BlockList, Socket } from "node:net";
+import { METHODS, STATUS_CODES } from "node:http";
+import type { BlockList } from "node:net";
 import { isIPv6 } from "node:net";
+import type { Duplex } from "node:stream";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { Problem } from "../problem.ts";
-import { errorBody, problemOf, sendProblem } from "./answers.ts";
+import { errorBody, problemOf, send, sendProblem } from "./answers.ts";
 import { expectContinue } from "./bodies.ts";
 import type { Gate } from "./caller.ts";
 import { prefix } from "./prefix.ts";
@@ -15,25 +17,30 @@ const requestTimeoutMs = 120_000;
 const keepAliveTimeoutMs = 65_000;
 const urlLengthMax = 16_384;
 
+const exposed =
+  "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Strikes-Remaining, RateLimit, RateLimit-Policy, Retry-After, Sunset, Deprecation, Link, ETag, Location, Allow, X-Request-Id, Idempotent-Replayed";
+
 /** On every answer of the API. No cookies are known here, so any origin may read it (decisions, part 1: CORS). */
-const apiHeaders = {
-  "access-control-allow-origin": "*",
-  "access-control-expose-headers":
-    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Strikes-Remaining, RateLimit, RateLimit-Policy, Retry-After, Sunset, Deprecation, Link, ETag, Location, Allow, X-Request-Id, Idempotent-Replayed",
-  "cache-control": "private, no-cache",
-  "x-content-type-options": "nosniff",
-};
+const apiHeaders = [
+  ...["Access-Control-Allow-Origin", "*"],
+  ...["Access-Control-Expose-Headers", exposed],
+  ...["Cache-Control", "private, no-cache"],
+  ...["X-Content-Type-Options", "nosniff"],
+];
 
-const preflightHeaders = {
-  "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
-  "access-control-allow-headers": "Authorization, X-API-Key, Content-Type, If-Match, If-None-Match, Idempotency-Key",
-  "access-control-max-age": "86400",
-};
+const preflightHeaders = [
+  ...["Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE"],
+  ...["Access-Control-Allow-Headers", "Authorization, X-API-Key, Content-Type, If-Match, If-None-Match, Idempotency-Key"],
+  ...["Access-Control-Max-Age", "86400"],
+];
 
-export type AppOptions = { gate: Gate; log: Logger; trustedProxies: BlockList };
+/** Hears of every answer: its status, and the time from the request's head in ms. */
+export type Answered = (request: FastifyRequest, status: number, ms: number) => void;
+
+export type AppOptions = { gate: Gate; log: Logger; trustedProxies: BlockList; onAnswered: Answered };
 
 /** The Fastify app with what holds for every request: ids, the gate, CORS, errors, the log. It has no routes yet. */
-export function openApp({ gate, log, trustedProxies }: AppOptions): FastifyInstance {
+export function openApp({ gate, log, trustedProxies, onAnswered }: AppOptions): FastifyInstance {
   const trusts = (address: string): boolean => trustedProxies.check(address, isIPv6(address) ? "ipv6" : "ipv4");
   const app = Fastify({
     logger: false,
@@ -43,97 +50,142 @@ export function openApp({ gate, log, trustedProxies }: AppOptions): FastifyInsta
     return503OnClosing: false,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
-    http: { headersTimeout: headersTimeoutMs },
+    http: { headersTimeout: headersTimeoutMs, requireHostHeader: false }, // node's own refusal would lack our headers
     routerOptions: { maxParamLength: urlLengthMax, caseSensitive: true, ignoreTrailingSlash: false },
     rewriteUrl: (request) => originForm(request.url ?? "/"),
     frameworkErrors: (error, request, reply) => void refuseUnrouted(error, request, reply),
     clientErrorHandler: (error, socket) => void refuseUnparsed(error, socket),
   });
+  // each gets the 405 of a path that exists, or its 404
+  for (const method of METHODS) if (method !== "CONNECT" && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.decorateRequest("caller", null);
+  app.decorateRequest("startedAt", 0);
+  app.decorateRequest("answerHeaders");
+  app.decorateRequest("answered");
   app.removeAllContentTypeParsers();
   // the handlers read the bodies themselves, after all that can be refused without
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   app.setValidatorCompiler(() => () => true);
 
-  app.addHook("onRequest", (request, reply, done) => {
-    reply.header("x-request-id", request.id);
-    if (!isApi(request)) return done();
-    reply.headers(apiHeaders);
-    const { "access-control-request-method": wanted, origin } = request.headers;
-    if (request.method === "OPTIONS" && wanted !== undefined && origin !== undefined) return void preflight(request, reply);
-    const refusal = gate.admit(request, reply);
-    if (refusal instanceof Promise) return void refusal.then(proceed, done);
-    return proceed(refusal);
-
-    function proceed(problem: Problem | undefined): void {
-      if (problem) sendProblem(reply, problem);
-      else done();
-    }
-  });
-
-  app.addHook("onResponse", (request, reply, done) => {
-    log.info({
-      requestId: request.id,
-      method: request.method,
-      path: pathOf(request.url),
-      status: reply.statusCode,
-      ms: Math.round(reply.elapsedTime * 1_000) / 1_000,
-      accountId: request.caller?.accountId,
-      keyId: request.caller?.keyId,
-    });
+  let closing = false;
+  app.addHook("preClose", (done) => {
+    closing = true;
     done();
   });
 
+  app.addHook("onRequest", (request, reply, done) => {
+    begin(request);
+    if (!isApi(request)) return done();
+    const { "access-control-request-method": wanted, origin } = request.headers;
+    if (request.method === "OPTIONS" && wanted !== undefined && origin !== undefined) return void preflight(request, reply);
+    const refusal = gate.admit(request);
+    if (refusal instanceof Promise) return void refusal.then(proceed, done);
+    return proceed(refusal);
+
+    function proceed(refused: Problem | undefined): void {
+      const problem = refused ?? hostProblem(request);
+      if (problem) sendProblem(request, reply, problem);
+      else {
+        hideMalformedType(request);
+        done();
+      }
+    }
+  });
+
   app.setErrorHandler((error, request, reply) => refuse(error, request, reply));
-  app.setNotFoundHandler((_request, reply) => sendProblem(reply, notFound()));
+  app.setNotFoundHandler((request, reply) => sendProblem(request, reply, notFound()));
   app.server.on("checkContinue", (request, response) => {
     expectContinue(request, response);
     app.routing(request, response);
   });
+  // an expectation that is not known may be passed over (RFC 9110, 10.1.1)
+  app.server.on("checkExpectation", (request, response) => app.routing(request, response));
 
-  function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  app.server.on("connect", (_request, socket) => void refuseUnparsed(new Error("CONNECT is for proxies"), socket));
+
+  /** What every answer needs, also that to a URL that cannot be routed, whose request has no decorations. */
+  function begin(request: FastifyRequest): void {
+    request.answered = answered;
+    request.startedAt = performance.now();
+    request.answerHeaders = ["X-Request-Id", request.id];
+    if (isApi(request)) request.answerHeaders.push(...apiHeaders);
+    // a connection that is kept would hold up the stop
+    if (closing) request.answerHeaders.push("Connection", "close");
+  }
+
+  function answered(this: FastifyRequest, status: number): void {
+    // what was in flight when the stop began did not tell its client so
+    if (closing) setImmediate(() => app.server.closeIdleConnections());
+    const ms = performance.now() - this.startedAt;
+    onAnswered(this, status, ms);
+    const { id: requestId, method, caller } = this;
+    const path = pathOf(this.url);
+    log.info({ requestId, method, path, status, ms: Math.round(ms * 1_000) / 1_000, accountId: caller?.accountId, keyId: caller?.keyId });
+  }
+
+  function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const problem = problemOf(error);
     if (problem.code === "internal") log.error({ requestId: request.id, err: error }, "unexpected error");
     else if (problem.code === "unavailable") log.warn({ requestId: request.id, err: problem.cause }, "unavailable");
-    return sendProblem(reply, problem);
+    return sendProblem(request, reply, problem);
   }
 
   async function preflight(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    await gate.describe(request, reply);
-    reply.headers(preflightHeaders).code(204).send();
+    await gate.describe(request);
+    request.answerHeaders.push(...preflightHeaders);
+    send(request, reply, 204);
   }
 
   /** A URL that cannot be routed passes no hook: its key and limits are looked at here. */
   async function refuseUnrouted(error: Error, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    reply.header("x-request-id", request.id);
-    if (!isApi(request)) return void refuse(error, request, reply);
-    reply.headers(apiHeaders);
-    const refusal = await gate.admit(request, reply);
+    begin(request);
+    const refusal = isApi(request) ? await gate.admit(request) : undefined;
     refuse(refusal ?? error, request, reply);
   }
 
   /** What is not HTTP gets a last answer and no more of the connection. */
-  async function refuseUnparsed(error: Error & { code?: string }, socket: Socket): Promise<void> {
+  async function refuseUnparsed(error: Error & { code?: string }, socket: Duplex & { remoteAddress?: string }): Promise<void> {
     if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
     const status = error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
     const problem = new Problem("invalid_request", status === 431 ? "The headers are too large." : "The request is not valid HTTP.");
     const body = JSON.stringify({ ...errorBody(problem), status });
     const limits = await gate.describeAddress(socket.remoteAddress ?? "unknown");
-    const headers = { ...apiHeaders, ...limits, "x-request-id": nextRequestId(), "content-type": "application/json; charset=utf-8" };
-    const lines = Object.entries({ ...headers, "content-length": Buffer.byteLength(body), connection: "close" }).map(
-      ([name, value]) => `${name}: ${value}`,
-    );
-    socket.end(
-      `HTTP/1.1 ${status} ${status === 431 ? "Request Header Fields Too Large" : status === 408 ? "Request Timeout" : "Bad Request"}\r\n${lines.join("\r\n")}\r\n\r\n${body}`,
-    );
+    const type = ["Content-Type", "application/json; charset=utf-8", "Content-Length", `${Buffer.byteLength(body)}`];
+    const headers = [...apiHeaders, ...limits, "X-Request-Id", nextRequestId(), ...type, "Connection", "close"];
+    const lines = headers.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join("");
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`);
   }
 
   return app;
 }
 
+/**
+ * Adds routes beside the API, which answer in the framework's own way.
+ *
+ * @param add is given the app of these routes
+ */
+export function addPages(app: FastifyInstance, add: (pages: FastifyInstance) => void): void {
+  app.register(async (pages) => {
+    pages.addHook("onRequest", async (request, reply) => void reply.header("X-Request-Id", request.id));
+    pages.addHook("onResponse", async (request, reply) => request.answered(reply.statusCode));
+    add(pages);
+  });
+}
+
 /** Whether a request is to the API: by its route where it has one, since a path may be written in more than one way. */
 function isApi(request: FastifyRequest): boolean {
   return (request.routeOptions.url ?? request.url).startsWith(prefix);
+}
+
+/** A content type that cannot be parsed counts as none: the framework would refuse it before all that comes first. */
+function hideMalformedType({ raw, mediaType }: FastifyRequest): void {
+  if (mediaType === undefined && raw.headers["content-type"] !== undefined) delete raw.headers["content-type"];
+}
+
+/** A request of HTTP/1.1 names its host (RFC 9112, 3.2). */
+function hostProblem({ raw }: FastifyRequest): Problem | undefined {
+  if (raw.headers.host !== undefined || raw.httpVersion === "1.0") return undefined;
+  return new Problem("invalid_request", "The request has no Host header.");
 }
 
 /** The path of a URL that may be in absolute form (RFC 9112, 3.2.2). */

@@ -31,27 +31,35 @@ export function idempotentRunner(db: Database) {
   /** Runs `body` in a transaction that also keeps its answer, or gives the answer that is kept. */
   return async (slot: Slot, input: unknown, now: number, body: (tx: Transaction) => Promise<Answer>): Promise<Answer> => {
     const name = JSON.stringify([slot.accountId, slot.target, slot.key]);
-    if (running.has(name)) throw new Problem("idempotency_key_in_use", "The first request with this Idempotency-Key is still running.");
+    if (running.has(name)) throw inUse();
     running.add(name);
     const bodyHash = createHash("sha256").update(canonical(input)).digest("base64url");
-    try {
-      return await db.write(async (tx) => {
+    const keptOrNew = (make: (tx: Transaction) => Promise<Answer>): Promise<Answer> =>
+      db.write(async (tx) => {
+        if (!(await tx.tryLock(name))) throw inUse(); // on another node
         const kept = await findAnswer(tx, slot, now);
         if (kept) return replay(kept, bodyHash);
-        const answer = await body(tx);
+        const answer = await make(tx);
         await keepAnswer(tx, slot, keptForm(answer, bodyHash), now);
         return answer;
       });
+    try {
+      return await keptOrNew(body);
     } catch (error) {
-      if (error instanceof Problem && isKept(error)) {
-        const answer = { status: statuses[error.code], body: errorBody(error) };
-        await db.write((tx) => keepAnswer(tx, slot, keptForm(answer, bodyHash), now));
-      }
+      if (!(error instanceof Problem) || !isKept(error)) throw error;
+      // The lock went with the transaction: what another node has kept since then is the first answer.
+      const refusal = { status: statuses[error.code], body: errorBody(error) };
+      const answer = await keptOrNew(async () => refusal);
+      if (answer !== refusal) return answer;
       throw error;
     } finally {
       running.delete(name);
     }
   };
+}
+
+function inUse(): Problem {
+  return new Problem("idempotency_key_in_use", "The first request with this Idempotency-Key is still running.");
 }
 
 function isKept({ code }: Problem): boolean {

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../clock.ts";
 import type { Database } from "../db/database.ts";
 import { Problem } from "../problem.ts";
-import { sendAnswer } from "./answers.ts";
-import { jsonBytesMax, parseJson, readBody, streamBody, tooLarge } from "./bodies.ts";
+import { answerWriter, send } from "./answers.ts";
+import { hasBody, jsonBytesMax, parseJson, readBody, streamBody, tooLarge } from "./bodies.ts";
 import { idempotencyKeyOf, idempotentRunner } from "./idempotency.ts";
 import { requireJsonAccepted, requireMediaType } from "./negotiation.ts";
 import type { Answer, Call, Operation, Received } from "./operation.ts";
@@ -22,7 +22,7 @@ export function addOperations(app: FastifyInstance, operations: Operation[], run
     app.route({
       method: operation.method,
       url: routeOf(operation.path),
-      schema: { response: responseSchemas(operation) },
+      config: { operationId: operation.operationId },
       handler: handlerOf(operation, runtime, idempotent),
     });
   }
@@ -34,21 +34,25 @@ function handlerOf(operation: Operation, { db, clock }: Runtime, idempotent: Ret
   const validateQuery = parameterValidator(operation.query ?? { type: "object", properties: {} }, "query");
   const validateBody = operation.body && bodyValidator(operation.body);
   const announceDeprecation = operation.deprecated && deprecationOf(operation.deprecated);
+  const writeAnswer = answerWriter(operation);
   const mediaTypes = operation.mediaTypes ?? ["application/json"];
   const { upload } = operation;
 
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const now = clock();
     if (operation.params) requireParameters(request.params as Record<string, string>);
-    announceDeprecation?.(request, reply, now);
+    announceDeprecation?.(request, now);
     const caller = requireScope(request, operation.scope);
     requireJsonAccepted(request.headers.accept);
 
     let input: unknown;
     if (validateBody) {
       requireBodyWithin(request, jsonBytesMax);
-      const bytes = await readBody(request.raw, jsonBytesMax); // a chunked body tells its size no sooner
-      if (request.headers["content-type"] !== undefined || bytes.length > 0) requireMediaType(mediaTypes, request.headers);
+      const isChunked = request.headers["transfer-encoding"] !== undefined;
+      if (!isChunked && hasBody(request.headers)) requireMediaType(mediaTypes, request.headers);
+      const bytes = await readBody(request.raw, jsonBytesMax);
+      // only a chunked body that was read is known not to be too large, which comes first
+      if (isChunked && bytes.length > 0) requireMediaType(mediaTypes, request.headers);
       input = parseJson(bytes);
     }
     if (upload) {
@@ -67,7 +71,7 @@ function handlerOf(operation: Operation, { db, clock }: Runtime, idempotent: Ret
     } as Call<never, never, never>;
 
     const answer = await run(call);
-    return sendAnswer(reply, answer, operation.read && request.headers["if-none-match"]);
+    writeAnswer(request, reply, answer);
 
     function run(given: typeof call): Promise<Answer> {
       return operation.read ? operation.read(db, given) : change(operation, given);
@@ -101,14 +105,15 @@ function requireParameters(params: Record<string, string>): void {
 
 /** `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the successor; after the date the operation is gone. */
 function deprecationOf({ since, sunset, successor }: NonNullable<Operation["deprecated"]>) {
-  const headers = { deprecation: `@${Math.floor(since / 1000)}`, sunset: new Date(sunset).toUTCString() };
+  const end = new Date(sunset).toUTCString();
+  const headers = ["Deprecation", `@${Math.floor(since / 1000)}`, "Sunset", end];
   const [before = "", name = "", after = ""] = addressOf(successor).split(/\{(\w+)\}/);
 
-  return (request: FastifyRequest, reply: FastifyReply, now: number): void => {
+  return (request: FastifyRequest, now: number): void => {
     const value = (request.params as Record<string, string>)[name] ?? "";
     const link = before + encodeURIComponent(value.toWellFormed()) + after;
-    reply.headers(headers).header("link", `<${link}>; rel="successor-version"`);
-    if (now >= sunset) throw new Problem("operation_sunset", `This operation ended on ${headers.sunset}. Its successor: ${link}`);
+    request.answerHeaders.push(...headers, "Link", `<${link}>; rel="successor-version"`);
+    if (now >= sunset) throw new Problem("operation_sunset", `This operation ended on ${end}. Its successor: ${link}`);
   };
 }
 
@@ -125,15 +130,11 @@ function addMethodNotAllowed(app: FastifyInstance, path: string, operations: Ope
     url: routeOf(path),
     handler: (request, reply) => {
       requireParameters(request.params as Record<string, string>);
-      reply.header("allow", allow);
-      if (request.method === "OPTIONS") return reply.code(204).send();
+      request.answerHeaders.push("Allow", allow);
+      if (request.method === "OPTIONS") return send(request, reply, 204);
       throw new Problem("method_not_allowed", `${request.method} is not a method of this path. It has ${allow}.`);
     },
   });
-}
-
-function responseSchemas({ answers }: Operation): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(answers).flatMap(([status, { schema }]) => (schema ? [[status, schema]] : [])));
 }
 
 function routeOf(path: string): string {

@@ -47,7 +47,7 @@ export async function saveCertificate(
   await tx.query(sql`DELETE FROM certificates WHERE account_id = ${accountId} AND hostname = ${hostname}`);
   const [row] = await tx.query<{ id: number }>(sql`
     INSERT INTO certificates (account_id, id, hostname, chain, key, not_before, not_after, renewal_id, renew_at)
-    VALUES (${accountId}, nextval('certificates'), ${hostname}, ${chain}, ${key}, ${notBefore}, ${notAfter}, ${renewalId}, ${renewAt})
+    VALUES (${accountId}, nextval('certificate_ids'), ${hostname}, ${chain}, ${key}, ${notBefore}, ${notAfter}, ${renewalId}, ${renewAt})
     RETURNING id`);
   return row!.id;
 }
@@ -100,7 +100,7 @@ export async function listSpent(db: Queryable, budget: Budget, subjects: Subject
 
 export async function spendOne(tx: Transaction, limit: LimitName, subjects: Subjects, now: number): Promise<void> {
   await tx.query(
-    sql`INSERT INTO spends (id, limit_name, subject, at) VALUES (nextval('spends'), ${limit}, ${subjectOf(limit, subjects)}, ${now})`,
+    sql`INSERT INTO spends (id, limit_name, subject, at) VALUES (nextval('spend_ids'), ${limit}, ${subjectOf(limit, subjects)}, ${now})`,
   );
 }
 

@@ -111,7 +111,7 @@ export async function insertDomain(
       sql`
     INSERT INTO domains (account_id, id, project_id, hostname, registrable_domain, kind, status, is_primary, problems, caa,
       proof_needed, next_check_at, certificate_status, version, created_at)
-    VALUES (${owner.accountId}, nextval('domains'), ${owner.projectId}, ${name.hostname}, ${name.registrableDomain}, ${name.kind}, 'pending',
+    VALUES (${owner.accountId}, nextval('domain_ids'), ${owner.projectId}, ${name.hostname}, ${name.registrableDomain}, ${name.kind}, 'pending',
       ${false}, '[]', 'unknown', ${proofNeeded}, ${now}, 'none', 1, ${now}) RETURNING *`,
     )
     .catch((error: unknown) => {

@@ -68,7 +68,7 @@ export async function insertDeployment(
   }
   const [row] = await tx.query<DeploymentRow>(sql`
     INSERT INTO deployments (account_id, id, project_id, status, files, bytes, upload, version, created_at)
-    VALUES (${accountId}, nextval('deployments'), ${projectId}, 'queued', 0, 0, ${upload}, 1, ${now}) RETURNING ${columns}`);
+    VALUES (${accountId}, nextval('deployment_ids'), ${projectId}, 'queued', 0, 0, ${upload}, 1, ${now}) RETURNING ${columns}`);
   return stored(row!);
 }
 

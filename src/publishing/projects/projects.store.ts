@@ -53,7 +53,7 @@ export async function insertProject(
     .query<ProjectRow>(
       sql`
     INSERT INTO projects (account_id, id, name, slug, version, created_at)
-    VALUES (${accountId}, nextval('projects'), ${name}, ${slug}, 1, ${now}) RETURNING ${columns}`,
+    VALUES (${accountId}, nextval('project_ids'), ${name}, ${slug}, 1, ${now}) RETURNING ${columns}`,
     )
     .catch(slugTaken(slug));
   return one(rows, 0);

@@ -1,5 +1,6 @@
 import sql from "sql-template-tag";
 import { breaks, type Queryable, type Transaction } from "../../platform/db/database.ts";
+import { limitTo } from "../../platform/db/limit.ts";
 import { fold } from "../../platform/folding.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { Category, NewCategory } from "./categories.ts";
@@ -13,7 +14,7 @@ const columns = sql`id, name, description, version`;
 
 export async function listCategories(db: Queryable, accountId: number, afterId: number, limit: number): Promise<Category[]> {
   const rows = await db.query<CategoryRow>(sql`
-    SELECT ${columns} FROM categories WHERE account_id = ${accountId} AND id > ${afterId} ORDER BY id LIMIT ${limit}`);
+    SELECT ${columns} FROM categories WHERE account_id = ${accountId} AND id > ${afterId} ORDER BY id ${limitTo(limit)}`);
   return rows.map((row) => stored(row).category);
 }
 
@@ -33,7 +34,7 @@ export async function lockCategory(tx: Transaction, accountId: number, id: numbe
 export async function insertCategory(tx: Transaction, accountId: number, { name, description }: NewCategory): Promise<StoredCategory> {
   const rows = await tx.query<CategoryRow>(sql`
     INSERT INTO categories (account_id, id, name, name_key, description, version)
-    VALUES (${accountId}, nextval('categories'), ${name}, ${fold(name)}, ${description ?? null}, 1)
+    VALUES (${accountId}, nextval('category_ids'), ${name}, ${fold(name)}, ${description ?? null}, 1)
     ON CONFLICT (account_id, name_key) DO NOTHING
     RETURNING ${columns}`);
   const [row] = rows;

@@ -6,7 +6,7 @@ import { created, deleted, listed, resource } from "../../platform/http/resource
 import { Problem } from "../../platform/problem.ts";
 import { lockPet } from "../pets/pets.store.ts";
 import { InventoryAdjustment, InventoryItem, InventoryItems, InventoryPath, InventoryQuery, InventoryUpdate } from "./inventory.ts";
-import { adjustQuantity, deleteItem, findItem, listItems, lockItem, setQuantity } from "./inventory.store.ts";
+import { adjustQuantity, deleteItem, findItem, listItems, lockItem, lockItemWithOrders, setQuantity } from "./inventory.store.ts";
 
 const path = "/store/inventory";
 const onePath = "/store/inventory/{petId}";
@@ -67,8 +67,11 @@ export const inventoryRoutes: Operation[] = [
     },
     problems: ["not_found", "precondition_failed"],
     write: async (tx, { accountId, params: { petId }, body, conditions }) => {
-      const current = await lockItem(tx, accountId, petId);
-      if (!current && !(await lockPet(tx, accountId, petId))) throw new Problem("not_found", `There is no animal ${petId}.`);
+      let current = await lockItem(tx, accountId, petId);
+      if (!current) {
+        if (!(await lockPet(tx, accountId, petId))) throw new Problem("not_found", `There is no animal ${petId}.`);
+        current = await lockItem(tx, accountId, petId); // tracking may have begun before the animal was locked
+      }
       if (current) requireConditions(conditions, current.version);
       else requireAbsentAllowed(conditions);
       const { item: body200, version } = await setQuantity(tx, accountId, petId, body.quantity);
@@ -90,7 +93,7 @@ export const inventoryRoutes: Operation[] = [
     answers: { 204: deleted("The animal is untracked.") },
     problems: ["not_found", "precondition_failed"],
     write: async (tx, { accountId, params: { petId }, conditions }) => {
-      const { version } = (await lockItem(tx, accountId, petId)) ?? (await findItem(tx, accountId, petId));
+      const { version } = await lockItemWithOrders(tx, accountId, petId);
       requireConditions(conditions, version);
       await deleteItem(tx, accountId, petId);
       return { status: 204 };

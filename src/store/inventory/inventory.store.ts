@@ -1,5 +1,6 @@
-import sql, { type Sql } from "sql-template-tag";
+import sql, { join, type Sql } from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import { limitTo } from "../../platform/db/limit.ts";
 import { int32Max } from "../../platform/http/schemas.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { PetStatus } from "../pets/pets.ts";
@@ -7,8 +8,9 @@ import { deriveStatus } from "../pets/pets.store.ts";
 import type { InventoryItem, InventoryQuery } from "./inventory.ts";
 
 /*
- * Stock is only ever changed by single conditional statements, which lock the entry; who locks more takes the entry
- * first, then its animal. The status of the entry is written with its counts, and carried to the animal after.
+ * Stock is only ever changed by single conditional statements, which lock the entry. Who locks more does so in one
+ * order, so that nobody waits in a circle: orders, then entries by animal, then animals. The status of the entry is
+ * written with its counts, and carried to the animal after.
  */
 
 type ItemRow = { pet_id: number; quantity: number; held: number; status: PetStatus; version: number };
@@ -27,7 +29,7 @@ export async function listItems(
 ): Promise<StoredItem[]> {
   const filter = status === undefined ? sql`` : sql`AND status = ${status}`;
   const rows = await db.query<ItemRow>(sql`
-    SELECT ${columns} FROM inventory WHERE account_id = ${accountId} ${filter} AND pet_id > ${afterPetId} ORDER BY pet_id LIMIT ${limit}`);
+    SELECT ${columns} FROM inventory WHERE account_id = ${accountId} ${filter} AND pet_id > ${afterPetId} ORDER BY pet_id ${limitTo(limit)}`);
   return rows.map(stored);
 }
 
@@ -42,6 +44,12 @@ export async function lockItem(tx: Transaction, accountId: number, petId: number
   const [row] = await tx.query<ItemRow>(sql`
     SELECT ${columns} FROM inventory WHERE account_id = ${accountId} AND pet_id = ${petId}${tx.forUpdate}`);
   return row && stored(row);
+}
+
+/** Locks the entries of several animals, in the order that all do. */
+export async function lockItems(tx: Transaction, accountId: number, petIds: number[]): Promise<void> {
+  await tx.query(sql`
+    SELECT pet_id FROM inventory WHERE account_id = ${accountId} AND pet_id IN (${join(petIds)}) ORDER BY pet_id${tx.forUpdate}`);
 }
 
 /** Sets the count of free units of an animal that exists and is locked, and begins tracking where there is no entry. */
@@ -60,9 +68,19 @@ export async function setQuantity(tx: Transaction, accountId: number, petId: num
 export async function adjustQuantity(tx: Transaction, accountId: number, petId: number, delta: number): Promise<StoredItem> {
   const row = await change(tx, accountId, petId, delta, 0);
   if (row) return carry(tx, accountId, row);
-  const { item } = await findItem(tx, accountId, petId);
+  const { item } = (await lockItem(tx, accountId, petId)) ?? absent(petId);
+  // what came or changed between the two looks is adjusted like any other
+  const late = await change(tx, accountId, petId, delta, 0);
+  if (late) return carry(tx, accountId, late);
   if (delta > 0) return tooMany();
   throw insufficient(petId, item.quantity);
+}
+
+/** The entry, locked like the open orders that hold of it. @throws Problem `not_found` */
+export async function lockItemWithOrders(tx: Transaction, accountId: number, petId: number): Promise<StoredItem> {
+  await tx.query(sql`
+    SELECT id FROM orders WHERE account_id = ${accountId} AND pet_id = ${petId} AND complete = FALSE AND held > 0 ORDER BY id${tx.forUpdate}`);
+  return (await lockItem(tx, accountId, petId)) ?? absent(petId);
 }
 
 /** Stops tracking: the entry goes, and with it what open orders hold. The animal keeps the status it had. */

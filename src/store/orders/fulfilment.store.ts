@@ -1,7 +1,7 @@
 import type { Transaction } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
-import { giveBackUnits, insufficient, lockItem, sellUnits, takeUnits } from "../inventory/inventory.store.ts";
-import { lockPet } from "../pets/pets.store.ts";
+import { giveBackUnits, insufficient, lockItem, lockItems, sellUnits, takeUnits } from "../inventory/inventory.store.ts";
+import { lockPet, petExists } from "../pets/pets.store.ts";
 import { unitsMoved, type OrderFields } from "./orders.ts";
 import { deleteOrder, insertOrder, updateOrder, type StoredOrder } from "./orders.store.ts";
 
@@ -23,7 +23,7 @@ export async function placeOrder(tx: Transaction, accountId: number, fields: Ord
 export async function changeOrder(tx: Transaction, accountId: number, order: StoredOrder, next: OrderFields): Promise<StoredOrder> {
   const { id, fields: current } = order;
   const petChanges = next.petId !== current.petId;
-  if (petChanges && next.petId !== null) await requirePet(tx, accountId, next.petId);
+  if (petChanges && next.petId !== null) await requireKnown(tx, accountId, next.petId);
   const stockChanges = petChanges || next.quantity !== current.quantity;
   if (current.complete && (stockChanges || !next.complete)) throw orderComplete(id);
 
@@ -43,6 +43,9 @@ export async function cancelOrder(tx: Transaction, accountId: number, { id, fiel
 /** Moves units between the stock and an open order, which then holds what is answered. */
 async function move(tx: Transaction, accountId: number, { fields: current, held }: StoredOrder, next: OrderFields): Promise<number> {
   const { give, take } = unitsMoved(held, current, next);
+  if (current.petId !== null && next.petId !== null && current.petId !== next.petId) {
+    await lockItems(tx, accountId, [current.petId, next.petId]);
+  }
   if (current.petId !== null && give > 0) await giveBackUnits(tx, accountId, current.petId, give);
   if (next.petId === null) return 0;
   if (take === 0) await requireNotSold(tx, accountId, next.petId);
@@ -52,11 +55,13 @@ async function move(tx: Transaction, accountId: number, { fields: current, held 
 /** Holds units of an animal for an order: all of them where it is tracked, none where it is not. */
 async function hold(tx: Transaction, accountId: number, petId: number, units: number): Promise<number> {
   if (await takeUnits(tx, accountId, petId, units)) return units;
+  const seen = await lockItem(tx, accountId, petId);
   await requireNotSold(tx, accountId, petId);
-  const item = await lockItem(tx, accountId, petId);
-  if (item && item.item.quantity < units) throw insufficient(petId, item.item.quantity);
-  // an entry that came or grew between the two looks is taken from like any other
-  return item && (await takeUnits(tx, accountId, petId, units)) ? units : 0;
+  const entry = seen ?? (await lockItem(tx, accountId, petId)); // tracking may have begun before the animal was locked
+  if (!entry) return 0;
+  // one that grew since the first look is taken from like any other
+  if (entry.item.quantity < units || !(await takeUnits(tx, accountId, petId, units))) throw insufficient(petId, entry.item.quantity);
+  return units;
 }
 
 async function sell(tx: Transaction, accountId: number, petId: number | null, held: number): Promise<0> {
@@ -64,15 +69,19 @@ async function sell(tx: Transaction, accountId: number, petId: number | null, he
   return 0;
 }
 
-async function requirePet(tx: Transaction, accountId: number, petId: number) {
-  const pet = await lockPet(tx, accountId, petId);
-  if (!pet) throw new Problem("unknown_reference", `petId: there is no animal ${petId}.`);
-  return pet;
+/** Looks without a lock, which would come before that of the entry. */
+async function requireKnown(tx: Transaction, accountId: number, petId: number): Promise<void> {
+  if (!(await petExists(tx, accountId, petId))) throw unknownPet(petId);
 }
 
 async function requireNotSold(tx: Transaction, accountId: number, petId: number): Promise<void> {
-  const { pet } = await requirePet(tx, accountId, petId);
-  if (pet.status === "sold") throw new Problem("pet_not_available", `Animal ${petId} is sold.`);
+  const stored = await lockPet(tx, accountId, petId);
+  if (!stored) throw unknownPet(petId);
+  if (stored.pet.status === "sold") throw new Problem("pet_not_available", `Animal ${petId} is sold.`);
+}
+
+function unknownPet(petId: number): Problem {
+  return new Problem("unknown_reference", `petId: there is no animal ${petId}.`);
 }
 
 function orderComplete(id: number): Problem {

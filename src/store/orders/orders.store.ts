@@ -1,5 +1,6 @@
 import sql, { join, type Sql } from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import { limitTo } from "../../platform/db/limit.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { Order, OrderFields, OrderQuery } from "./orders.ts";
@@ -29,7 +30,7 @@ export async function listOrders(
   const filters: Sql[] = [sql`account_id = ${accountId}`, sql`id > ${afterId}`];
   if (petId !== undefined) filters.push(sql`pet_id = ${petId}`);
   if (complete !== undefined) filters.push(sql`complete = ${complete}`);
-  const rows = await db.query<OrderRow>(sql`SELECT ${columns} FROM orders WHERE ${join(filters, " AND ")} ORDER BY id LIMIT ${limit}`);
+  const rows = await db.query<OrderRow>(sql`SELECT ${columns} FROM orders WHERE ${join(filters, " AND ")} ORDER BY id ${limitTo(limit)}`);
   return rows.map(stored);
 }
 
@@ -48,7 +49,7 @@ export async function lockOrder(tx: Transaction, accountId: number, id: number):
 export async function insertOrder(tx: Transaction, accountId: number, fields: OrderFields, held: number): Promise<StoredOrder> {
   const rows = await tx.query<OrderRow>(sql`
     INSERT INTO orders (account_id, id, pet_id, quantity, held, ship_date, complete, version)
-    VALUES (${accountId}, nextval('orders'), ${fields.petId}, ${fields.quantity}, ${held}, ${fields.shipDate}, ${fields.complete}, 1)
+    VALUES (${accountId}, nextval('order_ids'), ${fields.petId}, ${fields.quantity}, ${held}, ${fields.shipDate}, ${fields.complete}, 1)
     RETURNING ${columns}`);
   return one(rows, 0);
 }

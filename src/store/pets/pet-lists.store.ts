@@ -1,16 +1,17 @@
 import sql, { join, type Sql } from "sql-template-tag";
 import type { Queryable } from "../../platform/db/database.ts";
+import { limitTo } from "../../platform/db/limit.ts";
 import { afterPrefix, fold } from "../../platform/folding.ts";
 import { badCursor, type Position } from "../../platform/http/paging.ts";
 import { Problem } from "../../platform/problem.ts";
-import type { PetQuery } from "./pets.ts";
+import type { PetQuery, PetSort } from "./pets.ts";
 import { petColumns, storedPet, type PetRow, type StoredPet } from "./pets.store.ts";
 
 /** What a list reads: `from` and `end` bound the names that begin with `q`. */
 type Range = { db: Queryable; filters: Sql[]; from: Sql[]; end: Sql[]; limit: number };
 
 /** By what a list is ordered. @throws Problem `invalid_request` when a prefix is asked for in the order of ids */
-export function orderOf({ q, sort }: PetQuery): "id" | "-id" | "name" | "-name" {
+export function orderOf({ q, sort }: PetQuery): PetSort {
   if (q !== undefined && (sort === "id" || sort === "-id")) {
     const message = "must be name or -name beside q";
     throw new Problem("invalid_request", `query.sort ${message}.`, { details: [{ path: "query.sort", message }] });
@@ -36,21 +37,29 @@ export async function listPets(
   limit: number,
 ): Promise<StoredPet[]> {
   const range = { db, filters: filtersOf(accountId, query), ...namesFrom(query, after), limit };
-  const id = after?.at(-1);
-  const rows = await {
-    id: () => select(range, id === undefined ? [] : [sql`id > ${id}`], sql`id`),
-    "-id": () => select(range, id === undefined ? [] : [sql`id < ${id}`], sql`id DESC`),
-    name: () => select(range, [...(after ? [sql`(name_key, id) > (${after[0]}, ${id})`] : range.from), ...range.end], sql`name_key, id`),
-    "-name": () => descendingByName(range, after),
-  }[orderOf(query)]();
+  const rows = await rowsInOrder(range, orderOf(query), after);
   return rows.map(storedPet);
+}
+
+function rowsInOrder(range: Range, order: PetSort, after: Position | undefined): Promise<NamedRow[]> {
+  const id = after?.at(-1);
+  switch (order) {
+    case "id":
+      return select(range, id === undefined ? [] : [sql`id > ${id}`], sql`id`);
+    case "-id":
+      return select(range, id === undefined ? [] : [sql`id < ${id}`], sql`id DESC`);
+    case "name":
+      return select(range, [...(after ? [sql`(name_key, id) > (${after[0]}, ${id})`] : range.from), ...range.end], sql`name_key, id`);
+    case "-name":
+      return descendingByName(range, after);
+  }
 }
 
 type NamedRow = PetRow & { name_key: string };
 
 function select({ db, filters, limit }: Range, bounds: Sql[], order: Sql): Promise<NamedRow[]> {
   return db.query<NamedRow>(sql`
-    SELECT ${petColumns}, name_key FROM pets WHERE ${join([...filters, ...bounds], " AND ")} ORDER BY ${order} LIMIT ${limit}`);
+    SELECT ${petColumns}, name_key FROM pets WHERE ${join([...filters, ...bounds], " AND ")} ORDER BY ${order} ${limitTo(limit)}`);
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Transaction } from "../../platform/db/database.ts";
 import { requireConditions } from "../../platform/http/conditions.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
@@ -6,7 +7,7 @@ import { created, deleted, listed, mergePatch, resource } from "../../platform/h
 import { Problem } from "../../platform/problem.ts";
 import { listPets, namePosition, orderOf } from "./pet-lists.store.ts";
 import { NewPet, NewPets, patchPet, Pet, PetPatch, PetPath, PetQuery, Pets } from "./pets.ts";
-import { deletePet, findPet, insertPet, insertPets, lockPet, updatePet } from "./pets.store.ts";
+import { deletePet, findPet, insertPet, insertPets, lockPet, lockPetWithEntry, updatePet, type StoredPet } from "./pets.store.ts";
 
 const path = "/pets";
 const onePath = "/pets/{petId}";
@@ -169,7 +170,7 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
     answers: { 204: deleted("The animal is gone.") },
     problems: ["not_found", "precondition_failed", "pet_in_use"],
     write: async (tx, { accountId, params, conditions }) => {
-      const current = await requirePet(tx, accountId, params.petId);
+      const current = (await lockPetWithEntry(tx, accountId, params.petId)) ?? absent(params.petId);
       requireConditions(conditions, current.version);
       await deletePet(tx, accountId, params.petId);
       return { status: 204 };
@@ -177,8 +178,10 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
   }),
 ];
 
-async function requirePet(tx: Parameters<typeof lockPet>[0], accountId: number, id: number) {
-  const pet = await lockPet(tx, accountId, id);
-  if (!pet) throw new Problem("not_found", `There is no animal ${id}.`);
-  return pet;
+async function requirePet(tx: Transaction, accountId: number, id: number): Promise<StoredPet> {
+  return (await lockPet(tx, accountId, id)) ?? absent(id);
+}
+
+function absent(id: number): never {
+  throw new Problem("not_found", `There is no animal ${id}.`);
 }

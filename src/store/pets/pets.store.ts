@@ -23,6 +23,10 @@ export async function lockPet(tx: Transaction, accountId: number, id: number): P
   return row && storedPet(row);
 }
 
+export async function petExists(db: Queryable, accountId: number, id: number): Promise<boolean> {
+  return (await db.query(sql`SELECT 1 FROM pets WHERE account_id = ${accountId} AND id = ${id}`)).length > 0;
+}
+
 /** @throws Problem `unknown_reference` when the category is unknown */
 export async function insertPet(tx: Transaction, accountId: number, pet: NewPet): Promise<StoredPet> {
   const [stored] = await insertRows(tx, accountId, [pet]);
@@ -65,14 +69,21 @@ export async function deriveStatus(tx: Transaction, accountId: number, id: numbe
     WHERE account_id = ${accountId} AND id = ${id} AND status <> ${status}`);
 }
 
+/** The animal, locked together with its inventory entry, so that no order takes from that; undefined where there is none. */
+export async function lockPetWithEntry(tx: Transaction, accountId: number, id: number): Promise<StoredPet | undefined> {
+  const entry = sql`SELECT 1 FROM inventory WHERE account_id = ${accountId} AND pet_id = ${id}${tx.forUpdate}`;
+  await tx.query(entry);
+  const pet = await lockPet(tx, accountId, id);
+  await tx.query(entry); // one may have come before the animal was locked
+  return pet;
+}
+
 /**
- * Deletes a locked animal; its inventory entry goes with it. The entry is locked first, so that no order takes from it
- * between the look for open orders and the end.
+ * Deletes an animal that is locked with its inventory entry, which goes with it.
  *
  * @throws Problem `pet_in_use` while an unfulfilled order has it
  */
 export async function deletePet(tx: Transaction, accountId: number, id: number): Promise<void> {
-  await tx.query(sql`SELECT 1 FROM inventory WHERE account_id = ${accountId} AND pet_id = ${id}${tx.forUpdate}`);
   const gone = await tx.query(sql`
     DELETE FROM pets WHERE account_id = ${accountId} AND id = ${id} AND NOT EXISTS
       (SELECT 1 FROM orders WHERE account_id = ${accountId} AND pet_id = ${id} AND complete = FALSE)
@@ -83,7 +94,7 @@ export async function deletePet(tx: Transaction, accountId: number, id: number):
 async function insertRows(tx: Transaction, accountId: number, pets: NewPet[]): Promise<StoredPet[]> {
   const rows = pets.map(
     ({ name, categoryId, status = "available" }) =>
-      sql`(${accountId}, nextval('pets'), ${name}, ${fold(name)}, ${categoryId}, ${status}, 1)`,
+      sql`(${accountId}, nextval('pet_ids'), ${name}, ${fold(name)}, ${categoryId}, ${status}, 1)`,
   );
   try {
     const inserted = await tx.query<PetRow>(sql`

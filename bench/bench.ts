@@ -1,0 +1,31 @@
+/**
+ * The table of docs/performance.md: `npm run bench`, or `npm run bench -- store paging` for some suites. Each line is a
+ * ratio of two things measured by turns in the same run, so that the machine matters little.
+ */
+import { reaches, type Figure, type Suite } from "./figures.ts";
+import { measurePaging } from "./paging.ts";
+import { measureStore } from "./store.ts";
+
+const suites: Record<string, Suite> = { store: measureStore, paging: measurePaging };
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.find((name) => !(name in suites));
+if (unknown !== undefined) {
+  console.error(`there is no suite ${unknown}: there are ${Object.keys(suites).join(", ")}`);
+  process.exit(2);
+}
+
+console.log("| what | ours | against | unit | ratio | goal |  |\n|---|---|---|---|---|---|---|");
+for (const [name, suite] of Object.entries(suites)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  for (const figure of await suite()) console.log(line(figure));
+}
+
+function line(figure: Figure): string {
+  const { what, ours, against, unit, ratio, goal } = figure;
+  return `| ${what} | ${short(ours)} | ${short(against)} | ${unit} | ${ratio.toFixed(2)} | ${goal} | ${reaches(figure) ? "reached" : "missed"} |`;
+}
+
+function short(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
+}

@@ -1,0 +1,79 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/db/database.ts";
+import type { Verdict } from "../limits/limits.ts";
+import { startOf, type Counts, type UsageRecorder } from "./usage.ts";
+import { addUsage, type Counted } from "./usage.store.ts";
+
+const minuteMs = 60_000;
+/** Keys of one minute, and rows that wait while the database takes none. Beyond them requests are not noted. */
+const keysMax = 50_000;
+const waitingMax = 200_000;
+/** Rows written in one transaction. */
+const rowsPerWrite = 2_000;
+
+type KeyCounts = { accountId: number; keyId: number; byOperation: Map<string, Counts> };
+
+export type Recorder = UsageRecorder & {
+  /** Writes down what was noted so far. If that fails it rejects, and what was not written is written next time. */
+  flush(): Promise<void>;
+};
+
+/** Counts requests in memory; its owner flushes it every few seconds and at the end. */
+export function openUsageRecorder({ db, clock }: { db: Database; clock: Clock }): Recorder {
+  let minute = 0;
+  let current = new Map<number, KeyCounts>();
+  let waiting: Counted[] = [];
+  // One write after the other: what is being written is still among what waits.
+  let last = Promise.resolve();
+
+  function seal(now: number): void {
+    for (const counts of current.values()) if (waiting.length < waitingMax) waiting.push(...countedOf(counts, minute));
+    if (current.size > 0) current = new Map();
+    minute = startOf(now, minuteMs);
+  }
+
+  async function writeAll(): Promise<void> {
+    seal(clock());
+    while (waiting.length > 0) {
+      const some = waiting.slice(0, rowsPerWrite);
+      await db.write((tx) => addUsage(tx, some));
+      waiting = waiting.slice(some.length);
+    }
+  }
+
+  return {
+    record(accountId, keyId, operation, verdict) {
+      const now = clock();
+      if (now < minute || now - minute >= minuteMs) seal(now);
+      let counts = current.get(keyId);
+      if (counts === undefined) {
+        if (current.size >= keysMax) return;
+        counts = { accountId, keyId, byOperation: new Map() };
+        current.set(keyId, counts);
+      }
+      let one = counts.byOperation.get(operation);
+      if (one === undefined) {
+        one = { requests: 0, refused: 0, banned: 0 };
+        counts.byOperation.set(operation, one);
+      }
+      one[fieldOf[verdict]] += 1;
+    },
+    flush() {
+      last = last.then(writeAll, writeAll);
+      return last;
+    },
+  };
+}
+
+const fieldOf = { pass: "requests", rate_limit_exceeded: "refused", key_banned: "banned" } as const satisfies Record<Verdict, keyof Counts>;
+
+/** A key's minute as rows: one of the key, one of each operation. */
+function countedOf({ accountId, keyId, byOperation }: KeyCounts, minute: number): Counted[] {
+  const all: Counted = { accountId, minute, kind: "key", name: String(keyId), requests: 0, refused: 0, banned: 0 };
+  const rows: Counted[] = [all];
+  for (const [name, counts] of byOperation) {
+    rows.push({ accountId, minute, kind: "operation", name, ...counts });
+    for (const field of ["requests", "refused", "banned"] as const) all[field] += counts[field];
+  }
+  return rows;
+}

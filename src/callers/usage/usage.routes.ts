@@ -1,0 +1,65 @@
+import { formatDateTime } from "../../platform/http/dates.ts";
+import { operation, type Operation } from "../../platform/http/operation.ts";
+import { spanOf, Usage, UsageQuery, type Counts, type Kind } from "./usage.ts";
+import { readUsage, readUsageBy, type Point } from "./usage.store.ts";
+
+const example = {
+  interval: "hour",
+  from: "2026-12-17T11:00:00Z",
+  to: "2026-12-24T11:00:00Z",
+  points: [{ start: "2026-12-24T10:00:00Z", requests: 11, refused: 0, banned: 0 }],
+  groups: [
+    {
+      keyId: 1,
+      requests: 11,
+      refused: 0,
+      banned: 0,
+      points: [{ start: "2026-12-24T10:00:00Z", requests: 11, refused: 0, banned: 0 }],
+    },
+  ],
+};
+
+/** @param flush writes down what this process has counted, so that an answer has it */
+export const usageRoutes = (flush: () => Promise<void>): Operation[] => [
+  operation({
+    operationId: "getUsage",
+    method: "GET",
+    path: "/usage",
+    tag: "Account",
+    summary: "Get the usage",
+    description:
+      "The account's requests over time, this one included, by key or by operation if asked for; refused ones stand apart. Other nodes' latest seconds may be missing. Counts as a request like any other.",
+    scope: "account:read",
+    query: UsageQuery,
+    example: { query: { interval: "hour", groupBy: "key" } },
+    answers: { 200: { description: "The requests, by interval.", schema: Usage, example } },
+    read: async (db, { accountId, query, now }) => {
+      await flush();
+      const { interval = "hour", groupBy = "none" } = query;
+      const { from, to } = spanOf(interval, now);
+      const points = (await readUsage(db, accountId, interval, now)).map(shown);
+      const groups = groupBy === "none" ? {} : { groups: grouped(groupBy, await readUsageBy(db, groupBy, accountId, interval, now)) };
+      return { status: 200, body: { interval, from: formatDateTime(from), to: formatDateTime(to), points, ...groups } };
+    },
+  }),
+];
+
+function grouped(kind: Kind, rows: (Point & { name: string })[]) {
+  const groups = [...Map.groupBy(rows, ({ name }) => name)].map(([name, points]) => ({
+    ...(kind === "key" ? { keyId: Number(name) } : { operation: name }),
+    requests: sum(points, "requests"),
+    refused: sum(points, "refused"),
+    banned: sum(points, "banned"),
+    points: points.map(shown),
+  }));
+  const total = ({ requests, refused, banned }: Counts) => requests + refused + banned;
+  return groups.toSorted((a, b) => total(b) - total(a));
+}
+
+function sum(points: Counts[], field: keyof Counts): number {
+  return points.reduce((total, point) => total + point[field], 0);
+}
+
+function shown({ start, requests, refused, banned }: Point) {
+  return { start: formatDateTime(start), requests, refused, banned };
+}

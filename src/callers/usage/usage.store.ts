@@ -1,0 +1,94 @@
+import sql, { bulk, raw, join } from "sql-template-tag";
+import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
+import { intervals, kept, spanOf, startOf, type Counts, type Interval, type Kind } from "./usage.ts";
+
+/** Rows in one statement. */
+const rowsPerInsert = 50;
+/** Rows deleted in one transaction, so that no other write waits long. */
+const rowsPerDelete = 1_000;
+
+/** What was counted in one minute (its start in ms) under one name. */
+export type Counted = Counts & { accountId: number; minute: number; kind: Kind; name: string };
+
+/** Adds what was counted to its minute, hour and day. What belongs to an account that is gone is passed over. */
+export async function addUsage(tx: Transaction, counted: readonly Counted[]): Promise<void> {
+  if (counted.length === 0) return;
+  const ids = [...new Set(counted.map(({ accountId }) => accountId))];
+  const found = await tx.query(sql`SELECT id FROM accounts WHERE id IN (${join(ids)})`);
+  const live = new Set(found.map((row) => Number(row["id"])));
+  const rows = intervals.flatMap((interval) => summed(counted, kept[interval].stepMs)).filter(([accountId]) => live.has(accountId));
+  for (let i = 0; i < rows.length; i += rowsPerInsert) {
+    await tx.query(sql`
+      INSERT INTO usage (account_id, step, kind, start, name, requests, refused, banned) VALUES ${bulk(rows.slice(i, i + rowsPerInsert))}
+      ON CONFLICT (account_id, step, kind, start, name) DO UPDATE SET
+        requests = usage.requests + excluded.requests, refused = usage.refused + excluded.refused, banned = usage.banned + excluded.banned`);
+  }
+}
+
+type UsageRow = [number, number, Kind, number, string, number, number, number];
+
+/** One row for each interval and name, in the order of the table's key, so that nodes that write at once do not wait for each other in a circle. */
+function summed(counted: readonly Counted[], stepMs: number): UsageRow[] {
+  const rows = new Map<string, UsageRow>();
+  for (const { accountId, minute, kind, name, requests, refused, banned } of counted) {
+    const start = startOf(minute, stepMs);
+    const id = `${accountId} ${kind} ${start} ${name}`;
+    const row = rows.get(id) ?? [accountId, stepMs, kind, start, name, 0, 0, 0];
+    row[5] += requests;
+    row[6] += refused;
+    row[7] += banned;
+    rows.set(id, row);
+  }
+  return [...rows].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+}
+
+export type Point = Counts & { start: number };
+
+/** The account's requests within what is kept, by interval, oldest first. */
+export async function readUsage(db: Queryable, accountId: number, interval: Interval, now: number): Promise<Point[]> {
+  const { from, to } = spanOf(interval, now);
+  const rows = await db.query(sql`
+    SELECT start, SUM(requests) AS requests, SUM(refused) AS refused, SUM(banned) AS banned FROM usage
+    WHERE account_id = ${accountId} AND step = ${kept[interval].stepMs} AND kind = 'operation' AND start >= ${from} AND start < ${to}
+    GROUP BY start ORDER BY start`);
+  return rows.map(pointOf);
+}
+
+/** The same by name, for the 50 names with most requests; theirs are in no order of names. */
+export async function readUsageBy(
+  db: Queryable,
+  kind: Kind,
+  accountId: number,
+  interval: Interval,
+  now: number,
+): Promise<(Point & { name: string })[]> {
+  const { from, to } = spanOf(interval, now);
+  const range = sql`account_id = ${accountId} AND step = ${kept[interval].stepMs} AND kind = ${kind} AND start >= ${from} AND start < ${to}`;
+  const rows = await db.query(sql`
+    SELECT name, start, requests, refused, banned FROM usage
+    WHERE ${range} AND name IN
+      (SELECT name FROM usage WHERE ${range} GROUP BY name ORDER BY SUM(requests + refused + banned) DESC, name LIMIT 50)
+    ORDER BY start`);
+  return rows.map((row) => ({ name: String(row["name"]), ...pointOf(row) }));
+}
+
+/** Deletes what is older than what is kept. */
+export async function expireUsage(db: Database, now: number): Promise<void> {
+  const key = raw("account_id, step, kind, start, name");
+  for (const interval of intervals) {
+    const old = sql`
+      DELETE FROM usage WHERE (${key}) IN
+        (SELECT ${key} FROM usage WHERE step = ${kept[interval].stepMs} AND start < ${spanOf(interval, now).from} LIMIT ${raw(String(rowsPerDelete))})
+      RETURNING 1`;
+    while ((await db.write((tx) => tx.query(old))).length === rowsPerDelete);
+  }
+}
+
+function pointOf(row: Row): Point {
+  return {
+    start: Number(row["start"]),
+    requests: Number(row["requests"]),
+    refused: Number(row["refused"]),
+    banned: Number(row["banned"]),
+  };
+}

@@ -1,0 +1,99 @@
+/**
+ * Who made how many requests (`GET /usage`): counted in memory beside the request, written down every few
+ * seconds, kept by minute for an hour, by hour for seven days, by day for ninety. Only requests with a valid key are
+ * anyone's usage. A kill loses the few seconds that were not written yet.
+ */
+import { Type } from "typebox";
+import { DateTime, Id, named } from "../../platform/http/schemas.ts";
+import type { Verdict } from "../limits/limits.ts";
+
+export const intervals = ["minute", "hour", "day"] as const;
+export type Interval = (typeof intervals)[number];
+
+/** How long an interval is, and how many of them, the running one included, are kept. */
+export const kept: Record<Interval, { stepMs: number; count: number }> = {
+  minute: { stepMs: 60_000, count: 60 },
+  hour: { stepMs: 3_600_000, count: 7 * 24 },
+  day: { stepMs: 86_400_000, count: 90 },
+};
+
+/** The time that is kept of an interval, in ms since the Unix epoch: from the start of the oldest to the end of the running one. */
+export function spanOf(interval: Interval, now: number): { from: number; to: number } {
+  const { stepMs, count } = kept[interval];
+  const to = startOf(now, stepMs) + stepMs;
+  return { from: to - count * stepMs, to };
+}
+
+export function startOf(time: number, stepMs: number): number {
+  return time - (time % stepMs);
+}
+
+/** By what requests are told apart. */
+export const kinds = ["key", "operation"] as const;
+export type Kind = (typeof kinds)[number];
+
+/** Requests that passed the limits, that were over one, and that came during a ban. */
+export type Counts = { requests: number; refused: number; banned: number };
+
+/** The name under which requests to no operation of the API are counted. */
+export const noOperation = "other";
+
+/** Notes requests. */
+export type UsageRecorder = {
+  /** Costs well below a microsecond, waits for nothing and never throws. */
+  record(accountId: number, keyId: number, operation: string, verdict: Verdict): void;
+};
+
+const counts = {
+  requests: Type.Integer({ description: "Requests that passed the limits." }),
+  refused: Type.Integer({ description: "Requests refused because a limit was reached." }),
+  banned: Type.Integer({ description: "Requests refused because the key was banned." }),
+};
+
+const points = Type.Array(Type.Object({ start: DateTime("When the interval began."), ...counts }), {
+  description: "The intervals that had requests, oldest first; those without any are left out.",
+});
+
+export const Usage = named(
+  "Usage",
+  Type.Object({
+    interval: Type.Unsafe<Interval>({ type: "string", enum: [...intervals], description: "What one point counts." }),
+    from: DateTime("When the oldest interval began."),
+    to: DateTime("When the running interval ends."),
+    points,
+    groups: Type.Optional(
+      Type.Array(
+        Type.Object({
+          keyId: Type.Optional(Id("The key, when asked for by key.")),
+          operation: Type.Optional(
+            Type.String({
+              description: `The operation, when asked for by operation; \`${noOperation}\` for paths and methods that do not exist.`,
+            }),
+          ),
+          ...counts,
+          points,
+        }),
+        { description: "The up to 50 keys or operations with most requests, by their number; only when asked for." },
+      ),
+    ),
+  }),
+);
+
+export const UsageQuery = Type.Object({
+  interval: Type.Optional(
+    Type.Unsafe<Interval>({
+      type: "string",
+      enum: [...intervals],
+      default: "hour",
+      description: "`minute`: the last hour; `hour`: the last 7 days; `day`: the last 90 days.",
+    }),
+  ),
+  groupBy: Type.Optional(
+    Type.Unsafe<Kind | "none">({
+      type: "string",
+      enum: ["none", ...kinds],
+      default: "none",
+      description: "Tells requests apart by key or by operation as well.",
+    }),
+  ),
+});

@@ -1,0 +1,38 @@
+import type { Sql } from "sql-template-tag";
+
+/** Statements that a connection keeps prepared; further ones are sent anew each time. */
+const namesMax = 500;
+/** Statements of more values come in many lengths (batches, lists of ids) and would crowd the others out. */
+const namedValuesMax = 24;
+
+/** A statement as `pg` takes it: prepared once a connection where it has a name. */
+export type Statement = { text: string; values: unknown[]; name?: string };
+
+const names = new Map<string, string>();
+
+/** @throws TypeError for a value that may not be bound */
+export function statementOf(query: Sql): Statement {
+  const { text } = query;
+  const values = query.values.map(bound);
+  const name = names.get(text) ?? (values.length <= namedValuesMax ? newName(text) : undefined);
+  return name === undefined ? { text, values } : { name, text, values };
+}
+
+function newName(text: string): string | undefined {
+  if (names.size >= namesMax) return undefined;
+  const name = `s${names.size}`;
+  names.set(text, name);
+  return name;
+}
+
+const int64Max = 2n ** 63n - 1n;
+const int64Min = -(2n ** 63n);
+
+/** Values go as text. Whole numbers are written out, since JavaScript rounds the digits of large ones, even beyond int64. */
+function bound(value: unknown): string | boolean | null | Uint8Array {
+  if (typeof value === "string" || value === null || typeof value === "boolean" || value instanceof Uint8Array) return value;
+  if (typeof value !== "number") throw new TypeError(`a value of type ${typeof value} cannot be bound`);
+  if (Number.isSafeInteger(value) || !Number.isInteger(value)) return String(value);
+  const whole = BigInt(value);
+  return String(whole > int64Max ? int64Max : whole < int64Min ? int64Min : whole);
+}

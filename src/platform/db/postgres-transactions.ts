@@ -1,0 +1,77 @@
+import type pg from "pg";
+import sql, { type Sql } from "sql-template-tag";
+import type { Transaction, WriteOptions } from "./database.ts";
+import { breaksConnection, isCollision, translate, unavailable } from "./postgres-errors.ts";
+import { silenceMs, type Rows } from "./postgres-connections.ts";
+import { statementOf, type Statement } from "./postgres-statements.ts";
+
+const forUpdate = sql` FOR UPDATE`;
+
+type Outcome<T> = { isBroken: boolean } & ({ isCommitted: true; value: T } | { isCommitted: false; error: unknown; collided: boolean });
+
+/**
+ * Runs a body in a transaction, and never rejects. BEGIN goes out together with the first statement, and so costs no
+ * round trip: were it to fail, the statement would too, as connections only read outside of such a transaction.
+ */
+export async function transact<T>(
+  client: pg.Client,
+  body: (tx: Transaction) => Promise<T>,
+  { statementMs }: WriteOptions,
+): Promise<Outcome<T>> {
+  const patience = statementMs === undefined ? {} : { query_timeout: statementMs + silenceMs };
+  const run = (statement: Statement): Promise<Rows> => client.query({ ...statement, ...patience });
+  let isOpen = true;
+  let failure: Error | undefined;
+
+  async function step(start: () => Statement): Promise<Rows> {
+    if (!isOpen) throw new Error("the transaction is over");
+    try {
+      return await run(start());
+    } catch (error) {
+      failure ??= error as Error; // from here on PostgreSQL refuses every statement but the end
+      throw translate(error);
+    }
+  }
+  const query = async <R>(text: Sql): Promise<R[]> => (await step(() => statementOf(text))).rows as R[];
+
+  const begun = begin(run, statementMs);
+  try {
+    const value = await body({
+      forUpdate,
+      query,
+      script: async (text) => void (await step(() => ({ text, values: [] }))),
+      lock: async (name) => void (await query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`)),
+      tryLock: async (name) => {
+        const [row] = await query<{ got: boolean }>(sql`SELECT pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) AS got`);
+        return row?.got === true;
+      },
+    });
+    isOpen = false;
+    await begun;
+    if (failure !== undefined) throw failure;
+    const { command } = await run({ text: "COMMIT", values: [] });
+    if (command !== "COMMIT") throw unavailable(new Error(`COMMIT ended as ${command}`));
+    return { isCommitted: true, value, isBroken: false };
+  } catch (error) {
+    isOpen = false;
+    const cause = failure ?? error;
+    const isBroken = breaksConnection(cause) || !(await rollBack(run));
+    return { isCommitted: false, error: translate(error), collided: isCollision(cause), isBroken };
+  }
+}
+
+/** Sends what begins a transaction without waiting for it. */
+function begin(run: (statement: Statement) => Promise<Rows>, statementMs: number | undefined): Promise<unknown> {
+  const texts = ["BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"];
+  if (statementMs !== undefined) texts.push(`SET LOCAL statement_timeout = ${statementMs}`);
+  const begun = Promise.all(texts.map((text) => run({ text, values: [] })));
+  begun.catch(() => undefined); // told when it is awaited, if a statement does not tell before
+  return begun;
+}
+
+function rollBack(run: (statement: Statement) => Promise<Rows>): Promise<boolean> {
+  return run({ text: "ROLLBACK", values: [] }).then(
+    () => true,
+    () => false,
+  );
+}

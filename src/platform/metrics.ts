@@ -1,0 +1,56 @@
+/** A figure with its labels, which never name an account, a key or an address. */
+export type Sample = { labels?: Record<string, string>; value: number; suffix?: "_bucket" | "_sum" | "_count" };
+
+export type Metric = { name: string; type: "counter" | "gauge" | "histogram"; help: string; samples: Sample[] };
+
+/** Metrics in the text format of Prometheus, version 0.0.4. */
+export function renderMetrics(metrics: Metric[]): string {
+  return metrics.map((metric) => `# HELP ${metric.name} ${metric.help}\n# TYPE ${metric.name} ${metric.type}\n${lines(metric)}`).join("");
+}
+
+export const metricsType = "text/plain; version=0.0.4; charset=utf-8";
+
+function lines({ name, samples }: Metric): string {
+  return samples.map(({ labels, value, suffix = "" }) => `${name}${suffix}${labelsText(labels)} ${numberText(value)}\n`).join("");
+}
+
+function labelsText(labels: Record<string, string> = {}): string {
+  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escape(text)}"`);
+  return pairs.length > 0 ? `{${pairs.join(",")}}` : "";
+}
+
+function escape(text: string): string {
+  return text
+    .replaceAll("\\", String.raw`\\`)
+    .replaceAll('"', String.raw`\"`)
+    .replaceAll("\n", String.raw`\n`);
+}
+
+function numberText(value: number): string {
+  return value === Infinity ? "+Inf" : String(value);
+}
+
+/** What the process uses. */
+export function processMetrics(): Metric[] {
+  const { user, system } = process.cpuUsage();
+  const { rss, heapUsed } = process.memoryUsage();
+  return [
+    counter("process_cpu_seconds_total", "Processor time used.", (user + system) / 1e6),
+    gauge("process_resident_memory_bytes", "Memory held.", rss),
+    gauge("process_start_time_seconds", "When the process began, in Unix seconds.", performance.timeOrigin / 1000),
+    gauge("nodejs_heap_used_bytes", "Memory of live JavaScript objects.", heapUsed),
+    gauge(
+      "nodejs_eventloop_utilization_ratio",
+      "Share of its life that the event loop was busy.",
+      performance.eventLoopUtilization().utilization,
+    ),
+  ];
+}
+
+export function counter(name: string, help: string, value: number): Metric {
+  return { name, help, type: "counter", samples: [{ value }] };
+}
+
+export function gauge(name: string, help: string, value: number): Metric {
+  return { name, help, type: "gauge", samples: [{ value }] };
+}

@@ -1,0 +1,220 @@
+import assert from "node:assert/strict";
+import { gzipSync } from "node:zlib";
+import { after, before, test } from "node:test";
+import type { Failure, Pet } from "./support/models.ts";
+import { openRaw, sendRaw, type RawAnswer } from "./support/raw.ts";
+import { startService, type TestService } from "./support/service.ts";
+import { newCategory } from "./support/shop.ts";
+
+const mebibyte = 1_048_576;
+let shop: TestService;
+let categoryId: number;
+before(async () => {
+  shop = await startService();
+  ({ id: categoryId } = await newCategory(shop, "Dogs"));
+});
+after(() => shop.close());
+
+const pet = (name = "Rex") => JSON.stringify({ name, categoryId });
+/** A valid body of exactly so many bytes. */
+const padded = (bytes: number) => pet().padEnd(bytes);
+
+function head(line: string, ...headers: string[]): string {
+  return [
+    `${line} HTTP/1.1`,
+    "host: localhost",
+    `authorization: Bearer ${shop.key}`,
+    "content-type: application/json",
+    ...headers,
+    "",
+    "",
+  ].join("\r\n");
+}
+
+const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+
+function assertError(answer: RawAnswer, status: number, code: string): void {
+  assert.equal(answer.status, status, answer.body);
+  const error = JSON.parse(answer.body) as Failure;
+  assert.deepEqual([error.code, error.status], [code, status]);
+  assert.ok(answer.headers["x-ratelimit-remaining"] && answer.headers["x-request-id"]);
+}
+
+test("a body of 1 MiB is taken, and one byte more is a 413", async () => {
+  assert.equal((await shop.ask("POST", "/pets", { body: padded(mebibyte) })).status, 201);
+  const { status, body } = await shop.ask<Failure>("POST", "/pets", { body: padded(mebibyte + 1) });
+  assert.deepEqual([status, body.code], [413, "payload_too_large"]);
+});
+
+test("the same limit holds for a chunked body, whose size is not told", async () => {
+  for (const [bytes, status] of [
+    [mebibyte, 201],
+    [mebibyte + 1, 413],
+  ] as const) {
+    const body = padded(bytes);
+    const chunks = [body.slice(0, 400_000), body.slice(400_000, 800_000), body.slice(800_000)].map(chunk).join("");
+    const answer = await sendRaw(shop.address, `${head("POST /v1/pets", "transfer-encoding: chunked")}${chunks}0\r\n\r\n`);
+    assert.equal(answer.status, status, answer.body);
+  }
+});
+
+test("a chunked body that is too large is a 413 before its content type is a 415", async () => {
+  const plain = head("POST /v1/pets", "transfer-encoding: chunked").replace("application/json", "text/plain");
+  assertError(await sendRaw(shop.address, `${plain}${chunk(" ".repeat(mebibyte + 1))}0\r\n\r\n`), 413, "payload_too_large");
+  assertError(await sendRaw(shop.address, `${plain}${chunk(pet())}0\r\n\r\n`), 415, "unsupported_media_type");
+});
+
+for (const [how, header] of [
+  ["tells its length", `content-length: ${8 * mebibyte}`],
+  ["sends in chunks", "transfer-encoding: chunked"],
+] as const) {
+  test(`a client that ${how} reads its 413 while it still sends, and goes on with the connection`, async () => {
+    const connection = await openRaw(shop.address);
+    const block = "x".repeat(mebibyte);
+    const part = header.includes("chunked") ? chunk(block) : block;
+    await connection.write(head("POST /v1/pets", header));
+    for (let i = 0; i < 4; i++) await connection.write(part);
+    assertError(await connection.answer(), 413, "payload_too_large");
+    for (let i = 0; i < 4; i++) await connection.write(part);
+    if (header.includes("chunked")) await connection.write("0\r\n\r\n");
+    await connection.write(head("GET /v1/categories"));
+    assert.equal((await connection.answer()).status, 200);
+    connection.close();
+  });
+}
+
+test("every refusal is read by a client that still sends: no key, no such path, no such method", async () => {
+  const body = "x".repeat(4 * mebibyte);
+  const requests: [number, string, string][] = [
+    [401, "unauthorized", head("POST /v1/pets").replace("Bearer psk_", "Bearer xxx_")],
+    [404, "not_found", head("POST /v1/nothing")],
+    [405, "method_not_allowed", head("PUT /v1/pets")],
+  ];
+  for (const [status, code, request] of requests) {
+    const connection = await openRaw(shop.address);
+    await connection.write(request.replace("\r\n\r\n", `\r\ncontent-length: ${body.length}\r\n\r\n`));
+    await connection.write(body.slice(0, 2 * mebibyte));
+    assertError(await connection.answer(), status, code);
+    await connection.write(body.slice(2 * mebibyte));
+    await connection.write(head("GET /v1/categories"));
+    assert.equal((await connection.answer()).status, 200, code);
+    connection.close();
+  }
+});
+
+test("with Expect: 100-continue the body is asked for, or refused before it is sent", async () => {
+  const taken = await openRaw(shop.address);
+  await taken.write(head("POST /v1/pets", "expect: 100-continue", `content-length: ${pet().length}`));
+  assert.equal((await taken.answer()).status, 100);
+  await taken.write(pet());
+  assert.equal((await taken.answer()).status, 201);
+  taken.close();
+
+  const large = head("POST /v1/pets", "expect: 100-continue", `content-length: ${mebibyte + 1}`);
+  assertError(await sendRaw(shop.address, large), 413, "payload_too_large");
+  const keyless = head("POST /v1/pets", "expect: 100-continue", "content-length: 10").replace(/authorization: [^\r]*\r\n/, "");
+  assertError(await sendRaw(shop.address, keyless), 401, "unauthorized");
+});
+
+test("content types other than the operation's are a 415, and so are other charsets and encodings", async () => {
+  const refused = [
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "application/merge-patch+json",
+    "application/jsonp",
+    "json",
+    "application/json;charset=latin1",
+  ];
+  for (const type of refused) {
+    const { status, body } = await shop.ask<Failure>("POST", "/pets", { body: pet(), headers: { "content-type": type } });
+    assert.deepEqual([status, body.code], [415, "unsupported_media_type"], type);
+  }
+  for (const type of [
+    "application/json",
+    "Application/JSON",
+    "application/json; charset=utf-8",
+    'application/json;charset="UTF-8"',
+    "application/json; v=1",
+  ]) {
+    assert.equal((await shop.ask("POST", "/pets", { body: pet(), headers: { "content-type": type } })).status, 201, type);
+  }
+  const zipped = await shop.ask("POST", "/pets", { body: gzipSync(pet()), headers: { "content-encoding": "gzip" } });
+  assert.equal(zipped.status, 415);
+});
+
+test("a body without a content type is a 415, and no body at all a 400", async () => {
+  const untyped = head("POST /v1/pets", `content-length: ${pet().length}`).replace("content-type: application/json\r\n", "");
+  assertError(await sendRaw(shop.address, untyped + pet()), 415, "unsupported_media_type");
+  const without = head("POST /v1/pets", "content-length: 0").replace("content-type: application/json\r\n", "");
+  assertError(await sendRaw(shop.address, without), 400, "invalid_request");
+  assertError(await sendRaw(shop.address, head("POST /v1/pets", "content-length: 0")), 400, "invalid_request");
+});
+
+test("what is not JSON in UTF-8 is a 400, never a 500", async () => {
+  const wrong = [
+    "",
+    "{",
+    "nul",
+    '{"name":}',
+    "{'name': 1}",
+    '{"a":1}{',
+    "\u0000",
+    '"\ud800',
+    "[".repeat(100_000),
+    `${"[".repeat(50_000)}${"]".repeat(50_000)}`,
+  ];
+  for (const body of wrong) {
+    const { status, body: error } = await shop.ask<Failure>("POST", "/pets", { body });
+    assert.deepEqual([status, error.code], [400, "invalid_request"], body.slice(0, 20));
+  }
+  for (const bytes of [
+    [0xff, 0xfe],
+    [0x22, 0xc3, 0x28, 0x22],
+    [0x22, 0xed, 0xa0, 0x80, 0x22],
+  ]) {
+    assert.equal((await shop.ask("POST", "/pets", { body: Uint8Array.from(bytes) })).status, 400);
+  }
+  for (const body of ["null", "1", '"text"', "true", "[]", "[{}]"]) {
+    assert.equal((await shop.ask("POST", "/pets", { body })).status, 400, body);
+  }
+});
+
+test("a byte order mark before the JSON is passed over", async () => {
+  const { status, body } = await shop.ask<Pet>("POST", "/pets", { body: `\uFEFF${pet("Mark")}` });
+  assert.deepEqual([status, body.name], [201, "Mark"]);
+});
+
+test("a body that ends early changes nothing, and the service goes on", async () => {
+  const connection = await openRaw(shop.address);
+  await connection.write(head("POST /v1/pets", "content-length: 1000") + pet("Half"));
+  connection.close();
+  assert.deepEqual((await shop.ask("GET", "/pets?q=half")).body, []);
+});
+
+test("requests that are pipelined are answered in their order", async () => {
+  const connection = await openRaw(shop.address);
+  const posts = ["One", "Two", "Three"].map((name) => head("POST /v1/pets", `content-length: ${pet(name).length}`) + pet(name));
+  await connection.write(posts.join(""));
+  for (const name of ["One", "Two", "Three"]) assert.equal((JSON.parse((await connection.answer()).body) as Pet).name, name);
+  connection.close();
+});
+
+test("a body on a GET or DELETE is passed over", async () => {
+  const body = "anything";
+  const connection = await openRaw(shop.address);
+  await connection.write(head("GET /v1/categories", `content-length: ${body.length}`) + body);
+  assert.equal((await connection.answer()).status, 200);
+  await connection.write(head("DELETE /v1/pets/999", `content-length: ${body.length}`) + body);
+  assert.equal((await connection.answer()).status, 404);
+  connection.close();
+});
+
+test("HEAD answers with the length that GET has, and no body", async () => {
+  const connection = await openRaw(shop.address);
+  await connection.write(head("HEAD /v1/categories"));
+  const { status, headers } = await connection.answer({ head: true });
+  assert.deepEqual([status, Number(headers["content-length"]) > 2], [200, true]);
+  await connection.write(head("GET /v1/categories"));
+  assert.equal((await connection.answer()).headers["content-length"], headers["content-length"]);
+  connection.close();
+});

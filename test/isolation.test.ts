@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { exampleOf, operationsIn, type Document } from "./support/description.ts";
+import type { Category, Failure } from "./support/models.ts";
+import { startService, type TestService } from "./support/service.ts";
+import { fillWithExamples, made, newCategory, newPet } from "./support/shop.ts";
+
+const operations = operationsIn(JSON.parse(readFileSync(new URL("../openapi.json", import.meta.url), "utf8")) as Document);
+let shop: TestService;
+let stranger: string;
+before(async () => {
+  shop = await startService();
+  await fillWithExamples(shop);
+  ({ key: stranger } = await shop.newAccount());
+});
+after(() => shop.close());
+
+const lists = ["/pets", "/categories", "/store/orders", "/store/inventory"];
+
+/** All that the shop has, as its own key sees it. */
+async function contents(): Promise<unknown[]> {
+  return Promise.all(lists.map(async (path) => (await shop.ask("GET", path)).body));
+}
+
+test("a foreign identifier in a path is a 404 for every operation, never a 403, and nothing changes", async () => {
+  const earlier = await contents();
+  const concerned = operations.filter(({ path }) => path.includes("{"));
+  assert.ok(concerned.length >= 16);
+  for (const operation of concerned) {
+    const { path, body, contentType } = exampleOf(operation);
+    const headers: Record<string, string> = contentType ? { "content-type": contentType } : {};
+    const foreign = await shop.ask<Failure>(operation.method, path, { key: stranger, body, headers });
+    assert.deepEqual([foreign.status, foreign.body.code], [404, "not_found"], operation.operationId);
+    const absent = await shop.ask<Failure>(operation.method, exampleOf(operation, { petId: 987, categoryId: 987, orderId: 987 }).path, {
+      key: stranger,
+      body,
+      headers,
+    });
+    assert.equal(absent.body.message.replace("987", "N"), foreign.body.message.replace(/\d+/, "N"), "foreign and absent are told alike");
+  }
+  assert.deepEqual(await contents(), earlier);
+});
+
+test("a foreign identifier in a body is a 422, as an unknown one is", async () => {
+  const mine = await newCategory(shop, "Mine", stranger);
+  const pet = await newPet(shop, mine.id, {}, stranger);
+  const order = await made<{ id: number }>(shop, "POST", "/store/orders", {}, stranger);
+  const foreign: [string, string, unknown][] = [
+    ["POST", "/pets", { name: "A", categoryId: 1 }],
+    ["POST", "/pets/batch", [{ name: "A", categoryId: 1 }]],
+    ["PUT", `/pets/${pet.id}`, { name: "A", categoryId: 1 }],
+    ["PATCH", `/pets/${pet.id}`, { categoryId: 1 }],
+    ["POST", "/store/orders", { petId: 1 }],
+    ["PUT", `/store/orders/${order.id}`, { petId: 1 }],
+    ["PATCH", `/store/orders/${order.id}`, { petId: 1 }],
+  ];
+  for (const [method, path, body] of foreign) {
+    const reply = await shop.ask<Failure>(method, path, { key: stranger, body });
+    assert.deepEqual([reply.status, reply.body.code], [422, "unknown_reference"], `${method} ${path}`);
+  }
+});
+
+test("lists and filters show nothing of another account", async () => {
+  const { key } = await shop.newAccount();
+  const queries = [
+    ...lists,
+    "/pets?id=1&id=2",
+    "/pets?categoryId=1",
+    "/pets?q=re",
+    "/pets?status=available&sort=-name",
+    "/store/orders?petId=1",
+  ];
+  for (const path of queries) assert.deepEqual((await shop.ask("GET", path, { key })).body, [], path);
+});
+
+test("a cursor of another account shows rows of one's own only", async () => {
+  const { headers } = await shop.ask("GET", "/pets?limit=1");
+  const cursor = /cursor=([^&>]+)/.exec(headers.get("link") ?? "")?.[1] ?? "";
+  const { key } = await shop.newAccount();
+  const reply = await shop.ask("GET", `/pets?limit=1&cursor=${cursor}`, { key });
+  assert.deepEqual([reply.status, reply.body], [200, []]);
+});
+
+test("names are unique per account, not over all", async () => {
+  const { key } = await shop.newAccount();
+  assert.equal((await newCategory(shop, "Dogs", key)).name, "Dogs");
+  assert.equal((await shop.ask("POST", "/categories", { key, body: { name: "dogs" } })).status, 409);
+});
+
+test("the limits of one account are not used up by another", async () => {
+  const { key } = await shop.newAccount("free");
+  for (let i = 0; i < 61; i++) await shop.ask("GET", "/pets", { key });
+  assert.equal((await shop.ask("GET", "/pets", { key })).status, 429);
+  assert.equal((await shop.ask<Category[]>("GET", "/categories", { key: stranger })).status, 200);
+});

@@ -1,0 +1,213 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { exampleOf, operationsIn, type Document } from "./support/description.ts";
+import { temporaryFolder } from "./support/folder.ts";
+import type { Failure } from "./support/models.ts";
+import { startService, type TestService } from "./support/service.ts";
+import { fillWithExamples } from "./support/shop.ts";
+
+const operations = operationsIn(JSON.parse(readFileSync(new URL("../openapi.json", import.meta.url), "utf8")) as Document);
+const hourMs = 3_600_000;
+let now = Date.UTC(2027, 0, 1);
+let shop: TestService;
+before(async () => {
+  shop = await startService({ clock: () => now, env: { TRUSTED_PROXIES: "127.0.0.1" } });
+  await fillWithExamples(shop);
+});
+after(() => shop.close());
+
+type Terms = { scopes?: string[]; expires?: string; publishable?: boolean };
+const newKey = (terms: Terms = {}, account = shop.accountId) => shop.administration["keys.create"]({ account, ...terms });
+const statusWith = async (key: string, path = "/pets") => (await shop.ask("GET", path, { key })).status;
+
+/** The scope that each operation asks for. */
+const scopes: Record<string, string> = {
+  listPets: "catalogue:read",
+  createPet: "catalogue:write",
+  createPetsBatch: "catalogue:write",
+  getPet: "catalogue:read",
+  replacePet: "catalogue:write",
+  updatePet: "catalogue:write",
+  deletePet: "catalogue:write",
+  listCategories: "catalogue:read",
+  createCategory: "catalogue:write",
+  getCategory: "catalogue:read",
+  replaceCategory: "catalogue:write",
+  updateCategory: "catalogue:write",
+  deleteCategory: "catalogue:write",
+  listOrders: "orders:read",
+  createOrder: "orders:write",
+  getOrder: "orders:read",
+  replaceOrder: "orders:write",
+  updateOrder: "orders:write",
+  deleteOrder: "orders:write",
+  listInventory: "inventory:read",
+  getInventoryItem: "inventory:read",
+  replaceInventoryItem: "inventory:write",
+  deleteInventoryItem: "inventory:write",
+  adjustInventoryItem: "inventory:write",
+  getAccount: "account:read",
+  getUsage: "account:read",
+};
+const all = [...new Set(Object.values(scopes)), "publishing:read", "publishing:write"];
+
+test("a key is sent as a bearer token, in any case of the word, or as X-API-Key", async () => {
+  const headers: Record<string, string>[] = [
+    { authorization: `Bearer ${shop.key}` },
+    { authorization: `bearer  ${shop.key} ` },
+    { "X-API-Key": shop.key },
+  ];
+  for (const one of headers) assert.equal((await shop.ask("GET", "/pets", { key: "", headers: one })).status, 200);
+});
+
+test("no key, or a bad one, is a 401 with WWW-Authenticate", async () => {
+  const { key } = await newKey();
+  const mistyped = key.slice(0, -1) + (key.endsWith("a") ? "b" : "a");
+  const bad = ["", mistyped, key.slice(1), `${key}x`, key.toUpperCase(), "psk_", "x", key.replace("psk_", "psp_")];
+  for (const one of bad) {
+    for (const [name, value] of [
+      ["authorization", `Bearer ${one}`],
+      ["x-api-key", one],
+    ] as const) {
+      const reply = await shop.ask<Failure>("GET", "/pets", { key: "", headers: { [name]: value, "x-forwarded-for": "192.0.2.1" } });
+      assert.deepEqual([reply.status, reply.body.code], [401, "unauthorized"], one);
+      assert.equal(reply.headers.get("www-authenticate"), 'Bearer realm="petstore"');
+    }
+  }
+  for (const authorization of [`Basic ${key}`, key, "Bearer", `Token ${key}`]) {
+    assert.equal((await shop.ask("GET", "/pets", { key: "", headers: { authorization } })).status, 401, authorization);
+  }
+});
+
+test("each operation needs its own scope, and no other: without it 403, with it alone never", async () => {
+  for (const operation of operations) {
+    const scope = scopes[operation.operationId];
+    assert.ok(scope !== undefined, `${operation.operationId} has no scope in this table`);
+    const { path, body, contentType } = exampleOf(operation);
+    const send = (key: string) =>
+      shop.ask<Failure>(operation.method, path, { key, body, ...(contentType && { headers: { "content-type": contentType } }) });
+    const others = await newKey({ scopes: all.filter((one) => one !== scope) });
+    const refused = await send(others.key);
+    assert.deepEqual([refused.status, refused.body.code], [403, "forbidden"], operation.operationId);
+    assert.match(refused.body.message, new RegExp(scope));
+    const own = await newKey({ scopes: [scope] });
+    assert.notEqual((await send(own.key)).status, 403, operation.operationId);
+  }
+});
+
+test("a key of no given scopes has all of them", async () => {
+  const { scopes: given } = await newKey();
+  assert.deepEqual(given.toSorted(), all.toSorted());
+});
+
+test("an expired key is refused, from the moment of its expiry on", async () => {
+  const { key } = await newKey({ expires: new Date(now + hourMs).toISOString() });
+  assert.equal(await statusWith(key), 200);
+  now += hourMs - 1;
+  assert.equal(await statusWith(key), 200);
+  now += 1;
+  assert.equal(await statusWith(key), 401);
+});
+
+test("a rotated key works beside its successor for 24 hours unless told, and then no more", async () => {
+  const old = await newKey({ scopes: ["catalogue:read"] });
+  assert.equal(await statusWith(old.key), 200);
+  const next = await shop.administration["keys.rotate"]({ id: old.id });
+  assert.deepEqual(next.scopes, ["catalogue:read"]);
+  assert.deepEqual([await statusWith(old.key), await statusWith(next.key)], [200, 200]);
+  now += 24 * hourMs - 1;
+  assert.equal(await statusWith(old.key), 200);
+  now += 1;
+  assert.deepEqual([await statusWith(old.key), await statusWith(next.key)], [401, 200]);
+
+  const last = await shop.administration["keys.rotate"]({ id: next.id, overlapHours: 0 });
+  assert.deepEqual([await statusWith(next.key), await statusWith(last.key)], [401, 200]);
+});
+
+test("a revoked key is refused from the answer on", async () => {
+  const { id, key } = await newKey();
+  assert.equal(await statusWith(key), 200);
+  await shop.administration["keys.revoke"]({ id });
+  assert.equal(await statusWith(key), 401);
+});
+
+test("the keys of a deleted account are refused from the answer on", async () => {
+  const { id, key } = await shop.newAccount();
+  assert.equal(await statusWith(key), 200);
+  await shop.administration["accounts.delete"]({ id });
+  assert.equal(await statusWith(key), 401);
+});
+
+test("a change of plan counts from the answer on", async () => {
+  const { id, key } = await shop.newAccount("free");
+  const limit = async () => (await shop.ask("GET", "/pets", { key })).headers.get("x-ratelimit-limit");
+  assert.equal(await limit(), "60");
+  await shop.administration["accounts.setPlan"]({ id, plan: "business" });
+  assert.equal(await limit(), "1000");
+});
+
+test("lastUsedAt is kept to the minute", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const service = await startService({ dataDir, clock: () => Date.UTC(2027, 0, 1, 12, 34, 56) });
+  await service.ask("GET", "/pets");
+  await service.close();
+  const next = await startService({ dataDir });
+  const { keys } = await next.administration["keys.list"]({ account: service.accountId });
+  await next.close();
+  assert.equal(keys[0]?.lastUsedAt, "2027-01-01T12:34:00Z");
+});
+
+test("nothing of a key is kept but its SHA-256 and its first characters", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const service = await startService({ dataDir });
+  await service.ask("GET", "/pets");
+  await service.close();
+  const files = readdirSync(dataDir).map((file) => readFileSync(join(dataDir, file), "latin1"));
+  assert.ok(files.some((text) => text.includes(service.key.slice(0, 8))));
+  assert.ok(!files.some((text) => text.includes(service.key.slice(4, 20))));
+});
+
+test("a publishable key is psp_ and reads the catalogue and the inventory, nothing else", async () => {
+  const { key, scopes: given } = await newKey({ publishable: true });
+  assert.match(key, /^psp_[0-9A-Za-z]{36}$/);
+  assert.deepEqual(given, ["catalogue:read", "inventory:read"]);
+  assert.deepEqual([await statusWith(key), await statusWith(key, "/store/inventory")], [200, 200]);
+  assert.deepEqual([await statusWith(key, "/store/orders"), await statusWith(key, "/account")], [403, 403]);
+  assert.equal((await shop.ask("POST", "/categories", { key, body: { name: "A" } })).status, 403);
+  await assert.rejects(newKey({ publishable: true, scopes: ["orders:read"] }), { code: "invalid_request" });
+});
+
+/** Sends requests from one address, and counts the statuses of the answers. */
+async function visit(key: string, address: string, times: number): Promise<Record<string, number>> {
+  const seen: Record<string, number> = {};
+  for (let i = 0; i < times; i++) {
+    const { status, body } = await shop.ask<Partial<Failure>>("GET", "/categories", { key, headers: { "x-forwarded-for": address } });
+    const verdict = body.code ?? String(status);
+    seen[verdict] = (seen[verdict] ?? 0) + 1;
+  }
+  return seen;
+}
+
+test("on a publishable key each caller's address has 60 requests a minute, and its strikes fall on the address", async () => {
+  const { id, key: secret } = await shop.newAccount("business");
+  const { key } = await newKey({ publishable: true }, id);
+  assert.deepEqual(await visit(key, "198.51.100.1", 61), { 200: 60, rate_limit_exceeded: 1 });
+  assert.deepEqual(await visit(key, "198.51.100.2", 2), { 200: 2 });
+  const more = await visit(key, "198.51.100.1", 250);
+  assert.ok((more["key_banned"] ?? 0) > 0);
+  assert.deepEqual(await visit(key, "198.51.100.2", 2), { 200: 2 });
+  assert.equal(await statusWith(secret), 200);
+});
+
+test("publishable keys together take at most half of the account's minute", async () => {
+  const { id, key: secret } = await shop.newAccount("pro");
+  const [one, two] = [await newKey({ publishable: true }, id), await newKey({ publishable: true }, id)];
+  let passed = 0;
+  for (const address of ["198.51.100.11", "198.51.100.12", "198.51.100.13", "198.51.100.14"]) {
+    for (const { key } of [one, two]) passed += (await visit(key, address, 30))["200"] ?? 0;
+  }
+  assert.equal(passed, 150);
+  assert.equal(await statusWith(secret), 200);
+});

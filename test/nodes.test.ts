@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import sql from "sql-template-tag";
+import { openPostgres } from "../src/platform/db/postgres.ts";
+import { migrate } from "../src/platform/db/migrate.ts";
+import { openAnnouncer, openNode, type Change, type Node } from "../src/platform/nodes/nodes.ts";
+import { newDatabase } from "./support/postgres.ts";
+import { ask, startService, type TestService } from "./support/service.ts";
+
+const start = Date.UTC(2026, 5, 15, 12);
+const quiet = { info: () => undefined, warn: () => undefined };
+
+/** Nodes on one PostgreSQL, whose clocks move when told. `pauses` are what happens while a change waits. */
+async function openScene(t: TestContext) {
+  const database = await newDatabase();
+  const time = { now: start };
+  const now = () => sql`CAST(${time.now} AS BIGINT)`;
+  const pauses: (() => Promise<void> | void)[] = [];
+  const connect = () => openPostgres(database.url, { onError: () => undefined });
+  const db = connect();
+  await migrate(db, start);
+  const open = new Set([db]);
+  t.after(async () => {
+    await Promise.all([...open].map((one) => one.close()));
+    await database.drop();
+  });
+  const pause = async (ms: number) => {
+    time.now += ms;
+    await pauses.shift()?.();
+  };
+  const announcer = openAnnouncer({ db, now, pause });
+  const newNode = (id: string) => {
+    const own = connect();
+    open.add(own);
+    const forgotten: (Change | undefined)[] = [];
+    const node = openNode({ db: own, id, now, timer: () => time.now, log: quiet, forget: (change) => void forgotten.push(change) });
+    const loseDatabase = () => (open.delete(own), own.close());
+    return Object.assign(node, { forgotten, loseDatabase });
+  };
+  const revoke = (subject: number) => db.write((tx) => announcer.announce(tx, { kind: "key", subject }));
+  return { time, pauses, announcer, newNode, revoke, db };
+}
+
+const beatAll = async (nodes: Node[]): Promise<void> => void (await Promise.all(nodes.map((node) => node.beat())));
+
+test("a change is confirmed only when every live node has acted on it", async (t) => {
+  const { pauses, announcer, newNode, revoke } = await openScene(t);
+  const nodes = ["a", "b", "c"].map(newNode);
+  const [a, b, c] = nodes as [(typeof nodes)[0], (typeof nodes)[0], (typeof nodes)[0]];
+  await beatAll(nodes);
+  const change = await revoke(7);
+  const steps: string[] = [];
+  for (const [name, node] of Object.entries({ a, b, c })) pauses.push(async () => (await node.beat(), void steps.push(name)));
+  await announcer.confirmed(change);
+  assert.deepEqual(steps, ["a", "b", "c"]);
+  for (const node of nodes) assert.deepEqual(node.forgotten.at(-1), { number: change, kind: "key", subject: 7 });
+});
+
+test("a node that does not answer stops using what it keeps before the change is confirmed, within a second", async (t) => {
+  const { time, announcer, newNode, revoke } = await openScene(t);
+  const silent = newNode("silent");
+  await silent.beat();
+  assert.ok(silent.isLive());
+  await announcer.confirmed(await revoke(7));
+  assert.ok(!silent.isLive());
+  assert.ok(time.now - start <= 1_000);
+});
+
+test("a node that had lost its lease keeps nothing of before, and is live again", async (t) => {
+  const { time, newNode, revoke, announcer } = await openScene(t);
+  const node = newNode("a");
+  await node.beat();
+  await announcer.confirmed(await revoke(7));
+  node.forgotten.length = 0;
+  time.now += 5_000;
+  await node.beat();
+  assert.deepEqual(node.forgotten, [undefined]);
+  assert.ok(node.isLive());
+});
+
+test("a node whose database is away misses its beats, is not live, and does not fail", async (t) => {
+  const { time, newNode } = await openScene(t);
+  const node = newNode("a");
+  await node.beat();
+  await node.loseDatabase();
+  time.now += 900;
+  await node.beat();
+  assert.ok(!node.isLive());
+});
+
+test("changes made at once are numbered without gap, and each node acts on all of them", async (t) => {
+  const { newNode, revoke, announcer, pauses } = await openScene(t);
+  const nodes = ["a", "b", "c"].map(newNode);
+  await beatAll(nodes);
+  const numbers = await Promise.all(Array.from({ length: 20 }, (_, i) => revoke(i)));
+  assert.deepEqual(
+    numbers.toSorted((x, y) => x - y),
+    Array.from({ length: 20 }, (_, i) => i + 1),
+  );
+  pauses.push(() => beatAll(nodes));
+  await announcer.confirmed(20);
+  for (const { forgotten } of nodes) {
+    const subjects = forgotten.flatMap((change) => (change === undefined ? [] : [change.subject]));
+    assert.deepEqual(
+      subjects.toSorted((x, y) => x - y),
+      Array.from({ length: 20 }, (_, i) => i),
+    );
+  }
+});
+
+test("nobody waits for a node that has left", async (t) => {
+  const { time, newNode, revoke, announcer } = await openScene(t);
+  const node = newNode("a");
+  await node.beat();
+  await node.leave();
+  await announcer.confirmed(await revoke(7));
+  assert.equal(time.now, start);
+});
+
+test("on three nodes of one PostgreSQL a key works on none, and a plan holds on all, once that was answered", async (t) => {
+  const database = await newDatabase();
+  const services: TestService[] = [];
+  for (let i = 0; i < 3; i++) services.push(await startService({ clock: () => start, env: { DATABASE_URL: database.url } }));
+  t.after(async () => {
+    await Promise.all(services.map((service) => service.close()));
+    await database.drop();
+  });
+  const [first] = services as [TestService];
+  const { id, key } = await first.newAccount("pro");
+  const { id: keyId, key: other } = await first.administration["keys.create"]({ account: id });
+  const everywhere = (which: string) => Promise.all(services.map(({ address }) => ask(`${address}/v1/pets`, "GET", { key: which })));
+  for (const reply of [...(await everywhere(key)), ...(await everywhere(other))]) assert.equal(reply.status, 200);
+
+  await first.administration["keys.revoke"]({ id: keyId });
+  for (const reply of await everywhere(other)) assert.equal(reply.status, 401);
+  await first.administration["accounts.setPlan"]({ id, plan: "business" });
+  for (const reply of await everywhere(key)) assert.match(reply.headers.get("ratelimit-policy") ?? "", /q=1000;/);
+});

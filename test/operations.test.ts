@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { statSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { once } from "node:events";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import sql from "sql-template-tag";
+import { openSqlite } from "../src/platform/db/sqlite.ts";
+import { temporaryFolder } from "./support/folder.ts";
+import { addressOf, keyIn, spawnServer, type ServerProcess } from "./support/process.ts";
+import { openRaw } from "./support/raw.ts";
+import { ask } from "./support/service.ts";
+
+/** Waits for a server that must not start, and gives the one line that it said. */
+async function refusalOf(server: ServerProcess): Promise<string> {
+  assert.equal(await server.ended, 1);
+  assert.match(server.err(), /^petstore: [^\n]+\n$/, "one line");
+  assert.equal(server.out(), "");
+  return server.err();
+}
+
+suite("a server as a process", { concurrency: 2 }, () => {
+  test("the first start makes an account and prints its key, once; a second start prints no secret", async (t) => {
+    const dataDir = join(temporaryFolder(t), "data");
+    const first = spawnServer(t, dataDir);
+    const address = await addressOf(first);
+    const key = keyIn(first.out());
+    const { status, body } = await ask<{ plan: string }>(`${address}/v1/account`, "GET", { key });
+    assert.deepEqual([status, body.plan], [200, "business"]);
+    assert.equal(statSync(dataDir).mode & 0o777, 0o700);
+    first.kill("SIGTERM");
+    assert.equal(await first.ended, 0);
+
+    const second = spawnServer(t, dataDir);
+    assert.equal((await ask(`${await addressOf(second)}/v1/pets`, "GET", { key })).status, 200);
+    assert.doesNotMatch(second.out() + second.err(), /ps[kp]_/);
+    assert.match(second.out(), /Pet Store is at/);
+  });
+
+  test("the log is one JSON object a line, with the request's id, and never a key, a query or a body", async (t) => {
+    const server = spawnServer(t, temporaryFolder(t));
+    const address = await addressOf(server);
+    const key = keyIn(server.out());
+    const secret = "hush-hush";
+    const replies = [
+      await ask(`${address}/v1/pets?q=${secret}`, "GET", { key }),
+      await ask(`${address}/v1/pets?key=${key}`, "GET", { key: "", headers: { "x-api-key": key } }),
+      await ask(`${address}/v1/categories`, "POST", { key, body: { name: secret }, headers: { "idempotency-key": secret } }),
+      await ask(`${address}/v1/nothing?${secret}`, "GET", { key: `${key}${secret}` }),
+      await ask(`${address}/healthz?${secret}`, "GET", { headers: { cookie: secret } }),
+    ];
+    const ids = replies.map(({ headers }) => headers.get("x-request-id"));
+    for (const id of ids) await server.logged(({ requestId }) => requestId === id);
+    server.kill("SIGTERM");
+    assert.equal(await server.ended, 0);
+
+    const lines = server.log().filter(({ requestId }) => requestId !== undefined);
+    assert.deepEqual(
+      lines.map(({ requestId, method, path, status }) => [requestId, method, path, status]),
+      [
+        [ids[0], "GET", "/v1/pets", 200],
+        [ids[1], "GET", "/v1/pets", 400],
+        [ids[2], "POST", "/v1/categories", 201],
+        [ids[3], "GET", "/v1/nothing", 401],
+        [ids[4], "GET", "/healthz", 200],
+      ],
+    );
+    const logged = server.out().slice(server.out().indexOf("\n{"));
+    assert.doesNotMatch(logged, /ps[kp]_/);
+    assert.doesNotMatch(logged, new RegExp(secret));
+    assert.equal(server.err(), "");
+    for (const line of logged.trim().split("\n")) assert.equal(typeof JSON.parse(line), "object");
+  });
+
+  test("a data folder that a newer version wrote is refused in one clear line", async (t) => {
+    const dataDir = temporaryFolder(t);
+    const first = spawnServer(t, dataDir);
+    await addressOf(first);
+    first.kill("SIGTERM");
+    await first.ended;
+    const db = openSqlite(join(dataDir, "petstore.db"));
+    await db.write((tx) => tx.query(sql`INSERT INTO migrations (number, name, applied_at) VALUES (9999, 'tomorrow', 0)`));
+    await db.close();
+    assert.match(await refusalOf(spawnServer(t, dataDir)), /newer version.*9999 tomorrow/);
+  });
+
+  test("a second server on the same data folder is refused in one line that says who has it", async (t) => {
+    const dataDir = temporaryFolder(t);
+    const address = await addressOf(spawnServer(t, dataDir));
+    const line = await refusalOf(spawnServer(t, dataDir));
+    assert.ok(line.includes(dataDir) && line.includes("in use by"), line);
+    assert.equal((await ask(`${address}/healthz`, "GET")).status, 200);
+  });
+
+  test("a port that is taken is one clear line that names it", async (t) => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    t.after(() => other.close());
+    const { port } = other.address() as AddressInfo;
+    assert.match(await refusalOf(spawnServer(t, temporaryFolder(t), { PORT: String(port) })), new RegExp(`\\b${port}\\b`));
+  });
+
+  test("a bad setting is one clear line that names it and tells what is allowed", async (t) => {
+    const dataDir = temporaryFolder(t);
+    for (const [name, value] of Object.entries({
+      PORT: "80x",
+      GET_PET_SUNSET: "soon",
+      PUBLIC_URL: "localhost",
+      TRUSTED_PROXIES: "10.0.0.0/33",
+    })) {
+      const line = await refusalOf(spawnServer(t, dataDir, { [name]: value }));
+      assert.ok(line.includes(name) && line.includes(value) && line.includes("must be"), line);
+    }
+  });
+
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    test(`${signal} finishes what is in flight, takes nothing new, and ends with 0`, async (t) => {
+      const dataDir = temporaryFolder(t);
+      const server = spawnServer(t, dataDir);
+      const address = await addressOf(server);
+      const key = keyIn(server.out());
+      const connection = await openRaw(address);
+      t.after(() => connection.close());
+      const body = JSON.stringify({ name: "In flight" });
+      const head = ["POST /v1/categories HTTP/1.1", "host: a", `authorization: Bearer ${key}`, "content-type: application/json"];
+      await connection.write([...head, "expect: 100-continue", `content-length: ${body.length}`, "", ""].join("\r\n"));
+      assert.equal((await connection.answer()).status, 100, "the request has begun");
+
+      server.kill(signal);
+      await server.logged(({ msg }) => msg === "stopping");
+      await assert.rejects(ask(`${address}/v1/pets`, "GET", { key }), "a new connection is refused");
+      await connection.write(body);
+      const { status } = await connection.answer();
+      assert.equal(status, 201);
+      await assert.rejects(connection.answer(), /the connection ended/, "and the connection with it");
+      assert.equal(await server.ended, 0);
+
+      const next = spawnServer(t, dataDir);
+      const { body: categories } = await ask<{ name: string }[]>(`${await addressOf(next)}/v1/categories`, "GET", { key });
+      assert.deepEqual(
+        categories.map(({ name }) => name),
+        ["In flight"],
+      );
+    });
+  }
+
+  test("GET /healthz and GET /readyz answer 200 without a key while the service takes requests", async (t) => {
+    const address = await addressOf(spawnServer(t, temporaryFolder(t)));
+    const [health, ready] = [await ask(`${address}/healthz`, "GET"), await ask(`${address}/readyz`, "GET")];
+    assert.deepEqual([health.status, health.body], [200, { status: "ok" }]);
+    assert.deepEqual([ready.status, ready.body], [200, { status: "ready" }]);
+  });
+});

@@ -1,0 +1,14 @@
+import { startPostgres, type PostgresProcess } from "../../src/platform/db/postgres-process.ts";
+import { flags, sharedServer } from "./postgres.ts";
+
+let server: PostgresProcess | undefined;
+
+/** Before the first file of a run: one PostgreSQL for all of them. */
+export async function globalSetup(): Promise<void> {
+  server = await startPostgres(flags);
+  process.env[sharedServer] = server.url;
+}
+
+export async function globalTeardown(): Promise<void> {
+  await server?.remove();
+}

@@ -1,0 +1,40 @@
+import { createHash, randomUUID } from "node:crypto";
+import { after } from "node:test";
+import pg from "pg";
+import { startPostgres, type PostgresProcess } from "../../src/platform/db/postgres-process.ts";
+
+/** What tests lose in a power cut nobody misses, and they are faster for it. */
+export const flags = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"];
+/** Where the server is that a whole run shares (`global-setup.ts`). */
+export const sharedServer = "PETSTORE_TEST_POSTGRES";
+
+let own: Promise<PostgresProcess> | undefined;
+after(async () => (await own)?.remove());
+
+/** The shared server, or one for this process alone where a file is run by itself. */
+async function serverUrl(): Promise<string> {
+  return process.env[sharedServer] ?? (await (own ??= startPostgres(flags))).url;
+}
+
+/** A database that nothing else uses, and what does away with it; the same one for the same name. */
+export async function newDatabase(name: string = randomUUID()): Promise<{ url: string; drop: () => Promise<void> }> {
+  const url = await serverUrl();
+  const database = `test_${createHash("sha256").update(name).digest("hex").slice(0, 24)}`;
+  const exists = await administer(url, `SELECT FROM pg_database WHERE datname = '${database}'`);
+  if (exists === 0) await administer(url, `CREATE DATABASE ${database}`);
+  return {
+    url: url.replace(/\/postgres$/, `/${database}`),
+    drop: async () => void (await administer(url, `DROP DATABASE ${database} WITH (FORCE)`)),
+  };
+}
+
+/** Runs one statement as the superuser, and gives the number of its rows. */
+export async function administer(url: string, text: string): Promise<number> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    return (await client.query(text)).rowCount ?? 0;
+  } finally {
+    await client.end();
+  }
+}

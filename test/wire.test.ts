@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { after, before, test } from "node:test";
+import type { Failure, Order } from "./support/models.ts";
+import { openRaw, sendRaw, type RawAnswer } from "./support/raw.ts";
+import { startService, type TestService } from "./support/service.ts";
+import { made } from "./support/shop.ts";
+
+let service: TestService;
+before(async () => {
+  // requests without a key count on the address, which has little room within a minute
+  let now = Date.UTC(2026, 5, 1);
+  service = await startService({ clock: () => (now += 60_000) });
+});
+after(() => service.close());
+
+/** Header lines of a request with the service's key. */
+function lines(...more: string[]): string {
+  return ["Host: localhost", `X-API-Key: ${service.key}`, ...more, "", ""].join("\r\n");
+}
+
+/** The specification's Error with the headers of every answer. */
+function requireError({ status, headers, body }: RawAnswer, expected: number, code: string): void {
+  const { message, ...error } = JSON.parse(body) as Failure;
+  assert.deepEqual([status, error], [expected, { code, status: expected }], message);
+  for (const name of ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) assert.ok(headers[name], name);
+}
+
+/** Everything that came on a connection until the service ended it. */
+async function untilEnd(text: string): Promise<string> {
+  const connection = await openRaw(service.address);
+  let received = "";
+  connection.socket.on("data", (chunk: Buffer) => (received += chunk.toString("latin1")));
+  const ended = once(connection.socket, "close");
+  await connection.write(Buffer.from(text, "latin1"));
+  await ended;
+  return received;
+}
+
+const order = '{"quantity":7}';
+const post = "POST /v1/store/orders HTTP/1.1\r\n";
+const json = "Content-Type: application/json";
+
+const notHttp: Record<string, () => string> = {
+  "a TLS handshake": () => "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+  words: () => "what is this\r\n\r\n",
+  "HTTP/2's preface": () => "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+  "a method that is none": () => `BREW /v1/pets HTTP/1.1\r\n${lines()}`,
+  "a method in lower case": () => `get /v1/pets HTTP/1.1\r\n${lines()}`,
+  "a tunnel": () => `CONNECT localhost:80 HTTP/1.1\r\n${lines()}`,
+  "lines that end in LF alone": () => `GET /v1/pets HTTP/1.1\r\n${lines()}`.replaceAll("\r\n", "\n"),
+  "NUL in a header": () => `GET /v1/pets HTTP/1.1\r\n${lines("X: a\0b")}`,
+  "a space before a header's colon": () => `GET /v1/pets HTTP/1.1\r\n${lines("X : a")}`,
+  "both Content-Length and Transfer-Encoding": () => post + lines(json, "Content-Length: 4", "Transfer-Encoding: chunked") + "0\r\n\r\n",
+  "two lengths": () => post + lines(json, "Content-Length: 14", "Content-Length: 15") + order,
+  "a length below zero": () => post + lines(json, "Content-Length: -1") + order,
+  "a length that is no number": () => post + lines(json, "Content-Length: 0x0e") + order,
+  "chunked before another coding": () => post + lines(json, "Transfer-Encoding: chunked, identity") + "0\r\n\r\n",
+  "a coding that is not known": () => post + lines(json, "Transfer-Encoding: xchunked") + "0\r\n\r\n",
+};
+
+for (const [what, request] of Object.entries(notHttp)) {
+  test(`${what} gets a last Error, and nothing behind it is taken for a request`, async () => {
+    const orders = await made<Order[]>(service, "GET", "/store/orders?limit=100");
+    const smuggled = `${post}${lines(json, `Content-Length: ${order.length}`)}${order}`;
+    const received = await untilEnd(request() + smuggled);
+    const [head = "", body = "", ...rest] = received.split("\r\n\r\n");
+    assert.equal(rest.length, 0, received);
+    const headers = Object.fromEntries(
+      head.split("\r\n").map((line) => line.replace(/^[^:]+/, (name) => name.toLowerCase()).split(": ") as [string, string]),
+    );
+    requireError({ status: Number(head.split(" ")[1]), headers, body }, 400, "invalid_request");
+    assert.deepEqual(await made(service, "GET", "/store/orders?limit=100"), orders);
+  });
+}
+
+test("a chunk whose size is none is refused, and changes nothing", async () => {
+  const orders = await made<Order[]>(service, "GET", "/store/orders?limit=100");
+  for (const chunk of [
+    "zz\r\n{}\r\n0\r\n\r\n",
+    "-2\r\n{}\r\n0\r\n\r\n",
+    "ffffffffffffffffff\r\n{}\r\n0\r\n\r\n",
+    `2;${"a".repeat(20_000)}\r\n{}\r\n0\r\n\r\n`,
+  ]) {
+    requireError(await sendRaw(service.address, post + lines(json, "Transfer-Encoding: chunked") + chunk), 400, "invalid_request");
+  }
+  assert.deepEqual(await made(service, "GET", "/store/orders?limit=100"), orders);
+});
+
+test("a request of HTTP/1.1 without a Host is refused; one of HTTP/1.0 is served", async () => {
+  const key = `X-API-Key: ${service.key}\r\n\r\n`;
+  requireError(await sendRaw(service.address, `GET /v1/pets HTTP/1.1\r\n${key}`), 400, "invalid_request");
+  assert.equal((await sendRaw(service.address, `GET /v1/pets HTTP/1.0\r\n${key}`)).status, 200);
+});
+
+test("headers that are too large are refused", async () => {
+  for (const extra of [`X: ${"a".repeat(100_000)}`, "a: b\r\n".repeat(5_000).trim()]) {
+    requireError(await sendRaw(service.address, `GET /v1/pets HTTP/1.1\r\n${lines(extra)}`), 431, "invalid_request");
+  }
+});
+
+test("every method that the path does not have is a 405 with Allow, or on no path a 404", async () => {
+  for (const method of ["TRACE", "PROPFIND", "LOCK", "REPORT", "PURGE", "DELETE", "PUT"]) {
+    const answer = await sendRaw(service.address, `${method} /v1/pets HTTP/1.1\r\n${lines()}`);
+    requireError(answer, 405, "method_not_allowed");
+    assert.equal(answer.headers["allow"], "GET, HEAD, OPTIONS, POST");
+    requireError(await sendRaw(service.address, `${method} /v1/nowhere HTTP/1.1\r\n${lines()}`), 404, "not_found");
+  }
+});
+
+test("an URL in absolute form is served whatever its host; what is no path of the API is a 404", async () => {
+  for (const origin of ["http://localhost", "http://evil.example:99", "HTTPS://a@b"]) {
+    assert.equal((await sendRaw(service.address, `GET ${origin}/v1/pets?limit=1 HTTP/1.1\r\n${lines()}`)).status, 200);
+  }
+  for (const target of [
+    "//v1/pets",
+    "*",
+    "http://localhost",
+    "ftp://localhost/v1/pets",
+    "/v1",
+    "/v1/",
+    "/V1/pets",
+    "/v1/pets/1/2",
+    "/v1/../v1/pets",
+  ]) {
+    assert.equal((await sendRaw(service.address, `GET ${target} HTTP/1.1\r\n${lines()}`)).status, 404, target);
+  }
+});
+
+test("pipelined requests are answered in their order, each once", async () => {
+  const connection = await openRaw(service.address);
+  const requests = Array.from({ length: 30 }, (_, index) => {
+    const body = JSON.stringify({ quantity: index + 1 });
+    return `${post}${lines(json, `Content-Length: ${body.length}`)}${body}`;
+  });
+  await connection.write(requests.join(""));
+  const ids = new Set<number>();
+  for (const [index] of requests.entries()) {
+    const { status, body } = await connection.answer();
+    const { id, quantity } = JSON.parse(body) as Order;
+    assert.deepEqual([status, quantity], [201, index + 1]);
+    ids.add(Number(id));
+  }
+  assert.equal(ids.size, requests.length);
+  connection.close();
+});
+
+test("the body of a GET is not taken for the next request", async () => {
+  const connection = await openRaw(service.address);
+  const inner = `${post}${lines(json, `Content-Length: ${order.length}`)}${order}`;
+  await connection.write(
+    `GET /v1/account HTTP/1.1\r\n${lines(`Content-Length: ${inner.length}`)}${inner}GET /v1/pets HTTP/1.1\r\n${lines()}`,
+  );
+  assert.match((await connection.answer()).body, /"plan"/);
+  assert.match((await connection.answer()).body, /^\[/);
+  connection.close();
+});
+
+test("a request that comes byte by byte is served like any other", async () => {
+  const connection = await openRaw(service.address);
+  connection.socket.setNoDelay(true);
+  for (const byte of `${post}${lines(json, `Content-Length: ${order.length}`)}${order}`) await connection.write(byte);
+  assert.equal((await connection.answer()).status, 201);
+  connection.close();
+});
+
+test("a client that goes away within its body changes nothing, and holds nothing up", async () => {
+  const orders = await made<Order[]>(service, "GET", "/store/orders?limit=100");
+  for (const sent of ["", "{", '{"quantity":7']) {
+    const connection = await openRaw(service.address);
+    await connection.write(post + lines(json, `Content-Length: ${order.length}`) + sent);
+    connection.close();
+  }
+  assert.deepEqual(await made(service, "GET", "/store/orders?limit=100"), orders);
+});
+
+test("no connection may send its headers or its request for ever", () => {
+  const { headersTimeout, requestTimeout, keepAliveTimeout } = service.app.server;
+  for (const timeout of [headersTimeout, requestTimeout, keepAliveTimeout]) assert.ok(timeout > 0);
+  assert.ok(headersTimeout <= requestTimeout);
+});
+
+test("an expectation that is not known, or a wish to upgrade, is passed over", async () => {
+  const created = await sendRaw(service.address, `${post}${lines(json, "Expect: miracles", `Content-Length: ${order.length}`)}${order}`);
+  assert.equal(created.status, 201);
+  const upgrade = await sendRaw(service.address, `GET /v1/pets HTTP/1.1\r\n${lines("Connection: Upgrade", "Upgrade: websocket")}`);
+  assert.equal(upgrade.status, 200);
+});
