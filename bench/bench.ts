@@ -4,9 +4,10 @@
  */
 import { reaches, type Figure, type Suite } from "./figures.ts";
 import { measurePaging } from "./paging.ts";
+import { measurePostgres } from "./postgres.ts";
 import { measureStore } from "./store.ts";
 
-const suites: Record<string, Suite> = { store: measureStore, paging: measurePaging };
+const suites: Record<string, Suite> = { store: measureStore, paging: measurePaging, postgres: measurePostgres };
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.find((name) => !(name in suites));

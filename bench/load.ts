@@ -9,14 +9,15 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 const seconds = 3;
 
-export type Load = { url: string; key?: string; connections: number; body?: string };
+/** `script` is the Lua by which `wrk` makes the requests, where they are not all the same. */
+export type Load = { url: string; key?: string; connections: number; body?: string; script?: string };
 
 /** Requests a second that `wrk` gets answered, every one of them 2xx. */
-export async function requestsPerSecond({ url, key, connections, body }: Load): Promise<number> {
+export async function requestsPerSecond({ url, key, connections, body, script: lua }: Load): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "petstore-wrk-"));
   const script = join(folder, "request.lua");
   const post = `wrk.method = "POST"; wrk.body = [[${body}]]; wrk.headers["Content-Type"] = "application/json"`;
-  writeFileSync(script, body === undefined ? "" : post);
+  writeFileSync(script, lua ?? (body === undefined ? "" : post));
   const headers = key === undefined ? [] : ["-H", `Authorization: Bearer ${key}`];
   try {
     const { stdout } = await run("wrk", ["-t1", `-c${connections}`, `-d${seconds}s`, ...headers, "-s", script, url]);

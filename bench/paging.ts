@@ -73,7 +73,9 @@ function pagesOf(database: DatabaseSync, accountId: number, { query, where }: Fi
   const backwards = direction === "ASC" ? "DESC" : "ASC";
   const order = columns.map((column) => `${column} ${column === "id" && columns.length > 1 ? "DESC" : backwards}`).join(", ");
   const row = database
-    .prepare(`SELECT ${columns.join(", ")} FROM pets WHERE account_id = ${accountId} AND ${where} ORDER BY ${order} LIMIT 1 OFFSET ${limit}`)
+    .prepare(
+      `SELECT ${columns.join(", ")} FROM pets WHERE account_id = ${accountId} AND ${where} ORDER BY ${order} LIMIT 1 OFFSET ${limit}`,
+    )
     .get() as Record<string, string | number>;
   const position = columns.map((column) => row[column] ?? 0);
   const link = pageOf("/pets", asked, Array.from({ length: limit + 1 }), () => position).headers["link"];

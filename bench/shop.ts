@@ -21,10 +21,10 @@ export type Shop = {
 export type ShopFolder = { dataDir: string; key: string; accountId: number; remove(): void };
 
 /** A data folder with an account whose limits no load reaches. */
-export function makeFolder(): ShopFolder {
+export function makeFolder(env: Record<string, string> = {}): ShopFolder {
   const dataDir = mkdtempSync(join(tmpdir(), "petstore-bench-"));
   const args = [entry, "accounts", "create", "--name", "Bench", "--plan", "enterprise", ...plenty, "--json"];
-  const made = execFileSync(process.execPath, args, { env: { ...process.env, DATA_DIR: dataDir }, encoding: "utf8" });
+  const made = execFileSync(process.execPath, args, { env: { ...process.env, DATA_DIR: dataDir, ...env }, encoding: "utf8" });
   const { account, key } = JSON.parse(made) as { account: { id: number }; key: string };
   return { dataDir, key, accountId: account.id, remove: () => rmSync(dataDir, { recursive: true }) };
 }

@@ -2,80 +2,160 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
-import { nextCursor, openClient, pages, retryAfterMs } from "../client/http.ts";
+import { openClient } from "../client/client.ts";
+import { typesOf } from "../client/generate.ts";
+import { limitLeft, retryAfterMs } from "../client/limits.ts";
+import { nextCursor, pages } from "../client/pages.ts";
 
-type Answerer = (request: IncomingMessage, response: ServerResponse, nth: number) => void;
+type Answerer = (request: IncomingMessage, response: ServerResponse, nth: number) => unknown;
 
-/** A client of a server that answers as the test says; the client's waits take no time and are noted, in ms. */
+/** A client of a server that answers as the test says; the client's waits move its clock at once and are noted, in ms. */
 async function clientOf(t: TestContext, answer: Answerer) {
   const requests: string[] = [];
+  const keys: (string | undefined)[] = [];
+  const sentAt: number[] = [];
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`);
-    answer(request, response, requests.length);
+    keys.push(request.headers["idempotency-key"] as string | undefined);
+    sentAt.push(now - start);
+    void answer(request, response, requests.length);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   t.after(() => server.close());
+  const start = Date.UTC(2030, 0, 1);
+  let now = start;
   const waits: number[] = [];
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const wait = async (ms: number) => void waits.push(ms);
-  const client = openClient({ url, key: "k", wait, now: () => Date.UTC(2030, 0, 1), random: () => 1 });
-  return { client, requests, waits };
+  const wait = async (ms: number) => {
+    waits.push(ms);
+    now += ms;
+  };
+  const client = openClient({ url, key: "k", wait, now: () => now, random: () => 1 });
+  const get = async () => (await client.GET("/pets")).response.status;
+  return { client, get, requests, keys, sentAt, waits };
 }
+
+const made = { id: 1, name: "Rex", categoryId: 1, status: "available" };
+const order = { petId: 1 };
 
 function reply(response: ServerResponse, status: number, body: unknown = {}, headers: Record<string, string> = {}): void {
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 }
 
 test("after a 429 the client waits as long as Retry-After says, and no shorter", async (t) => {
-  const { client, waits } = await clientOf(t, (_, response, nth) => reply(response, nth === 1 ? 429 : 200, {}, { "retry-after": "42" }));
-  assert.equal((await client.request("GET", "/pets")).status, 200);
+  const { get, waits } = await clientOf(t, (_, response, nth) => reply(response, nth === 1 ? 429 : 200, [], { "retry-after": "42" }));
+  assert.equal(await get(), 200);
   assert.deepEqual(waits, [42_000]);
 });
 
-test("a 429 that asks for longer than 15 minutes, or comes a sixth time, is given back", async (t) => {
+test("while one request waits as it was told, no other of the same client is sent", async (t) => {
+  const { get, sentAt } = await clientOf(t, (_, response, nth) =>
+    nth === 2 ? reply(response, 429, {}, { "retry-after": "42" }) : reply(response, 200, [], { ratelimit: '"minute";r=1000;t=60' }),
+  );
+  assert.equal(await get(), 200);
+  assert.deepEqual(
+    await Promise.all(Array.from({ length: 40 }, get)),
+    Array.from({ length: 40 }, () => 200),
+  );
+  // What was under way when the refusal came had left before; everything else has waited.
+  const early = sentAt.filter((ms) => ms === 0).length;
+  assert.ok(early <= 1 + 16, `${early} were sent at once`);
+  assert.ok(sentAt.every((ms) => ms === 0 || ms >= 42_000));
+});
+
+test("when an answer says that nothing is left, the next request waits for the new window without being refused first", async (t) => {
+  const { get, sentAt } = await clientOf(t, (_, response, nth) =>
+    reply(response, 200, [], { ratelimit: nth === 1 ? '"minute";r=0;t=17, "day";r=500;t=9000' : '"minute";r=9;t=60' }),
+  );
+  await Promise.all([get(), get(), get()]);
+  assert.deepEqual(sentAt, [0, 17_000, 17_000]);
+});
+
+test("a 429 that asks for longer than 15 minutes, or comes a sixth time, is given back, and nothing more is sent meanwhile", async (t) => {
   const long = await clientOf(t, (_, response) => reply(response, 429, {}, { "retry-after": "901" }));
-  assert.equal((await long.client.request("GET", "/pets")).status, 429);
+  assert.equal(await long.get(), 429);
+  await assert.rejects(long.get(), { code: "rate_limit_exceeded", message: /limit is reached, for 16 more minutes/ });
   assert.equal(long.requests.length, 1);
   const often = await clientOf(t, (_, response) => reply(response, 429, {}, { "retry-after": "1" }));
-  assert.equal((await often.client.request("GET", "/pets")).status, 429);
+  assert.equal(await often.get(), 429);
   assert.equal(often.requests.length, 6);
 });
 
 test("where the connection breaks, tries come ever later and end", async (t) => {
-  const { client, requests, waits } = await clientOf(t, (request) => request.socket.destroy());
-  await assert.rejects(client.request("GET", "/pets"), { code: "unavailable", message: /cannot be reached/ });
+  const { get, requests, waits } = await clientOf(t, (request) => request.socket.destroy());
+  await assert.rejects(get(), { code: "unavailable", message: /cannot be reached/ });
   assert.equal(requests.length, 6);
   assert.deepEqual(waits, [250, 500, 1_000, 2_000, 4_000]);
 });
 
-test("a POST is sent again only under an Idempotency-Key", async (t) => {
-  const { client, requests } = await clientOf(t, (request, response, nth) => (nth < 3 ? request.socket.destroy() : reply(response, 201)));
-  await assert.rejects(client.request("POST", "/pets", { body: {} }), { code: "unavailable" });
-  assert.equal(requests.length, 1);
-  const answer = await client.request("POST", "/pets", { body: {}, headers: { "idempotency-key": "a" } });
-  assert.equal(answer.status, 201);
+test("an answer that breaks off is asked for again", async (t) => {
+  const { get } = await clientOf(t, (_, response, nth) => {
+    if (nth > 1) return reply(response, 200, []);
+    response.writeHead(200, { "content-length": "100" }).write("[", () => response.destroy());
+  });
+  assert.equal(await get(), 200);
 });
 
-test("while an earlier try with the same key still runs, or on a 503, the client comes back", async (t) => {
+test("every POST carries an Idempotency-Key, the same on each try and another for each call; the caller's own is kept", async (t) => {
+  const { client, keys } = await clientOf(t, (request, response, nth) => (nth < 3 ? request.socket.destroy() : reply(response, 201, made)));
+  assert.equal((await client.POST("/store/orders", { body: order })).response.status, 201);
+  await client.POST("/store/orders", { body: order });
+  await client.POST("/store/orders", { body: order, params: { header: { "Idempotency-Key": "mine" } } });
+  await client.GET("/pets");
+  const [first, second, third, other, mine, none] = keys;
+  assert.match(first ?? "", /^[0-9a-f-]{36}$/);
+  assert.deepEqual([second, third, mine, none], [first, first, "mine", undefined]);
+  assert.notEqual(other, first);
+});
+
+test("while an earlier try with the same key still runs, or on a 503, the client comes back with the same body", async (t) => {
   const answers = [409, 503, 201];
-  const { client, requests } = await clientOf(t, (_, response, nth) =>
-    reply(response, answers[nth - 1] ?? 500, { code: "idempotency_key_in_use" }),
+  const bodies: string[] = [];
+  const { client } = await clientOf(t, async (request, response, nth) => {
+    bodies.push(await text(request));
+    reply(response, answers[nth - 1] ?? 500, { code: "idempotency_key_in_use" });
+  });
+  const { response } = await client.POST("/store/orders", { body: order });
+  assert.equal(response.status, 201);
+  assert.deepEqual(
+    bodies,
+    Array.from({ length: 3 }, () => JSON.stringify(order)),
   );
-  const answer = await client.request("POST", "/pets", { body: {}, headers: { "idempotency-key": "a" } });
-  assert.deepEqual([answer.status, requests.length], [201, 3]);
+});
+
+test("a 503 is waited out as its Retry-After says; one that asks for over a minute is given back", async (t) => {
+  const short = await clientOf(t, (_, response, nth) => reply(response, nth === 1 ? 503 : 200, [], { "retry-after": "30" }));
+  assert.deepEqual([await short.get(), short.waits], [200, [30_000]]);
+  const long = await clientOf(t, (_, response) => reply(response, 503, {}, { "retry-after": "61" }));
+  assert.deepEqual([await long.get(), long.waits], [503, []]);
+});
+
+test("a call that its caller ends is not sent, nor sent again", async (t) => {
+  const ended = new AbortController();
+  const { client, requests } = await clientOf(t, () => ended.abort());
+  await assert.rejects(client.GET("/pets", { signal: ended.signal }), { name: "AbortError" });
+  await assert.rejects(client.GET("/pets", { signal: ended.signal }), { name: "AbortError" });
+  assert.equal(requests.length, 1);
 });
 
 test("the pages of a list follow the link's cursor, and never to another host", async (t) => {
   const { client, requests } = await clientOf(t, (_, response, nth) =>
-    reply(response, 200, [nth], nth < 3 ? { link: `<https://elsewhere.example/v1/pets?cursor=c${nth}&limit=100>; rel="next"` } : {}),
+    reply(
+      response,
+      200,
+      [{ ...made, id: nth }],
+      nth < 3 ? { link: `<https://elsewhere.example/v1/pets?cursor=c${nth}&limit=100>; rel="next"` } : {},
+    ),
   );
-  assert.deepEqual(await Array.fromAsync(pages(client, "/pets", { id: ["1", "2"] })), [[1], [2], [3]]);
+  const found = await Array.fromAsync(pages(client, "/pets", { id: [1, 2] }), (page) => page.map(({ id }) => id));
+  assert.deepEqual(found, [[1], [2], [3]]);
   assert.deepEqual(requests, [
-    "GET /v1/pets?id=1&id=2&limit=100",
-    "GET /v1/pets?id=1&id=2&limit=100&cursor=c1",
-    "GET /v1/pets?id=1&id=2&limit=100&cursor=c2",
+    "GET /v1/pets?limit=100&id=1&id=2",
+    "GET /v1/pets?limit=100&id=1&id=2&cursor=c1",
+    "GET /v1/pets?limit=100&id=1&id=2&cursor=c2",
   ]);
 });
 
@@ -85,16 +165,30 @@ test("a list that gives the same cursor again is broken off", async (t) => {
 });
 
 test("a redirect is not followed: the key stays with the server that was named", async (t) => {
-  const { client, requests } = await clientOf(t, (_, response) => reply(response, 302, {}, { location: "/elsewhere" }));
-  assert.equal((await client.request("GET", "/pets")).status, 302);
+  const { get, requests } = await clientOf(t, (_, response) => reply(response, 302, {}, { location: "/elsewhere" }));
+  assert.equal(await get(), 302);
   assert.equal(requests.length, 1);
 });
 
 test("an address with a user name, or of another protocol, is refused; a final /v1 is not doubled", () => {
-  const open = (url: string) => openClient({ url, key: "k", wait: async () => {}, now: () => 0 });
+  const open = (url: string) => openClient({ url, key: "k" });
   for (const url of ["http://a:b@localhost", "ftp://localhost", "localhost:8080", ""])
     assert.throws(() => open(url), { code: "invalid_request" });
   assert.equal(open("http://localhost:8080/v1/").url, "http://localhost:8080");
+});
+
+test("of the windows that RateLimit names, the fullest counts, and of those used up the one that lasts longest", () => {
+  const left = (ratelimit: string) => limitLeft(new Headers({ ratelimit }));
+  assert.deepEqual(left('"minute";r=3;t=20, "day";r=940;t=5000'), { requests: 3, resetMs: 20_000 });
+  assert.deepEqual(left('"minute";r=0;t=20, "day";r=0;t=5000'), { requests: 0, resetMs: 5_000_000 });
+  assert.equal(left("soon"), undefined);
+});
+
+test("types are made of all that a description says, or not at all", () => {
+  const described = (schema: object) => typesOf({ paths: {}, components: { schemas: { Thing: schema } } });
+  assert.match(described({ type: "string", enum: ["a", null], nullable: true }), /Thing: "a" \| null;/);
+  assert.throws(() => described({ oneOf: [{ type: "string" }] }), /oneOf/);
+  assert.throws(() => described({ type: "array" }), /no type for a schema of type array/);
 });
 
 test("Retry-After is read as seconds and as a date, and Link among others (RFC 9110, RFC 8288)", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import sql from "sql-template-tag";
-import type { Database } from "../src/platform/db/database.ts";
+import type { Database, Transaction } from "../src/platform/db/database.ts";
 import { migrate, migrationsFor, type Migration } from "../src/platform/db/migrate.ts";
 import { openSqlite } from "../src/platform/db/sqlite.ts";
 import { temporaryFolder } from "./support/folder.ts";
@@ -23,14 +23,16 @@ const tables = async (db: Database) =>
     )
   ).map(({ name }) => name);
 
-test("the project's migrations are numbered from 1 on, without a gap", () => {
-  const numbers = migrationsFor("sqlite").map(({ number }) => number);
-  assert.deepEqual(
-    numbers,
-    numbers.map((_, i) => i + 1),
-  );
-  assert.ok(numbers.length > 0);
-});
+for (const engine of ["sqlite", "postgres"] as const) {
+  test(`the project's migrations for ${engine} are numbered from 1 on, without a gap`, () => {
+    const numbers = migrationsFor(engine).map(({ number }) => number);
+    assert.deepEqual(
+      numbers,
+      numbers.map((_, i) => i + 1),
+    );
+    assert.ok(numbers.length > 0);
+  });
+}
 
 test("a new database gets every migration once, and a second start none", async (t) => {
   const db = openEmpty(t);
@@ -59,6 +61,16 @@ test("a migration that fails leaves nothing of itself and all of those before it
   assert.deepEqual(await tables(db), ["shelves"]);
   assert.deepEqual(await migrate(db, 2, [first, second]), ["boxes"]);
   assert.deepEqual(await tables(db), ["boxes", "shelves"]);
+});
+
+test("identifiers go on from where data of the first version stands", async (t) => {
+  const db = openEmpty(t);
+  const given = (tx: Transaction, name: string) => tx.query<{ id: number }>(sql`SELECT nextval(${name}) AS id`);
+  await migrate(db, 1, migrationsFor("sqlite").slice(0, 1));
+  await db.write((tx) => given(tx, "pets"));
+  await migrate(db, 2);
+  const [row] = await db.write((tx) => given(tx, "pet_ids"));
+  assert.equal(row?.id, 2);
 });
 
 test("data that a newer version wrote is refused with the migration that is unknown, and left as it is", async (t) => {

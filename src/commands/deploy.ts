@@ -7,9 +7,6 @@ const packedBytesMax = 50 * 1_048_576;
 const pollMs = 500;
 const pollsMax = 600;
 
-type Project = { id: number; slug: string; url: string };
-type Deployment = { id: number; status: "queued" | "ready" | "failed"; error: string | null; files: number; bytes: number };
-
 /** Makes the command; `environment` is where the service's address and key are looked up when they are not options. */
 export function deploying(environment: () => Connect): Command {
   return {
@@ -21,19 +18,21 @@ export function deploying(environment: () => Connect): Command {
     operands: ["DIR"],
     async run({ options, operands: [folder = ""] }) {
       const { packFolder } = await import("./pack.ts");
-      const { openApiCalls } = await import("./publishing-calls.ts");
-      const calls = await openApiCalls(connectionOf(options, environment()));
-      const project = await calls.projectBySlug<Project>(String(options["project"]));
+      const { openClient } = await import("../../client/client.ts");
+      const { answered, projectBySlug, upload } = await import("./publishing-calls.ts");
+      const connection = connectionOf(options, environment());
+      const client = openClient(connection);
+      const project = await projectBySlug(client, String(options["project"]));
       process.stderr.write(`Packing ${folder} …\n`);
       const packed = await packFolder(folder);
       if (packed.length > packedBytesMax) throw new Problem("payload_too_large", `${folder} is over 50 MiB packed.`);
       process.stderr.write(`Uploading ${(packed.length / 1_048_576).toFixed(1)} MiB …\n`);
-      const path = `/projects/${project.id}/deployments`;
-      let deployment = await calls.upload<Deployment>(path, packed);
+      let deployment = await upload(client, connection.key, project.id, packed);
+      const path = { projectId: project.id, deploymentId: deployment.id };
       process.stderr.write("Unpacking …\n");
       for (let poll = 0; deployment.status === "queued" && poll < pollsMax; poll++) {
         await wait(pollMs);
-        deployment = await calls.call<Deployment>("GET", `${path}/${deployment.id}`);
+        deployment = await answered(client.GET("/projects/{projectId}/deployments/{deploymentId}", { params: { path } }));
       }
       if (deployment.status === "failed") throw new Problem("invalid_request", deployment.error ?? "The deployment failed.");
       if (deployment.status === "queued") throw new Problem("unavailable", `Deployment ${deployment.id} still waits: look at it later.`);

@@ -1,24 +1,34 @@
 import { readFile, writeFile } from "node:fs/promises";
+import type { Description } from "../../client/generate.ts";
 import { Problem } from "../platform/problem.ts";
 import { loadSettings } from "../settings.ts";
 import type { Command } from "./command.ts";
 
-const file = new URL("../../openapi.json", import.meta.url);
+const root = new URL("../../", import.meta.url);
 
 export const description: Command = {
   name: "description",
   usage: "[--check]",
-  summary: "Write openapi.json, the description of the API; with --check, only compare it",
+  summary: "Write openapi.json, the description of the API, and the client's types; with --check, only compare them",
   options: { check: { type: "boolean" } },
   async run({ options }) {
-    const { descriptionOf } = await import("../api.ts");
-    const { getPetSunset } = loadSettings({});
-    const text = `${JSON.stringify(descriptionOf(getPetSunset), undefined, 2)}\n`;
-    if (options["check"]) {
-      if ((await readFile(file, "utf8").catch(() => "")) === text) return { json: { current: true }, text: "openapi.json is current" };
-      throw new Problem("precondition_failed", "openapi.json is not current: run `npm run description` and commit it");
+    const files = await generate();
+    const names = Object.keys(files).join(" and ");
+    if (!options["check"]) {
+      for (const [name, text] of Object.entries(files)) await writeFile(new URL(name, root), text);
+      return { json: { written: Object.keys(files) }, text: `${names} are written` };
     }
-    await writeFile(file, text);
-    return { json: { written: "openapi.json" }, text: "openapi.json is written" };
+    for (const [name, text] of Object.entries(files))
+      if ((await readFile(new URL(name, root), "utf8").catch(() => "")) !== text)
+        throw new Problem("precondition_failed", `${name} is not current: run \`npm run description\` and commit it`);
+    return { json: { current: true }, text: `${names} are current` };
   },
 };
+
+/** The generated files, texts by path from the project's root. */
+async function generate(): Promise<Record<string, string>> {
+  const { descriptionOf } = await import("../api.ts");
+  const { typesOf } = await import("../../client/generate.ts");
+  const text = `${JSON.stringify(descriptionOf(loadSettings({}).getPetSunset), undefined, 2)}\n`;
+  return { "openapi.json": text, "client/api.gen.ts": typesOf(JSON.parse(text) as Description) };
+}

@@ -1,24 +1,19 @@
+import type { Schemas } from "../../client/api.gen.ts";
+import type { PetStore } from "../../client/client.ts";
+import { pages } from "../../client/pages.ts";
 import { columns, type Arguments, type Command, type Outcome } from "./command.ts";
 import { connectionOf, connectionOptions, type Connect } from "./connection.ts";
+import { answered, projectBySlug } from "./publishing-calls.ts";
 
-type Domain = {
-  hostname: string;
-  status: string;
-  primary: boolean;
-  record: { type: string; name: string; value: string; ttl: number };
-  challenge: { type: string; name: string; value: string } | null;
-  problems: { message: string; fix: string }[];
-  certificate: { status: string; expiresAt: string | null; problem: string | null; retryAt: string | null };
-  attention: { message: string } | null;
-  nextCheckAt: string | null;
-};
+type Domain = Schemas["Domain"];
+type At = { client: PetStore; projectId: number };
 
 const options = { ...connectionOptions, project: { type: "string" } } as const;
 const required = ["project"];
 
 /** `domains add|list|check|remove`; `environment` is where the service's address and key are looked up when they are not options. */
 export function domainCommands(environment: () => Connect): Command[] {
-  const one = (word: string, summary: string, run: (calls: Calls, path: string, hostname: string) => Promise<Outcome>): Command => ({
+  const one = (word: string, summary: string, run: (at: At, hostname: string) => Promise<Outcome>): Command => ({
     name: `domains ${word}`,
     usage: "HOSTNAME --project SLUG [--url URL] [--key KEY]",
     summary,
@@ -26,14 +21,13 @@ export function domainCommands(environment: () => Connect): Command[] {
     required,
     operands: ["HOSTNAME"],
     async run(args) {
-      const { calls, path } = await open(args, environment());
-      return run(calls, path, args.operands[0] ?? "");
+      return run(await open(args, environment()), args.operands[0] ?? "");
     },
   });
 
   return [
-    one("add", "Attach a domain to a project and print the DNS record to create", async (calls, path, hostname) => {
-      const domain = await calls.call<Domain>("POST", path, { hostname });
+    one("add", "Attach a domain to a project and print the DNS record to create", async ({ client, projectId }, hostname) => {
+      const domain = await answered(client.POST("/projects/{projectId}/domains", { params: { path: { projectId } }, body: { hostname } }));
       return { json: domain, text: `${domain.hostname} is added. Create this record at your registrar:\n${recordsOf(domain)}` };
     }),
     {
@@ -43,14 +37,14 @@ export function domainCommands(environment: () => Connect): Command[] {
       options,
       required,
       async run(args) {
-        const { calls, path } = await open(args, environment());
-        const domains = await calls.all<Domain>(path);
-        const rows = domains.map((one) => [
-          one.hostname,
-          one.status,
-          one.certificate.status,
-          one.certificate.expiresAt,
-          one.primary ? "yes" : "",
+        const { client, projectId } = await open(args, environment());
+        const domains = await listOf(client, projectId);
+        const rows = domains.map(({ hostname, status, certificate, primary }) => [
+          hostname,
+          status,
+          certificate.status,
+          certificate.expiresAt,
+          primary ? "yes" : "",
         ]);
         return { json: { domains }, text: columns(["HOSTNAME", "STATUS", "CERTIFICATE", "EXPIRES", "PRIMARY"], rows) };
       },
@@ -58,28 +52,34 @@ export function domainCommands(environment: () => Connect): Command[] {
     one(
       "check",
       "Check a domain's DNS now; the exit code is 1 unless it is verified and has its certificate",
-      async (calls, path, hostname) => {
-        const domain = await calls.call<Domain>("POST", `${path}/${encodeURIComponent(hostname)}/verify`);
+      async ({ client, projectId }, hostname) => {
+        const params = { path: { projectId, hostname } };
+        const domain = await answered(client.POST("/projects/{projectId}/domains/{hostname}/verify", { params }));
         const healthy = domain.status === "verified" && domain.certificate.status === "issued" && domain.problems.length === 0;
         if (!healthy) process.exitCode = 1;
         return { json: domain, text: diagnosis(domain) };
       },
     ),
-    one("remove", "Stop serving a domain at once", async (calls, path, hostname) => {
-      const removed = await calls.call<{ warning: string } | undefined>("DELETE", `${path}/${encodeURIComponent(hostname)}`);
+    one("remove", "Stop serving a domain at once", async ({ client, projectId }, hostname) => {
+      const params = { path: { projectId, hostname } };
+      const removed = await answered(client.DELETE("/projects/{projectId}/domains/{hostname}", { params }));
       const text = removed === undefined ? `${hostname} is removed.` : `${hostname} is removed. ${removed.warning}`;
       return { json: removed ?? { hostname }, text };
     }),
   ];
 }
 
-type Calls = Awaited<ReturnType<typeof import("./publishing-calls.ts").openApiCalls>>;
+async function open(args: Arguments, environment: Connect): Promise<At> {
+  const { openClient } = await import("../../client/client.ts");
+  const client = openClient(connectionOf(args.options, environment));
+  const { id } = await projectBySlug(client, String(args.options["project"]));
+  return { client, projectId: id };
+}
 
-async function open(args: Arguments, environment: Connect): Promise<{ calls: Calls; path: string }> {
-  const { openApiCalls } = await import("./publishing-calls.ts");
-  const calls = await openApiCalls(connectionOf(args.options, environment));
-  const { id } = await calls.projectBySlug<{ id: number; slug: string }>(String(args.options["project"]));
-  return { calls, path: `/projects/${id}/domains` };
+async function listOf(client: PetStore, projectId: number): Promise<Domain[]> {
+  const domains: Domain[] = [];
+  for await (const page of pages(client, "/projects/{projectId}/domains", {}, { projectId })) domains.push(...page);
+  return domains;
 }
 
 function recordsOf({ record, challenge }: Domain): string {

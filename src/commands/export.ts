@@ -2,15 +2,14 @@ import { createWriteStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { setTimeout as wait } from "node:timers/promises";
-import type { Client } from "../../client/http.ts";
-import { systemClock } from "../platform/clock.ts";
+import type { PetStore } from "../../client/client.ts";
+import type { ListPath } from "../../client/pages.ts";
 import { Problem } from "../platform/problem.ts";
 import type { Command } from "./command.ts";
 import { connectionOf, connectionOptions, type Connect } from "./connection.ts";
 
 /** Each list's path and its columns: the fields of its model, in the model's order. */
-const lists: Record<string, { path: string; columns: string[] }> = {
+const lists: Record<string, { path: ListPath; columns: string[] }> = {
   pets: { path: "/pets", columns: ["id", "name", "categoryId", "status"] },
   categories: { path: "/categories", columns: ["id", "name", "description"] },
   orders: { path: "/store/orders", columns: ["id", "petId", "quantity", "shipDate", "complete"] },
@@ -28,12 +27,10 @@ export function exporting(environment: () => Connect): Command {
     async run({ options, operands: [name = ""] }) {
       const list = Object.hasOwn(lists, name) ? lists[name] : undefined;
       if (list === undefined) throw new Problem("invalid_request", `${JSON.stringify(name)} is none of ${Object.keys(lists).join(", ")}`);
-      const { openClient } = await import("../../client/http.ts");
+      const { openClient } = await import("../../client/client.ts");
       const format = await formatOf(options["format"] ?? "csv", list.columns);
       const client = openClient({
         ...connectionOf(options, environment()),
-        wait: (ms) => wait(ms),
-        now: systemClock,
         onWait: (reason, ms) => process.stderr.write(`Waiting ${Math.ceil(ms / 1_000)} s: ${reason}.\n`),
       });
       const rows = Readable.from(rowsOf(client, list.path));
@@ -51,8 +48,8 @@ async function formatOf(format: unknown, columns: string[]): Promise<Transform> 
   return new Transform({ writableObjectMode: true, transform: (row, _encoding, done) => done(null, JSON.stringify(row) + "\n") });
 }
 
-async function* rowsOf(client: Client, path: string): AsyncGenerator {
-  const { pages } = await import("../../client/http.ts");
+async function* rowsOf(client: PetStore, path: ListPath): AsyncGenerator {
+  const { pages } = await import("../../client/pages.ts");
   for await (const page of pages(client, path)) yield* page;
 }
 

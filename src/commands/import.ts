@@ -1,4 +1,3 @@
-import { setTimeout as wait } from "node:timers/promises";
 import type { ImportOptions } from "../importing/import.ts";
 import type { Report } from "../importing/report.ts";
 import { systemClock } from "../platform/clock.ts";
@@ -42,15 +41,13 @@ export function importing(environment: () => Connect): Command {
 
 /** The bar appears once the file is read; waits are told above it, or as lines before it is there. */
 async function importNow(files: ImportOptions, { url, key }: Connect): Promise<Report> {
-  const { openClient } = await import("../../client/http.ts");
+  const { openClient } = await import("../../client/client.ts");
   const { importFile } = await import("../importing/import.ts");
   const { showProgress } = await import("../importing/progress.ts");
   let progress = showProgress({ write: (text) => process.stderr.write(text) }, 0, systemClock);
   const client = openClient({
     url,
     key,
-    wait: (ms) => wait(ms),
-    now: systemClock,
     onWait: (reason, ms) => progress.note(`Waiting ${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s: ${reason}.`),
   });
   return importFile(client, files, systemClock, (total) => (progress = showProgress(process.stderr, total, systemClock)));

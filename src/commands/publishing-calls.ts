@@ -1,49 +1,40 @@
-import { setTimeout as wait } from "node:timers/promises";
-import { openClient, pages, refusal } from "../../client/http.ts";
-import { systemClock } from "../platform/clock.ts";
+import type { Schemas } from "../../client/api.gen.ts";
+import type { PetStore } from "../../client/client.ts";
+import { pages } from "../../client/pages.ts";
+import { refusal, type Refused } from "../../client/refusals.ts";
 import { Problem } from "../platform/problem.ts";
-import type { Connect } from "./connection.ts";
 
+/** Far longer than the client gives a call: a packed folder may have 50 MiB. */
 const uploadMs = 10 * 60_000;
 
-/** Calls of the API that raise its refusals. */
-export async function openApiCalls({ url, key }: Connect) {
-  const client = openClient({ url, key, wait: (ms) => wait(ms), now: systemClock });
+/** What an answer holds. Raises its refusal. */
+export async function answered<T>(call: Promise<Refused & { data?: T }>): Promise<T> {
+  const answer = await call;
+  if (!answer.response.ok) throw refusal(answer);
+  return answer.data as T;
+}
 
-  async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const answer = await client.request(method, path, body === undefined ? {} : { body });
-    if (answer.status >= 300) throw refusal(answer);
-    return answer.body as T;
+/** The project of this slug. Raises `not_found`. */
+export async function projectBySlug(client: PetStore, slug: string): Promise<Schemas["Project"]> {
+  for await (const page of pages(client, "/projects")) {
+    const found = page.find((project) => project.slug === slug);
+    if (found) return found;
   }
+  throw new Problem("not_found", `There is no project ${slug}.`);
+}
 
-  /** The project of this slug. @throws Problem `not_found` */
-  async function projectBySlug<T extends { slug: string }>(slug: string): Promise<T> {
-    for await (const page of pages(client, "/projects")) {
-      const found = (page as T[]).find((project) => project.slug === slug);
-      if (found) return found;
-    }
-    throw new Problem("not_found", `There is no project ${slug}.`);
-  }
-
-  async function upload<T>(path: string, packed: Buffer): Promise<T> {
-    const response = await fetch(`${client.url}/v1${path}`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${key}`, "content-type": "application/gzip" },
-      body: new Uint8Array(packed),
-      redirect: "manual",
-      signal: AbortSignal.timeout(uploadMs),
-    });
-    const body: unknown = await response.json().catch(() => undefined);
-    if (response.status !== 202) throw refusal({ status: response.status, headers: response.headers, body });
-    return body as T;
-  }
-
-  /** Every item of a list. */
-  async function all<T>(path: string): Promise<T[]> {
-    const items: T[] = [];
-    for await (const page of pages(client, path)) items.push(...(page as T[]));
-    return items;
-  }
-
-  return { call, projectBySlug, upload, all };
+/** Sends a packed folder, once: a second try would be a second deployment. Raises its refusal, and `unavailable` where nothing answered. */
+export async function upload(client: PetStore, key: string, projectId: number, packed: Buffer): Promise<Schemas["Deployment"]> {
+  const response = await fetch(`${client.url}/v1/projects/${projectId}/deployments`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/gzip" },
+    body: new Uint8Array(packed),
+    redirect: "manual",
+    signal: AbortSignal.timeout(uploadMs),
+  }).catch((error: Error) => {
+    throw new Problem("unavailable", `The upload broke off (${error.message}). Is the service at ${client.url} running?`);
+  });
+  const body: unknown = await response.json().catch(() => undefined);
+  if (response.status !== 202) throw refusal({ error: body, response });
+  return body as Schemas["Deployment"];
 }

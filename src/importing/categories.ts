@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
-import { pages, refusal } from "../../client/http.ts";
-import type { Client } from "../../client/http.ts";
+import type { PetStore } from "../../client/client.ts";
+import { pages } from "../../client/pages.ts";
+import { refusal } from "../../client/refusals.ts";
 import { fold } from "../platform/folding.ts";
 import { Problem } from "../platform/problem.ts";
 
@@ -11,7 +11,7 @@ export type Categories = { ids: Map<string, number>; made: string[]; refused: Ma
 const newMax = 500;
 
 /** Finds the categories by their names, compared folded, and makes those that are missing. Raises the service's refusals. */
-export async function ensureCategories(client: Client, names: Iterable<string>): Promise<Categories> {
+export async function ensureCategories(client: PetStore, names: Iterable<string>): Promise<Categories> {
   const wanted = new Map(Array.from(names, (name) => [fold(name), name]));
   const ids = await listCategories(client);
   const missing = [...wanted].filter(([folded]) => !ids.has(folded));
@@ -25,22 +25,21 @@ export async function ensureCategories(client: Client, names: Iterable<string>):
   return categories;
 }
 
-async function listCategories(client: Client): Promise<Map<string, number>> {
+async function listCategories(client: PetStore): Promise<Map<string, number>> {
   const ids = new Map<string, number>();
-  for await (const page of pages(client, "/categories"))
-    for (const { id, name } of page as { id: number; name: string }[]) ids.set(fold(name), id);
+  for await (const page of pages(client, "/categories")) for (const { id, name } of page) ids.set(fold(name), id);
   return ids;
 }
 
-async function makeCategory(client: Client, folded: string, name: string, categories: Categories): Promise<void> {
-  const headers = { "idempotency-key": randomUUID() };
-  const answer = await client.request("POST", "/categories", { body: { name }, headers });
-  if (answer.status === 201) {
-    categories.ids.set(folded, (answer.body as { id: number }).id);
+async function makeCategory(client: PetStore, folded: string, name: string, categories: Categories): Promise<void> {
+  const answer = await client.POST("/categories", { body: { name } });
+  const { status } = answer.response;
+  if (answer.data) {
+    categories.ids.set(folded, answer.data.id);
     categories.made.push(name);
-  } else if (answer.status === 400) {
+  } else if (status === 400) {
     categories.refused.set(folded, refusal(answer).message);
-  } else if (answer.status === 409) {
+  } else if (status === 409) {
     // Somebody else made it since the list was read.
     const id = (await listCategories(client)).get(folded);
     if (id === undefined) throw refusal(answer);

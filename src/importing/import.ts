@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { Client } from "../../client/http.ts";
+import type { PetStore } from "../../client/client.ts";
 import type { Clock } from "../platform/clock.ts";
 import { fold } from "../platform/folding.ts";
 import { Problem } from "../platform/problem.ts";
@@ -38,7 +38,7 @@ export async function rehearse(options: ImportOptions): Promise<Report> {
 }
 
 /** Imports a file through the service's API. `show` is called once the number of animals to send is known. */
-export async function importFile(client: Client, options: ImportOptions, now: Clock, show: (total: number) => Progress): Promise<Report> {
+export async function importFile(client: PetStore, options: ImportOptions, now: Clock, show: (total: number) => Progress): Promise<Report> {
   const files = filesOf(options);
   const source = await readFiles(options);
   try {
@@ -54,7 +54,7 @@ export async function importFile(client: Client, options: ImportOptions, now: Cl
 
 /** Plans and loads what the state does not have yet. What the service refuses joins the source's rejects. */
 async function send(
-  client: Client,
+  client: PetStore,
   source: Source,
   state: State,
   save: () => Promise<void>,
@@ -79,7 +79,7 @@ async function readFiles(options: ImportOptions): Promise<Source> {
   return readSource(readCsv(options.file), await readMapping(options.mappingFile), options.file);
 }
 
-async function openState(client: Client, file: string): Promise<State> {
+async function openState(client: PetStore, file: string): Promise<State> {
   const account = await accountOf(client);
   const state = (await readState(file)) ?? { server: client.url, account, batch: null, animals: new Map() };
   checkBelongs(state, file, client.url, account);
@@ -88,10 +88,9 @@ async function openState(client: Client, file: string): Promise<State> {
 }
 
 /** The account's id, null where the key may not ask for it; a state is then told apart by its server alone. */
-async function accountOf(client: Client): Promise<number | null> {
-  const { body } = await client.request("GET", "/account");
-  const id = (body as { id?: unknown } | null | undefined)?.id;
-  return Number.isSafeInteger(id) ? (id as number) : null;
+async function accountOf(client: PetStore): Promise<number | null> {
+  const { data } = await client.GET("/account");
+  return data && Number.isSafeInteger(data.id) ? data.id : null;
 }
 
 function categoriesOf(plan: Plan): Set<string> {

@@ -1,5 +1,6 @@
-import { pages, refusal } from "../../client/http.ts";
-import type { Answer, Client } from "../../client/http.ts";
+import type { PetStore } from "../../client/client.ts";
+import { pages } from "../../client/pages.ts";
+import { refusal, type Refused } from "../../client/refusals.ts";
 import type { Clock } from "../platform/clock.ts";
 import { fold } from "../platform/folding.ts";
 import { Problem } from "../platform/problem.ts";
@@ -10,7 +11,7 @@ import type { BatchElement, State } from "./state.ts";
 
 /** What a load works with. `save` writes the state; `reject` and `advance` are told what became of rows. */
 export type Loading = {
-  client: Client;
+  client: PetStore;
   categoryIds: ReadonlyMap<string, number>;
   state: State;
   save: () => Promise<void>;
@@ -30,13 +31,13 @@ const refusedStatuses = new Set([400, 413, 422]);
  * answers what it had done, or does it now. Raises `invalid_request` if the service may have forgotten the key, unless
  * `resend` is set.
  */
-export async function finishBatch(client: Client, state: State, now: Clock, resend: boolean): Promise<void> {
+export async function finishBatch(client: PetStore, state: State, now: Clock, resend: boolean): Promise<void> {
   if (state.batch === null) return;
   const { sentAt, elements } = state.batch;
   if (now() - sentAt > resendMsMax && !resend) throw outdated(elements, sentAt);
   const answer = await sendBatch(client, elements);
-  if (answer.status === 201) await record(client, state, elements, answer);
-  else if (!refusedStatuses.has(answer.status)) throw refusal(answer);
+  if (answer.data) await record(client, state, elements, answer);
+  else if (!refusedStatuses.has(answer.response.status)) throw refusal(answer);
   // After a refusal nothing was made: its rows are planned like any others.
   state.batch = null;
 }
@@ -54,15 +55,16 @@ async function updateAll(updates: readonly Update[], loading: Loading): Promise<
   const gone: Creation[] = [];
   let updated = 0;
   for (const [index, { row, petId }] of updates.entries()) {
-    const answer = await client.request("PUT", `/pets/${petId}`, { body: petOf(row, loading.categoryIds) });
-    if (answer.status === 404) gone.push({ row, replaces: petId });
-    else if (refusedStatuses.has(answer.status)) reject(row, reasonOf(answer));
-    else if (answer.status !== 200) throw refusal(answer);
+    const answer = await client.PUT("/pets/{petId}", { params: { path: { petId } }, body: petOf(row, loading.categoryIds) });
+    const { status } = answer.response;
+    if (status === 404) gone.push({ row, replaces: petId });
+    else if (refusedStatuses.has(status)) reject(row, reasonOf(answer));
+    else if (!answer.data) throw refusal(answer);
     else {
       state.animals.set(row.animal.sourceId, { petId, hash: hashOf(row.animal) });
       updated += 1;
     }
-    if (answer.status !== 404) advance(1);
+    if (status !== 404) advance(1);
     if (index % updatesPerSave === updatesPerSave - 1) await save();
   }
   return { updated, gone };
@@ -77,8 +79,8 @@ async function createAll(creations: readonly Creation[], loading: Loading): Prom
     state.batch = { sentAt: now(), elements };
     await save();
     const answer = await sendBatch(client, elements);
-    if (refusedStatuses.has(answer.status)) queue.unshift(...withoutRefused(batch, answer, loading));
-    else if (answer.status !== 201) throw refusal(answer);
+    if (refusedStatuses.has(answer.response.status)) queue.unshift(...withoutRefused(batch, answer, loading));
+    else if (!answer.data) throw refusal(answer);
     else {
       const deleted = await record(client, state, elements, answer);
       const again = batch.flatMap(({ row }, index) => (deleted.has(index) ? [{ row, replaces: deleted.get(index) ?? null }] : []));
@@ -92,7 +94,7 @@ async function createAll(creations: readonly Creation[], loading: Loading): Prom
 }
 
 /** Rejects the rows that a refusal names and gives the rest to be sent again; where it names none, halves the batch to find them. */
-function withoutRefused(batch: Creation[], answer: Answer, { reject, advance }: Loading): Creation[][] {
+function withoutRefused(batch: Creation[], answer: Refused, { reject, advance }: Loading): Creation[][] {
   const named = refusedElements(refusal(answer).details ?? [], batch.length);
   if (named.size === 0 && batch.length > 1) return batchesOf(batch, Math.ceil(batch.length / 2));
   if (named.size === 0) named.set(0, reasonOf(answer));
@@ -101,18 +103,20 @@ function withoutRefused(batch: Creation[], answer: Answer, { reject, advance }: 
   return batchesOf(batch.filter((_, index) => !named.has(index)));
 }
 
-function sendBatch(client: Client, elements: readonly BatchElement[]): Promise<Answer> {
-  const headers = { "idempotency-key": batchKey(elements) };
-  return client.request("POST", "/pets/batch", { body: elements.map(({ pet }) => pet), headers });
+type Sent = Awaited<ReturnType<typeof sendBatch>>;
+
+function sendBatch(client: PetStore, elements: readonly BatchElement[]) {
+  const header = { "Idempotency-Key": batchKey(elements) };
+  return client.POST("/pets/batch", { params: { header }, body: elements.map(({ pet }) => pet) });
 }
 
 /**
  * Notes a batch's animals in the state. A replayed answer may be older than a deletion in the shop: then its ids are looked
  * up first, and those that are gone are not noted but given back, ids by their place in the batch.
  */
-async function record(client: Client, state: State, elements: readonly BatchElement[], answer: Answer): Promise<Map<number, number>> {
+async function record(client: PetStore, state: State, elements: readonly BatchElement[], answer: Sent): Promise<Map<number, number>> {
   const ids = idsOf(answer, elements.length);
-  const there = answer.headers.get("idempotent-replayed") === "true" ? await existing(client, ids) : undefined;
+  const there = answer.response.headers.get("idempotent-replayed") === "true" ? await existing(client, ids) : undefined;
   const deleted = new Map<number, number>();
   for (const [index, { sourceId, hash }] of elements.entries()) {
     const petId = ids[index] as number;
@@ -122,18 +126,18 @@ async function record(client: Client, state: State, elements: readonly BatchElem
   return deleted;
 }
 
-async function existing(client: Client, ids: readonly number[]): Promise<Set<number>> {
+async function existing(client: PetStore, ids: readonly number[]): Promise<Set<number>> {
   const found = new Set<number>();
   for (const some of batchesOf(ids, 100))
-    for await (const page of pages(client, "/pets", { id: some.map(String) })) for (const { id } of page as { id: number }[]) found.add(id);
+    for await (const page of pages(client, "/pets", { id: some })) for (const { id } of page) found.add(id);
   return found;
 }
 
-function idsOf(answer: Answer, size: number): number[] {
-  const ids = Array.isArray(answer.body) ? answer.body.map((pet: { id?: unknown } | null) => pet?.id) : [];
+function idsOf({ data }: Sent, size: number): number[] {
+  const ids = Array.isArray(data) ? data.map(({ id }) => id) : [];
   if (ids.length !== size || !ids.every((id) => Number.isSafeInteger(id)))
     throw new Problem("internal", `The server's answer to a batch of ${size} animals is not that of a pet store.`);
-  return ids as number[];
+  return ids;
 }
 
 function elementOf({ row, replaces }: Creation, categoryIds: ReadonlyMap<string, number>): BatchElement {
@@ -146,7 +150,7 @@ function petOf({ animal }: Row, categoryIds: ReadonlyMap<string, number>): Batch
   return { name: animal.name, categoryId, status: animal.status };
 }
 
-function reasonOf(answer: Answer): string {
+function reasonOf(answer: Refused): string {
   const { message, details = [] } = refusal(answer);
   return details.length === 0 ? message : details.map((detail) => `${detail.path.replace(/^body\./, "")} ${detail.message}`).join("; ");
 }

@@ -14,7 +14,10 @@ const element = fc.record(
     sourceId: fc.string(),
     hash: fc.string(),
     replaces: fc.option(fc.integer({ min: 1 })),
-    pet: fc.record({ name: fc.string(), categoryId: fc.integer({ min: 1 }), status: fc.string() }, { noNullPrototype: true }),
+    pet: fc.record(
+      { name: fc.string(), categoryId: fc.integer({ min: 1 }), status: fc.constantFrom("available", "pending", "sold") },
+      { noNullPrototype: true },
+    ),
   },
   { noNullPrototype: true },
 );

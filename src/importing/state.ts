@@ -3,6 +3,7 @@ import { Ajv } from "ajv";
 import Type from "typebox";
 import type { Static } from "typebox";
 import { Problem } from "../platform/problem.ts";
+import type { PetStatus } from "./mapping.ts";
 
 /** An animal that an earlier run has put into the shop, and the hash of its row then. */
 export type Known = { petId: number; hash: string };
@@ -11,7 +12,7 @@ export type BatchElement = {
   sourceId: string;
   hash: string;
   replaces: number | null;
-  pet: { name: string; categoryId: number; status: string };
+  pet: { name: string; categoryId: number; status: PetStatus };
 };
 /**
  * What an import remembers between runs. `batch` is the one that was sent and not yet answered: it is written before
@@ -29,7 +30,7 @@ const element = Type.Object({
   sourceId: Type.String(),
   hash: Type.String(),
   replaces: Type.Unsafe<number | null>({ type: ["integer", "null"] }),
-  pet: Type.Object({ name: Type.String(), categoryId: id, status: Type.String() }),
+  pet: Type.Object({ name: Type.String(), categoryId: id, status: Type.Unsafe<PetStatus>({ enum: ["available", "pending", "sold"] }) }),
 });
 const stateSchema = Type.Object({
   version: Type.Literal(1),

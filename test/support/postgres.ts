@@ -4,7 +4,14 @@ import pg from "pg";
 import { startPostgres, type PostgresProcess } from "../../src/platform/db/postgres-process.ts";
 
 /** What tests lose in a power cut nobody misses, and they are faster for it. */
-export const flags = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"];
+export const flags = [
+  "fsync=off",
+  "synchronous_commit=off",
+  "full_page_writes=off",
+  "autovacuum=off",
+  "wal_level=minimal",
+  "max_wal_senders=0",
+];
 /** Where the server is that a whole run shares (`global-setup.ts`). */
 export const sharedServer = "PETSTORE_TEST_POSTGRES";
 
@@ -26,6 +33,17 @@ export async function newDatabase(name: string = randomUUID()): Promise<{ url: s
     url: url.replace(/\/postgres$/, `/${database}`),
     drop: async () => void (await administer(url, `DROP DATABASE ${database} WITH (FORCE)`)),
   };
+}
+
+/** All that a table holds, as JSON. */
+export async function rowsOf(url: string, table: string): Promise<string> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    return JSON.stringify((await client.query(`SELECT * FROM ${pg.escapeIdentifier(table)}`)).rows);
+  } finally {
+    await client.end();
+  }
 }
 
 /** Runs one statement as the superuser, and gives the number of its rows. */

@@ -4,7 +4,7 @@ import { translateConnecting, unavailable } from "./postgres-errors.ts";
 import type { Statement } from "./postgres-statements.ts";
 
 /** Time for connecting, and for waiting until a connection of the pool is free. */
-const connectMs = 2_000;
+const connectMs = 5_000;
 /** Time for one statement: the server ends it then; should the server be silent, the connection is given up a second later. */
 const statementMs = 5_000;
 export const silenceMs = 1_000;
@@ -125,7 +125,8 @@ export function openWriters(url: string, onError: (error: unknown) => void) {
   const bounds = { max: writersMax, idleTimeoutMillis: idleMs, maxLifetimeSeconds: lifetimeSeconds };
   const hooks = { onConnect: prepare }; // which the pool awaits
   const pool = new pg.Pool({ ...options(url), ...bounds, ...hooks });
-  pool.on("error", onError);
+  // the pool hangs the client on the error, with all that it knows
+  pool.on("error", ({ message }) => onError(new Error(`PostgreSQL at ${serverOf(url)}: ${message}`)));
   pool.on("connect", (client) => void client.on("error", () => undefined)); // its statements fail with the same error
 
   return {

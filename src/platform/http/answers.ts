@@ -45,9 +45,8 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, proble
 
 /** Writes the answers of an operation by the schemas that describe them. */
 export function answerWriter({ answers, read }: Operation) {
-  const writers = new Map(
-    Object.entries(answers).flatMap(([status, { schema }]) => (schema ? [[Number(status), fastJson(schema as object)] as const] : [])),
-  );
+  const writers = new Map<number, (body: unknown) => string>();
+  for (const [status, { schema }] of Object.entries(answers)) if (schema) writers.set(Number(status), fastJson(schema));
   return (request: FastifyRequest, reply: FastifyReply, { status, body, headers, version }: Answer): void => {
     const { answerHeaders } = request;
     if (headers) for (const name in headers) answerHeaders.push(name, headers[name] ?? "");
@@ -56,7 +55,7 @@ export function answerWriter({ answers, read }: Operation) {
       const ifNoneMatch = read && request.headers["if-none-match"];
       if (ifNoneMatch !== undefined && !noneMatchHolds(ifNoneMatch, version)) return send(request, reply, 304);
     }
-    const write = writers.get(status) ?? JSON.stringify;
+    const write: (body: unknown) => string = writers.get(status) ?? JSON.stringify;
     send(request, reply, status, body === undefined ? undefined : write(body));
   };
 }

@@ -21,18 +21,18 @@ const exposed =
   "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Strikes-Remaining, RateLimit, RateLimit-Policy, Retry-After, Sunset, Deprecation, Link, ETag, Location, Allow, X-Request-Id, Idempotent-Replayed";
 
 /** On every answer of the API. No cookies are known here, so any origin may read it (decisions, part 1: CORS). */
-const apiHeaders = [
-  ...["Access-Control-Allow-Origin", "*"],
-  ...["Access-Control-Expose-Headers", exposed],
-  ...["Cache-Control", "private, no-cache"],
-  ...["X-Content-Type-Options", "nosniff"],
-];
+const apiHeaders = list({
+  "Access-Control-Allow-Origin": "*",
+  "Access-Control-Expose-Headers": exposed,
+  "Cache-Control": "private, no-cache",
+  "X-Content-Type-Options": "nosniff",
+});
 
-const preflightHeaders = [
-  ...["Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE"],
-  ...["Access-Control-Allow-Headers", "Authorization, X-API-Key, Content-Type, If-Match, If-None-Match, Idempotency-Key"],
-  ...["Access-Control-Max-Age", "86400"],
-];
+const preflightHeaders = list({
+  "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+  "Access-Control-Allow-Headers": "Authorization, X-API-Key, Content-Type, If-Match, If-None-Match, Idempotency-Key",
+  "Access-Control-Max-Age": "86400",
+});
 
 /** Hears of every answer: its status, and the time from the request's head in ms. */
 export type Answered = (request: FastifyRequest, status: number, ms: number) => void;
@@ -191,4 +191,9 @@ function hostProblem({ raw }: FastifyRequest): Problem | undefined {
 /** The path of a URL that may be in absolute form (RFC 9112, 3.2.2). */
 function originForm(url: string): string {
   return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?#]*/i, "") || "/";
+}
+
+/** Headers as the list that node:http writes: names and values by turns. */
+function list(headers: Record<string, string>): string[] {
+  return Object.entries(headers).flat();
 }

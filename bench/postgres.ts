@@ -1,0 +1,99 @@
+/**
+ * What the service costs on top of PostgreSQL: `node bench/postgres.ts`. Requests from 64 connections beside the bare
+ * driver, which 64 callers use with prepared statements and its pool as it comes, on the same server and rows.
+ */
+import pg from "pg";
+import { startPostgres } from "../src/platform/db/postgres-process.ts";
+import { byTurns, type Figure } from "./figures.ts";
+import { requestsPerSecond } from "./load.ts";
+import { makeFolder, openShop } from "./shop.ts";
+
+const rounds = 5;
+const connections = 64;
+const secondsMs = 3_000;
+const animals = 1_000;
+const stock = 1_000_000_000;
+
+const read = { name: "read", text: "SELECT id, name, category_id, status, version FROM pets WHERE account_id = $1 AND id = $2" };
+const take = {
+  name: "take",
+  text: `UPDATE inventory SET quantity = quantity - $3, held = held + $3,
+    status = CASE WHEN quantity - $3 > 0 THEN 'available' ELSE 'pending' END, version = version + 1
+    WHERE account_id = $1 AND pet_id = $2 AND quantity >= $3 RETURNING quantity, held, status, version`,
+};
+const insert = {
+  name: "insert",
+  text: `INSERT INTO orders (account_id, id, pet_id, quantity, held, ship_date, complete, version)
+    VALUES ($1, nextval('order_ids'), $2, $3, $3, NULL, FALSE, 1) RETURNING id, pet_id, quantity, held, ship_date, complete, version`,
+};
+
+/** A read and an order through the service, each beside the same statements through the bare driver. */
+export async function measurePostgres(): Promise<Figure[]> {
+  const server = await startPostgres();
+  const env = { DATABASE_URL: server.url };
+  const folder = makeFolder(env);
+  const shop = await openShop(folder, env);
+  const pool = new pg.Pool({ connectionString: server.url });
+  const { accountId, key } = folder;
+  try {
+    await fill(pool, accountId);
+    const readings = await byTurns(
+      rounds,
+      () => requestsPerSecond({ url: `${shop.url}/pets/1`, key, connections }),
+      () => perSecond(() => pool.query({ ...read, values: [accountId, 1] })),
+    );
+    const orders = await byTurns(
+      rounds,
+      () => requestsPerSecond({ url: `${shop.url}/store/orders`, key, connections, script: anyOrder }),
+      () => perSecond(() => order(pool, accountId, 1 + Math.floor(Math.random() * animals))),
+    );
+    const against = `the bare driver, ${connections} connections, on PostgreSQL`;
+    return [
+      { what: `GET /v1/pets/{id} / its query by ${against}`, ...readings, unit: "a second", goal: "≥ 0.6" },
+      { what: `POST /v1/store/orders / its transaction by ${against}`, ...orders, unit: "a second", goal: "≥ 0.6" },
+    ];
+  } finally {
+    await pool.end();
+    await shop.stop();
+    folder.remove();
+    await server.remove();
+  }
+}
+
+/** For wrk: each order is of one of the animals. */
+const anyOrder = `
+  wrk.method = "POST"; wrk.headers["Content-Type"] = "application/json"
+  request = function() return wrk.format(nil, nil, nil, '{"petId":' .. math.random(${animals}) .. ',"quantity":1}') end`;
+
+async function fill(pool: pg.Pool, accountId: number): Promise<void> {
+  await pool.query(`
+    INSERT INTO categories VALUES (${accountId}, 1, 'Dogs', 'dogs', NULL, 1);
+    INSERT INTO pets SELECT ${accountId}, n, 'Rex', 'rex', 1, 'available', 1 FROM generate_series(1, ${animals}) n;
+    INSERT INTO inventory SELECT ${accountId}, n, ${stock}, 0, 'available', 1 FROM generate_series(1, ${animals}) n;
+    ANALYZE`);
+}
+
+async function order(pool: pg.Pool, accountId: number, petId: number): Promise<void> {
+  const client = await pool.connect();
+  await client.query("BEGIN");
+  await client.query({ ...take, values: [accountId, petId, 1] });
+  await client.query({ ...insert, values: [accountId, petId, 1] });
+  await client.query("COMMIT");
+  client.release();
+}
+
+/** How many are done in three seconds by as many callers as there are connections. */
+async function perSecond(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  let done = 0;
+  const caller = async (): Promise<void> => {
+    while (performance.now() - start < secondsMs) {
+      await work();
+      done++;
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, caller));
+  return (done * 1_000) / (performance.now() - start);
+}
+
+if (import.meta.main) console.table(await measurePostgres());

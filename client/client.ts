@@ -1,0 +1,40 @@
+import createClient, { type Client } from "openapi-fetch";
+import { Problem } from "../src/platform/problem.ts";
+import type { paths } from "./api.gen.ts";
+import { openGate } from "./gate.ts";
+import { patientFetch, type Fetch } from "./sending.ts";
+import { realTiming, type Timing } from "./timing.ts";
+
+/**
+ * The operations of the service by path and method, as `openapi-fetch` calls them: `client.GET("/pets", …)` gives `data`, or
+ * `error`, and `response`. `url` is the origin that is called, without a final slash and without `/v1`.
+ */
+export type PetStore = Client<paths> & { readonly url: string };
+/** `url` is the service's address, with or without `/v1`. Time, chance and `fetch` are the real ones unless given. */
+export type Connection = { url: string; key: string; fetch?: Fetch } & Partial<Timing>;
+
+/**
+ * Opens a caller of the service that keeps to the limits of its key by itself: hold one client for a key, and make as many
+ * requests at once as you like. Raises `invalid_request` for an address that cannot be called.
+ */
+export function openClient({ url: address, key, fetch: send = (request) => fetch(request), ...timing }: Connection): PetStore {
+  const url = serviceOrigin(address);
+  const known: Timing = { ...realTiming, ...timing };
+  const client = createClient<paths>({
+    baseUrl: `${url}/v1`,
+    headers: { accept: "application/json", authorization: `Bearer ${key}` },
+    // The key stays with the server that was named.
+    redirect: "manual",
+    fetch: patientFetch(send, openGate(known), known),
+  });
+  return Object.assign(client, { url });
+}
+
+function serviceOrigin(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !["http:", "https:"].includes(url.protocol))
+    throw new Problem("invalid_request", `Not an http or https address: ${text}`);
+  if (url.username !== "" || url.password !== "")
+    throw new Problem("invalid_request", "The address must not hold a user name or password.");
+  return url.origin + url.pathname.replace(/\/+$/, "").replace(/\/v1$/, "");
+}

@@ -1,0 +1,97 @@
+import { Problem } from "../src/platform/problem.ts";
+import { limitLeft, limitWaitMsMax } from "./limits.ts";
+import type { Timing } from "./timing.ts";
+
+/**
+ * Where all requests of one key wait for their turn, in order. While the gate is closed none is sent. `leave` is told of the
+ * headers of the answer, or nothing where there was none.
+ */
+export type Gate = {
+  /** Resolves when a request may be sent. Raises `rate_limit_exceeded` if that is too far away, and the signal's reason. */
+  enter(signal: AbortSignal): Promise<void>;
+  leave(headers?: Headers): void;
+  /** Lets nothing pass for `ms` from now, however many are waiting. */
+  close(reason: string, ms: number): void;
+};
+
+const inFlightMax = 16;
+/**
+ * At most this part of what is left of the limit is in flight, so that clients that know nothing of each other (other
+ * processes with a key of the same account) find the limit used up by one request each, which is far from a ban.
+ */
+const shareOfLimit = 1 / 20;
+const waitingMax = 1_000;
+
+type Waiting = { admit: () => void; refuse: (error: unknown) => void };
+
+export function openGate({ now, wait, onWait }: Timing): Gate {
+  const waiting = new Set<Waiting>();
+  let inFlight = 0;
+  /** Undefined until the first answer, and after a limit: then one request goes ahead and the others wait for what it learns. */
+  let requestsLeft: number | undefined;
+  let closed = { until: 0, reason: "" };
+  let told = closed;
+  let opening = false;
+
+  async function enter(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (waiting.size >= waitingMax) throw new Problem("unavailable", `Over ${waitingMax} requests wait already.`);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const place: Waiting = { admit: resolve, refuse: reject };
+    const abort = () => {
+      if (waiting.delete(place)) reject(signal.reason as Error);
+    };
+    signal.addEventListener("abort", abort);
+    waiting.add(place);
+    admitNext();
+    await promise.finally(() => signal.removeEventListener("abort", abort));
+  }
+
+  function admitNext(): void {
+    const closedMs = closed.until - now();
+    if (closedMs > limitWaitMsMax) return refuseAll(closedMs);
+    if (closedMs > 0) return void openIn(closedMs);
+    const room = Math.max(1, Math.min(inFlightMax, Math.floor((requestsLeft ?? 0) * shareOfLimit)));
+    for (const place of waiting) {
+      if (inFlight >= room) return;
+      waiting.delete(place);
+      inFlight += 1;
+      place.admit();
+    }
+  }
+
+  /** A timer may ring early, and the gate may have been closed for longer meanwhile: then it waits on. */
+  async function openIn(ms: number): Promise<void> {
+    if (opening || waiting.size === 0) return;
+    opening = true;
+    if (told !== closed) onWait(closed.reason, ms);
+    told = closed;
+    await wait(ms);
+    opening = false;
+    admitNext();
+  }
+
+  function refuseAll(ms: number): void {
+    const minutes = Math.ceil(ms / 60_000);
+    const problem = new Problem("rate_limit_exceeded", `Not sent: ${closed.reason}, for ${minutes} more minutes.`);
+    for (const place of waiting) place.refuse(problem);
+    waiting.clear();
+  }
+
+  function leave(headers?: Headers): void {
+    inFlight -= 1;
+    const left = headers && limitLeft(headers);
+    if (left !== undefined) requestsLeft = left.requests;
+    if (left?.requests === 0) close("the plan's limit is reached", left.resetMs);
+    else admitNext();
+  }
+
+  function close(reason: string, ms: number): void {
+    const until = now() + ms;
+    requestsLeft = undefined;
+    if (until > closed.until) closed = { until, reason };
+    admitNext();
+  }
+
+  return { enter, leave, close };
+}

@@ -1,0 +1,117 @@
+type Schema = {
+  $ref?: string;
+  type?: string;
+  enum?: unknown[];
+  nullable?: boolean;
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  additionalProperties?: boolean | Schema;
+  description?: string;
+};
+type Content = Record<string, { schema: Schema }>;
+type Parameter = { name: string; in: string; required?: boolean; schema: Schema; description?: string };
+type Operation = {
+  operationId: string;
+  summary?: string;
+  deprecated?: boolean;
+  parameters?: Parameter[];
+  requestBody?: { required?: boolean; content: Content };
+  responses: Record<string, { content?: Content }>;
+};
+/** The parts of an OpenAPI 3.0 description that types are made from. */
+export type Description = { paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, Schema> } };
+
+type Member = { name: string; type: string; required: boolean; description?: string | undefined };
+
+/** What says nothing about the type. Every other keyword must be known to `typeOf`: a type is exact, or there is none. */
+const withoutType = /^(format|default|description|example|pattern|(min|max)(imum|Length|Items)|x-.*)$/;
+
+/**
+ * The types of a description as `openapi-fetch` takes them, as the text of a TypeScript file: `Schemas` by name and `paths`
+ * by path and method. Raises an Error that names a keyword it does not know.
+ */
+export function typesOf({ paths, components }: Description): string {
+  const schemas = Object.entries(components.schemas).map(([name, schema]) => ({ name, type: typeOf(schema), required: true }));
+  const routes = Object.entries(paths).map(([path, methods]) => ({ name: path, type: methodsOf(methods), required: true }));
+  return [
+    "// Made from openapi.json by `npm run description`.\n",
+    'type Json<T> = { content: { readonly "application/json": T } };',
+    "type Empty = { content?: never };\n",
+    `export type Schemas = ${object(schemas)};\n`,
+    `export type paths = ${object(routes)};\n`,
+  ].join("\n");
+}
+
+function methodsOf(methods: Record<string, Operation>): string {
+  return object(
+    Object.entries(methods).map(([method, operation]) => {
+      const title = `${operation.operationId}${operation.summary ? `: ${operation.summary}` : ""}`;
+      const description = operation.deprecated ? `${title} @deprecated` : title;
+      return { name: method, type: operationOf(operation), required: true, description };
+    }),
+  );
+}
+
+function operationOf({ parameters = [], requestBody, responses }: Operation): string {
+  const answers = Object.entries(responses).map(([status, { content }]) => ({ name: status, type: answerOf(content), required: true }));
+  return object([
+    { name: "parameters", type: parametersOf(parameters), required: true },
+    ...(requestBody
+      ? [{ name: "requestBody", type: `{ content: ${contentOf(requestBody.content)} }`, required: requestBody.required === true }]
+      : []),
+    { name: "responses", type: object(answers), required: true },
+  ]);
+}
+
+function parametersOf(parameters: Parameter[]): string {
+  const places = Map.groupBy(parameters, (parameter) => parameter.in);
+  return object(
+    Array.from(places, ([place, group]) => {
+      const members = group.map(({ schema, required = false, ...rest }) => ({ ...rest, type: typeOf(schema), required }));
+      return { name: place, type: object(members), required: members.some(({ required }) => required) };
+    }),
+  );
+}
+
+function answerOf(content: Content | undefined): string {
+  if (content === undefined) return "Empty";
+  const [media, ...others] = Object.entries(content);
+  if (media?.[0] !== "application/json" || others.length > 0)
+    throw new Error(`no type for an answer of ${Object.keys(content).join(", ")}`);
+  return `Json<${typeOf(media[1].schema)}>`;
+}
+
+function contentOf(content: Content): string {
+  return object(Object.entries(content).map(([media, { schema }]) => ({ name: media, type: typeOf(schema), required: true })));
+}
+
+function typeOf(schema: Schema): string {
+  if (schema.$ref !== undefined) return `Schemas[${JSON.stringify(schema.$ref.replace(/^#\/components\/schemas\//, ""))}]`;
+  const { type, enum: values, nullable, items, properties, required, additionalProperties, ...rest } = schema;
+  const unknown = Object.keys(rest).find((keyword) => !withoutType.test(keyword));
+  if (unknown !== undefined) throw new Error(`no type for the keyword ${unknown}`);
+  const found = values?.map((value) => JSON.stringify(value)) ?? [plainTypeOf({ type, items, properties, required, additionalProperties })];
+  return [...new Set(nullable ? [...found, "null"] : found)].join(" | ");
+}
+
+function plainTypeOf({ type, items, properties, required = [], additionalProperties }: Schema): string {
+  if (type === "string" || type === "boolean") return type;
+  if (type === "integer" || type === "number") return "number";
+  if (type === "array" && items) return `(${typeOf(items)})[]`;
+  if (type === "object" && properties && typeof additionalProperties !== "object")
+    return object(
+      Object.entries(properties).map(([name, schema]) => {
+        return { name, type: typeOf(schema), required: required.includes(name), description: schema.description };
+      }),
+    );
+  throw new Error(`no type for a schema of type ${type}`);
+}
+
+function object(members: Member[]): string {
+  const lines = members.map(({ name, type, required, description }) => {
+    const comment = description ? `/** ${description.replaceAll("*/", "*\\/")} */\n` : "";
+    return `${comment}${/^[A-Za-z_]\w*$|^\d+$/.test(name) ? name : JSON.stringify(name)}${required ? "" : "?"}: ${type};`;
+  });
+  return lines.length === 0 ? "{}" : `{\n${lines.join("\n").replaceAll(/^/gm, "  ")}\n}`;
+}

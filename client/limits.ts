@@ -1,0 +1,25 @@
+/** The longest that the client waits for a limit or a ban; for more, the caller is told. */
+export const limitWaitMsMax = 15 * 60_000;
+
+/**
+ * The fewest requests left in any window, and how long until all windows that are used up are new; as the `RateLimit` field
+ * tells it (draft-ietf-httpapi-ratelimit-headers), whose seconds need no clock that agrees with the server's.
+ */
+export function limitLeft(headers: Headers): { requests: number; resetMs: number } | undefined {
+  const windows = Array.from((headers.get("ratelimit") ?? "").matchAll(/"[^"]*"((?:;\w+=\d{1,12})+)/g), ([, parameters = ""]) => {
+    const values = new Map(Array.from(parameters.matchAll(/;(\w+)=(\d+)/g), ([, name, digits]) => [name, Number(digits)]));
+    return { requests: values.get("r") ?? Infinity, resetMs: (values.get("t") ?? 0) * 1_000 };
+  });
+  if (windows.length === 0) return undefined;
+  const requests = Math.min(...windows.map((window) => window.requests));
+  return { requests, resetMs: Math.max(...windows.filter((window) => window.requests === requests).map(({ resetMs }) => resetMs)) };
+}
+
+/** What `Retry-After` asks for, in milliseconds from `now`, never less; undefined where it is absent or unreadable (RFC 9110, 10.2.3). */
+export function retryAfterMs(headers: Headers, now: number): number | undefined {
+  const text = headers.get("retry-after")?.trim();
+  if (text === undefined || text === "") return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil(date - now));
+}

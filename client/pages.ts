@@ -1,0 +1,51 @@
+import { Problem } from "../src/platform/problem.ts";
+import type { paths } from "./api.gen.ts";
+import type { PetStore } from "./client.ts";
+import { refusal, type Refused } from "./refusals.ts";
+
+type RowsAt<Path extends keyof paths> = paths[Path] extends {
+  get: { responses: { 200: { content: { readonly "application/json": (infer Element)[] } } } };
+}
+  ? Element
+  : never;
+/** The paths whose GET answers a list. */
+export type ListPath = { [Path in keyof paths]: [RowsAt<Path>] extends [never] ? never : Path }[keyof paths];
+/** An element of a list. */
+export type Row<Path extends ListPath> = RowsAt<Path>;
+/** The filters, sort and page size of a list. */
+export type Query<Path extends ListPath> = Omit<NonNullable<paths[Path]["get"]["parameters"]["query"]>, "cursor">;
+/** What the braces of a list's path stand for; undefined where it has none. */
+export type Place<Path extends ListPath> = paths[Path]["get"]["parameters"] extends { path: infer Parameters } ? Parameters : undefined;
+
+const pageSizeMax = 100;
+
+/** The pages of a list, each as it arrives; follows `Link: <…>; rel="next"` (RFC 8288). Raises the refusal of any page. */
+export async function* pages<Path extends ListPath>(
+  client: PetStore,
+  path: Path,
+  query?: Query<Path>,
+  place?: Place<Path>,
+): AsyncGenerator<Row<Path>[]> {
+  // That every list takes these parameters is known of each path, but not of `Path`.
+  const get = client.GET as (path: ListPath, init: object) => Promise<Refused & { data?: Row<Path>[] }>;
+  let cursor: string | undefined;
+  for (;;) {
+    const answer = await get(path, { params: { path: place, query: { limit: pageSizeMax, ...query, cursor } } });
+    if (!Array.isArray(answer.data)) throw refusal(answer);
+    yield answer.data;
+    const next = nextCursor(answer.response.headers, client.url);
+    if (next === undefined) return;
+    if (next === cursor) throw new Problem("internal", `The list ${path} does not come to an end.`);
+    cursor = next;
+  }
+}
+
+/** The `cursor` of the next page. Only it is taken from the link, so that the key never goes to another host. */
+export function nextCursor(headers: Headers, base: string): string | undefined {
+  for (const [, target, parameters] of (headers.get("link") ?? "").matchAll(/<([^>]*)>((?:\s*;\s*[^,;]+)*)/g)) {
+    if (!/;\s*rel="?(?:[^"]*\s)?next(?:\s[^"]*)?"?\s*(?:;|$)/i.test(parameters ?? "")) continue;
+    const url = URL.parse(target ?? "", base);
+    return url?.searchParams.get("cursor") ?? undefined;
+  }
+  return undefined;
+}

@@ -1,0 +1,107 @@
+import { Problem } from "../src/platform/problem.ts";
+import type { Gate } from "./gate.ts";
+import { limitWaitMsMax, retryAfterMs } from "./limits.ts";
+import { codeOf } from "./refusals.ts";
+import type { Timing } from "./timing.ts";
+
+export type Fetch = (request: Request) => Promise<Response>;
+
+const timeoutMs = 60_000;
+const answerBytesMax = 64 * 1024 * 1024;
+const triesMax = 6;
+const limitWaitsMax = 5;
+const backoffFirstMs = 250;
+const backoffMsMax = 8_000;
+const busyWaitMsMax = 60_000;
+
+/**
+ * A `fetch` that is patient within bounds. After a 429 nothing of this key is sent for as long as `Retry-After` says (five
+ * times, 15 minutes each at most). Where nothing answered, on 502, 503, 504 and while an earlier try with the same
+ * Idempotency-Key still runs, it tries again with exponential backoff and jitter, six tries in all. Every POST carries an
+ * Idempotency-Key, so that it is done once however often it is sent. Raises `unavailable` where nothing answered.
+ */
+export function patientFetch(fetch: Fetch, gate: Gate, timing: Timing): Fetch {
+  const { now, wait, random, onWait } = timing;
+
+  return async (request) => {
+    const headers = new Headers(request.headers);
+    if (request.method === "POST" && !headers.has("idempotency-key")) headers.set("idempotency-key", crypto.randomUUID());
+    let tries = 0;
+    let limitWaits = 0;
+    for (;;) {
+      await gate.enter(request.signal);
+      const answer = await attempt(fetch, request, headers);
+      const refused = answer instanceof Response && answer.status === 429;
+      // Closed before it is left: between the two another request would pass.
+      const refusedMs = refused ? (retryAfterMs(answer.headers, now()) ?? backoff(limitWaits + 1, random())) : 0;
+      if (refused) gate.close(await reasonOf(answer), refusedMs);
+      gate.leave(refused || answer instanceof Error ? undefined : answer.headers);
+      if (answer instanceof Problem) throw answer;
+      request.signal.throwIfAborted();
+      if (refused) {
+        limitWaits += 1;
+        if (limitWaits > limitWaitsMax || refusedMs > limitWaitMsMax) return answer;
+      } else if (answer instanceof Error) {
+        tries += 1;
+        if (tries >= triesMax) throw unreachable(request.url, answer);
+        await hold(`${originOf(request.url)} did not answer`, backoff(tries, random()));
+      } else if (await comesAgain(answer)) {
+        tries += 1;
+        const toldMs = retryAfterMs(answer.headers, now()) ?? 0;
+        if (tries >= triesMax || toldMs > busyWaitMsMax) return answer;
+        await hold(`${originOf(request.url)} is busy (${answer.status})`, Math.max(toldMs, backoff(tries, random())));
+      } else return answer;
+    }
+  };
+
+  async function hold(reason: string, ms: number): Promise<void> {
+    onWait(reason, ms);
+    await wait(ms);
+  }
+}
+
+/** One try, its answer read whole. What makes another try useless is thrown, what may pass is given. */
+async function attempt(fetch: Fetch, request: Request, headers: Headers): Promise<Response | Error> {
+  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
+  try {
+    const response = await fetch(new Request(request.clone(), { headers, signal }));
+    const bytes = await bytesOf(response);
+    return new Response(bytes.size === 0 ? null : bytes, { status: response.status, headers: response.headers });
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+async function bytesOf(response: Response): Promise<Blob> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let bytes = 0;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array<ArrayBuffer>>) {
+    bytes += chunk.length;
+    if (bytes > answerBytesMax) throw new Problem("internal", `The server's answer is over ${answerBytesMax} bytes.`);
+    chunks.push(chunk);
+  }
+  return new Blob(chunks);
+}
+
+async function reasonOf(refused: Response): Promise<string> {
+  return (await codeOf(refused)) === "key_banned" ? "the key is banned for a while" : "the plan's limit is reached";
+}
+
+async function comesAgain(answer: Response): Promise<boolean> {
+  return [502, 503, 504].includes(answer.status) || (answer.status === 409 && (await codeOf(answer)) === "idempotency_key_in_use");
+}
+
+/** Half of the delay is fixed and half is random, so that many clients do not come back together. */
+function backoff(tries: number, random: number): number {
+  return Math.min(backoffMsMax, backoffFirstMs * 2 ** (tries - 1)) * (0.5 + random / 2);
+}
+
+function originOf(url: string): string {
+  return new URL(url).origin;
+}
+
+function unreachable(url: string, error: Error): Problem {
+  const { code } = (error.cause ?? {}) as { code?: string };
+  const why = error.name === "TimeoutError" ? `no answer within ${timeoutMs / 1_000} seconds` : (code ?? error.message);
+  return new Problem("unavailable", `The service at ${originOf(url)} cannot be reached (${why}). Is it running?`);
+}

@@ -1,0 +1,268 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test, type TestContext } from "node:test";
+import pg from "pg";
+import { pino } from "pino";
+import sql from "sql-template-tag";
+import { makeKey } from "../src/callers/keys/keys.ts";
+import { systemClock } from "../src/platform/clock.ts";
+import { migrate, migrationsFor } from "../src/platform/db/migrate.ts";
+import { AccessError } from "../src/platform/db/postgres-errors.ts";
+import { startPostgres, type PostgresProcess } from "../src/platform/db/postgres-process.ts";
+import { openPostgres } from "../src/platform/db/postgres.ts";
+import { openService, type Service } from "../src/service.ts";
+import { loadSettings } from "../src/settings.ts";
+import type { Failure } from "./support/models.ts";
+import { temporaryFolder } from "./support/folder.ts";
+import { administer, flags, newDatabase } from "./support/postgres.ts";
+import { spawnServer } from "./support/process.ts";
+import { ask, type Asked } from "./support/service.ts";
+
+const limits = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
+
+/** A server of this file's own, to stop and start. */
+let server: PostgresProcess;
+before(async () => {
+  server = await startPostgres(flags);
+});
+after(() => server.remove());
+
+const ends = new WeakMap<TestContext, (() => unknown)[]>();
+
+/** Has work done when the test ends, what came last first. */
+function atEnd(t: TestContext, work: () => unknown): void {
+  const list = ends.get(t) ?? [];
+  if (!ends.has(t)) {
+    ends.set(t, list);
+    t.after(async () => {
+      for (const end of list.toReversed()) await end();
+    });
+  }
+  list.push(work);
+}
+
+/** The URL of a new database on the server that the run shares. */
+async function databaseFor(t: TestContext): Promise<string> {
+  const { url, drop } = await newDatabase();
+  atEnd(t, drop);
+  return url;
+}
+
+function folderFor(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-test-"));
+  atEnd(t, () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A node on a database, with a data folder of its own, and its log. */
+async function openNode(t: TestContext, url: string): Promise<Service & { lines: string[] }> {
+  const lines: string[] = [];
+  const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(line) });
+  const settings = loadSettings({ PORT: "0", DATA_DIR: folderFor(t), DATABASE_URL: url });
+  const service = await openService(settings, { clock: systemClock, log });
+  atEnd(t, () => service.close());
+  return { ...service, lines };
+}
+
+async function shopOn({ administration, address, ready }: Service) {
+  await ready;
+  const { key } = await administration["accounts.create"]({ name: "A", plan: "business" });
+  return (method: string, path: string, asked: Asked = {}, at = address) =>
+    ask<Failure & { id: number }>(`${at}/v1${path}`, method, { key, ...asked });
+}
+
+test("a service whose database is not there yet listens, says unavailable, and takes requests when it comes", async (t) => {
+  await server.stop();
+  const node = await openNode(t, server.url);
+  const status = async (path: string) => (await ask(node.address + path, "GET")).status;
+  assert.deepEqual([await status("/healthz"), await status("/readyz")], [200, 503]);
+  const reply = await ask<Failure>(`${node.address}/v1/pets`, "GET", { key: makeKey(false) });
+  assert.deepEqual([reply.status, reply.body.code], [503, "unavailable"]);
+  for (const name of [...limits, "retry-after"]) assert.ok(reply.headers.has(name), name);
+  assert.match(node.lines[0] ?? "", /PostgreSQL at 127\.0\.0\.1:\d+\/postgres does not answer: .*ECONNREFUSED.*; trying again/);
+
+  await server.start();
+  await node.ready;
+  assert.equal(await status("/readyz"), 200);
+  const shop = await shopOn(node);
+  assert.equal((await shop("GET", "/pets")).status, 200);
+});
+
+test("a database that is lost is unavailable, and used again when it is back", async (t) => {
+  const node = await openNode(t, server.url);
+  const shop = await shopOn(node);
+  assert.equal((await shop("POST", "/categories", { body: { name: "Dogs" } })).status, 201);
+  await server.stop();
+  const lost = await Promise.all([shop("GET", "/categories"), shop("POST", "/categories", { body: { name: "Cats" } })]);
+  for (const { status, headers, body } of lost) {
+    assert.deepEqual([status, body.code], [503, "unavailable"]);
+    for (const name of [...limits, "retry-after"]) assert.ok(headers.has(name), name);
+  }
+  assert.equal((await ask(`${node.address}/readyz`, "GET")).status, 503);
+
+  await server.start();
+  assert.equal((await shop("POST", "/categories", { body: { name: "Cats" } })).status, 201);
+  assert.equal((await shop("GET", "/categories")).status, 200);
+});
+
+test("connections that the server ends are opened again, and no request meets an internal error", async (t) => {
+  const url = await databaseFor(t);
+  const node = await openNode(t, url);
+  const shop = await shopOn(node);
+  for (let round = 0; round < 5; round++) {
+    const asked = Array.from({ length: 40 }, (_, i) =>
+      i % 2 === 0 ? shop("GET", "/pets") : shop("POST", "/categories", { body: { name: `${round}-${i}` } }),
+    );
+    await administer(
+      url,
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    );
+    for (const { status } of await Promise.all(asked)) assert.ok([200, 201, 503].includes(status), `${status}`);
+  }
+  assert.equal((await shop("GET", "/pets")).status, 200);
+  assert.equal((await shop("POST", "/categories", { body: { name: "after" } })).status, 201);
+  assert.match(node.lines.join(""), /a connection to the database broke/);
+  for (const line of node.lines) assert.ok(!line.includes(decodeURIComponent(new URL(url).password)) && line.length < 5_000, line);
+});
+
+test("wrong credentials, and a database that does not exist, end the start with one line without the password", async (t) => {
+  const url = await databaseFor(t);
+  const wrong = new URL(url);
+  wrong.password = "hush-hush";
+  const absent = url.replace(/\/\w+$/, "/nowhere");
+  await assert.rejects(openNode(t, wrong.href), (error) => {
+    assert.ok(error instanceof AccessError);
+    assert.match(error.message, /^PostgreSQL at \S+ refuses: password authentication failed for user "postgres"$/);
+    return true;
+  });
+  await assert.rejects(openNode(t, absent), /refuses: database "nowhere" does not exist/);
+
+  const started = spawnServer(t, temporaryFolder(t), { DATABASE_URL: wrong.href });
+  assert.equal(await started.ended, 1);
+  assert.match(started.err(), /^petstore: PostgreSQL at \S+ refuses: password authentication failed[^\n]*\n$/);
+  assert.doesNotMatch(started.out() + started.err(), /hush/);
+});
+
+test("a server that waits for its database stops when it is asked to", async (t) => {
+  const nobody = createServer().listen(0, "127.0.0.1");
+  await once(nobody, "listening");
+  const { port } = nobody.address() as AddressInfo;
+  nobody.close();
+  const started = spawnServer(t, temporaryFolder(t), { DATABASE_URL: `postgres://a:hush@127.0.0.1:${port}/shop` });
+  await started.logged(({ msg }) => msg?.includes("trying again") ?? false);
+  started.kill("SIGTERM");
+  assert.equal(await started.ended, 0);
+  assert.doesNotMatch(started.out() + started.err(), /hush/);
+});
+
+test("many nodes that start at once on an empty database migrate it once", async (t) => {
+  const url = await databaseFor(t);
+  const nodes = Array.from({ length: 5 }, () => openPostgres(url, { onError: () => undefined }));
+  const applied = await Promise.all(nodes.map((db) => migrate(db, 1)));
+  await Promise.all(nodes.map((db) => db.close()));
+  assert.deepEqual(
+    applied.flat().toSorted(),
+    migrationsFor("postgres")
+      .map(({ name }) => name)
+      .toSorted(),
+  );
+});
+
+test("of one Idempotency-Key on two nodes at once, one request is run", async (t) => {
+  const url = await databaseFor(t);
+  const [one, two] = [await openNode(t, url), await openNode(t, url)];
+  const shop = await shopOn(one);
+  for (let round = 0; round < 20; round++) {
+    const headers = { "idempotency-key": `round ${round}` };
+    const sent = [one, two, one, two].map(({ address }) => shop("POST", "/store/orders", { headers, body: { quantity: 2 } }, address));
+    const replies = await Promise.all(sent);
+    const ids = new Set(replies.filter(({ status }) => status === 201).map(({ body }) => body.id));
+    assert.equal(ids.size, 1);
+    for (const { status, body } of replies) assert.ok(status === 201 || body.code === "idempotency_key_in_use", JSON.stringify(body));
+  }
+  const { body } = await shop("GET", "/store/orders?limit=100");
+  assert.equal((body as unknown as unknown[]).length, 20);
+});
+
+test("two transactions that wait in a circle are both done", async (t) => {
+  const url = await databaseFor(t);
+  const db = openPostgres(url, { onError: () => undefined });
+  atEnd(t, () => db.close());
+  await db.write((tx) =>
+    tx.script("CREATE TABLE boxes (id BIGINT PRIMARY KEY, n BIGINT NOT NULL); INSERT INTO boxes VALUES (1, 0), (2, 0)"),
+  );
+  const met = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const both = (order: number[], mine: number) =>
+    db.write(async (tx) => {
+      for (const id of order) {
+        await tx.query(sql`UPDATE boxes SET n = n + 1 WHERE id = ${id}`);
+        met[mine]?.resolve();
+        await Promise.all(met.map(({ promise }) => promise));
+      }
+    });
+  await Promise.all([both([1, 2], 0), both([2, 1], 1)]);
+  assert.deepEqual(
+    (await db.query<{ n: number }>(sql`SELECT n FROM boxes ORDER BY id`)).map(({ n }) => n),
+    [2, 2],
+  );
+});
+
+test("while every connection waits for a lock, further writes are refused, and pass when the lock is gone", async (t) => {
+  const url = await databaseFor(t);
+  const shop = await shopOn(await openNode(t, url));
+  const { body: category } = await shop("POST", "/categories", { body: { name: "Dogs" } });
+  const blocker = new pg.Client(url);
+  await blocker.connect();
+  await blocker.query("BEGIN; SELECT 1 FROM categories FOR UPDATE");
+  const rename = () => shop("PUT", `/categories/${category.id}`, { body: { name: "Hounds" } });
+  for (const { status, headers, body } of await Promise.all(Array.from({ length: 30 }, rename))) {
+    assert.deepEqual([status, body.code], [503, "unavailable"]);
+    assert.ok(headers.has("retry-after"));
+  }
+  await blocker.query("ROLLBACK");
+  await blocker.end();
+  assert.equal((await rename()).status, 200);
+});
+
+test("a server that falls silent is unavailable, and used again when it speaks", async (t) => {
+  const url = await databaseFor(t);
+  const line = await openLine(t, url);
+  const shop = await shopOn(await openNode(t, line.url));
+  assert.equal((await shop("GET", "/pets")).status, 200);
+  line.cut();
+  for (const { status } of await Promise.all([shop("GET", "/pets"), shop("POST", "/categories", { body: { name: "Dogs" } })]))
+    assert.equal(status, 503);
+  line.mend();
+  assert.equal((await shop("GET", "/pets")).status, 200);
+  assert.equal((await shop("POST", "/categories", { body: { name: "Cats" } })).status, 201);
+});
+
+/** Stands between the service and the server; while it is cut, nothing passes and nothing is closed. */
+async function openLine(t: TestContext, url: string): Promise<{ url: string; cut(): void; mend(): void }> {
+  const far = new URL(url);
+  const open = new Set<Socket>();
+  let isCut = false;
+  const listener = createServer((near) => {
+    const onward = connect(Number(far.port), far.hostname);
+    for (const [from, to] of [
+      [near, onward],
+      [onward, near],
+    ] as const) {
+      open.add(from);
+      from.on("data", (bytes) => void (isCut || to.write(bytes)));
+      from.on("error", () => undefined).on("close", () => to.destroy());
+    }
+  }).listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  atEnd(t, () => {
+    listener.close();
+    for (const socket of open) socket.destroy();
+  });
+  const near = new URL(url);
+  near.port = String((listener.address() as AddressInfo).port);
+  return { url: near.href, cut: () => (isCut = true), mend: () => (isCut = false) };
+}
