@@ -53,8 +53,8 @@ suite("custom domains by the rules of the specification, part 1", () => {
   test("rule 3: the project must have been deployed successfully", async () => {
     const { body } = await platform.service.ask<{ id: number }>("POST", "/projects", { body: { name: "Empty", slug: "empty" } });
     const add = () => platform.service.ask<Failure>("POST", `/projects/${body.id}/domains`, { body: { hostname: "www.empty.test" } });
-    const before = await add();
-    assert.deepEqual([before.status, before.body.code], [409, "project_not_deployed"]);
+    const refused = await add();
+    assert.deepEqual([refused.status, refused.body.code], [409, "project_not_deployed"]);
     assert.equal((await platform.deploy(body.id, { "index.html": "x" }, { petstore: { name: 7 } })).status, "failed");
     assert.equal((await add()).status, 409);
     assert.equal((await platform.deploy(body.id, { "index.html": "x" })).status, "ready");

@@ -102,6 +102,6 @@ async function readAll(stream: AsyncIterable<Buffer>): Promise<Buffer> {
 
 function payloadOf(body: Buffer): unknown {
   if (body.length === 0) return null;
-  const { payload }: { payload?: string } = JSON.parse(body.toString());
+  const { payload } = JSON.parse(body.toString()) as { payload?: string };
   return payload === undefined || payload === "" ? null : JSON.parse(Buffer.from(payload, "base64url").toString());
 }

@@ -1,4 +1,5 @@
 import { createServer as createHttpServer } from "node:http";
+import type { Server } from "node:net";
 import { createServer as createTlsServer, createSecureContext, type SecureContext } from "node:tls";
 import type { Challenge } from "../../src/publishing/certificates/acme.ts";
 import { httpChallengePath, tlsAlpnCertificate, tlsAlpnProtocol } from "../../src/publishing/certificates/challenges.ts";
@@ -35,7 +36,7 @@ export async function startChallengeResponder(): Promise<ChallengeResponder> {
   };
 }
 
-function listen(server: import("node:net").Server): Promise<number> {
+function listen(server: Server): Promise<number> {
   return new Promise((done) =>
     server.listen(0, "127.0.0.1", () => {
       const address = server.address();

@@ -60,7 +60,7 @@ describe("renewal information", () => {
     proxy.intercept = {
       after: (request, answer) => {
         if (request.path !== "/dir") return answer;
-        const directory = { ...JSON.parse(answer.body.toString()), renewalInfo: proxy.directoryUrl.replace("/dir", "/ari") };
+        const directory = { ...(JSON.parse(answer.body.toString()) as object), renewalInfo: proxy.directoryUrl.replace("/dir", "/ari") };
         return { ...answer, body: Buffer.from(JSON.stringify(directory)) };
       },
     };

@@ -4,12 +4,14 @@ import { describe, it } from "node:test";
 import { newPrivateKey } from "./csr.ts";
 import { bindExternalAccount, publicJwk, signRequest, thumbprint } from "./jws.ts";
 
-const parse = (text: string) => JSON.parse(Buffer.from(text, "base64url").toString());
+type Jws = { protected: string; payload: string; signature: string };
+
+const parse = (text: string): unknown => JSON.parse(Buffer.from(text, "base64url").toString());
 
 describe("signed requests", () => {
   it("are ES256 over header and payload, and verify with the public key alone", async () => {
     const key = await newPrivateKey();
-    const jws = JSON.parse(signRequest(key, { kid: "https://ca/acct/1" }, { url: "https://ca/x", nonce: "abc", payload: { a: 1 } }));
+    const jws = JSON.parse(signRequest(key, { kid: "https://ca/acct/1" }, { url: "https://ca/x", nonce: "abc", payload: { a: 1 } })) as Jws;
     assert.deepEqual(parse(jws.protected), { alg: "ES256", kid: "https://ca/acct/1", nonce: "abc", url: "https://ca/x" });
     assert.deepEqual(parse(jws.payload), { a: 1 });
     const signature = Buffer.from(jws.signature, "base64url");
@@ -19,7 +21,7 @@ describe("signed requests", () => {
   });
 
   it("have an empty payload for a POST-as-GET", async () => {
-    const jws = JSON.parse(signRequest(await newPrivateKey(), { kid: "k" }, { url: "u", nonce: "n", payload: null }));
+    const jws = JSON.parse(signRequest(await newPrivateKey(), { kid: "k" }, { url: "u", nonce: "n", payload: null })) as Jws;
     assert.equal(jws.payload, "");
   });
 
@@ -27,7 +29,7 @@ describe("signed requests", () => {
     const key = await newPrivateKey();
     const { d } = key.export({ format: "jwk" });
     const jws = signRequest(key, { jwk: publicJwk(key) }, { url: "u", nonce: "n", payload: publicJwk(key) });
-    assert.ok(!JSON.stringify(parse(JSON.parse(jws).protected)).includes(String(d)));
+    assert.ok(!JSON.stringify(parse((JSON.parse(jws) as Jws).protected)).includes(String(d)));
     assert.deepEqual(Object.keys(publicJwk(key)), ["crv", "kty", "x", "y"]);
   });
 
@@ -48,7 +50,7 @@ describe("signed requests", () => {
     const secret = Buffer.from("a secret of the operator");
     const bound = JSON.parse(
       JSON.stringify(bindExternalAccount(key, { keyId: "kid", hmacKey: secret.toString("base64url") }, "https://ca/new")),
-    );
+    ) as Jws;
     assert.deepEqual(parse(bound.protected), { alg: "HS256", kid: "kid", url: "https://ca/new" });
     assert.deepEqual(parse(bound.payload), publicJwk(key));
     assert.equal(bound.signature, createHmac("sha256", secret).update(`${bound.protected}.${bound.payload}`).digest("base64url"));

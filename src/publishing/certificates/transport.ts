@@ -65,7 +65,7 @@ function exchangeOnce(url: URL, options: RequestOptions, body: string | undefine
     const sent = request(url, options, (response) => {
       readBody(response, url).then(
         (bytes) => answered({ status: response.statusCode ?? 0, headers: response.headers, body: bytes }),
-        (error: unknown) => {
+        (error: Error) => {
           sent.destroy();
           failed(error);
         },
