@@ -1,112 +1,109 @@
-/**
- * What limits cost: `node bench/limits.ts`. The memory decision in nanoseconds, the bytes of an account that was active
- * in the minute, and the limiter in Redis beside a bare `INCR` on the same sort of connection.
- */
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { Redis } from "iovalkey";
-import { pushLimitHeaders, type Quota } from "../src/callers/limits/limits.ts";
-import { type MemoryLimiter, openMemoryLimiter } from "../src/callers/limits/memory.ts";
-import { startRedis } from "../src/callers/limits/redis-process.ts";
+import type { Quota } from "../src/callers/limits/limits.ts";
+import { openMemoryLimiter } from "../src/callers/limits/memory.ts";
+import { startRedis } from "../test/support/redis-process.ts";
 import { openRedisLimiter } from "../src/callers/limits/redis.ts";
+import { byTurns, median, type Figure } from "./figures.ts";
+import { firstLine, requestsPerSecond, stop } from "./load.ts";
 
 const free: Quota = { perMinute: 60, perDay: 1_000 };
 const plenty: Quota = { perMinute: 1e9, perDay: 1e9 };
 const accounts = 100_000;
+const rounds = 5;
 
-export type LimitFigures = {
-  decisionNs: number;
-  decisionAndHeadersNs: number;
-  refusalNs: number;
-  snapshotMs: number;
-  bytesPerAccount: number;
-  redisPerSecond: number;
-  incrPerSecond: number;
-  redisRatio: number;
-};
+/** What limits cost: a decision, the memory of active accounts, requests with and without them, and Redis beside `INCR`. */
+export async function measureLimits(): Promise<Figure[]> {
+  return [measureDecision(), measureMemory(), await measureThroughput(), await measureRedis()];
+}
 
-/** Measures all of it, in about ten seconds. */
-export async function measureLimits(): Promise<LimitFigures> {
-  const bytesPerAccount = measureMemory();
+function measureDecision(): Figure {
   const limiter = openMemoryLimiter({ clock: Date.now, addressQuota: free });
-  const decisionNs = nsOf((i) => limiter.account(i % accounts, i % accounts, plenty));
-  const decisionAndHeadersNs = nsOf((i) => pushLimitHeaders([], limiter.account(i % accounts, i % accounts, plenty)));
-  const refusalNs = nsOf((i) => limiter.account(i % accounts, i % accounts, { perMinute: 1, perDay: 1 }));
-  const snapshotMs = msOfSnapshot(limiter);
-  return { decisionNs, decisionAndHeadersNs, refusalNs, snapshotMs, bytesPerAccount, ...(await measureRedis()) };
+  const ns = nsOf((i) => limiter.account(i % accounts, i % accounts, plenty));
+  return { what: "a decision in memory / 1 µs", ours: ns, against: 1_000, unit: "ns", ratio: ns / 1_000, goal: "≤ 1" };
 }
 
 /** The median of seven rounds. */
 function nsOf(work: (i: number) => unknown): number {
   const operations = 500_000;
-  const rounds = Array.from({ length: 7 }, () => {
+  const times = Array.from({ length: 7 }, () => {
     const start = performance.now();
     for (let i = 0; i < operations; i++) work(i);
     return ((performance.now() - start) * 1e6) / operations;
   });
-  return median(rounds);
+  return median(times);
 }
 
-function msOfSnapshot(limiter: MemoryLimiter): number {
-  const start = performance.now();
-  let characters = 0;
-  for (const piece of limiter.snapshot()) characters += piece.length;
-  if (characters === 0) throw new Error("the snapshot is empty");
-  return performance.now() - start;
-}
-
-function measureMemory(): number {
-  if (globalThis.gc === undefined) throw new Error("run with --expose-gc");
-  gc!();
+function measureMemory(): Figure {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  collect();
   const before = process.memoryUsage().heapUsed;
   const limiter = openMemoryLimiter({ clock: Date.now, addressQuota: free });
   for (let i = 0; i < accounts * 5; i++) limiter.account(i % accounts, i % accounts, free);
-  gc!();
-  const bytes = process.memoryUsage().heapUsed - before;
-  return bytes / limiter.size();
+  collect();
+  const mib = (process.memoryUsage().heapUsed - before) / 1_048_576;
+  if (limiter.size() < accounts) throw new Error("the limiter forgot accounts");
+  return { what: "100,000 accounts active in a minute / 64 MiB", ours: mib, against: 64, unit: "MiB", ratio: mib / 64, goal: "≤ 1" };
 }
 
-/** Both by turns, five rounds each, 64 requests at once on one connection. */
-async function measureRedis(): Promise<Pick<LimitFigures, "redisPerSecond" | "incrPerSecond" | "redisRatio">> {
+async function measureThroughput(): Promise<Figure> {
+  const limited = await openApi("on");
+  const unlimited = await openApi("off");
+  const load = (api: { url: string; key: string }) => requestsPerSecond({ url: `${api.url}/pets`, key: api.key, connections: 64 });
+  try {
+    const figures = await byTurns(
+      rounds,
+      () => load(limited),
+      () => load(unlimited),
+    );
+    return { what: "GET /v1/pets with limits / without", ...figures, unit: "requests/s", goal: "≥ 0.9" };
+  } finally {
+    await limited.stop();
+    await unlimited.stop();
+  }
+}
+
+async function openApi(limits: "on" | "off"): Promise<{ url: string; key: string; stop(): Promise<void> }> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "api-server.ts")], {
+    env: { ...process.env, LIMITS: limits },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const { url, key } = JSON.parse(await firstLine(child)) as { url: string; key: string };
+  return { url, key, stop: () => stop(child) };
+}
+
+/** 64 requests at once on one connection each. */
+async function measureRedis(): Promise<Figure> {
   const server = await startRedis();
   const bare = new Redis(server.url);
   const log = { info: () => undefined, warn: () => undefined };
   const limiter = await openRedisLimiter({ url: server.url, addressQuota: free, clock: Date.now, log });
-  const incr: number[] = [];
-  const limited: number[] = [];
-  for (let round = 0; round < 6; round++) {
-    const [bareRate, limitedRate] = [
-      await perSecond((i) => bare.incr(`bare:${i % 1_000}`)),
-      await perSecond((i) => limiter.account(i % 1_000, i % 1_000, plenty)),
-    ];
-    if (round === 0) continue;
-    incr.push(bareRate);
-    limited.push(limitedRate);
+  try {
+    const figures = await byTurns(
+      rounds,
+      () => perSecond((i) => limiter.account(i % 1_000, i % 1_000, plenty)),
+      () => perSecond((i) => bare.incr(`bare:${i % 1_000}`)),
+    );
+    if (limiter.mode() !== "shared") throw new Error("Redis was lost while measuring");
+    return { what: "a decision in Redis / bare INCR, 64 at once", ...figures, unit: "decisions/s", goal: "≥ 0.8" };
+  } finally {
+    await limiter.close();
+    bare.disconnect();
+    await server.remove();
   }
-  if (limiter.mode() !== "shared") throw new Error("Redis was lost while measuring");
-  await limiter.close();
-  bare.disconnect();
-  await server.remove();
-  return { redisPerSecond: median(limited), incrPerSecond: median(incr), redisRatio: median(limited.map((rate, i) => rate / incr[i]!)) };
 }
 
 async function perSecond(request: (i: number) => unknown): Promise<number> {
   const requests = 60_000;
   let next = 0;
-  const client = async () => {
+  const client = async (): Promise<void> => {
     while (next < requests) await request(next++);
   };
   const start = performance.now();
   await Promise.all(Array.from({ length: 64 }, client));
-  return (requests * 1000) / (performance.now() - start);
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
-}
-
-if (import.meta.main) {
-  const { setFlagsFromString } = await import("node:v8");
-  const { runInNewContext } = await import("node:vm");
-  setFlagsFromString("--expose-gc");
-  globalThis.gc = runInNewContext("gc") as NodeJS.GCFunction;
-  console.table(await measureLimits());
+  return (requests * 1_000) / (performance.now() - start);
 }

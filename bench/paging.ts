@@ -78,7 +78,12 @@ function pagesOf(database: DatabaseSync, accountId: number, { query, where }: Fi
     )
     .get() as Record<string, string | number>;
   const position = columns.map((column) => row[column] ?? 0);
-  const link = pageOf("/pets", asked, Array.from({ length: limit + 1 }), () => position).headers["link"];
+  const link = pageOf(
+    "/pets",
+    asked,
+    Array.from({ length: limit + 1 }, () => ({})),
+    () => position,
+  ).headers["link"];
   const parameters = new URLSearchParams(Object.entries(asked).map(([name, value]) => [name, String(value)]));
   const last = /<\/v1([^>]+)>/.exec(link ?? "")?.[1] ?? "";
   const what = Object.entries(query).map(([name, value]) => `${name}=${value}`);

@@ -3,7 +3,7 @@
  * driver, which 64 callers use with prepared statements and its pool as it comes, on the same server and rows.
  */
 import pg from "pg";
-import { startPostgres } from "../src/platform/db/postgres-process.ts";
+import { startPostgres } from "../test/support/postgres-process.ts";
 import { byTurns, type Figure } from "./figures.ts";
 import { requestsPerSecond } from "./load.ts";
 import { makeFolder, openShop } from "./shop.ts";

@@ -1,5 +1,5 @@
 import { spawn, execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { once } from "node:events";
@@ -35,9 +35,9 @@ export async function openShop({ dataDir, key, accountId }: ShopFolder, env: Rec
   const origin = `http://127.0.0.1:${port}`;
   const child = spawn(process.execPath, [entry, "serve"], {
     env: { ...process.env, DATA_DIR: dataDir, PORT: String(port), EDGE_HTTP_PORT: "0", EDGE_HTTPS_PORT: "0", ...env },
-    stdio: ["ignore", "pipe", "inherit"],
+    // its log goes to a file, as a supervisor has it: a reader here would take the processor from what is measured
+    stdio: ["ignore", openSync(join(dataDir, "log"), "a"), "inherit"],
   });
-  child.stdout.resume();
   await Promise.race([answers(`${origin}/readyz`), once(child, "exit").then(() => Promise.reject(new Error("the service did not start")))]);
   const url = `${origin}/v1`;
   const ask = (method: string, path: string, body?: unknown): Promise<Response> =>

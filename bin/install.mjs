@@ -71,7 +71,7 @@ function difference(wanted) {
     if (there && existsSync(join(root, path))) {
       if (there.version !== entry.version || there.integrity !== entry.integrity)
         return `${name} is not version ${entry.version} of the lock file`;
-    } else if (!(production && entry.dev) && !(entry.optional && !fits(entry))) return `${name} is missing`;
+    } else if (!(production && entry.dev) && !(entry.optional && mayBeLeftOut(entry))) return `${name} is missing`;
   }
   const stray = Object.keys(installed).find((path) => !wanted[path] && existsSync(join(root, path)));
   return stray && `${stray.slice("node_modules/".length)} is not in the lock file`;
@@ -83,6 +83,11 @@ function packagesOf(file) {
   } catch {
     return undefined;
   }
+}
+
+/** An optional package that is for every platform may be wanted only by one that is not for this one, and npm leaves out both. */
+function mayBeLeftOut(entry) {
+  return !fits(entry) || !(entry.os || entry.cpu || entry.libc);
 }
 
 /** Whether a package of the lock file is for this platform: `os`, `cpu` and `libc` are names, or names that are ruled out by a `!`. */

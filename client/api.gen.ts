@@ -134,7 +134,7 @@ export type Schemas = {
       resetAt: string;
     };
     /** How near the key is to a ban. */
-    key: {
+    key?: {
       /** The key that the request was made with. */
       id: number;
       /** Requests over a limit within the last minute. */

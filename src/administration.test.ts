@@ -31,7 +31,15 @@ async function openScene(t: TestContext) {
     rmSync(folder, { recursive: true });
   });
   const limiter = openMemoryLimiter({ clock, addressQuota: free });
-  const admin = openAdministration({ db, clock, verifier, limiter, announcer: noOtherNodes, announce: async () => {} });
+  const admin = openAdministration({
+    db,
+    clock,
+    verifier,
+    limiter,
+    announcer: noOtherNodes,
+    announce: async () => {},
+    publicUrl: "https://pets.example",
+  });
   return { db, time, verifier, limiter, admin, shop: (name: string) => admin["accounts.create"]({ name, plan: "pro" }) };
 }
 
@@ -227,6 +235,12 @@ async function fill(db: Database, account: number): Promise<void> {
       VALUES (${account}, 60000, 'key', ${start}, '1', 1, 0, 0)`);
     await tx.query(sql`INSERT INTO idempotency (account_id, target, key, body_hash, status, headers, created_at)
       VALUES (${account}, 'POST /v1/pets', 'k', 'h', 201, '{}', ${start})`);
+    await tx.query(sql`INSERT INTO members (account_id, id, email, email_key, role, salt, created_at)
+      VALUES (${account}, 1, 'a@a.example', 'a@a.example', 'owner', 's', ${start})`);
+    await tx.query(sql`INSERT INTO sign_in_links (account_id, member_id, hash, expires_at)
+      VALUES (${account}, 1, ${`link ${account}`}, ${start})`);
+    await tx.query(sql`INSERT INTO sessions (account_id, id, member_id, hash, address, user_agent, created_at, seen_at)
+      VALUES (${account}, 1, 1, ${`session ${account}`}, '192.0.2.1', 'Test', ${start}, ${start})`);
     await publish(tx, account);
   });
 }

@@ -14,6 +14,8 @@ import {
   type Key,
 } from "./callers/keys/keys.ts";
 import { countKeys, deleteKey, deleteKeys, findKey, insertKey, listKeys, setExpiry, type NewKey } from "./callers/keys/keys.store.ts";
+import { emailOf, roles, shownInvited, shownMember, type Member } from "./callers/people/people.ts";
+import { findMemberByEmail, invite, listMembers, removeMember, reset } from "./callers/people/people.store.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { Database, Queryable, Transaction } from "./platform/db/database.ts";
 import type { Change } from "./platform/jobs/changes.ts";
@@ -25,6 +27,7 @@ import { deleteProjectsOf } from "./publishing/projects/projects.store.ts";
 
 const listMax = 1_000;
 const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+const email = Type.String({ maxLength: 254 });
 const figure = Type.Integer({ minimum: 1, maximum: quotaMax });
 const terms = { plan: Type.Enum([...plans]), perMinute: Type.Optional(figure), perDay: Type.Optional(figure) };
 const keyTerms = {
@@ -51,8 +54,9 @@ export function openAdministration(options: {
   announcer: Announcer;
   /** Tells those who keep something of an account in memory, as the edge its domains. */
   announce: (change: Change) => Promise<void>;
+  publicUrl: string;
 }) {
-  const { db, clock, verifier, limiter, announcer, announce } = options;
+  const { db, clock, verifier, limiter, announcer, announce, publicUrl } = options;
   const announceAccount = (tx: Transaction, subject: number) => announcer.announce(tx, { kind: "account", subject });
   const announceKey = (tx: Transaction, subject: number) => announcer.announce(tx, { kind: "key", subject });
   return {
@@ -156,6 +160,44 @@ export function openAdministration(options: {
       const unbanned = await limiter.unban(keyId);
       return { id: key.id, account: key.accountId, prefix: key.prefix, unbanned };
     }),
+
+    /**
+     * Makes a sign-in link, shown here only, for a member, who is made where there is none with this email. Without a
+     * role the first one becomes an owner. Without an email the owner gives one after signing in.
+     */
+    "members.invite": operation({ account: id, email: Type.Optional(email), role: Type.Optional(Type.Enum([...roles])) }, async (input) => {
+      const { account, role } = input;
+      const invited = await db.write(async (tx) => {
+        await demandAccount(tx, account);
+        return invite(tx, account, { email: input.email ?? null, role }, clock());
+      });
+      return shownInvited(publicUrl, invited);
+    }),
+
+    /** Takes a member's password and sessions away, and makes a new sign-in link, shown here only. */
+    "members.reset": operation({ account: id, email }, async ({ account, email: text }) => {
+      const invited = await db.write(async (tx) => {
+        const { id: memberId } = await demandMember(tx, account, text);
+        return reset(tx, account, memberId, clock());
+      });
+      if (!invited) throw noMember(text);
+      return shownInvited(publicUrl, invited);
+    }),
+
+    "members.list": operation({ account: id }, async ({ account }) => {
+      await demandAccount(db, account);
+      return { members: (await listMembers(db, account)).map(shownMember) };
+    }),
+
+    /** Removes a member, whose sessions and links end with the answer. */
+    "members.remove": operation({ account: id, email }, async ({ account, email: text }) => {
+      const gone = await db.write(async (tx) => {
+        const { id: memberId } = await demandMember(tx, account, text);
+        return removeMember(tx, account, memberId);
+      });
+      if (!gone) throw noMember(text);
+      return { member: shownMember(gone) };
+    }),
   };
 }
 
@@ -180,6 +222,17 @@ async function demandAccount(db: Queryable, accountId: number): Promise<Account>
   const account = await findAccount(db, accountId);
   if (!account) throw absent("account", accountId);
   return account;
+}
+
+async function demandMember(db: Queryable, accountId: number, text: string): Promise<Member> {
+  await demandAccount(db, accountId);
+  const member = await findMemberByEmail(db, accountId, emailOf(text));
+  if (!member) throw noMember(text);
+  return member;
+}
+
+function noMember(text: string): Problem {
+  return new Problem("not_found", `The account has no member ${text.trim()}.`);
 }
 
 function absent(what: string, which: number): Problem {

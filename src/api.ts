@@ -1,5 +1,5 @@
 import type { BlockList } from "node:net";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import sql from "sql-template-tag";
 import { stringify } from "yaml";
@@ -14,6 +14,8 @@ import { addPages, openApp } from "./platform/http/app.ts";
 import type { Gate } from "./platform/http/caller.ts";
 import { describe, type Description } from "./platform/http/description.ts";
 import type { Operation } from "./platform/http/operation.ts";
+import { dashboardPrefix } from "./platform/http/prefix.ts";
+import { apiRealm, dashboardRealm } from "./platform/http/realms.ts";
 import { addOperations } from "./platform/http/routes.ts";
 import { describedOperations } from "./publishing.ts";
 import { countTraffic } from "./platform/http/traffic.ts";
@@ -21,6 +23,7 @@ import { categoryRoutes } from "./store/categories/categories.routes.ts";
 import { inventoryRoutes } from "./store/inventory/inventory.routes.ts";
 import { orderRoutes } from "./store/orders/orders.routes.ts";
 import { petRoutes } from "./store/pets/pets.routes.ts";
+import { addWeb, sendPage, type Web } from "./web.ts";
 
 /** When GET /pets/{petId} was deprecated: it was so from the first release on. */
 const getPetDeprecated = Date.UTC(2026, 0, 1);
@@ -51,10 +54,14 @@ function operationsOf(options: OperationOptions): Operation[] {
   ];
 }
 
+/** What signed-in people call: every operation of the API, and those about themselves and their account's access. */
+export type Dashboard = { gate: Gate; operations: Operation[] };
+
 export type ApiOptions = MetricsOptions & {
   db: Database;
   clock: Clock;
   gate: Gate;
+  dashboard: Dashboard;
   limiter: Limiter;
   flushUsage: () => Promise<void>;
   log: Logger;
@@ -62,21 +69,27 @@ export type ApiOptions = MetricsOptions & {
   /** The operations of projects and domains. */
   publishing: Operation[];
   trustedProxies: BlockList;
+  /** The web application, where it has been built. */
+  web?: Web | undefined;
   /** Whether the service takes requests: false while it stops. */
   ready: () => boolean;
 };
 
-/** Builds the HTTP side of the service: the conventions, the operations, the description, the probes. */
+/** Builds the HTTP side of the service: the conventions, the operations, the description, the probes, the web application. */
 export function openApi(options: ApiOptions): FastifyInstance {
-  const { db, clock, gate, log, trustedProxies, ready } = options;
+  const { db, clock, gate, dashboard, log, trustedProxies, web, ready } = options;
   const traffic = countTraffic();
-  const app = openApp({ gate, log, trustedProxies, onAnswered: traffic.onAnswered });
+  const realms = [apiRealm(gate), dashboardRealm(dashboard.gate)] as const;
+  const notFoundPage = web && ((request: FastifyRequest, reply: FastifyReply) => sendPage(request, reply.code(404), web));
+  const app = openApp({ realms, log, trustedProxies, onAnswered: traffic.onAnswered, notFoundPage });
   const operations = operationsOf(options);
   addOperations(app, operations, { db, clock });
+  addOperations(app, [...operations, ...dashboard.operations], { db, clock }, dashboardPrefix);
   addPages(app, (pages) => {
     addDescription(pages, describe(operations));
     addProbes(pages, db, ready);
     addMetrics(pages, { ...options, traffic });
+    if (web) addWeb(pages, web);
   });
   return app;
 }

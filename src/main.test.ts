@@ -82,6 +82,7 @@ test("while a process serves the folder it runs the commands, and knows of each 
     limiter: { unban: () => false },
     announcer: noOtherNodes,
     announce: async () => {},
+    publicUrl: "https://pets.example",
   });
   const socket = await openSocket(socketPath({ dataDir }), administration, assert.ifError);
   t.after(async () => {
@@ -187,4 +188,29 @@ test("the settings are listed with values, defaults and meanings", async (t) => 
   const { settings } = await json<{ settings: { name: string; value: string; default: string }[] }>("settings");
   const line = settings.find(({ name }) => name === "DATA_DIR");
   assert.deepEqual([line?.value, line?.default], [dataDir, "./data"]);
+});
+
+type Invited = { member: { id: number; email: string; role: string }; link: string };
+
+test("members are invited, reset and removed by command, each time with a new sign-in link of the public origin", async (t) => {
+  const { petstore, json } = openShell(t);
+  await json("accounts", "create", "--name", "Paws", "--plan", "pro");
+  const ann = ["--account", "1", "--email", "ann@paws.example"];
+  const { member, link } = await json<Invited>("members", "invite", ...ann);
+  assert.deepEqual([member.email, member.role], ["ann@paws.example", "owner"]);
+  const { out } = await petstore(["members", "reset", ...ann], { PUBLIC_URL: "https://pets.example" });
+  const again = /^https:\/\/pets\.example\/sign-in#token=([\w-]{43})$/m.exec(out)?.[1];
+  assert.ok(again && !link.endsWith(again));
+  assert.match(link, /^http:\/\/localhost:8080\/sign-in#token=[\w-]{43}$/);
+
+  const ben = ["--account", "1", "--email", "ben@paws.example"];
+  assert.equal((await json<Invited>("members", "invite", ...ben)).member.role, "member");
+  assert.match((await petstore(["members", "remove", ...ann])).err, /needs an owner/);
+  await json("members", "remove", ...ben);
+  const { members } = await json<{ members: Invited["member"][] }>("members", "list", "--account", "1");
+  assert.deepEqual(
+    members.map(({ email }) => email),
+    ["ann@paws.example"],
+  );
+  assert.match((await petstore(["members", "reset", ...ben])).err, /no member ben@paws\.example/);
 });

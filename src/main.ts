@@ -6,6 +6,7 @@ import { domainCommands } from "./commands/domains.ts";
 import { exporting } from "./commands/export.ts";
 import { importing } from "./commands/import.ts";
 import { keysCreate, keysList, keysRevoke, keysRotate, keysUnban } from "./commands/keys.ts";
+import { membersInvite, membersList, membersRemove, membersReset } from "./commands/members.ts";
 import { migrate } from "./commands/migrate.ts";
 import { serve } from "./commands/serve.ts";
 import { settings } from "./commands/settings.ts";
@@ -23,6 +24,10 @@ const commands: Command[] = [
   keysRotate,
   keysRevoke,
   keysUnban,
+  membersInvite,
+  membersList,
+  membersReset,
+  membersRemove,
   importing(client),
   exporting(client),
   deploying(client),
@@ -79,7 +84,8 @@ function helpOn(args: string[]): number {
   if (first === "--help" || first === "-h" || first === "help") {
     const width = Math.max(...commands.map(({ name }) => name.length));
     const lines = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
-    return print(["Usage: petstore COMMAND [OPTIONS] [--json] [--help]", "", ...lines].join("\n"));
+    const more = "petstore COMMAND --help shows what a command takes.";
+    return print(["Usage: petstore COMMAND [OPTIONS] [--json] [--help]", "", ...lines, "", more].join("\n"));
   }
   if (first === undefined) return misuse("a command is needed", commands);
   const meant = commands.filter(({ name }) => name.startsWith(`${first} `));

@@ -11,9 +11,9 @@ const firstAccount = { name: "My shop", plan: "business" };
 /** Starts the service, tells people where it is, and stops it at SIGTERM or SIGINT; resolves when it has stopped. */
 export async function serve(settings: Settings): Promise<void> {
   const { log, close: closeLog } = openLog(settings.logLevel);
+  const stopAsked = stopSignal();
   try {
     const service = await openService(settings, { clock: systemClock, log });
-    const stopAsked = stopSignal();
     try {
       await Promise.race([begin(service, settings, log), stopAsked]);
     } catch (error) {

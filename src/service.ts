@@ -1,6 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { openAdministration, type Administration } from "./administration.ts";
 import { openApi } from "./api.ts";
+import { openDashboard } from "./dashboard.ts";
+import { forgetEnded } from "./callers/people/sessions.store.ts";
 import { openGate } from "./callers/gate.ts";
 import { openKeyVerifier } from "./callers/keys/verify.ts";
 import { openUsageRecorder } from "./callers/usage/recorder.ts";
@@ -19,6 +21,7 @@ import { openSocket } from "./platform/socket.ts";
 import type { Settings } from "./settings.ts";
 import { openPublishing, type Publishing } from "./publishing.ts";
 import { openStorage, socketPath } from "./storage.ts";
+import { readWeb } from "./web.ts";
 
 const lockWaitMs = 2_000;
 const limitsEveryMs = 1_000;
@@ -61,19 +64,24 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
   const counting = await openCounting(settings, { clock, log, redis });
   const { limiter } = counting;
   const changes = openLocalChanges();
-  const administration = openAdministration({ db, clock, verifier, limiter, announcer, announce: changes.announce });
+  const { announce } = changes;
+  const { getPetSunset, trustedProxies, metricsFrom, publicUrl } = settings;
+  const administration = openAdministration({ db, clock, verifier, limiter, announcer, announce, publicUrl });
   const usage = openUsageRecorder({ db, clock });
   // An answer that lacks the last seconds is better than none.
   const flushUsage = () => usage.flush().catch(onError);
   let ready = false;
+  const web = await readWeb();
+  if (!web) log.warn("the web application has not been built: run `npm start`");
   const refusals = countRefusals();
   const gate = openGate({ verifier, limiter, usage, onRefused: refusals.count });
-  const { getPetSunset, trustedProxies, metricsFrom } = settings;
+  const dashboard = openDashboard({ db, clock, limiter, administration, publicUrl, onRefused: refusals.count, onError });
   const publishing = openPublishing({ settings, db, clock, log, changes });
   const app = openApi({
     db,
     clock,
     gate,
+    dashboard,
     limiter,
     flushUsage,
     publishing: publishing.operations,
@@ -82,6 +90,7 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
     log,
     getPetSunset,
     trustedProxies,
+    web,
     ready: () => ready,
   });
 
@@ -91,7 +100,7 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
     const published = storage.ready.then(() => publishing.start());
     published.catch(() => undefined); // told by `ready`
     if (db.engine === "sqlite") await published;
-    const address = await app.listen({ port: settings.port, host: settings.host });
+    const address = await listen(app, settings);
     const becameReady = published.then(() => node.beat()).then(() => void (ready = true));
     becameReady.catch(() => undefined); // told by `ready`
     const jobs = [
@@ -100,6 +109,7 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
       repeat(usageEveryMs, () => usage.flush(), onError),
       repeat(cleanEveryMs, () => db.write((tx) => forgetOldAnswers(tx, clock())), onError),
       repeat(cleanEveryMs, () => expireUsage(db, clock()), onError),
+      repeat(cleanEveryMs, () => db.write((tx) => forgetEnded(tx, clock())), onError),
       repeat(cleanEveryMs, () => (db.engine === "sqlite" ? Promise.resolve() : expireNodes(db)), onError),
     ];
     const close = async (): Promise<void> => {
@@ -119,6 +129,18 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
     await counting.close();
     await verifier.close();
     await storage.close();
+    throw error;
+  }
+}
+
+async function listen(app: FastifyInstance, { port, host }: Settings): Promise<string> {
+  try {
+    return await app.listen({ port, host });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EADDRINUSE") throw new Error(`PORT=${port} is taken on ${host}: set PORT to a free one`, { cause: error });
+    if (code === "EADDRNOTAVAIL" || code === "EACCES")
+      throw new Error(`HOST=${host} PORT=${port} cannot be listened on (${code})`, { cause: error });
     throw error;
   }
 }

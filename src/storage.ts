@@ -77,8 +77,16 @@ async function openEngine({ dataDir, databaseUrl }: Pick<Settings, "dataDir" | "
   const { openSqlite } = await import("./platform/db/sqlite.ts");
   const file = join(dataDir, "petstore.db");
   closeSync(openSync(file, "a", 0o600)); // the database's other files take over this mode
-  return openSqlite(file);
+  try {
+    return openSqlite(file);
+  } catch (error) {
+    if (!damaged.has((error as { errcode?: number }).errcode ?? 0)) throw error;
+    throw new Error(`${file} is damaged (${(error as Error).message}): restore it from a backup`, { cause: error });
+  }
 }
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB. */
+const damaged = new Set([11, 26]);
 
 /** What came of a try: the outcome, or why the database does not answer. Any other error is thrown. */
 async function tried(update: () => Promise<string[]>): Promise<{ migrated: string[] } | { away: Error }> {

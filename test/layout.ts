@@ -19,8 +19,10 @@ const directions: Record<string, string[]> = {
   ],
   "src/importing": ["src/platform", "client"],
   "src/server.ts": ["src/service.ts", "src/settings.ts", "src/platform"],
+  "src/dashboard.ts": ["src/api.ts", "src/callers", "src/platform"],
   "src/service.ts": [
     "src/publishing.ts",
+    "src/dashboard.ts",
     "src/administration.ts",
     "src/api.ts",
     "src/storage.ts",
@@ -28,6 +30,7 @@ const directions: Record<string, string[]> = {
     "src/membership.ts",
     "src/metrics.ts",
     "src/settings.ts",
+    "src/web.ts",
     "src/platform",
     "src/store",
     "src/callers",
@@ -39,8 +42,9 @@ const directions: Record<string, string[]> = {
   "src/storage.ts": ["src/settings.ts", "src/platform"],
   "src/membership.ts": ["src/callers", "src/platform"],
   "src/metrics.ts": ["src/callers", "src/platform"],
-  "src/api.ts": ["src/metrics.ts", "src/publishing.ts", "src/platform", "src/store", "src/callers", "src/publishing"],
+  "src/api.ts": ["src/metrics.ts", "src/publishing.ts", "src/web.ts", "src/platform", "src/store", "src/callers", "src/publishing"],
   "src/settings.ts": ["src/publishing", "src/platform"],
+  "src/web.ts": ["src/platform"],
 
   "src/store/orders": ["src/store/inventory", "src/store/pets", "src/store/categories", "src/platform"],
   "src/store/inventory": ["src/store/pets", "src/store/categories", "src/platform"],
@@ -48,6 +52,7 @@ const directions: Record<string, string[]> = {
   "src/store/categories": ["src/platform"],
 
   "src/callers/gate.ts": ["src/callers/usage", "src/callers/limits", "src/callers/keys", "src/callers/accounts", "src/platform"],
+  "src/callers/people": ["src/callers/limits", "src/callers/keys", "src/callers/accounts", "src/platform"],
   "src/callers/usage": ["src/callers/limits", "src/callers/keys", "src/callers/accounts", "src/platform"],
   "src/callers/limits": ["src/callers/keys", "src/callers/accounts", "src/platform"],
   "src/callers/keys": ["src/callers/accounts", "src/platform"],
@@ -67,11 +72,15 @@ const directions: Record<string, string[]> = {
 
   "src/platform": [],
   client: ["src/platform/problem.ts"],
-  web: ["client"],
-  bench: ["src", "client"],
+  "web/texts": [],
+  "web/frame": ["web/texts"],
+  "web/reference": ["web/frame", "web/texts"],
+  "web/start": ["web/frame", "web/texts"],
+  web: ["client", "web"],
+  bench: ["src", "client", "test/support"],
   bin: ["src/main.ts"],
 };
-const mayUseRoutesAndInnerFiles = /^(src\/(service|publishing|api|counting|membership|callers\/gate)\.ts|bench)$/;
+const mayUseRoutesAndInnerFiles = /^(src\/(service|dashboard|publishing|api|counting|membership|callers\/gate)\.ts|bench)$/;
 const mayReadEnvironment = /^(src\/settings\.ts$|bin\/|bench\/)/;
 const mayReadTime = /^(src\/platform\/clock\.ts$|web\/|bench\/|bin\/)/;
 const linesMax = 300;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { ServiceOptions } from "../src/service.ts";
-import { startRedis } from "../src/callers/limits/redis-process.ts";
+import { startRedis } from "./support/redis-process.ts";
 import { createAccount, startServer, type ServerProcess } from "./support/server-process.ts";
 import { ask, startService, type Reply, type TestService } from "./support/service.ts";
 

@@ -20,20 +20,21 @@ async function refusalOf(server: ServerProcess): Promise<string> {
 }
 
 suite("a server as a process", { concurrency: 2 }, () => {
-  test("the first start makes an account and prints its key, once; a second start prints no secret", async (t) => {
+  test("the first start makes an account and prints its key, once, and no link to a page that is not there; a second start prints no secret", async (t) => {
     const dataDir = join(temporaryFolder(t), "data");
     const first = spawnServer(t, dataDir);
     const address = await addressOf(first);
     const key = keyIn(first.out());
     const { status, body } = await ask<{ plan: string }>(`${address}/v1/account`, "GET", { key });
     assert.deepEqual([status, body.plan], [200, "business"]);
+    assert.doesNotMatch(first.out(), /sign-in|token=/);
     assert.equal(statSync(dataDir).mode & 0o777, 0o700);
     first.kill("SIGTERM");
     assert.equal(await first.ended, 0);
 
     const second = spawnServer(t, dataDir);
     assert.equal((await ask(`${await addressOf(second)}/v1/pets`, "GET", { key })).status, 200);
-    assert.doesNotMatch(second.out() + second.err(), /ps[kp]_/);
+    assert.doesNotMatch(second.out() + second.err(), /ps[kp]_|token=/);
     assert.match(second.out(), /Pet Store is at/);
   });
 

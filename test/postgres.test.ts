@@ -12,22 +12,22 @@ import { makeKey } from "../src/callers/keys/keys.ts";
 import { systemClock } from "../src/platform/clock.ts";
 import { migrate, migrationsFor } from "../src/platform/db/migrate.ts";
 import { AccessError } from "../src/platform/db/postgres-errors.ts";
-import { startPostgres, type PostgresProcess } from "../src/platform/db/postgres-process.ts";
+import { startPostgres, type PostgresProcess } from "./support/postgres-process.ts";
 import { openPostgres } from "../src/platform/db/postgres.ts";
 import { openService, type Service } from "../src/service.ts";
 import { loadSettings } from "../src/settings.ts";
 import type { Failure } from "./support/models.ts";
 import { temporaryFolder } from "./support/folder.ts";
-import { administer, flags, newDatabase } from "./support/postgres.ts";
+import { administer, newDatabase } from "./support/postgres.ts";
 import { spawnServer } from "./support/process.ts";
 import { ask, type Asked } from "./support/service.ts";
 
 const limits = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 
-/** A server of this file's own, to stop and start. */
+/** A server of this file's own, to stop and start: what it has confirmed outlives that. */
 let server: PostgresProcess;
 before(async () => {
-  server = await startPostgres(flags);
+  server = await startPostgres(["fsync=off"]);
 });
 after(() => server.remove());
 
@@ -105,7 +105,8 @@ test("a database that is lost is unavailable, and used again when it is back", a
   assert.equal((await ask(`${node.address}/readyz`, "GET")).status, 503);
 
   await server.start();
-  assert.equal((await shop("POST", "/categories", { body: { name: "Cats" } })).status, 201);
+  const back = await shop("POST", "/categories", { body: { name: "Cats" } });
+  assert.equal(back.status, 201, node.lines.at(-1) ?? "");
   assert.equal((await shop("GET", "/categories")).status, 200);
 });
 

@@ -112,17 +112,7 @@ test("an URL in absolute form is served whatever its host; what is no path of th
   for (const origin of ["http://localhost", "http://evil.example:99", "HTTPS://a@b"]) {
     assert.equal((await sendRaw(service.address, `GET ${origin}/v1/pets?limit=1 HTTP/1.1\r\n${lines()}`)).status, 200);
   }
-  for (const target of [
-    "//v1/pets",
-    "*",
-    "http://localhost",
-    "ftp://localhost/v1/pets",
-    "/v1",
-    "/v1/",
-    "/V1/pets",
-    "/v1/pets/1/2",
-    "/v1/../v1/pets",
-  ]) {
+  for (const target of ["//v1/pets", "*", "ftp://localhost/v1/pets", "/v1", "/v1/", "/V1/pets", "/v1/pets/1/2", "/v1/../v1/pets"]) {
     assert.equal((await sendRaw(service.address, `GET ${target} HTTP/1.1\r\n${lines()}`)).status, 404, target);
   }
 });
@@ -185,4 +175,44 @@ test("an expectation that is not known, or a wish to upgrade, is passed over", a
   assert.equal(created.status, 201);
   const upgrade = await sendRaw(service.address, `GET /v1/pets HTTP/1.1\r\n${lines("Connection: Upgrade", "Upgrade: websocket")}`);
   assert.equal(upgrade.status, 200);
+});
+
+test("however its path is spelled, a request to the API passes the gate", async () => {
+  for (const target of ["/%761/nope", "/%761/%", "/%761", "/v1/%", "/%76%31/pets"]) {
+    const { status, headers } = await sendRaw(service.address, `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    assert.deepEqual([status, headers["x-ratelimit-limit"]], [401, "60"], target);
+  }
+  const preflight = await sendRaw(
+    service.address,
+    "OPTIONS /v1/% HTTP/1.1\r\nHost: a\r\nOrigin: b\r\nAccess-Control-Request-Method: GET\r\n\r\n",
+  );
+  assert.equal(preflight.status, 204);
+});
+
+test("one Idempotency-Key is one request, however the path is spelled", async () => {
+  const sent = ["/v1/store/orders", "/v1/store/%6frders", "/%761/store/orders"].map((target) =>
+    sendRaw(
+      service.address,
+      `POST ${target} HTTP/1.1\r\n${lines("Idempotency-Key: spelled", "Content-Type: application/json", `Content-Length: ${order.length}`)}${order}`,
+    ),
+  );
+  for (const answer of sent) await answer.catch(() => undefined);
+  const answers = (await Promise.all(sent))
+    .filter(({ status }) => status === 201)
+    .map(({ body }) => (JSON.parse(body) as { id: number }).id);
+  assert.equal(new Set(answers).size, 1);
+});
+
+test("QUERY is a method that no path has", async () => {
+  for (const more of [[], ["Content-Type: garbage;;"]]) {
+    const answer = await sendRaw(service.address, `QUERY /v1/pets HTTP/1.1\r\n${lines(...more)}`);
+    assert.deepEqual([answer.status, answer.headers["allow"]], [405, "GET, HEAD, OPTIONS, POST"]);
+    assert.equal((await sendRaw(service.address, `QUERY /v1/nope HTTP/1.1\r\n${lines(...more)}`)).status, 404);
+  }
+});
+
+test("two Host headers, and codings other than chunked, are refused", async () => {
+  requireError(await sendRaw(service.address, `GET /v1/pets HTTP/1.1\r\n${lines("Host: b")}`), 400, "invalid_request");
+  const coded = `POST /v1/store/orders HTTP/1.1\r\n${lines("Content-Type: application/json", "Transfer-Encoding: gzip, chunked")}0\r\n\r\n`;
+  requireError(await sendRaw(service.address, coded), 400, "invalid_request");
 });

@@ -48,6 +48,7 @@ export async function administer<K extends keyof Administration>(name: K, input:
         limiter,
         announcer,
         announce: async () => {},
+        publicUrl: here.publicUrl,
       });
       return (await administration[operation](given)) as Answer<K>;
     } finally {

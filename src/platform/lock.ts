@@ -1,5 +1,5 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 /** Another process holds the folder. The message is one line that says who. */
@@ -19,7 +19,7 @@ export class FolderHeldError extends Error {
  * @throws FolderHeldError
  */
 export function lockFolder(folder: string, who: string, waitMs: number): { release(): void } {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const lock = new DatabaseSync(join(folder, "petstore.lock"), { timeout: waitMs });
   // Apart from the lock file: reading that one would drop the POSIX locks that this process has on it.
   const holderFile = join(folder, "petstore.holder");
@@ -36,6 +36,22 @@ export function lockFolder(folder: string, who: string, waitMs: number): { relea
 }
 
 const sqliteBusy = 5;
+
+/** One folder after the other: where one cannot be made, as below /proc, Node's own `recursive` may try for ever. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) {
+    if (statSync(folder).isDirectory()) return;
+    throw new Error(`DATA_DIR=${folder} is not a folder`);
+  }
+  try {
+    if (dirname(folder) !== folder) makeFolder(dirname(folder));
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST" || code === "") throw error;
+    throw new Error(`DATA_DIR: ${folder} cannot be made (${code})`, { cause: error });
+  }
+}
 
 function holderIn(file: string): string {
   try {

@@ -1,4 +1,4 @@
-import { startPostgres, type PostgresProcess } from "../../src/platform/db/postgres-process.ts";
+import { startPostgres, type PostgresProcess } from "./postgres-process.ts";
 import { flags, sharedServer } from "./postgres.ts";
 
 let server: PostgresProcess | undefined;

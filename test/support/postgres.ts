@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { after } from "node:test";
 import pg from "pg";
-import { startPostgres, type PostgresProcess } from "../../src/platform/db/postgres-process.ts";
+import { startPostgres, type PostgresProcess } from "./postgres-process.ts";
 
 /** What tests lose in a power cut nobody misses, and they are faster for it. */
 export const flags = [

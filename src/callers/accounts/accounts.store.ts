@@ -34,6 +34,7 @@ export async function updatePlan(tx: Transaction, id: number, terms: PlanTerms):
 
 /** Every table of an account's rows with its key inside the account, those that refer to others first. */
 const ownedTables = [
+  { table: "members", key: "id" },
   { table: "keys", key: "id" },
   { table: "usage", key: "step, kind, start, name" },
   { table: "idempotency", key: "target, key" },
@@ -44,7 +45,7 @@ const ownedTables = [
 ];
 
 /**
- * Deletes an account with everything it owns; its keys go first, so nothing is added meanwhile. The rows go in
+ * Deletes an account with everything it owns; its members and keys go first, so nothing is added meanwhile. The rows go in
  * transactions of at most `batch` each, so that other accounts' writes never wait for a large shop, and a deletion
  * that is cut short is finished by the next one.
  *

@@ -3,7 +3,7 @@ import { formatDateTime } from "../../platform/http/dates.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { DateTime, Id, named } from "../../platform/http/schemas.ts";
 import { Problem } from "../../platform/problem.ts";
-import { plans, quotaOf, type Plan } from "../accounts/accounts.ts";
+import { plans, quotaOf, type Plan, type Quota } from "../accounts/accounts.ts";
 import { findAccount } from "../accounts/accounts.store.ts";
 import { listKeys } from "../keys/keys.store.ts";
 import type { Limiter } from "./limits.ts";
@@ -24,13 +24,15 @@ export const AccountStanding = named(
     plan: Type.Unsafe<Plan>({ type: "string", enum: [...plans], description: "The plan that the limits come from." }),
     minute: Used("minute"),
     day: Used("day"),
-    key: Type.Object(
-      {
-        id: Id("The key that the request was made with."),
-        strikes: Type.Integer({ description: "Requests over a limit within the last minute." }),
-        strikesRemaining: Type.Integer({ description: "How many more there may be before the key is banned." }),
-      },
-      { description: "How near the key is to a ban." },
+    key: Type.Optional(
+      Type.Object(
+        {
+          id: Id("The key that the request was made with."),
+          strikes: Type.Integer({ description: "Requests over a limit within the last minute." }),
+          strikesRemaining: Type.Integer({ description: "How many more there may be before the key is banned." }),
+        },
+        { description: "How near the key is to a ban." },
+      ),
     ),
     bans: Type.Array(Type.Object({ keyId: Id("A key of the account that is banned."), until: DateTime("When its ban ends.") }), {
       description: "The bans in force, by key; a banned key cannot ask, another one of the account can.",
@@ -66,7 +68,7 @@ export const limitRoutes = (limiter: Pick<Limiter, "peekAccount" | "standing">):
       const windows = await limiter.peekAccount(accountId, quota);
       const keys = await listKeys(db, accountId);
       const standings = await Promise.all(keys.map(async ({ id }) => ({ id, ...(await limiter.standing(id, quota)) })));
-      const { strikes, strikesRemaining } = await limiter.standing(keyId, quota);
+      const key = keyId === undefined ? {} : { key: await standingOf(keyId, quota) };
       const window = (limit: number, remaining: number, seconds: number) => ({
         limit,
         used: limit - remaining,
@@ -79,12 +81,17 @@ export const limitRoutes = (limiter: Pick<Limiter, "peekAccount" | "standing">):
         plan: account.plan,
         minute: window(quota.perMinute, windows.minuteRemaining, windows.minuteSeconds),
         day: window(quota.perDay, windows.dayRemaining, windows.daySeconds),
-        key: { id: keyId, strikes, strikesRemaining },
+        ...key,
         bans: standings.flatMap(({ id, bannedUntil }) =>
           bannedUntil === undefined ? [] : [{ keyId: id, until: formatDateTime(bannedUntil) }],
         ),
       };
       return { status: 200, body };
+
+      async function standingOf(id: number, limits: Quota) {
+        const { strikes, strikesRemaining } = await limiter.standing(id, limits);
+        return { id, strikes, strikesRemaining };
+      }
     },
   }),
 ];

@@ -33,6 +33,7 @@
 import type { Decision, Quota } from "./windows.ts";
 
 export type { Decision, Quota, Verdict } from "./windows.ts";
+export { addressName } from "./addresses.ts";
 export { pushLimitHeaders } from "./headers.ts";
 
 /** What the memory store has at once, and Redis after a round trip: `await` it only if it is a promise. */

@@ -5,7 +5,7 @@ import { Redis } from "iovalkey";
 import { systemClock } from "../../platform/clock.ts";
 import { limiterContract, free, noon } from "./limits.contract.ts";
 import { modelProperty } from "./limits.model.ts";
-import { type RedisProcess, startRedis } from "./redis-process.ts";
+import { type RedisProcess, startRedis } from "../../../test/support/redis-process.ts";
 import { openRedisLimiter, type RedisLimiterOptions } from "./redis.ts";
 
 let server: RedisProcess;

@@ -1,5 +1,6 @@
 import fastJson from "fast-json-stringify";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { breaks } from "../db/database.ts";
 import { Problem } from "../problem.ts";
 import { drain, hasBody } from "./bodies.ts";
 import { etagOf, noneMatchHolds } from "./conditions.ts";
@@ -26,6 +27,8 @@ export function errorBody(problem: Problem): { code: string; message: string; st
 /** The problem that a caller is told about: what is unexpected becomes `internal`, told to nobody. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
+  // stores turn every reference that a client can name into a problem: what is left is the account itself
+  if (breaks("foreign_key", error)) return new Problem("unauthorized", "The account of this key was deleted meanwhile.");
   const { statusCode, code } = error as { statusCode?: number; code?: string };
   if (code === "FST_ERR_BAD_URL") return new Problem("invalid_request", "The path is not a valid URL path.");
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new Problem("invalid_request", (error as Error).message);

@@ -7,8 +7,8 @@ import type { Logger } from "pino";
 import { Problem } from "../problem.ts";
 import { errorBody, problemOf, send, sendProblem } from "./answers.ts";
 import { expectContinue } from "./bodies.ts";
-import type { Gate } from "./caller.ts";
-import { prefix } from "./prefix.ts";
+import { realmOf, type Realm } from "./realms.ts";
+import { hideMalformedType, requestProblem } from "./request-form.ts";
 import { nextRequestId } from "./request-ids.ts";
 import { notFound, pathOf } from "./routes.ts";
 
@@ -17,30 +17,21 @@ const requestTimeoutMs = 120_000;
 const keepAliveTimeoutMs = 65_000;
 const urlLengthMax = 16_384;
 
-const exposed =
-  "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Strikes-Remaining, RateLimit, RateLimit-Policy, Retry-After, Sunset, Deprecation, Link, ETag, Location, Allow, X-Request-Id, Idempotent-Replayed";
-
-/** On every answer of the API. No cookies are known here, so any origin may read it (decisions, part 1: CORS). */
-const apiHeaders = list({
-  "Access-Control-Allow-Origin": "*",
-  "Access-Control-Expose-Headers": exposed,
-  "Cache-Control": "private, no-cache",
-  "X-Content-Type-Options": "nosniff",
-});
-
-const preflightHeaders = list({
-  "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
-  "Access-Control-Allow-Headers": "Authorization, X-API-Key, Content-Type, If-Match, If-None-Match, Idempotency-Key",
-  "Access-Control-Max-Age": "86400",
-});
-
 /** Hears of every answer: its status, and the time from the request's head in ms. */
 export type Answered = (request: FastifyRequest, status: number, ms: number) => void;
 
-export type AppOptions = { gate: Gate; log: Logger; trustedProxies: BlockList; onAnswered: Answered };
+export type AppOptions = {
+  /** The API comes first: it answers what cannot even be parsed. */
+  realms: readonly [Realm, ...Realm[]];
+  log: Logger;
+  trustedProxies: BlockList;
+  onAnswered: Answered;
+  /** Answers people whose address leads nowhere; programs get the problem `not_found`. */
+  notFoundPage?: ((request: FastifyRequest, reply: FastifyReply) => FastifyReply) | undefined;
+};
 
-/** The Fastify app with what holds for every request: ids, the gate, CORS, errors, the log. It has no routes yet. */
-export function openApp({ gate, log, trustedProxies, onAnswered }: AppOptions): FastifyInstance {
+/** The Fastify app with what holds for every request: ids, the gates, CORS, errors, the log. It has no routes yet. */
+export function openApp({ realms, log, trustedProxies, onAnswered, notFoundPage }: AppOptions): FastifyInstance {
   const trusts = (address: string): boolean => trustedProxies.check(address, isIPv6(address) ? "ipv6" : "ipv4");
   const app = Fastify({
     logger: false,
@@ -75,15 +66,15 @@ export function openApp({ gate, log, trustedProxies, onAnswered }: AppOptions): 
 
   app.addHook("onRequest", (request, reply, done) => {
     begin(request);
-    if (!isApi(request)) return done();
-    const { "access-control-request-method": wanted, origin } = request.headers;
-    if (request.method === "OPTIONS" && wanted !== undefined && origin !== undefined) return void preflight(request, reply);
-    const refusal = gate.admit(request);
+    const realm = realmOf(request, realms);
+    if (!realm) return done();
+    if (realm.preflightHeaders && isPreflight(request)) return void preflight(request, reply, realm);
+    const refusal = realm.gate.admit(request);
     if (refusal instanceof Promise) return void refusal.then(proceed, done);
     return proceed(refusal);
 
     function proceed(refused: Problem | undefined): void {
-      const problem = refused ?? hostProblem(request);
+      const problem = refused ?? requestProblem(request);
       if (problem) sendProblem(request, reply, problem);
       else {
         hideMalformedType(request);
@@ -93,7 +84,11 @@ export function openApp({ gate, log, trustedProxies, onAnswered }: AppOptions): 
   });
 
   app.setErrorHandler((error, request, reply) => refuse(error, request, reply));
-  app.setNotFoundHandler((request, reply) => sendProblem(request, reply, notFound()));
+  app.setNotFoundHandler((request, reply) => {
+    if (!notFoundPage || realmOf(request, realms) || !wantsPage(request)) return sendProblem(request, reply, notFound());
+    reply.header("X-Request-Id", request.id).raw.once("close", () => request.answered(reply.statusCode));
+    return notFoundPage(request, reply);
+  });
   app.server.on("checkContinue", (request, response) => {
     expectContinue(request, response);
     app.routing(request, response);
@@ -108,7 +103,8 @@ export function openApp({ gate, log, trustedProxies, onAnswered }: AppOptions): 
     request.answered = answered;
     request.startedAt = performance.now();
     request.answerHeaders = ["X-Request-Id", request.id];
-    if (isApi(request)) request.answerHeaders.push(...apiHeaders);
+    const realm = realmOf(request, realms);
+    if (realm) request.answerHeaders.push(...realm.headers);
     // a connection that is kept would hold up the stop
     if (closing) request.answerHeaders.push("Connection", "close");
   }
@@ -120,7 +116,16 @@ export function openApp({ gate, log, trustedProxies, onAnswered }: AppOptions): 
     onAnswered(this, status, ms);
     const { id: requestId, method, caller } = this;
     const path = pathOf(this.url);
-    log.info({ requestId, method, path, status, ms: Math.round(ms * 1_000) / 1_000, accountId: caller?.accountId, keyId: caller?.keyId });
+    log.info({
+      requestId,
+      method,
+      path,
+      status,
+      ms: Math.round(ms * 1_000) / 1_000,
+      accountId: caller?.accountId,
+      keyId: caller?.keyId,
+      memberId: caller?.person?.memberId,
+    });
   }
 
   function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -130,7 +135,7 @@ export function openApp({ gate, log, trustedProxies, onAnswered }: AppOptions): 
     return sendProblem(request, reply, problem);
   }
 
-  async function preflight(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async function preflight(request: FastifyRequest, reply: FastifyReply, { gate, preflightHeaders = [] }: Realm): Promise<void> {
     await gate.describe(request);
     request.answerHeaders.push(...preflightHeaders);
     send(request, reply, 204);
@@ -139,7 +144,9 @@ export function openApp({ gate, log, trustedProxies, onAnswered }: AppOptions): 
   /** A URL that cannot be routed passes no hook: its key and limits are looked at here. */
   async function refuseUnrouted(error: Error, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     begin(request);
-    const refusal = isApi(request) ? await gate.admit(request) : undefined;
+    const realm = realmOf(request, realms);
+    if (realm?.preflightHeaders && isPreflight(request)) return preflight(request, reply, realm);
+    const refusal = await realm?.gate.admit(request);
     refuse(refusal ?? error, request, reply);
   }
 
@@ -149,9 +156,10 @@ export function openApp({ gate, log, trustedProxies, onAnswered }: AppOptions): 
     const status = error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
     const problem = new Problem("invalid_request", status === 431 ? "The headers are too large." : "The request is not valid HTTP.");
     const body = JSON.stringify({ ...errorBody(problem), status });
+    const [{ gate, headers: always }] = realms;
     const limits = await gate.describeAddress(socket.remoteAddress ?? "unknown");
     const type = ["Content-Type", "application/json; charset=utf-8", "Content-Length", `${Buffer.byteLength(body)}`];
-    const headers = [...apiHeaders, ...limits, "X-Request-Id", nextRequestId(), ...type, "Connection", "close"];
+    const headers = [...always, ...limits, "X-Request-Id", nextRequestId(), ...type, "Connection", "close"];
     const lines = headers.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join("");
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`);
   }
@@ -172,28 +180,17 @@ export function addPages(app: FastifyInstance, add: (pages: FastifyInstance) => 
   });
 }
 
-/** Whether a request is to the API: by its route where it has one, since a path may be written in more than one way. */
-function isApi(request: FastifyRequest): boolean {
-  return (request.routeOptions.url ?? request.url).startsWith(prefix);
+function wantsPage({ method, headers }: FastifyRequest): boolean {
+  return (method === "GET" || method === "HEAD") && headers.accept !== undefined && headers.accept.includes("text/html");
 }
 
-/** A content type that cannot be parsed counts as none: the framework would refuse it before all that comes first. */
-function hideMalformedType({ raw, mediaType }: FastifyRequest): void {
-  if (mediaType === undefined && raw.headers["content-type"] !== undefined) delete raw.headers["content-type"];
-}
-
-/** A request of HTTP/1.1 names its host (RFC 9112, 3.2). */
-function hostProblem({ raw }: FastifyRequest): Problem | undefined {
-  if (raw.headers.host !== undefined || raw.httpVersion === "1.0") return undefined;
-  return new Problem("invalid_request", "The request has no Host header.");
+function isPreflight({ method, headers }: FastifyRequest): boolean {
+  return method === "OPTIONS" && headers.origin !== undefined && headers["access-control-request-method"] !== undefined;
 }
 
 /** The path of a URL that may be in absolute form (RFC 9112, 3.2.2). */
 function originForm(url: string): string {
-  return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?#]*/i, "") || "/";
-}
-
-/** Headers as the list that node:http writes: names and values by turns. */
-function list(headers: Record<string, string>): string[] {
-  return Object.entries(headers).flat();
+  if (url.startsWith("/")) return url;
+  const path = url.replace(/^https?:\/\/[^/?#]*/i, "");
+  return path.startsWith("/") ? path : `/${path}`;
 }

@@ -1,11 +1,19 @@
 import type { FastifyRequest } from "fastify";
 import type { Problem } from "../problem.ts";
 
-/** Who calls: what the operations need to know of a key. */
-export type Caller = { readonly accountId: number; readonly keyId: number; readonly scopes: ReadonlySet<string> };
+/** A member of the account who is signed in. */
+export type Person = { readonly memberId: number; readonly sessionId: number };
+
+/** Who calls: what the operations need to know of a key, or of a person. */
+export type Caller = {
+  readonly accountId: number;
+  readonly keyId?: number;
+  readonly person?: Person;
+  readonly scopes: ReadonlySet<string>;
+};
 
 /**
- * What every request to the API passes first. It puts the limit headers on the answer and either sets
+ * What every request to the API, or to the dashboard, passes first. It puts the limit headers on the answer and either sets
  * `request.caller` or gives the refusal; on the usual way it is synchronous.
  */
 export type Gate = {
@@ -18,8 +26,10 @@ export type Gate = {
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Of routes that are operations of the API. */
+    /** Of routes that are operations. */
     operationId?: string;
+    /** Of operations that nobody needs to be known for. */
+    isOpen?: boolean;
   }
   interface FastifyRequest {
     caller: Caller | null;

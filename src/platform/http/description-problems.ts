@@ -61,7 +61,7 @@ const extraHeaders: Record<number, string[]> = {
 };
 
 /** Every refusal that an operation may give: its own, and those that follow from its form. */
-export function problemsOf(operation: Operation): ProblemCode[] {
+function problemsOf(operation: Operation): ProblemCode[] {
   const codes: ProblemCode[] = [
     "invalid_request",
     "unauthorized",

@@ -55,7 +55,7 @@ function describeOperation(operation: Operation, schemas: Json): Json {
     tags: [tag],
     summary,
     description: notes.filter(Boolean).join("\n\n"),
-    ...(deprecated && { deprecated: true, "x-sunset": new Date(deprecated.sunset).toISOString() }),
+    ...(deprecated && { deprecated: true, "x-sunset": new Date(deprecated.sunset).toISOString(), "x-successor": deprecated.successor }),
     ...(stability && { "x-stability": stability }),
     ...(hideTryItPanel && { "x-hideTryItPanel": true }),
     parameters: describeParameters(operation),

@@ -9,13 +9,15 @@ export function requireJsonAccepted(accept: string | undefined): void {
   if (accept === undefined || accept === "*/*" || accept === "application/json" || accept.trim() === "") return;
   const ranges = accept
     .toLowerCase()
-    .split(",", 100)
-    .map((range) => range.replaceAll(/[\t ]/g, "").split(";"));
+    .split(",")
+    .map((range) => range.replaceAll(/[\t ]/g, "").split(";"))
+    .filter(([name]) => name?.includes("/"));
+  if (ranges.length === 0) return; // it names nothing, and so excludes nothing
   const quality = (type: string): number | undefined => {
     const range = ranges.find(([name]) => name === type);
     if (!range) return undefined;
-    const q = range.find((parameter) => parameter.startsWith("q="));
-    return q === undefined ? 1 : Number(q.slice(2));
+    const q = Number(range.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? 1);
+    return Number.isNaN(q) ? 1 : q;
   };
   // the most specific range decides
   const decisive = quality("application/json") ?? quality("application/*") ?? quality("*/*") ?? 0;

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from "typebox";
 import type { Database, Transaction } from "../db/database.ts";
 import type { ProblemCode } from "../problem.ts";
+import type { Caller } from "./caller.ts";
 
 /** An example of a request or an answer, shown in the description and run by the tests. */
 export type Example = unknown;
@@ -16,12 +17,25 @@ export type AnswerDescription = {
 /** What a handler is given: validated input, who calls, and the one moment that counts as now. */
 export type Call<P, Q, B> = {
   accountId: number;
-  keyId: number;
+  /** Undefined where a person calls. */
+  keyId: number | undefined;
   params: P;
   query: Q;
   body: B;
   conditions: Conditions;
   /** Milliseconds since the Unix epoch. */
+  now: number;
+};
+
+/** What an operation of the dashboard is given, which is about who calls; nobody is known where it has no scope. */
+export type Visit<P, Q, B> = {
+  caller: Caller | null;
+  /** As the socket or a trusted proxy names it. */
+  address: string;
+  userAgent: string;
+  params: P;
+  query: Q;
+  body: B;
   now: number;
 };
 
@@ -44,8 +58,8 @@ type Declaration = {
   tag: string;
   summary: string;
   description: string;
-  /** The scope that the key must have. */
-  scope: string;
+  /** The scope that the caller must have; null where nobody needs to be known. */
+  scope: string | null;
   stability?: "beta" | "experimental";
   /** RFC 9745 and RFC 8594: both in milliseconds since the Unix epoch; `successor` with `{…}` filled from the path. */
   deprecated?: { since: number; sunset: number; successor: string };
@@ -80,15 +94,17 @@ export type Operation = Declaration & {
   query?: TSchema;
   body?: TSchema;
 } & (
-    | { read: (db: Database, call: Call<never, never, never>) => Promise<Answer>; write?: undefined }
-    | (Write<Call<never, never, never>, never, unknown> & { read?: undefined })
+    | { read: (db: Database, call: Call<never, never, never>) => Promise<Answer>; write?: undefined; act?: undefined }
+    | (Write<Call<never, never, never>, never, unknown> & { read?: undefined; act?: undefined })
+    | { act: (visit: Visit<never, never, never>) => Promise<Answer>; read?: undefined; write?: undefined }
   );
 
 type Input<T extends TSchema | undefined> = T extends TSchema ? Static<T> : undefined;
 
 /**
  * Declares an operation; the handler's input has the types of its schemas. `read` is given the database, `write` a
- * transaction, which also keeps the record of an Idempotency-Key.
+ * transaction, which also keeps the record of an Idempotency-Key; `act` sees to its own, and its answers, which may hold
+ * secrets, are never kept.
  */
 export function operation<
   P extends TSchema | undefined = undefined,
@@ -99,6 +115,7 @@ export function operation<
   declared: Declaration & { params?: P; query?: Q; body?: B } & (
       | { read: (db: Database, call: Call<Input<P>, Input<Q>, Input<B>>) => Promise<Answer> }
       | Write<Call<Input<P>, Input<Q>, Input<B>>, F>
+      | { act: (visit: Visit<Input<P>, Input<Q>, Input<B>>) => Promise<Answer> }
     ),
 ): Operation {
   return declared;

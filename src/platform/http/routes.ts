@@ -6,34 +6,37 @@ import { answerWriter, send } from "./answers.ts";
 import { hasBody, jsonBytesMax, parseJson, readBody, streamBody, tooLarge } from "./bodies.ts";
 import { idempotencyKeyOf, idempotentRunner } from "./idempotency.ts";
 import { requireJsonAccepted, requireMediaType } from "./negotiation.ts";
-import type { Answer, Call, Operation, Received } from "./operation.ts";
-import { addressOf } from "./prefix.ts";
+import type { Caller } from "./caller.ts";
+import type { Answer, Call, Operation, Received, Visit } from "./operation.ts";
+import { addressOf, prefix, relocated } from "./prefix.ts";
 import { bodyValidator, parameterValidator } from "./validation.ts";
 
 export type Runtime = { db: Database; clock: Clock };
 
+type Change = Extract<Operation, { write: unknown }>;
+
 /**
- * Makes a route of each operation, and a 405 of each method that a path does not have. Refusals come in the order of
+ * Makes a route below `base` of each operation, and a 405 of each method that a path does not have. Refusals come in the order of
  * decisions, part 1; what comes before them (address, key, limits) is the gate's.
  */
-export function addOperations(app: FastifyInstance, operations: Operation[], runtime: Runtime): void {
+export function addOperations(app: FastifyInstance, operations: Operation[], runtime: Runtime, base = prefix): void {
   const idempotent = idempotentRunner(runtime.db);
   for (const operation of operations) {
     app.route({
       method: operation.method,
-      url: routeOf(operation.path),
-      config: { operationId: operation.operationId },
-      handler: handlerOf(operation, runtime, idempotent),
+      url: routeOf(base, operation.path),
+      config: { operationId: operation.operationId, isOpen: operation.scope === null },
+      handler: handlerOf(operation, runtime, idempotent, base),
     });
   }
-  for (const path of new Set(operations.map((operation) => operation.path))) addMethodNotAllowed(app, path, operations);
+  for (const path of new Set(operations.map((operation) => operation.path))) addMethodNotAllowed(app, base, path, operations);
 }
 
-function handlerOf(operation: Operation, { db, clock }: Runtime, idempotent: ReturnType<typeof idempotentRunner>) {
+function handlerOf(operation: Operation, { db, clock }: Runtime, idempotent: ReturnType<typeof idempotentRunner>, base: string) {
   const validateParams = operation.params && parameterValidator(operation.params, "path");
   const validateQuery = parameterValidator(operation.query ?? { type: "object", properties: {} }, "query");
   const validateBody = operation.body && bodyValidator(operation.body);
-  const announceDeprecation = operation.deprecated && deprecationOf(operation.deprecated);
+  const announceDeprecation = operation.deprecated && deprecationOf(operation.deprecated, base);
   const writeAnswer = answerWriter(operation);
   const mediaTypes = operation.mediaTypes ?? ["application/json"];
   const { upload } = operation;
@@ -59,43 +62,60 @@ function handlerOf(operation: Operation, { db, clock }: Runtime, idempotent: Ret
       requireBodyWithin(request, upload.bytesMax);
       requireMediaType([upload.mediaType], request.headers);
     }
-    const key = operation.method === "POST" ? idempotencyKeyOf(request.headers["idempotency-key"]) : undefined;
-    const call = {
-      accountId: caller.accountId,
-      keyId: caller.keyId,
+    const key = operation.method === "POST" && operation.write ? idempotencyKeyOf(request.headers["idempotency-key"]) : undefined;
+    const given = {
       params: validateParams?.(request.params),
       query: validateQuery(request.query),
       body: validateBody?.(input),
-      conditions: { ifMatch: request.headers["if-match"], ifNoneMatch: request.headers["if-none-match"] },
       now,
-    } as Call<never, never, never>;
+    };
+    const answer = await run();
+    writeAnswer(request, reply, base === prefix ? answer : moved(answer, base));
 
-    const answer = await run(call);
-    writeAnswer(request, reply, answer);
-
-    function run(given: typeof call): Promise<Answer> {
-      return operation.read ? operation.read(db, given) : change(operation, given);
+    function run(): Promise<Answer> {
+      const { headers } = request;
+      if (operation.act) {
+        const { act } = operation;
+        return act({ ...given, caller, address: request.ip, userAgent: headers["user-agent"] ?? "" } as Visit<never, never, never>);
+      }
+      if (!caller) throw unknownCaller();
+      const { accountId, keyId } = caller;
+      const conditions = { ifMatch: headers["if-match"], ifNoneMatch: headers["if-none-match"] };
+      const call = { accountId, keyId, ...given, conditions } as Call<never, never, never>;
+      return operation.read ? operation.read(db, call) : change(operation, call);
     }
 
-    async function change({ before, write, finish }: Exclude<Operation, { write?: undefined }>, given: typeof call): Promise<Answer> {
-      const prepared = (await before?.(db, given, streamBody(request.raw, upload?.bytesMax ?? 0))) as never;
+    async function change({ before, write, finish }: Change, call: Call<never, never, never>): Promise<Answer> {
+      const prepared = (await before?.(db, call, streamBody(request.raw, upload?.bytesMax ?? 0))) as never;
       try {
-        if (key === undefined) return await db.write((tx) => write(tx, given, prepared));
-        const target = `${operation.method} ${pathOf(request.url)}`;
+        if (key === undefined) return await db.write((tx) => write(tx, call, prepared));
+        const target = `${operation.method} ${filledPath(base, operation.path, call.params)}`;
         const said = upload ? (prepared as Received).fingerprint : input;
-        return await idempotent({ accountId: given.accountId, target, key }, said, now, (tx) => write(tx, given, prepared));
+        return await idempotent({ accountId: call.accountId, target, key }, said, now, (tx) => write(tx, call, prepared));
       } finally {
-        await finish?.(db, given, prepared);
+        await finish?.(db, call, prepared);
       }
     }
   };
 }
 
-function requireScope(request: FastifyRequest, scope: string) {
-  const { caller } = request;
-  if (!caller) throw new Problem("unauthorized", "The request needs an API key.");
-  if (!caller.scopes.has(scope)) throw new Problem("forbidden", `The key lacks the scope ${scope}.`);
-  return caller;
+function requireScope({ caller }: FastifyRequest, scope: string | null): Caller | null {
+  if (scope === null) return caller;
+  if (!caller) throw unknownCaller();
+  if (caller.scopes.has(scope)) return caller;
+  throw new Problem("forbidden", caller.person ? "Your role does not allow this." : `The key lacks the scope ${scope}.`);
+}
+
+function unknownCaller(): Problem {
+  return new Problem("unauthorized", "The request needs an API key.");
+}
+
+/** The answer of an operation of the API, as it is where the operation is served elsewhere too. */
+function moved(answer: Answer, base: string): Answer {
+  const { location, link, ...headers } = answer.headers ?? {};
+  if (location !== undefined) headers["location"] = relocated(location, base);
+  if (link !== undefined) headers["link"] = `<${relocated(link.slice(1), base)}`;
+  return { ...answer, headers };
 }
 
 /** The router lets `/pets/` through as `/pets/{petId}` with an empty id: there is no such path. */
@@ -104,10 +124,10 @@ function requireParameters(params: Record<string, string>): void {
 }
 
 /** `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the successor; after the date the operation is gone. */
-function deprecationOf({ since, sunset, successor }: NonNullable<Operation["deprecated"]>) {
+function deprecationOf({ since, sunset, successor }: NonNullable<Operation["deprecated"]>, base: string) {
   const end = new Date(sunset).toUTCString();
   const headers = ["Deprecation", `@${Math.floor(since / 1000)}`, "Sunset", end];
-  const [before = "", name = "", after = ""] = addressOf(successor).split(/\{(\w+)\}/);
+  const [before = "", name = "", after = ""] = relocated(addressOf(successor), base).split(/\{(\w+)\}/);
 
   return (request: FastifyRequest, now: number): void => {
     const value = (request.params as Record<string, string>)[name] ?? "";
@@ -121,24 +141,29 @@ function requireBodyWithin(request: FastifyRequest, bytesMax: number): void {
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) throw tooLarge(bytesMax);
 }
 
-function addMethodNotAllowed(app: FastifyInstance, path: string, operations: Operation[]): void {
+function addMethodNotAllowed(app: FastifyInstance, base: string, path: string, operations: Operation[]): void {
   const allowed = operations.filter((operation) => operation.path === path).map((operation) => operation.method as string);
   if (allowed.includes("GET")) allowed.push("HEAD");
   const allow = [...allowed, "OPTIONS"].toSorted().join(", ");
   app.route({
     method: app.supportedMethods.filter((method) => !allowed.includes(method)),
-    url: routeOf(path),
+    url: routeOf(base, path),
+    config: { allow },
+    // the other methods were refused before (`request-form.ts`)
     handler: (request, reply) => {
-      requireParameters(request.params as Record<string, string>);
       request.answerHeaders.push("Allow", allow);
-      if (request.method === "OPTIONS") return send(request, reply, 204);
-      throw new Problem("method_not_allowed", `${request.method} is not a method of this path. It has ${allow}.`);
+      return send(request, reply, 204);
     },
   });
 }
 
-function routeOf(path: string): string {
-  return addressOf(path).replaceAll(/\{(\w+)\}/g, ":$1");
+/** The path of a request in its one canonical spelling. */
+function filledPath(base: string, path: string, params: Record<string, unknown> | undefined): string {
+  return (base + path).replaceAll(/\{(\w+)\}/g, (_all, name: string) => String(params?.[name]));
+}
+
+function routeOf(base: string, path: string): string {
+  return (base + path).replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
 /** The path of a request's URL, without its query. */

@@ -1,4 +1,3 @@
-import { prefix } from "./prefix.ts";
 import type { Operation } from "./operation.ts";
 
 export type CodeSample = { lang: string; label: string; source: string };
@@ -19,7 +18,7 @@ export function codeSamples(operation: Operation): CodeSample[] {
 }
 
 /** The example request of an operation: its path is below the base URL. */
-export function exampleRequest({ method, path, example, body, mediaTypes, upload }: Operation): Request {
+function exampleRequest({ method, path, example, body, mediaTypes, upload }: Operation): Request {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(example?.params?.[name])));
   const query = new URLSearchParams(Object.entries(example?.query ?? {}).map(([name, value]) => [name, String(value)])).toString();
   const mediaType = upload?.mediaType ?? (body && (mediaTypes?.[0] ?? "application/json"));
@@ -78,6 +77,3 @@ function python({ method, path, headers, body, file }: Request): string {
 function pythonText(text: string): string {
   return `'${text.replaceAll("\\", "\\\\").replaceAll("'", String.raw`\'`)}'`;
 }
-
-/** Where the samples' `BASE_URL` leads, by default. */
-export const sampleBaseUrl = `http://localhost:8080${prefix}`;

@@ -43,6 +43,7 @@ export const PetQuery = Type.Object({
   q: Type.Optional(
     Type.String({
       maxLength: 200,
+      pattern: "^[^\\u0000]*$",
       description: "Only animals whose name begins with this text, in any case. The order is then by name: `name` or `-name`.",
       "x-text": true,
     }),

@@ -1,0 +1,64 @@
+/**
+ * The API alone, in a process of its own, with its limits or, for `LIMITS=off`, with a limiter that lets everything
+ * pass: what limits cost is the difference. Prints its address and a key.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { BlockList } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { openApi } from "../src/api.ts";
+import { quotaMax } from "../src/callers/accounts/accounts.ts";
+import { insertAccount } from "../src/callers/accounts/accounts.store.ts";
+import { openGate } from "../src/callers/gate.ts";
+import { makeKey, scopes } from "../src/callers/keys/keys.ts";
+import { insertKey } from "../src/callers/keys/keys.store.ts";
+import { openKeyVerifier } from "../src/callers/keys/verify.ts";
+import { openMemoryLimiter, type MemoryLimiter } from "../src/callers/limits/memory.ts";
+import { countRefusals } from "../src/metrics.ts";
+import { systemClock as clock } from "../src/platform/clock.ts";
+import { openStorage } from "../src/storage.ts";
+
+const dataDir = mkdtempSync(join(tmpdir(), "petstore-bench-"));
+process.on("exit", () => rmSync(dataDir, { recursive: true, force: true }));
+process.on("SIGTERM", () => process.exit());
+
+const storage = await openStorage({ dataDir, databaseUrl: "" }, "bench", 0, { clock, onError: console.error, onAway: console.error });
+await storage.ready;
+const { db } = storage;
+const plenty = { perMinute: quotaMax, perDay: quotaMax };
+const key = makeKey(false);
+await db.write(async (tx) => {
+  const account = await insertAccount(tx, "Bench", { plan: "enterprise", ...plenty }, clock());
+  await insertKey(tx, key, { accountId: account.id, publishable: false, scopes, expiresAt: null }, clock());
+});
+
+const memory = openMemoryLimiter({ clock, addressQuota: plenty });
+const limiter = process.env["LIMITS"] === "off" ? withoutLimits(memory) : memory;
+const verifier = openKeyVerifier({ db, clock, onError: console.error, isLive: () => true });
+const usage = { record: () => undefined, flush: async () => undefined };
+const refusals = countRefusals();
+const trustedProxies = new BlockList();
+const gate = openGate({ verifier, limiter, usage, onRefused: refusals.count });
+const app = openApi({
+  db,
+  clock,
+  gate,
+  dashboard: { gate, operations: [] },
+  publishing: [],
+  limiter,
+  refusals,
+  trustedProxies,
+  metricsFrom: trustedProxies,
+  flushUsage: usage.flush,
+  ready: () => true,
+  log: pino({ level: "silent" }),
+  getPetSunset: Number.MAX_SAFE_INTEGER / 2,
+});
+console.log(JSON.stringify({ url: `${await app.listen({ port: 0, host: "127.0.0.1" })}/v1`, key }));
+
+/** One decision, made once, for every request. */
+function withoutLimits(one: MemoryLimiter): MemoryLimiter {
+  const decision = one.peekAccount(0, plenty);
+  return { ...one, account: () => decision };
+}

@@ -1,0 +1,2 @@
+CREATE SEQUENCE member_ids;
+CREATE SEQUENCE session_ids;

@@ -1,0 +1,1 @@
+-- SQLite's sequences begin with their first use: none has to be made, and the numbering is that of PostgreSQL.

@@ -1,0 +1,144 @@
+import { Type } from "typebox";
+import type { Database } from "../../platform/db/database.ts";
+import { formatDateTime } from "../../platform/http/dates.ts";
+import { operation, type Operation } from "../../platform/http/operation.ts";
+import { DateTime, Id, Nullable } from "../../platform/http/schemas.ts";
+import { Problem } from "../../platform/problem.ts";
+import { quotaOf } from "../accounts/accounts.ts";
+import { findAccount } from "../accounts/accounts.store.ts";
+import { overlapHoursMax, scopes, type Key } from "../keys/keys.ts";
+import { findKey, listKeys } from "../keys/keys.store.ts";
+import type { Limiter, Standing } from "../limits/limits.ts";
+import { personOf, signedOut } from "./answers.ts";
+
+const tag = "Keys";
+const KeyPath = Type.Object({ keyId: Id("The key.") });
+const Scopes = Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 100 });
+const closed = { additionalProperties: false };
+const KeyShown = Type.Object({
+  id: Id("Unique identifier of the key."),
+  prefix: Type.String({ description: "How the key begins." }),
+  publishable: Type.Boolean(),
+  scopes: Type.Array(Type.String()),
+  createdAt: DateTime("When it was made."),
+  expiresAt: Nullable(DateTime("When it ends.")),
+  lastUsedAt: Nullable(DateTime("When it was used last, to the minute.")),
+  strikes: Type.Integer({ description: "Requests over a limit within the last minute." }),
+  strikesRemaining: Type.Integer({ description: "How many more there may be before the key is banned." }),
+  bannedUntil: Nullable(DateTime("When its ban ends.")),
+});
+const MadeKey = Type.Object({
+  id: Id("Unique identifier of the key."),
+  key: Type.String({ description: "The key, shown here only." }),
+  scopes: Type.Array(Type.String()),
+});
+const RotatedKey = Type.Object({
+  ...MadeKey.properties,
+  previous: Type.Object({ id: Id("The key that it follows."), expiresAt: DateTime("When that one ends.") }),
+});
+
+/** An operator's operations on keys, which check their input and are done on every node when they answer. */
+export type KeyAdministration = {
+  "keys.create": (input: unknown) => Promise<{ id: number; key: string; scopes: string[] }>;
+  "keys.rotate": (input: unknown) => Promise<{ id: number; key: string; scopes: string[]; previous: { id: number; expiresAt: string } }>;
+  "keys.revoke": (input: unknown) => Promise<unknown>;
+};
+type Parts = { db: Database; administration: KeyAdministration; limiter: Pick<Limiter, "standing"> };
+
+/** The account's keys: everybody sees them, owners make and revoke them. */
+export const keyRoutes = ({ db, administration, limiter }: Parts): Operation[] => [
+  operation({
+    operationId: "listKeys",
+    method: "GET",
+    path: "/keys",
+    tag,
+    summary: "List the keys",
+    description: "The account's keys by id, and how near each is to a ban.",
+    scope: "keys:read",
+    answers: { 200: { description: "The keys.", schema: Type.Array(KeyShown) } },
+    act: async ({ caller }) => {
+      const { accountId } = personOf(caller);
+      const account = await findAccount(db, accountId);
+      if (!account) throw signedOut();
+      const quota = quotaOf(account);
+      const keys = await listKeys(db, accountId);
+      const body = await Promise.all(keys.map(async (key) => shownKey(key, await limiter.standing(key.id, quota))));
+      return { status: 200, body };
+    },
+  }),
+  operation({
+    operationId: "createKey",
+    method: "POST",
+    path: "/keys",
+    tag,
+    summary: "Create a key",
+    description: "Makes a key, which is shown once; without scopes it has all that its kind may have.",
+    scope: "keys:write",
+    body: Type.Object(
+      {
+        scopes: Type.Optional(Scopes),
+        expires: Type.Optional(Type.String({ maxLength: 100 })),
+        publishable: Type.Optional(Type.Boolean()),
+      },
+      closed,
+    ),
+    answers: { 201: { description: "The key.", schema: MadeKey } },
+    act: async ({ caller, body }) => ({
+      status: 201,
+      body: await administration["keys.create"]({ account: personOf(caller).accountId, ...body }),
+    }),
+  }),
+  operation({
+    operationId: "rotateKey",
+    method: "POST",
+    path: "/keys/{keyId}/rotate",
+    tag,
+    summary: "Rotate a key",
+    description: "Makes a key with the scopes and the expiry of another one, which ends after the overlap: 24 hours unless told.",
+    scope: "keys:write",
+    params: KeyPath,
+    body: Type.Object({ overlapHours: Type.Optional(Type.Number({ minimum: 0, maximum: overlapHoursMax })) }, closed),
+    answers: { 201: { description: "The new key.", schema: RotatedKey } },
+    act: async ({ caller, params, body }) => {
+      await requireOwnKey(db, personOf(caller).accountId, params.keyId);
+      return { status: 201, body: await administration["keys.rotate"]({ id: params.keyId, ...body }) };
+    },
+  }),
+  operation({
+    operationId: "revokeKey",
+    method: "DELETE",
+    path: "/keys/{keyId}",
+    tag,
+    summary: "Revoke a key",
+    description: "Ends a key at once.",
+    scope: "keys:write",
+    params: KeyPath,
+    answers: { 204: { description: "The key works no more." } },
+    act: async ({ caller, params }) => {
+      await requireOwnKey(db, personOf(caller).accountId, params.keyId);
+      await administration["keys.revoke"]({ id: params.keyId });
+      return { status: 204 };
+    },
+  }),
+];
+
+/** A foreign key is as absent as an unknown one; no key ever changes its account. */
+async function requireOwnKey(db: Database, accountId: number, keyId: number): Promise<void> {
+  const key = await findKey(db, keyId);
+  if (key?.accountId !== accountId) throw new Problem("not_found", `There is no key ${keyId}.`);
+}
+
+function shownKey(key: Key, { strikes, strikesRemaining, bannedUntil }: Standing) {
+  return {
+    id: key.id,
+    prefix: key.prefix,
+    publishable: key.publishable,
+    scopes: key.scopes,
+    createdAt: formatDateTime(key.createdAt),
+    expiresAt: key.expiresAt === null ? null : formatDateTime(key.expiresAt),
+    lastUsedAt: key.lastUsedAt === null ? null : formatDateTime(key.lastUsedAt),
+    strikes,
+    strikesRemaining,
+    bannedUntil: bannedUntil === undefined ? null : formatDateTime(bannedUntil),
+  };
+}

@@ -1,0 +1,89 @@
+import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
+import { Problem } from "../../platform/problem.ts";
+
+/** Argon2id (RFC 9106) as OWASP's Password Storage Cheat Sheet asks: 19 MiB, two passes, one lane. */
+const memoryKiB = 19_456;
+const passes = 2;
+const hashBytes = 32;
+
+export const passwordLengthMin = 10;
+export const passwordLengthMax = 256;
+
+/** Computations at one time, which take 19 MiB each, and requests that may wait for their turn. */
+const concurrentMax = 2;
+const waitingMax = 100;
+
+/**
+ * A password that may be set: 10 to 256 characters, and not the email.
+ *
+ * @throws Problem `invalid_request`
+ */
+export function requireGoodPassword(password: string, email: string): void {
+  const length = [...password].length;
+  const message =
+    length < passwordLengthMin || length > passwordLengthMax
+      ? `must be ${passwordLengthMin} to ${passwordLengthMax} characters`
+      : password.toLowerCase() === email.toLowerCase()
+        ? "must not be the email"
+        : undefined;
+  if (message) throw new Problem("invalid_request", `password ${message}.`, { details: [{ path: "body.password", message }] });
+}
+
+export type PasswordHasher = {
+  /** The PHC string of a password; the same one for the same salt. @throws Problem `unavailable` while too many wait */
+  hash(password: string, salt: string): Promise<string>;
+};
+
+/** Computes in the thread pool, a few at a time, so that a burst of sign-ins takes neither the memory nor every thread. */
+export function openPasswordHasher(): PasswordHasher {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+
+  async function hash(password: string, salt: string): Promise<string> {
+    if (running >= concurrentMax) {
+      if (waiting.length >= waitingMax) throw busy();
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    } else running += 1;
+    try {
+      return await compute(password, salt);
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running -= 1;
+    }
+  }
+
+  return { hash };
+}
+
+/** Whether two PHC strings are the same, in a time that does not tell where they differ. */
+export function samePassword(one: string, other: string | null): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other ?? "")];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** A salt for the computation that is made where there is nothing to compare with. */
+export function anySalt(): string {
+  return randomBytes(16).toString("base64url");
+}
+
+/** Characters that look alike and are written differently count as the same (RFC 8265, 4.2: normalised). */
+function compute(password: string, salt: string): Promise<string> {
+  const message = Buffer.from(password.normalize("NFC"));
+  const nonce = Buffer.from(salt, "base64url");
+  const parameters = { message, nonce, parallelism: 1, tagLength: hashBytes, memory: memoryKiB, passes };
+  return new Promise((resolve, reject) => {
+    argon2("argon2id", parameters, (error, tag) => {
+      if (error) reject(error);
+      else resolve(`$argon2id$v=19$m=${memoryKiB},t=${passes},p=1$${unpadded(nonce)}$${unpadded(tag)}`);
+    });
+  });
+}
+
+function unpadded(bytes: Buffer): string {
+  return bytes.toString("base64").replaceAll("=", "");
+}
+
+function busy(): Problem {
+  return new Problem("unavailable", "Too many people are signing in. Try again.", { headers: { "Retry-After": "2" } });
+}

@@ -1,0 +1,47 @@
+/** A session ends when it was not used for this long, and when it is this old (ms). */
+export const idleMs = 7 * 24 * 3_600_000;
+export const absoluteMs = 30 * 24 * 3_600_000;
+/** How exactly the last use is kept. */
+export const seenEveryMs = 60_000;
+/** Sessions that a member may have; beyond it the one that was used longest ago ends. */
+export const sessionsMax = 20;
+const userAgentLengthMax = 300;
+
+/** A member's session as it is listed. Times are ms since the Unix epoch. */
+export type Session = { id: number; address: string; userAgent: string; createdAt: number; seenAt: number };
+
+export function hasEnded({ createdAt, seenAt }: Pick<Session, "createdAt" | "seenAt">, now: number): boolean {
+  return now >= seenAt + idleMs || now >= createdAt + absoluteMs;
+}
+
+/** What is kept of a `User-Agent`, which anybody may fill as they like. */
+export function shownUserAgent(text: string): string {
+  return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, userAgentLengthMax);
+}
+
+/**
+ * The cookie of a session (RFC 6265bis, 4.1.3.2). `__Host-` binds it to this host, HTTPS and the whole path. On plain HTTP
+ * a browser would not keep such a cookie: only there, on loopback, where nobody listens in, it does without.
+ */
+export type SessionCookie = { set(token: string): string; clear(): string; read(header: string | undefined): string | undefined };
+
+export function sessionCookie(publicUrl: string): SessionCookie {
+  const isBare = isPlainLoopback(publicUrl);
+  const name = isBare ? "petstore-session" : "__Host-petstore-session";
+  const attributes = `Path=/; HttpOnly; SameSite=Lax${isBare ? "" : "; Secure"}`;
+  return {
+    set: (token) => `${name}=${token}; ${attributes}; Max-Age=${absoluteMs / 1_000}`,
+    clear: () => `${name}=; ${attributes}; Max-Age=0`,
+    read(header = "") {
+      const pair = header.split(";").find((part) => part.trimStart().startsWith(`${name}=`));
+      const token = pair?.trim().slice(name.length + 1);
+      return token === undefined || token === "" ? undefined : token;
+    },
+  };
+}
+
+/** Whether an origin is `http://` on this machine alone. */
+export function isPlainLoopback(origin: string): boolean {
+  const { protocol, hostname } = new URL(origin);
+  return protocol === "http:" && (hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname));
+}

@@ -1,0 +1,96 @@
+import { Type } from "typebox";
+import { operation, type Operation, type Visit } from "../../platform/http/operation.ts";
+import { Standing, personOf } from "./answers.ts";
+import { passwordLengthMax } from "./passwords.ts";
+import { sessionCookie } from "./sessions.ts";
+import { endSession, findSession } from "./sessions.store.ts";
+import { signIn, signInByLink, standingOf, type Comer, type SignInParts } from "./sign-in.ts";
+
+const tag = "Sign-in";
+const closed = { additionalProperties: false };
+const Credentials = Type.Object(
+  {
+    email: Type.String({ maxLength: 254 }),
+    password: Type.String({ maxLength: passwordLengthMax }),
+    accountId: Type.Optional(Type.Integer({ minimum: 1 })),
+  },
+  closed,
+);
+const LinkToken = Type.Object({ token: Type.String({ minLength: 1, maxLength: 100 }) }, closed);
+const signedIn = { 200: { description: "Who is signed in; the cookie of the session.", schema: Standing } };
+
+/** Signing in and out, and who one is. */
+export function signInRoutes(parts: SignInParts & { publicUrl: string }): Operation[] {
+  const { db, publicUrl } = parts;
+  const cookie = sessionCookie(publicUrl);
+
+  /** The answer to somebody whose new session has this token. */
+  async function welcome(token: string, now: number) {
+    const session = await findSession(db, token, now);
+    const body = await standingOf(db, session?.accountId ?? 0, session?.memberId ?? 0);
+    return { status: 200, body, headers: { "set-cookie": cookie.set(token) } };
+  }
+
+  return [
+    operation({
+      operationId: "signIn",
+      method: "POST",
+      path: "/sign-in",
+      tag,
+      summary: "Sign in",
+      description: "Begins a session by email and password.",
+      scope: null,
+      body: Credentials,
+      answers: signedIn,
+      act: async (visit) => welcome(await signIn(parts, visit.body, comerOf(visit)), visit.now),
+    }),
+    operation({
+      operationId: "signInByLink",
+      method: "POST",
+      path: "/sign-in/link",
+      tag,
+      summary: "Sign in by a link",
+      description: "Begins a session by the token of a sign-in link, which works once.",
+      scope: null,
+      body: LinkToken,
+      answers: signedIn,
+      act: async (visit) => welcome(await signInByLink(parts, visit.body.token, comerOf(visit)), visit.now),
+    }),
+    operation({
+      operationId: "signOut",
+      method: "POST",
+      path: "/sign-out",
+      tag,
+      summary: "Sign out",
+      description: "Ends the session, where there is one.",
+      scope: null,
+      answers: { 204: { description: "The session has ended." } },
+      act: async ({ caller }) => {
+        if (caller?.person) {
+          const { accountId, sessionId } = personOf(caller);
+          await db.write((tx) => endSession(tx, accountId, sessionId));
+        }
+        return { status: 204, headers: { "set-cookie": cookie.clear() } };
+      },
+    }),
+    operation({
+      operationId: "getSession",
+      method: "GET",
+      path: "/session",
+      tag,
+      summary: "Get the session",
+      description: "Who is signed in, in which role, and for which account.",
+      scope: "self",
+      answers: { 200: { description: "Who is signed in.", schema: Standing } },
+      act: async ({ caller }) => {
+        const { accountId, memberId } = personOf(caller);
+        return { status: 200, body: await standingOf(db, accountId, memberId) };
+      },
+    }),
+  ];
+}
+
+function comerOf({ caller, address, userAgent, now }: Visit<unknown, unknown, unknown>): Comer {
+  const earlier = caller?.person && { accountId: caller.accountId, sessionId: caller.person.sessionId };
+  return { address, userAgent, earlier, now };
+}

@@ -1,0 +1,24 @@
+import type { Dashboard } from "./api.ts";
+import { openDashboardGate, type DashboardGateOptions } from "./callers/people/gate.ts";
+import { keyRoutes, type KeyAdministration } from "./callers/people/keys.routes.ts";
+import { memberRoutes } from "./callers/people/members.routes.ts";
+import { openPasswordHasher } from "./callers/people/passwords.ts";
+import { sessionRoutes } from "./callers/people/sessions.routes.ts";
+import { signInRoutes } from "./callers/people/sign-in.routes.ts";
+import { openSignInThrottle } from "./callers/people/throttle.ts";
+import type { Limiter } from "./callers/limits/limits.ts";
+
+/** Joins what signed-in people call: the way in, and the operations that are theirs alone. */
+export function openDashboard(options: DashboardGateOptions & { administration: KeyAdministration; limiter: Limiter }): Dashboard {
+  const { db, publicUrl, administration, limiter } = options;
+  const signIn = { db, publicUrl, hasher: openPasswordHasher(), throttle: openSignInThrottle() };
+  return {
+    gate: openDashboardGate(options),
+    operations: [
+      ...signInRoutes(signIn),
+      ...sessionRoutes(signIn),
+      ...memberRoutes({ db, publicUrl }),
+      ...keyRoutes({ db, administration, limiter }),
+    ],
+  };
+}

@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { newMember, openBrowser, tokenIn, type Standing } from "./support/dashboard.ts";
+import type { Failure } from "./support/models.ts";
+import { startService, type TestService } from "./support/service.ts";
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+const password = "correct horse battery";
+const time = { now: Date.UTC(2030, 0, 1) };
+let shop: TestService;
+before(async () => {
+  shop = await startService({ clock: () => time.now, env: { TRUSTED_PROXIES: "127.0.0.1" } });
+});
+after(() => shop.close());
+
+let addresses = 0;
+/** A caller whose address no other test has, so that attempts of one are not another's. */
+const from = () => ({ "x-forwarded-for": `192.0.2.${++addresses}` });
+const invite = (email: string, account = shop.accountId) => shop.administration["members.invite"]({ account, email });
+const redeem = (link: string, headers = from()) =>
+  openBrowser(shop).ask<Failure>("POST", "/sign-in/link", { token: tokenIn(link) }, headers);
+const signIn = (email: string, secret: string, headers = from()) =>
+  openBrowser(shop).ask<Failure & Standing>("POST", "/sign-in", { email, password: secret }, headers);
+
+test("a sign-in link works once, of however many attempts at the same time", async () => {
+  const { link } = await invite("once@shop.example");
+  const statuses = (await Promise.all([1, 2, 3, 4].map(() => redeem(link)))).map(({ status }) => status);
+  assert.deepEqual(
+    statuses.toSorted((a, b) => a - b),
+    [200, 401, 401, 401],
+  );
+});
+
+test("a sign-in link works until fifteen minutes are over, and not then", async () => {
+  const { link: early, expiresAt } = await invite("early@shop.example");
+  const { link: late } = await invite("late@shop.example");
+  assert.equal(Date.parse(expiresAt), time.now + 15 * minuteMs);
+  time.now += 15 * minuteMs - 1;
+  assert.equal((await redeem(early)).status, 200);
+  time.now += 1;
+  assert.equal((await redeem(late)).status, 401);
+});
+
+test("a new link ends the one before", async () => {
+  const first = await invite("two@shop.example");
+  const second = await invite("TWO@shop.example");
+  assert.equal(second.member.id, first.member.id);
+  assert.equal((await redeem(first.link)).status, 401);
+  assert.equal((await redeem(second.link)).status, 200);
+});
+
+test("email and password sign in, however the email is written, and a wrong one or an unknown email are told alike", async () => {
+  await newMember(shop, { account: shop.accountId, email: "Ann@Shop.example", role: "owner", password });
+  assert.equal((await signIn(" ann@shop.EXAMPLE ", password)).body.member.email, "Ann@Shop.example");
+  const wrong = await signIn("ann@shop.example", "wrong horse battery");
+  const unknown = await signIn("nobody@shop.example", password);
+  assert.deepEqual([wrong.status, wrong.body], [401, unknown.body]);
+  assert.deepEqual(wrong.headers.getSetCookie(), []);
+});
+
+test("whoever has no password yet cannot sign in by one", async () => {
+  await invite("new@shop.example");
+  assert.equal((await signIn("new@shop.example", "")).status, 401);
+  assert.equal((await signIn("new@shop.example", password)).status, 401);
+});
+
+test("one email in two accounts has two passwords, and each opens its own account", async () => {
+  const other = await shop.newAccount();
+  await newMember(shop, { account: shop.accountId, email: "both@shop.example", role: "member", password: "first password" });
+  await newMember(shop, { account: other.id, email: "both@shop.example", role: "member", password: "second password" });
+  assert.equal((await signIn("both@shop.example", "first password")).body.account.id, shop.accountId);
+  assert.equal((await signIn("both@shop.example", "second password")).body.account.id, other.id);
+});
+
+test("of one email ten wrong attempts in five minutes are heard, from whatever address, then not even the right one", async () => {
+  await newMember(shop, { account: shop.accountId, email: "target@shop.example", role: "member", password });
+  for (let i = 0; i < 10; i++) assert.equal((await signIn("target@shop.example", "a wrong password")).status, 401);
+  const refused = await signIn("Target@shop.example", password);
+  assert.deepEqual([refused.status, refused.body.code, refused.headers.get("retry-after")], [429, "rate_limit_exceeded", "300"]);
+  time.now += 5 * minuteMs;
+  assert.equal((await signIn("target@shop.example", password)).status, 200);
+});
+
+test("an unknown email is slowed down as a known one is", async () => {
+  for (let i = 0; i < 10; i++) assert.equal((await signIn("ghost@shop.example", password)).status, 401);
+  assert.equal((await signIn("ghost@shop.example", password)).status, 429);
+});
+
+test("one address has sixty attempts in five minutes, at links and at whatever emails, and others go on", async () => {
+  const address = from();
+  const guess = () => openBrowser(shop).ask("POST", "/sign-in/link", { token: "guess" }, address);
+  const statuses = await Promise.all(Array.from({ length: 61 }, async () => (await guess()).status));
+  assert.equal(statuses.filter((status) => status === 429).length, 1);
+  assert.equal((await signIn("any@shop.example", password, address)).status, 429);
+  assert.equal((await signIn("any@shop.example", password)).status, 401);
+});
+
+test("signing in makes a new session and ends the browser's earlier one, so that a planted cookie is worth nothing", async () => {
+  const planted = await newMember(shop, { account: shop.accountId, email: "fix@shop.example", role: "member", password });
+  const victim = openBrowser(shop);
+  victim.cookie = planted.cookie;
+  assert.equal((await victim.ask("POST", "/sign-in", { email: "fix@shop.example", password }, from())).status, 200);
+  assert.notEqual(victim.cookie, planted.cookie);
+  assert.equal((await victim.ask("GET", "/session")).status, 200);
+  assert.equal((await planted.ask("GET", "/session")).status, 401);
+});
+
+test("a cookie that the service did not make is no session, and is never taken over", async () => {
+  const browser = openBrowser(shop);
+  browser.cookie = `petstore-session=${"A".repeat(43)}`;
+  assert.equal((await browser.ask("GET", "/session")).status, 401);
+  const { link } = await invite("own@shop.example");
+  await browser.ask("POST", "/sign-in/link", { token: tokenIn(link) }, from());
+  assert.notEqual(browser.cookie, `petstore-session=${"A".repeat(43)}`);
+});
+
+test("a session ends after seven days without use", async () => {
+  const browser = await newMember(shop, { account: shop.accountId, email: "idle@shop.example", role: "member" });
+  time.now += 7 * dayMs - 1;
+  assert.equal((await browser.ask("GET", "/session")).status, 200);
+  time.now += 7 * dayMs - 1;
+  assert.equal((await browser.ask("GET", "/session")).status, 200);
+  time.now += 7 * dayMs;
+  assert.equal((await browser.ask("GET", "/session")).status, 401);
+});
+
+test("a session ends after thirty days, however much it is used", async () => {
+  const browser = await newMember(shop, { account: shop.accountId, email: "old@shop.example", role: "member" });
+  for (let day = 0; day < 29; day++) {
+    time.now += dayMs;
+    assert.equal((await browser.ask("GET", "/session")).status, 200);
+  }
+  time.now += dayMs;
+  assert.equal((await browser.ask("GET", "/session")).status, 401);
+});
+
+test("signing out ends the session for whoever has its cookie, and takes the cookie away", async () => {
+  const browser = await newMember(shop, { account: shop.accountId, email: "out@shop.example", role: "member" });
+  const thief = openBrowser(shop);
+  thief.cookie = browser.cookie;
+  assert.equal((await browser.ask("POST", "/sign-out")).status, 204);
+  assert.equal(browser.cookie, "");
+  assert.equal((await thief.ask("GET", "/session")).status, 401);
+  assert.equal((await browser.ask("POST", "/sign-out")).status, 204);
+});
+
+test("a new password needs the current one, ends every other session and renews this one", async () => {
+  const email = "change@shop.example";
+  const browser = await newMember(shop, { account: shop.accountId, email, role: "member", password });
+  const elsewhere = openBrowser(shop);
+  await elsewhere.ask("POST", "/sign-in", { email, password }, from());
+  const earlier = browser.cookie;
+  const change = (currentPassword?: string) => browser.ask<Failure>("PUT", "/password", { password: "another password", currentPassword });
+  assert.match((await change()).body.message, /^currentPassword is required/);
+  assert.match((await change("not the password")).body.message, /^currentPassword is wrong/);
+  assert.equal((await change(password)).status, 200);
+  assert.notEqual(browser.cookie, earlier);
+  assert.equal((await browser.ask("GET", "/session")).status, 200);
+  assert.equal((await elsewhere.ask("GET", "/session")).status, 401);
+  assert.equal((await signIn(email, password)).status, 401);
+  assert.equal((await signIn(email, "another password")).status, 200);
+});
+
+test("a password is 10 to 256 characters and not the email", async () => {
+  const browser = await newMember(shop, { account: shop.accountId, email: "short@shop.example", role: "member" });
+  for (const bad of ["123456789", "x".repeat(257), "Short@shop.example"]) {
+    assert.equal((await browser.ask<Failure>("PUT", "/password", { password: bad })).body.code, "invalid_request", bad);
+  }
+  assert.equal((await browser.ask("PUT", "/password", { password: "1234567890" })).status, 200);
+});
+
+test("the owner of a first start has no email, gives one with the password, and then signs in by both", async () => {
+  const account = await shop.newAccount();
+  const { member, link } = await shop.administration["members.invite"]({ account: account.id });
+  assert.deepEqual([member.email, member.role], [null, "owner"]);
+  const browser = openBrowser(shop);
+  await browser.ask("POST", "/sign-in/link", { token: tokenIn(link) }, from());
+  assert.equal((await browser.ask("PUT", "/password", { password })).status, 400);
+  assert.equal((await browser.ask("PUT", "/password", { password, email: "boss@shop.example" })).status, 200);
+  assert.equal((await signIn("boss@shop.example", password)).body.account.id, account.id);
+});
+
+test("an owner of a first start who never came makes room for the one who is invited", async () => {
+  const account = await shop.newAccount();
+  await shop.administration["members.invite"]({ account: account.id });
+  time.now += 15 * minuteMs;
+  const { member } = await invite("came@shop.example", account.id);
+  assert.equal(member.role, "owner");
+  const { members } = await shop.administration["members.list"]({ account: account.id });
+  assert.deepEqual(
+    members.map(({ email }) => email),
+    ["came@shop.example"],
+  );
+});

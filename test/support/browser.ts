@@ -1,0 +1,22 @@
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { chromium, type Browser } from "playwright-core";
+
+const names = ["chromium", "chromium-browser", "google-chrome"];
+
+/** Starts the system's Chromium. As root it has no sandbox; the pages it is shown are the project's own. */
+export function startBrowser(): Promise<Browser> {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  const executablePath = folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isExecutable);
+  if (executablePath === undefined) throw new Error(`none of ${names.join(", ")} is on the PATH`);
+  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

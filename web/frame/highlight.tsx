@@ -1,0 +1,26 @@
+import { createLowlight } from "lowlight";
+import bash from "highlight.js/lib/languages/bash";
+import json from "highlight.js/lib/languages/json";
+import python from "highlight.js/lib/languages/python";
+import typescript from "highlight.js/lib/languages/typescript";
+import { createElement, type ReactNode } from "react";
+
+export type Language = "bash" | "json" | "python" | "typescript" | "text";
+
+const lowlight = createLowlight({ bash, json, python, typescript });
+type Node = ReturnType<typeof lowlight.highlight>["children"][number];
+/** Longer text stays uncoloured: colouring takes time in proportion. */
+const coloredMax = 60_000;
+
+/** The text in colours, as elements: no markup is ever made of it. */
+export function highlight(code: string, language: Language): ReactNode {
+  if (language === "text" || code.length > coloredMax) return code;
+  return lowlight.highlight(language, code).children.map(elementOf);
+}
+
+function elementOf(node: Node, place: number): ReactNode {
+  if (node.type === "text") return node.value;
+  if (node.type !== "element") return null;
+  const names = node.properties["className"];
+  return createElement("span", { key: place, className: Array.isArray(names) ? names.join(" ") : undefined }, node.children.map(elementOf));
+}

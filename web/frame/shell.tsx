@@ -1,0 +1,46 @@
+import { Kbd, UnstyledButton } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { texts } from "../texts/texts.ts";
+import { ColorSchemeButton } from "./color-scheme-button.tsx";
+import { PawIcon, SearchIcon } from "./icons.tsx";
+import { openPalette, Palette, type Command } from "./palette.tsx";
+import styles from "./shell.module.css";
+
+const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
+
+type Props = { links: { to: "/reference"; label: string }[]; commands: Command[]; children: ReactNode };
+
+/** What surrounds every page: the header with the product's faces, the search, the colour scheme. */
+export function Shell({ links, commands, children }: Props): ReactNode {
+  return (
+    <>
+      <a className="skip screen-only" href="#content">
+        {texts.skipToContent}
+      </a>
+      <header className={`${styles.header} screen-only`}>
+        <Link to="/" className={styles.brand}>
+          <PawIcon />
+          <span>{texts.productName}</span>
+        </Link>
+        <nav className={styles.links} aria-label={texts.mainNavigation}>
+          {links.map(({ to, label }) => (
+            <Link key={to} to={to} className={styles.link}>
+              {label}
+            </Link>
+          ))}
+        </nav>
+        <UnstyledButton className={styles.search} onClick={openPalette} aria-keyshortcuts="Control+K Meta+K">
+          <SearchIcon />
+          <span className={styles.searchText}>{texts.search}</span>
+          <Kbd className={styles.searchKey} aria-hidden>
+            {isApple ? "⌘ K" : "Ctrl K"}
+          </Kbd>
+        </UnstyledButton>
+        <ColorSchemeButton />
+      </header>
+      <Palette commands={commands} />
+      {children}
+    </>
+  );
+}

@@ -1,0 +1,43 @@
+import type { ReactNode } from "react";
+import { CodeBlock } from "../frame/code-block.tsx";
+import { texts } from "../texts/texts.ts";
+import type { Content } from "./description.ts";
+import { SchemaView } from "./fields.tsx";
+import { PartHeading } from "./heading.tsx";
+import styles from "./body.module.css";
+
+/** What the request's body is made of; several content types with one schema are shown once. */
+export function BodyDescription({ contents, level }: { contents: Content[]; level: 1 | 2 }): ReactNode {
+  const distinct = contents.filter((content, place) => contents.findIndex((other) => sameShape(other, content)) === place);
+  return (
+    <>
+      <PartHeading level={level}>{texts.reference.body}</PartHeading>
+      {distinct.map((content) => (
+        <div key={content.type} className={styles.content}>
+          <p className={styles.types}>
+            {contents
+              .filter((other) => sameShape(other, content))
+              .map(({ type }) => (
+                <code key={type}>{type}</code>
+              ))}
+          </p>
+          {content.schema && <SchemaView schema={content.schema} />}
+          {content.example !== undefined && <Example value={content.example} />}
+        </div>
+      ))}
+    </>
+  );
+}
+
+export function Example({ value, label = texts.reference.example }: { value: unknown; label?: string }): ReactNode {
+  return (
+    <div className={styles.example}>
+      <p className={styles.label}>{label}</p>
+      <CodeBlock code={typeof value === "string" ? value : JSON.stringify(value, undefined, 2)} language="json" label={label} />
+    </div>
+  );
+}
+
+function sameShape(a: Content, b: Content): boolean {
+  return JSON.stringify([a.schema, a.example]) === JSON.stringify([b.schema, b.example]);
+}

@@ -1,0 +1,29 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useMemo } from "react";
+import type { Command } from "../frame/palette.tsx";
+import { texts } from "../texts/texts.ts";
+import { MethodBadge } from "./badges.tsx";
+import { searchTexts } from "./description.ts";
+import { descriptionQuery } from "./load.ts";
+
+/** The pages and operations of the reference, for the command palette. */
+export function useReferenceCommands(): Command[] {
+  const { data } = useQuery(descriptionQuery);
+  const navigate = useNavigate();
+  return useMemo(() => {
+    const pages: Command[] = [
+      { id: "overview", label: texts.reference.page, run: () => void navigate({ to: "/reference" }) },
+      { id: "everything", label: texts.reference.everything, run: () => void navigate({ to: "/reference/all" }) },
+    ].map((page) => ({ ...page, group: texts.palette.pages, hint: null, texts: [page.label] }));
+    const operations = (data?.operations ?? []).map((operation) => ({
+      id: operation.id,
+      group: operation.tag,
+      label: operation.summary,
+      hint: <MethodBadge method={operation.method} />,
+      texts: searchTexts(operation),
+      run: () => void navigate({ to: "/reference/$operationId", params: { operationId: operation.id } }),
+    }));
+    return [...pages, ...operations];
+  }, [data, navigate]);
+}

@@ -1,0 +1,155 @@
+import {
+  methods,
+  type CodeSample,
+  type Header,
+  type MediaType,
+  type Method,
+  type OpenApi,
+  type OperationObject,
+  type Parameter,
+  type ResponseObject,
+  type Schema,
+} from "./openapi.ts";
+
+export type Stability = "beta" | "experimental";
+export type Content = MediaType & { type: string };
+export type Answer = { status: string; description: string; headers: Record<string, Header>; contents: Content[] };
+
+/** An operation as the page shows it. */
+export type Operation = {
+  id: string;
+  method: Uppercase<Method>;
+  /** As in the description, below the server's URL: `/pets/{petId}`. */
+  path: string;
+  group: string;
+  tag: string;
+  summary: string;
+  description: string;
+  stability?: { level: Stability; promise: string };
+  deprecation?: { sunset?: Date; successor?: string };
+  /** Whether it has a test panel: `x-hideTryItPanel` is not set. */
+  hasPanel: boolean;
+  parameters: Parameter[];
+  body: Content[];
+  answers: Answer[];
+  errors: Answer[];
+  samples: CodeSample[];
+};
+
+export type Section = { tag: string; description: string; operations: Operation[] };
+export type Group = { name: string; sections: Section[] };
+
+export type Description = {
+  title: string;
+  version: string;
+  introduction: string;
+  /** Where the operations' paths begin; relative to the description where it says so. */
+  serverUrl: string;
+  groups: Group[];
+  operations: Operation[];
+  schemas: Record<string, Schema>;
+};
+
+/** The description in the order of its navigation: groups (`x-tagGroups`), their tags, the operations of each. */
+export function readDescription(document: OpenApi): Description {
+  const found = operationsOf(document);
+  const groups = (document["x-tagGroups"] ?? [{ name: document.info.title, tags: [...new Set(found.map(({ tag }) => tag))] }])
+    .map(({ name, tags }) => ({ name, sections: tags.map((tag) => sectionOf(tag, name, document, found)).filter(hasOperations) }))
+    .filter(({ sections }) => sections.length > 0);
+  return {
+    title: document.info.title,
+    version: document.info.version,
+    introduction: document.info.description ?? "",
+    serverUrl: document.servers?.[0]?.url ?? "",
+    groups,
+    operations: groups.flatMap(({ sections }) => sections.flatMap(({ operations }) => operations)),
+    schemas: document.components?.schemas ?? {},
+  };
+}
+
+function hasOperations({ operations }: Section): boolean {
+  return operations.length > 0;
+}
+
+function sectionOf(tag: string, group: string, { tags }: OpenApi, found: Operation[]): Section {
+  const description = tags?.find(({ name }) => name === tag)?.description ?? "";
+  return { tag, description, operations: found.filter((operation) => operation.tag === tag).map((operation) => ({ ...operation, group })) };
+}
+
+function operationsOf(document: OpenApi): Operation[] {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    methods.flatMap((method) => {
+      const object = item[method];
+      return object ? [operationOf(document, method, path, object)] : [];
+    }),
+  );
+}
+
+function operationOf(document: OpenApi, method: Method, path: string, object: OperationObject): Operation {
+  const upper = method.toUpperCase() as Uppercase<Method>;
+  const { text, stability } = withoutPromise(object.description ?? "", object["x-stability"]);
+  const answers = Object.entries(object.responses).map(([status, response]) => answerOf(document, status, response));
+  return {
+    id: object.operationId ?? `${method}${path.replaceAll(/\W+/g, "-")}`,
+    method: upper,
+    path,
+    group: "",
+    tag: object.tags?.[0] ?? "",
+    summary: object.summary ?? `${upper} ${path}`,
+    description: text,
+    ...(stability && { stability }),
+    ...(object.deprecated && { deprecation: deprecationOf(document, object) }),
+    hasPanel: object["x-hideTryItPanel"] !== true,
+    parameters: object.parameters ?? [],
+    body: contentsOf(object.requestBody?.content),
+    answers: answers.filter(({ status }) => !isError(status)),
+    errors: answers.filter(({ status }) => isError(status)),
+    samples: object["x-codeSamples"] ?? [],
+  };
+}
+
+/** The paragraph that begins with the level's name, as `**Beta**: …`, says what the level promises: it belongs to the badge. */
+function withoutPromise(description: string, level: string | undefined): { text: string; stability?: Operation["stability"] } {
+  if (level !== "beta" && level !== "experimental") return { text: description };
+  const paragraphs = description.split("\n\n");
+  const opening = new RegExp(`^\\*\\*${level}\\*\\*:?\\s*`, "i");
+  const promise = paragraphs.find((paragraph) => opening.test(paragraph));
+  return {
+    text: paragraphs.filter((paragraph) => paragraph !== promise).join("\n\n"),
+    stability: { level, promise: promise?.replace(opening, "") ?? "" },
+  };
+}
+
+function deprecationOf(document: OpenApi, object: OperationObject): NonNullable<Operation["deprecation"]> {
+  const { "x-sunset": sunset, "x-successor": successor } = object;
+  const successorPath = successor?.split("?")[0];
+  const id = successorPath === undefined ? undefined : document.paths[successorPath]?.get?.operationId;
+  return { ...(sunset !== undefined && { sunset: new Date(sunset) }), ...(id !== undefined && { successor: id }) };
+}
+
+function answerOf(document: OpenApi, status: string, { description, headers = {}, content }: ResponseObject): Answer {
+  const resolved = Object.entries(headers).map(([name, header]) => [name, "$ref" in header ? headerAt(document, header.$ref) : header]);
+  return { status, description, headers: Object.fromEntries(resolved) as Record<string, Header>, contents: contentsOf(content) };
+}
+
+function headerAt(document: OpenApi, reference: string): Header {
+  return document.components?.headers?.[nameIn(reference)] ?? {};
+}
+
+function contentsOf(content: Record<string, MediaType> = {}): Content[] {
+  return Object.entries(content).map(([type, media]) => ({ type, ...media }));
+}
+
+function isError(status: string): boolean {
+  return !/^[123]/.test(status);
+}
+
+/** The last step of a reference: `Pet` of `#/components/schemas/Pet`. */
+export function nameIn(reference: string): string {
+  return reference.slice(reference.lastIndexOf("/") + 1);
+}
+
+/** What an operation is found by, the best first. */
+export function searchTexts({ summary, method, path, id, tag, group, description }: Operation): string[] {
+  return [summary, `${method} ${path}`, id, `${tag} ${group}`, description];
+}

@@ -1,0 +1,94 @@
+import type { ReactNode } from "react";
+import { Prose } from "../frame/markdown.tsx";
+import { texts } from "../texts/texts.ts";
+import { useDescription } from "./context.ts";
+import { nameIn, type Description } from "./description.ts";
+import styles from "./fields.module.css";
+import type { Schema } from "./openapi.ts";
+import { constraintWords, typeWords } from "./schema-words.ts";
+
+/** Schemas may contain themselves. */
+const depthMax = 5;
+
+export function Fields({ children }: { children: ReactNode }): ReactNode {
+  return <ul className={styles.fields}>{children}</ul>;
+}
+
+type FieldProps = { name: string; schema: Schema; required: boolean; example?: unknown; depth?: number };
+
+/** One named value: its type, what it means, what it must keep to, and what is inside. */
+export function Field({ name, schema, required, example, depth = 0 }: FieldProps): ReactNode {
+  const { schemas } = useDescription();
+  const resolved = resolve(schema, schemas);
+  const inner = resolved.type === "array" ? resolve(resolved.items ?? {}, schemas) : resolved;
+  const description = schema.description ?? resolved.description;
+  return (
+    <li className={styles.field}>
+      <p className={styles.head}>
+        <code className={styles.name}>{name}</code>
+        <span className={styles.type}>{typeWords(schema)}</span>
+        {required && <span className={styles.required}>{texts.reference.required}</span>}
+        {resolved.deprecated === true && <span className={styles.required}>{texts.reference.deprecatedField}</span>}
+      </p>
+      {description !== undefined && description !== "" && <Prose text={description} />}
+      <Notes schema={resolved} inner={inner} example={example} />
+      {inner.properties && <ObjectFields schema={inner} depth={depth + 1} />}
+    </li>
+  );
+}
+
+function Notes({ schema, inner, example }: { schema: Schema; inner: Schema; example: unknown }): ReactNode {
+  const constraints = constraintWords(schema);
+  const values = (inner.enum ?? []).map(String);
+  if (constraints.length === 0 && values.length === 0 && example === undefined) return null;
+  return (
+    <p className={styles.notes}>
+      {values.length > 0 && (
+        <span>
+          {texts.reference.constraints.oneOf}{" "}
+          {values.map((value) => (
+            <code key={value}>{value}</code>
+          ))}
+        </span>
+      )}
+      {constraints.map((constraint) => (
+        <span key={constraint}>{constraint}</span>
+      ))}
+      {example !== undefined && (
+        <span>
+          {texts.reference.example.toLowerCase()} <code>{typeof example === "string" ? example : JSON.stringify(example)}</code>
+        </span>
+      )}
+    </p>
+  );
+}
+
+/** The fields of an object. */
+export function ObjectFields({ schema, depth = 0 }: { schema: Schema; depth?: number }): ReactNode {
+  if (depth > depthMax) return <p className={styles.notes}>{texts.reference.constraints.deeper}</p>;
+  return (
+    <Fields>
+      {Object.entries(schema.properties ?? {}).map(([name, property]) => (
+        <Field key={name} name={name} schema={property} required={schema.required?.includes(name) ?? false} depth={depth} />
+      ))}
+    </Fields>
+  );
+}
+
+/** A schema from its type down: what it is called, then its fields where it has some. */
+export function SchemaView({ schema }: { schema: Schema }): ReactNode {
+  const { schemas } = useDescription();
+  const resolved = resolve(schema, schemas);
+  const inner = resolved.type === "array" ? resolve(resolved.items ?? {}, schemas) : resolved;
+  const name = typeWords(schema) === typeWords(resolved) ? typeWords(schema) : `${typeWords(schema)}, ${typeWords(resolved)}`;
+  return (
+    <div>
+      <p className={styles.schemaName}>{name}</p>
+      {inner.properties && <ObjectFields schema={inner} />}
+    </div>
+  );
+}
+
+function resolve(schema: Schema, schemas: Description["schemas"]): Schema {
+  return schema.$ref === undefined ? schema : (schemas[nameIn(schema.$ref)] ?? {});
+}

@@ -1,0 +1,37 @@
+import { Skeleton } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Outlet } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { FailurePage } from "../frame/message-page.tsx";
+import { WithSidebar } from "../frame/sidebar.tsx";
+import { texts } from "../texts/texts.ts";
+import { DescriptionContext } from "./context.ts";
+import { descriptionQuery } from "./load.ts";
+import { Navigation } from "./navigation.tsx";
+
+/** What all pages of the reference share: the description, once it is there, and the navigation. */
+export function ReferenceFrame(): ReactNode {
+  const { data, isError, refetch } = useQuery(descriptionQuery);
+  if (isError) return <FailurePage text={texts.failure.description} onRetry={() => void refetch()} />;
+  return (
+    <WithSidebar label={texts.reference.contents} navigation={data ? <Navigation groups={data.groups} /> : <Waiting lines={12} />}>
+      {data ? (
+        <DescriptionContext value={data}>
+          <Outlet />
+        </DescriptionContext>
+      ) : (
+        <Waiting lines={5} />
+      )}
+    </WithSidebar>
+  );
+}
+
+function Waiting({ lines }: { lines: number }): ReactNode {
+  return (
+    <output aria-label={texts.loading}>
+      {Array.from({ length: lines }, (_, line) => (
+        <Skeleton key={line} height={18} mb={14} radius="sm" />
+      ))}
+    </output>
+  );
+}

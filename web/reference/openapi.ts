@@ -1,0 +1,69 @@
+/** What this page reads of an OpenAPI 3.0 description. */
+export type OpenApi = {
+  info: { title: string; version: string; description?: string };
+  servers?: { url: string }[];
+  tags?: { name: string; description?: string }[];
+  "x-tagGroups"?: { name: string; tags: string[] }[];
+  paths: Record<string, Partial<Record<Method, OperationObject>>>;
+  components?: { schemas?: Record<string, Schema>; headers?: Record<string, Header> };
+};
+
+export const methods = ["get", "post", "put", "patch", "delete"] as const;
+export type Method = (typeof methods)[number];
+
+export type Reference = { $ref: string };
+
+export type Schema = {
+  $ref?: string;
+  type?: string;
+  format?: string;
+  description?: string;
+  nullable?: boolean;
+  deprecated?: boolean;
+  enum?: unknown[];
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+};
+
+export type Header = { description?: string; schema?: Schema; example?: unknown };
+
+export type Place = "path" | "query" | "header" | "cookie";
+
+export type Parameter = {
+  name: string;
+  in: Place;
+  required?: boolean;
+  description?: string;
+  schema?: Schema;
+  example?: unknown;
+};
+
+export type MediaType = { schema?: Schema; example?: unknown; examples?: Record<string, { value?: unknown }> };
+
+export type ResponseObject = { description: string; headers?: Record<string, Header | Reference>; content?: Record<string, MediaType> };
+
+export type CodeSample = { lang: string; label?: string; source: string };
+
+export type OperationObject = {
+  operationId?: string;
+  tags?: string[];
+  summary?: string;
+  description?: string;
+  deprecated?: boolean;
+  parameters?: Parameter[];
+  requestBody?: { required?: boolean; content: Record<string, MediaType> };
+  responses: Record<string, ResponseObject>;
+  "x-stability"?: string;
+  "x-sunset"?: string;
+  "x-successor"?: string;
+  "x-hideTryItPanel"?: boolean;
+  "x-codeSamples"?: CodeSample[];
+};

@@ -1,0 +1,33 @@
+import { useParams } from "@tanstack/react-router";
+import { lazy, Suspense, type ReactNode } from "react";
+import { NotFoundPage } from "../frame/message-page.tsx";
+import { usePageTitle } from "../frame/page-title.ts";
+import { texts } from "../texts/texts.ts";
+import { useDescription } from "./context.ts";
+import { OperationArticle } from "./operation-article.tsx";
+import styles from "./operation-page.module.css";
+import { Samples } from "./samples.tsx";
+
+const Panel = lazy(async () => ({ default: (await import("./try-it/panel.tsx")).TryItPanel }));
+
+/** `/reference/{operationId}`: an operation, its code samples, and its test panel unless the description hides that. */
+export function OperationPage(): ReactNode {
+  const { operationId } = useParams({ from: "/reference/$operationId" });
+  const { operations } = useDescription();
+  const operation = operations.find(({ id }) => id === operationId);
+  usePageTitle(operation?.summary ?? texts.notFound.title);
+  if (!operation) return <NotFoundPage isPart text={texts.notFound.operation(operationId)} />;
+  return (
+    <div className={styles.page} key={operation.id}>
+      <OperationArticle operation={operation} level={1} samples={false} />
+      <div className={styles.side}>
+        <Samples samples={operation.samples} level={1} />
+        {operation.hasPanel && (
+          <Suspense>
+            <Panel operation={operation} />
+          </Suspense>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,20 @@
+import { useSyncExternalStore } from "react";
+
+let language = "";
+const listeners = new Set<() => void>();
+
+/** The language whose samples are shown, for as long as the page is open; the first of `labels` until one is chosen. */
+export function useSampleLanguage(labels: string[]): [string, (label: string) => void] {
+  const chosen = useSyncExternalStore(subscribe, () => language);
+  return [labels.includes(chosen) ? chosen : (labels[0] ?? ""), choose];
+}
+
+function choose(label: string): void {
+  language = label;
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

@@ -1,0 +1,42 @@
+import { Tabs } from "@mantine/core";
+import { useId, type ReactNode } from "react";
+import { CodeBlock } from "../frame/code-block.tsx";
+import type { Language } from "../frame/highlight.tsx";
+import { texts } from "../texts/texts.ts";
+import { useDescription } from "./context.ts";
+import type { CodeSample } from "./openapi.ts";
+import { useSampleLanguage } from "./sample-language.ts";
+import styles from "./samples.module.css";
+import { absoluteUrl } from "./server-url.ts";
+
+const languages: Record<string, Language> = { shell: "bash", typescript: "typescript", javascript: "typescript", python: "python" };
+
+/** The code samples, one tab each; the language chosen on one operation is the one shown on the next. */
+export function Samples({ samples, level }: { samples: CodeSample[]; level: 1 | 2 }): ReactNode {
+  const { serverUrl } = useDescription();
+  const labels = samples.map(({ label, lang }) => label ?? lang);
+  const [chosen, choose] = useSampleLanguage(labels);
+  const titleId = useId();
+  const Title = level === 1 ? "h2" : "h3";
+  if (samples.length === 0) return null;
+  return (
+    <div className={styles.samples}>
+      <Title id={titleId}>{texts.reference.samples}</Title>
+      <Tabs value={chosen} onChange={(label) => choose(label ?? "")} keepMounted={false}>
+        <Tabs.List aria-labelledby={titleId}>
+          {labels.map((label) => (
+            <Tabs.Tab key={label} value={label}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {samples.map(({ lang, label = lang, source }) => (
+          <Tabs.Panel key={label} value={label} pt="xs">
+            <CodeBlock code={source} language={languages[lang.toLowerCase()] ?? "text"} label={label} />
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+      <p className={styles.hint}>{texts.reference.samplesHint(absoluteUrl(serverUrl))}</p>
+    </div>
+  );
+}

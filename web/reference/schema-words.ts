@@ -1,0 +1,31 @@
+import { texts } from "../texts/texts.ts";
+import type { Schema } from "./openapi.ts";
+import { nameIn } from "./description.ts";
+
+const words = texts.reference.constraints;
+
+/** The type in a few words: `array of Pet`, `integer (int64)`, `string or null`. */
+export function typeWords(schema: Schema): string {
+  const nullable = schema.nullable === true ? ` ${words.nullable}` : "";
+  if (schema.$ref !== undefined) return nameIn(schema.$ref) + nullable;
+  if (schema.type === "array") return words.arrayOf(typeWords(schema.items ?? {})) + nullable;
+  const format = schema.format === undefined ? "" : ` (${schema.format})`;
+  return `${schema.type ?? "any"}${format}${nullable}`;
+}
+
+/** What a value must keep to, and what it is without one, each in a few words. */
+export function constraintWords(schema: Schema): string[] {
+  const { minLength = 0, maxLength, minItems = 0, maxItems } = schema;
+  return [
+    range(schema.minimum, schema.maximum),
+    maxLength === undefined ? undefined : words.characters(minLength, maxLength),
+    maxItems === undefined ? undefined : words.items(minItems, maxItems),
+    schema.default === undefined ? undefined : words.default(JSON.stringify(schema.default)),
+  ].filter((constraint) => constraint !== undefined);
+}
+
+function range(low: number | undefined, high: number | undefined): string | undefined {
+  if (low !== undefined && high !== undefined) return words.between(low.toLocaleString(), high.toLocaleString());
+  if (low !== undefined) return words.atLeast(low.toLocaleString());
+  return high === undefined ? undefined : words.atMost(high.toLocaleString());
+}

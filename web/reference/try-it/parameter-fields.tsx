@@ -1,0 +1,63 @@
+import { NativeSelect, TextInput } from "@mantine/core";
+import type { ReactNode } from "react";
+import { texts } from "../../texts/texts.ts";
+import type { Parameter } from "../openapi.ts";
+import styles from "./panel.module.css";
+import { fieldId } from "./request.ts";
+
+type Props = {
+  parameters: Parameter[];
+  values: Record<string, string>;
+  /** Ids of those that must be filled in first. */
+  missing: string[];
+  onChange: (id: string, value: string) => void;
+};
+
+export function ParameterFields({ parameters, values, missing, onChange }: Props): ReactNode {
+  if (parameters.length === 0) return null;
+  return (
+    <div className={styles.grid}>
+      {parameters.map((parameter) => {
+        const id = fieldId(parameter);
+        return (
+          <ParameterField
+            key={id}
+            parameter={parameter}
+            value={values[id] ?? ""}
+            error={missing.includes(id) && texts.tryIt.missing(parameter.name)}
+            onChange={(value) => onChange(id, value)}
+          />
+        );
+      })}
+    </div>
+  );
+}
+
+type FieldProps = { parameter: Parameter; value: string; error: string | false; onChange: (value: string) => void };
+
+/** Values are text whatever their type: what the service makes of a wrong one may be what is tried. */
+function ParameterField({ parameter, value, error, onChange }: FieldProps): ReactNode {
+  const { name, schema = {}, required = false } = parameter;
+  const choices = choicesOf(parameter);
+  const shared = { label: name, value, withAsterisk: required, error };
+  if (choices) {
+    const options = [{ value: "", label: texts.tryIt.any }, ...choices.map((choice) => ({ value: choice, label: choice }))];
+    return <NativeSelect {...shared} data={options} onChange={(event) => onChange(event.currentTarget.value)} />;
+  }
+  return (
+    <TextInput
+      {...shared}
+      className={parameter.in === "header" ? styles.wide : undefined}
+      placeholder={schema.type === "array" ? texts.tryIt.many : required ? undefined : texts.tryIt.any}
+      inputMode={schema.type === "integer" ? "numeric" : undefined}
+      autoComplete="off"
+      spellCheck={false}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  );
+}
+
+function choicesOf({ schema = {} }: Parameter): string[] | undefined {
+  if (schema.type === "boolean") return ["true", "false"];
+  return schema.enum?.map(String);
+}

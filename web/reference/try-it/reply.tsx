@@ -1,0 +1,125 @@
+import { Tabs } from "@mantine/core";
+import type { ReactNode } from "react";
+import { CodeBlock } from "../../frame/code-block.tsx";
+import { formatTime, texts } from "../../texts/texts.ts";
+import type { Operation } from "../description.ts";
+import styles from "./panel.module.css";
+import { curlOf, isJson, type Request } from "./request.ts";
+import { bytesMax, timeoutMs, type Reply } from "./send.ts";
+
+/** An answer: its status, time and size, what it says of the limits, its body and headers. */
+export function ReplyView({ reply, operation }: { reply: Reply; operation: Operation }): ReactNode {
+  const named = withDeclaredNames(reply.headers, operation);
+  return (
+    <div className={styles.reply}>
+      <h3>{texts.tryIt.answer}</h3>
+      <p className={styles.summary}>
+        <span className={reply.status < 400 ? styles.good : styles.bad}>
+          {reply.status} {reply.statusText}
+        </span>
+        <span>{texts.tryIt.took(reply.ms)}</span>
+        <span>{texts.tryIt.bytes(reply.bytes)}</span>
+      </p>
+      <Limits headers={new Headers(reply.headers)} />
+      <Tabs defaultValue="body" keepMounted={false}>
+        <Tabs.List aria-label={texts.tryIt.answer}>
+          <Tabs.Tab value="body">{texts.tryIt.answerBody}</Tabs.Tab>
+          <Tabs.Tab value="headers">{texts.tryIt.headers(named.length)}</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="body" pt="xs">
+          <Body reply={reply} />
+        </Tabs.Panel>
+        <Tabs.Panel value="headers" pt="xs">
+          <HeaderTable headers={named} />
+        </Tabs.Panel>
+      </Tabs>
+    </div>
+  );
+}
+
+function Body({ reply: { headers, body, isCut } }: { reply: Reply }): ReactNode {
+  if (body === "") return <p className={styles.limits}>{texts.tryIt.empty}</p>;
+  const type = new Headers(headers).get("content-type")?.split(";")[0] ?? "";
+  return (
+    <>
+      {isCut && <p className={styles.limits}>{texts.tryIt.cut(texts.tryIt.bytes(bytesMax))}</p>}
+      <CodeBlock code={isJson(type) ? indented(body) : body} language={isJson(type) ? "json" : "text"} label={texts.tryIt.answerBody} />
+    </>
+  );
+}
+
+/** The limits in words; all headers stand in the table as well. */
+function Limits({ headers }: { headers: Headers }): ReactNode {
+  const number = (name: string): number => Number(headers.get(name) ?? Number.NaN);
+  const [limit, remaining, reset, retryAfter] = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After"].map(
+    number,
+  );
+  if (limit === undefined || remaining === undefined || reset === undefined || Number.isNaN(limit)) return null;
+  return (
+    <p className={styles.limits}>
+      {texts.tryIt.left(remaining, limit)}, {texts.tryIt.resets(formatTime(new Date(reset * 1_000)))}
+      {retryAfter !== undefined && !Number.isNaN(retryAfter) && (
+        <>
+          <br />
+          <strong>{texts.tryIt.retryAfter(retryAfter)}</strong>
+        </>
+      )}
+    </p>
+  );
+}
+
+function HeaderTable({ headers }: { headers: Reply["headers"] }): ReactNode {
+  return (
+    <table className={styles.headers}>
+      <tbody>
+        {headers.map(([name, value]) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td>{value}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Why no answer came. */
+export function Failure({ error }: { error: Error }): ReactNode {
+  const text =
+    error.name === "TimeoutError"
+      ? texts.tryIt.timedOut(timeoutMs / 1_000)
+      : error.name === "AbortError"
+        ? texts.tryIt.cancelled
+        : texts.tryIt.failedText;
+  return (
+    <div className={styles.reply}>
+      <h3>{texts.tryIt.failed}</h3>
+      <p className={styles.limits}>{text}</p>
+    </div>
+  );
+}
+
+export function Curl({ request }: { request: Request }): ReactNode {
+  return (
+    <div className={styles.curl}>
+      <h3>{texts.tryIt.curl}</h3>
+      <CodeBlock code={curlOf(request)} language="bash" label={texts.tryIt.curl} />
+    </div>
+  );
+}
+
+/** Browsers tell header names in lower case; those that the description declares are shown as it writes them. */
+function withDeclaredNames(headers: Reply["headers"], { answers, errors }: Operation): Reply["headers"] {
+  const declared = new Map(
+    [...answers, ...errors].flatMap((answer) => Object.keys(answer.headers)).map((name) => [name.toLowerCase(), name]),
+  );
+  return headers.map(([name, value]) => [declared.get(name) ?? name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase()), value]);
+}
+
+function indented(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json), undefined, 2);
+  } catch {
+    return json;
+  }
+}
