@@ -19,6 +19,7 @@ import { openChecking } from "./publishing/domains/checking.ts";
 import { openChecks, type Checks } from "./publishing/domains/checks.ts";
 import { domainRoutes } from "./publishing/domains/domains.routes.ts";
 import { releaseDomains } from "./publishing/domains/domains.store.ts";
+import { sharedDomain } from "./publishing/domains/hostnames.ts";
 import { createDns } from "./publishing/domains/lookup.ts";
 import { openEdge, type Edge } from "./publishing/edge/edge.ts";
 import { openHosts } from "./publishing/hosts/host-map.ts";
@@ -64,6 +65,7 @@ export function openPublishing(parts: PublishingParts): Publishing {
   let cleaning: ReturnType<typeof repeat> | undefined;
 
   async function start(): Promise<void> {
+    warnOfSharedDomain(settings, log);
     proofSecret = await sharedSecret(db, keys, "ownership proofs");
     await takeUpAfterStop();
     edge = await openServing(parts, keys, await sharedSecret(db, keys, "session tickets"), contentFolder);
@@ -110,6 +112,13 @@ export function openPublishing(parts: PublishingParts): Publishing {
       await Promise.all([edge?.close(closeMs), cleaning?.stop(), ...workers.map((worker) => worker.stop())]);
     },
   };
+}
+
+/** Two sites of one registrable domain are not kept apart by browsers as two domains are (decisions, part 0). */
+function warnOfSharedDomain({ platformDomain, publicUrl }: Settings, log: Logger): void {
+  const shared = sharedDomain({ platformDomain, publicHost: new URL(publicUrl).hostname });
+  if (shared === null) return;
+  log.warn(`PUBLIC_URL and PLATFORM_DOMAIN share ${shared}: published projects can set cookies that the dashboard gets. Use two domains.`);
 }
 
 function notStarted(): never {

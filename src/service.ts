@@ -15,6 +15,7 @@ import type { Database } from "./platform/db/database.ts";
 import { forgetOldAnswers } from "./platform/http/idempotency.store.ts";
 import { repeat } from "./platform/jobs/repeat.ts";
 import { openLocalChanges } from "./platform/jobs/changes.ts";
+import { listeningError } from "./platform/listening.ts";
 import type { Logger } from "./platform/log.ts";
 import { beatEveryMs, expireNodes } from "./platform/nodes/nodes.ts";
 import { openSocket } from "./platform/socket.ts";
@@ -137,10 +138,6 @@ async function listen(app: FastifyInstance, { port, host }: Settings): Promise<s
   try {
     return await app.listen({ port, host });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EADDRINUSE") throw new Error(`PORT=${port} is taken on ${host}: set PORT to a free one`, { cause: error });
-    if (code === "EADDRNOTAVAIL" || code === "EACCES")
-      throw new Error(`HOST=${host} PORT=${port} cannot be listened on (${code})`, { cause: error });
-    throw error;
+    throw listeningError(error, "PORT", { port, host });
   }
 }

@@ -201,7 +201,7 @@ export function loadSettings(env: Environment = process.env): Settings {
 
 /** What settings ask of each other. */
 function requireTogether({ publicUrl, platformDomain, edgeCert, edgeKey, acmeEabKid, acmeEabHmac }: Settings, env: Environment): void {
-  const publicHost = new URL(publicUrl).hostname;
+  const publicHost = new URL(publicUrl).hostname.replace(/\.$/, "");
   if (publicHost === platformDomain || publicHost.endsWith(`.${platformDomain}`)) {
     throw new SettingError(
       "PUBLIC_URL",

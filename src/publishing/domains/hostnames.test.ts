@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { Problem } from "../../platform/problem.ts";
-import { parseHostname, recordFor, relativeName } from "./hostnames.ts";
+import { parseHostname, recordFor, relativeName, sharedDomain } from "./hostnames.ts";
 
 const own = { platformDomain: "petstore.app", publicHost: "dashboard.example.net" };
 const parsed = (text: string): string => parseHostname(text, own).hostname;
@@ -137,6 +137,21 @@ describe("a host name", () => {
       { numRuns: 2000 },
     );
   });
+});
+
+describe("the domain that published projects share with the service", () => {
+  const addresses: [publicHost: string, platformDomain: string, shared: string | null][] = [
+    ["app.example.com", "sites.example.com", "example.com"],
+    ["example.com", "sites.example.com", "example.com"],
+    ["pets.example.co.uk", "sites.other.co.uk", null],
+    ["pets.example.com", "example.app", null],
+    ["one.github.io", "two.github.io", null],
+    ["localhost", "petstore.localhost", null],
+    ["127.0.0.1", "petstore.localhost", null],
+  ];
+  for (const [publicHost, platformDomain, shared] of addresses)
+    it(`is ${shared ?? "none"} for ${publicHost} and ${platformDomain}`, () =>
+      assert.equal(sharedDomain({ publicHost, platformDomain }), shared));
 });
 
 describe("the record to create", () => {

@@ -1,4 +1,4 @@
-import { isIPv6 } from "node:net";
+import { isIP, isIPv6 } from "node:net";
 import { domainToASCII, domainToUnicode } from "node:url";
 import { parse } from "tldts";
 import { Problem } from "../../platform/problem.ts";
@@ -35,6 +35,16 @@ export function parseHostname(text: string, own: OwnNames, path = "body.hostname
   if (domain === null)
     throw refusal(path, `${hostname} is a public suffix: names are registered below it. Enter your own name, such as shop.${hostname}.`);
   return { hostname, registrableDomain: domain, kind: hostname === domain ? "apex" : "subdomain" };
+}
+
+/**
+ * The registrable domain that the service's own address shares with its published projects, if any: pages of theirs may
+ * set cookies for it (RFC 6265, 5.3), which browsers then send to the dashboard too.
+ */
+export function sharedDomain({ platformDomain, publicHost }: OwnNames): string | null {
+  if (isIP(publicHost) !== 0) return null;
+  const { domain } = publicSuffixOf(publicHost.replace(/\.$/, ""));
+  return domain !== null && domain === publicSuffixOf(platformDomain).domain ? domain : null;
 }
 
 /** The record that points a name here (spec part 1, rules 5 and 6). */

@@ -1,8 +1,10 @@
+import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { createServer as createHttp2Server, type Http2Server, type Http2Session } from "node:http2";
 import type { AddressInfo, Server as NetServer, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "../../platform/clock.ts";
+import { listeningError } from "../../platform/listening.ts";
 import type { Served } from "./answer.ts";
 import { openBodies } from "./bodies.ts";
 import { trackConnections } from "./connections.ts";
@@ -38,7 +40,11 @@ export type Edge = {
   close(graceMs?: number): Promise<void>;
 };
 
-/** Opens the listeners that published sites are served from: HTTP/1.1 on both, HTTP/2 on the one with TLS. */
+/**
+ * Opens the listeners that published sites are served from: HTTP/1.1 on both, HTTP/2 on the one with TLS.
+ *
+ * @throws one line that names the setting of a port that cannot be listened on
+ */
 export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const limits = { ...edgeLimits, ...options.limits };
   const { sites, certificates, challenges, log } = options;
@@ -71,9 +77,9 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   }
 
   for (const listener of [http1, tls]) listener.prependListener("connection", (socket: Socket) => connections.track(socket));
-  const addresses = { http: await listen(http1, options.http), https: undefined as AddressInfo | undefined };
+  const addresses = { http: await listen(http1, options.http, "EDGE_HTTP_PORT"), https: undefined as AddressInfo | undefined };
   try {
-    if (options.https !== undefined) addresses.https = await listen(tls, options.https);
+    if (options.https !== undefined) addresses.https = await listen(tls, options.https, "EDGE_HTTPS_PORT");
   } catch (error) {
     http1.close();
     throw error;
@@ -129,12 +135,13 @@ function openHttp2(exchange: Exchange, limits: EdgeLimits): Http2Server {
   return server;
 }
 
-async function listen(server: NetServer, { host, port }: EdgeListener): Promise<AddressInfo> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once("error", reject);
-  server.listen({ host, port }, resolve);
-  await promise;
-  server.off("error", reject);
+async function listen(server: NetServer, { host, port }: EdgeListener, setting: string): Promise<AddressInfo> {
+  server.listen({ host, port });
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    throw listeningError(error, setting, { host, port });
+  }
   return server.address() as AddressInfo;
 }
 
