@@ -45,6 +45,7 @@ const app = openApi({
   clock,
   gate,
   dashboard: { gate, operations: [] },
+  publishing: [],
   limiter,
   refusals,
   trustedProxies,

@@ -14,6 +14,7 @@ const systemPackages = {
   "--system": [
     { command: "curl", apt: "curl" },
     { command: "redis-server", apt: "redis-server" },
+    { command: "pebble", apt: "pebble" },
   ],
   "--bench": [{ command: "wrk", apt: "wrk" }],
 };

@@ -193,6 +193,139 @@ export type Schemas = {
       })[];
     })[];
   };
+  Project: {
+    /** Unique identifier assigned on creation. */
+    id: number;
+    /** The project's name. */
+    name: string;
+    /** One DNS label: the project is served at `{slug}.{platform_domain}`. Unique over all accounts. */
+    slug: string;
+    /** Where the project is served on the platform. */
+    url: string;
+    /** The deployment that is served; null before the first one. */
+    deploymentId: number | null;
+    /** When the project was made. */
+    createdAt: string;
+  };
+  Projects: (Schemas["Project"])[];
+  NewProject: {
+    /** The project's name. */
+    name: string;
+    /** One DNS label: the project is served at `{slug}.{platform_domain}`. Unique over all accounts. */
+    slug: string;
+  };
+  ProjectPatch: {
+    /** The project's name. */
+    name?: string;
+    /** One DNS label: the project is served at `{slug}.{platform_domain}`. Unique over all accounts. */
+    slug?: string;
+  };
+  Deployment: {
+    /** Unique identifier assigned on creation. */
+    id: number;
+    /** The project that it belongs to. */
+    projectId: number;
+    /** `queued`, then `ready` (and served at once) or `failed`. */
+    status: "queued" | "ready" | "failed";
+    /** Why it failed, and what to change. */
+    error: string | null;
+    /** How many files it serves. */
+    files: number;
+    /** Their size, unpacked. */
+    bytes: number;
+    /** When it was uploaded. */
+    createdAt: string;
+  };
+  Deployments: (Schemas["Deployment"])[];
+  Domain: {
+    hostname: string;
+    /** The project that it serves. */
+    projectId: number;
+    kind: "subdomain" | "apex";
+    /** `pending`: never verified yet. `failing`: its DNS has changed since; still served, and checked hourly. */
+    status: "pending" | "verified" | "failing";
+    primary: boolean;
+    redirect: {
+      /** A name of the same project that does not redirect itself. */
+      to: string;
+      status: 301 | 302 | 307 | 308;
+    } | null;
+    /** The DNS record to create at the registrar. */
+    record: {
+      /** `CNAME` for a subdomain; for an apex `ALIAS`, which some providers call ANAME. */
+      type: "CNAME" | "ALIAS";
+      /** The label below the registrable domain, or `@`. */
+      name: string;
+      /** The platform target host: it must match exactly. */
+      value: string;
+      /** Seconds. */
+      ttl: number;
+    };
+    /** A record that is needed as well, where another account has used the name. */
+    challenge: {
+      type: "TXT";
+      name: string;
+      value: string;
+    } | null;
+    problems: ({
+      /** Such as `record_missing`, `conflicting_record`, `wrong_target`, `lookup_failed`, `proof_missing`, `caa_blocks`. */
+      code: string;
+      message: string;
+      expected: string;
+      found: string;
+      /** What to change, and where. */
+      fix: string;
+    })[];
+    certificate: {
+      status: "none" | "issuing" | "issued" | "failing";
+      /** When the certificate that is served was issued. */
+      issuedAt: string | null;
+      /** When it ends; it is renewed before. */
+      expiresAt: string | null;
+      /** Why the last try failed. */
+      problem: string | null;
+      /** When the next one is made. */
+      retryAt: string | null;
+    };
+    /** What to look at when there is no certificate after 30 minutes. */
+    attention: {
+      /** Since when the certificate is late. */
+      since: string;
+      message: string;
+      checks: ({
+        check: string;
+        /** null: could not be checked. */
+        passed: boolean | null;
+        message: string;
+      })[];
+    } | null;
+    /** When DNS is checked next by itself. */
+    nextCheckAt: string | null;
+    /** When it was added. */
+    createdAt: string;
+    /** When its DNS was last found right. */
+    verifiedAt: string | null;
+  };
+  Domains: (Schemas["Domain"])[];
+  NewDomain: {
+    /** A domain or subdomain, such as `www.example.com`; IDN in either form. */
+    hostname: string;
+  };
+  DomainPatch: {
+    /** Makes it the project's primary name; another one is no longer. */
+    primary?: boolean;
+    /** Where the name redirects to, path and query kept; null ends it. */
+    redirect?: {
+      to?: string;
+      /** 301, 302, 307 or 308; 301 unless told. */
+      status?: number;
+    } | null;
+  };
+  RemovedDomain: {
+    hostname: string;
+    /** What is left to do at the registrar. */
+    warning: string;
+  };
 };
 
 export type paths = {
@@ -915,6 +1048,437 @@ export type paths = {
         401: Json<Schemas["Error"]>;
         403: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/projects": {
+    /** listProjects: List projects */
+    get: {
+      parameters: {
+        query?: {
+          /** How many to answer at most. */
+          limit?: number;
+          /** Where the page begins: taken from the `Link` header of the page before, with the same filters and sort. */
+          cursor?: string;
+        };
+      };
+      responses: {
+        200: Json<Schemas["Projects"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+    /** createProject: Create a project */
+    post: {
+      parameters: {
+        header?: {
+          /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
+          "Idempotency-Key"?: string;
+        };
+      };
+      requestBody: { content: {
+        "application/json": Schemas["NewProject"];
+      } };
+      responses: {
+        201: Json<Schemas["Project"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        409: Json<Schemas["Error"]>;
+        413: Json<Schemas["Error"]>;
+        415: Json<Schemas["Error"]>;
+        422: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/projects/{projectId}": {
+    /** getProject: Get a project */
+    get: {
+      parameters: {
+        path: {
+          /** The project's identifier. */
+          projectId: number;
+        };
+        header?: {
+          /** An ETag that you have: the answer is 304 while it is still current. */
+          "If-None-Match"?: string;
+        };
+      };
+      responses: {
+        200: Json<Schemas["Project"]>;
+        304: Empty;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+    /** updateProject: Update a project */
+    patch: {
+      parameters: {
+        path: {
+          /** The project's identifier. */
+          projectId: number;
+        };
+        header?: {
+          /** The ETag that the resource must still have; otherwise 412 and no change. */
+          "If-Match"?: string;
+        };
+      };
+      requestBody: { content: {
+        "application/merge-patch+json": Schemas["ProjectPatch"];
+        "application/json": Schemas["ProjectPatch"];
+      } };
+      responses: {
+        200: Json<Schemas["Project"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        409: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
+        413: Json<Schemas["Error"]>;
+        415: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+    /** deleteProject: Delete a project */
+    delete: {
+      parameters: {
+        path: {
+          /** The project's identifier. */
+          projectId: number;
+        };
+        header?: {
+          /** The ETag that the resource must still have; otherwise 412 and no change. */
+          "If-Match"?: string;
+        };
+      };
+      responses: {
+        204: Empty;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/projects/{projectId}/deployments": {
+    /** listDeployments: List deployments */
+    get: {
+      parameters: {
+        path: {
+          /** The project's identifier. */
+          projectId: number;
+        };
+        query?: {
+          /** How many to answer at most. */
+          limit?: number;
+          /** Where the page begins: taken from the `Link` header of the page before, with the same filters and sort. */
+          cursor?: string;
+        };
+      };
+      responses: {
+        200: Json<Schemas["Deployments"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+    /** createDeployment: Deploy */
+    post: {
+      parameters: {
+        path: {
+          /** The project's identifier. */
+          projectId: number;
+        };
+        header?: {
+          /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
+          "Idempotency-Key"?: string;
+        };
+      };
+      requestBody: { content: {
+        "application/gzip": string;
+      } };
+      responses: {
+        202: Json<Schemas["Deployment"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        409: Json<Schemas["Error"]>;
+        413: Json<Schemas["Error"]>;
+        415: Json<Schemas["Error"]>;
+        422: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/projects/{projectId}/deployments/{deploymentId}": {
+    /** getDeployment: Get a deployment */
+    get: {
+      parameters: {
+        path: {
+          /** The project's identifier. */
+          projectId: number;
+          /** The deployment's identifier. */
+          deploymentId: number;
+        };
+        header?: {
+          /** An ETag that you have: the answer is 304 while it is still current. */
+          "If-None-Match"?: string;
+        };
+      };
+      responses: {
+        200: Json<Schemas["Deployment"]>;
+        304: Empty;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/projects/{projectId}/deployments/{deploymentId}/promote": {
+    /** promoteDeployment: Promote a deployment */
+    post: {
+      parameters: {
+        path: {
+          /** The project's identifier. */
+          projectId: number;
+          /** The deployment's identifier. */
+          deploymentId: number;
+        };
+        header?: {
+          /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
+          "Idempotency-Key"?: string;
+        };
+      };
+      responses: {
+        200: Json<Schemas["Deployment"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        409: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
+        422: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/projects/{projectId}/domains": {
+    /** listDomains: List domains */
+    get: {
+      parameters: {
+        path: {
+          /** The project's identifier. */
+          projectId: number;
+        };
+        query?: {
+          /** How many to answer at most. */
+          limit?: number;
+          /** Where the page begins: taken from the `Link` header of the page before, with the same filters and sort. */
+          cursor?: string;
+        };
+      };
+      responses: {
+        200: Json<Schemas["Domains"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+    /** addDomain: Add a domain */
+    post: {
+      parameters: {
+        path: {
+          /** The project's identifier. */
+          projectId: number;
+        };
+        header?: {
+          /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
+          "Idempotency-Key"?: string;
+        };
+      };
+      requestBody: { content: {
+        "application/json": Schemas["NewDomain"];
+      } };
+      responses: {
+        201: Json<Schemas["Domain"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        409: Json<Schemas["Error"]>;
+        413: Json<Schemas["Error"]>;
+        415: Json<Schemas["Error"]>;
+        422: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/projects/{projectId}/domains/{hostname}": {
+    /** getDomain: Get a domain */
+    get: {
+      parameters: {
+        path: {
+          /** The project's identifier. */
+          projectId: number;
+          /** The domain's host name. */
+          hostname: string;
+        };
+        header?: {
+          /** An ETag that you have: the answer is 304 while it is still current. */
+          "If-None-Match"?: string;
+        };
+      };
+      responses: {
+        200: Json<Schemas["Domain"]>;
+        304: Empty;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+    /** updateDomain: Update a domain */
+    patch: {
+      parameters: {
+        path: {
+          /** The project's identifier. */
+          projectId: number;
+          /** The domain's host name. */
+          hostname: string;
+        };
+        header?: {
+          /** The ETag that the resource must still have; otherwise 412 and no change. */
+          "If-Match"?: string;
+        };
+      };
+      requestBody: { content: {
+        "application/merge-patch+json": Schemas["DomainPatch"];
+        "application/json": Schemas["DomainPatch"];
+      } };
+      responses: {
+        200: Json<Schemas["Domain"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
+        413: Json<Schemas["Error"]>;
+        415: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+    /** removeDomain: Remove a domain */
+    delete: {
+      parameters: {
+        path: {
+          /** The project's identifier. */
+          projectId: number;
+          /** The domain's host name. */
+          hostname: string;
+        };
+        header?: {
+          /** The ETag that the resource must still have; otherwise 412 and no change. */
+          "If-Match"?: string;
+        };
+      };
+      responses: {
+        200: Json<Schemas["RemovedDomain"]>;
+        204: Empty;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/projects/{projectId}/domains/{hostname}/verify": {
+    /** verifyDomain: Verify a domain */
+    post: {
+      parameters: {
+        path: {
+          /** The project's identifier. */
+          projectId: number;
+          /** The domain's host name. */
+          hostname: string;
+        };
+        header?: {
+          /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
+          "Idempotency-Key"?: string;
+        };
+      };
+      responses: {
+        200: Json<Schemas["Domain"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        409: Json<Schemas["Error"]>;
+        422: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;

@@ -14,16 +14,23 @@ export type ListPath = { [Path in keyof paths]: [RowsAt<Path>] extends [never] ?
 export type Row<Path extends ListPath> = RowsAt<Path>;
 /** The filters, sort and page size of a list. */
 export type Query<Path extends ListPath> = Omit<NonNullable<paths[Path]["get"]["parameters"]["query"]>, "cursor">;
+/** What the braces of a list's path stand for; undefined where it has none. */
+export type Place<Path extends ListPath> = paths[Path]["get"]["parameters"] extends { path: infer Parameters } ? Parameters : undefined;
 
 const pageSizeMax = 100;
 
 /** The pages of a list, each as it arrives; follows `Link: <…>; rel="next"` (RFC 8288). Raises the refusal of any page. */
-export async function* pages<Path extends ListPath>(client: PetStore, path: Path, query?: Query<Path>): AsyncGenerator<Row<Path>[]> {
+export async function* pages<Path extends ListPath>(
+  client: PetStore,
+  path: Path,
+  query?: Query<Path>,
+  place?: Place<Path>,
+): AsyncGenerator<Row<Path>[]> {
   // That every list takes these parameters is known of each path, but not of `Path`.
   const get = client.GET as (path: ListPath, init: object) => Promise<Refused & { data?: Row<Path>[] }>;
   let cursor: string | undefined;
   for (;;) {
-    const answer = await get(path, { params: { query: { limit: pageSizeMax, ...query, cursor } } });
+    const answer = await get(path, { params: { path: place, query: { limit: pageSizeMax, ...query, cursor } } });
     if (!Array.isArray(answer.data)) throw refusal(answer);
     yield answer.data;
     const next = nextCursor(answer.response.headers, client.url);

@@ -8,7 +8,7 @@ import { openAdministration } from "./administration.ts";
 import { scopes } from "./callers/keys/keys.ts";
 import { openKeyVerifier } from "./callers/keys/verify.ts";
 import { openMemoryLimiter } from "./callers/limits/memory.ts";
-import type { Database } from "./platform/db/database.ts";
+import type { Database, Transaction } from "./platform/db/database.ts";
 import { noOtherNodes } from "./platform/nodes/nodes.ts";
 import { migrate } from "./platform/db/migrate.ts";
 import { openSqlite } from "./platform/db/sqlite.ts";
@@ -31,7 +31,15 @@ async function openScene(t: TestContext) {
     rmSync(folder, { recursive: true });
   });
   const limiter = openMemoryLimiter({ clock, addressQuota: free });
-  const admin = openAdministration({ db, clock, verifier, limiter, announcer: noOtherNodes, publicUrl: "https://pets.example" });
+  const admin = openAdministration({
+    db,
+    clock,
+    verifier,
+    limiter,
+    announcer: noOtherNodes,
+    announce: async () => {},
+    publicUrl: "https://pets.example",
+  });
   return { db, time, verifier, limiter, admin, shop: (name: string) => admin["accounts.create"]({ name, plan: "pro" }) };
 }
 
@@ -233,13 +241,38 @@ async function fill(db: Database, account: number): Promise<void> {
       VALUES (${account}, 1, ${`link ${account}`}, ${start})`);
     await tx.query(sql`INSERT INTO sessions (account_id, id, member_id, hash, address, user_agent, created_at, seen_at)
       VALUES (${account}, 1, 1, ${`session ${account}`}, '192.0.2.1', 'Test', ${start}, ${start})`);
+    await publish(tx, account);
   });
 }
 
-/** The number of an account's rows in every table of the schema that has accounts' rows. */
+/** A project with a deployment, and a domain with its certificate. */
+async function publish(tx: Transaction, account: number): Promise<void> {
+  const host = `www.shop${account}.test`;
+  await tx.query(sql`INSERT INTO projects (account_id, id, name, slug, version, created_at)
+    VALUES (${account}, ${account}, 'Rex', ${`rex${account}`}, 1, ${start})`);
+  await tx.query(sql`INSERT INTO deployments (account_id, id, project_id, status, files, bytes, version, created_at)
+    VALUES (${account}, ${account}, ${account}, 'ready', 1, 1, 1, ${start})`);
+  await tx.query(sql`INSERT INTO files (account_id, deployment_id, hash) VALUES (${account}, ${account}, ${`hash${account}`})`);
+  await tx.query(sql`INSERT INTO domains (account_id, id, project_id, hostname, registrable_domain, kind, status, is_primary, problems, caa,
+      proof_needed, certificate_status, version, created_at)
+    VALUES (${account}, ${account}, ${account}, ${host}, ${`shop${account}.test`}, 'subdomain', 'verified', TRUE, '[]', 'allowed', FALSE,
+      'issued', 1, ${start})`);
+  await tx.query(sql`INSERT INTO certificates (account_id, id, hostname, chain, key, not_before, not_after, renew_at)
+    VALUES (${account}, ${account}, ${host}, 'chain', 'key', ${start}, ${start}, ${start})`);
+  await tx.query(
+    sql`INSERT INTO certificate_orders (account_id, hostname, directory_url, failures) VALUES (${account}, ${host}, 'https://ca.test', 0)`,
+  );
+  await tx.query(sql`INSERT INTO challenges (account_id, hostname, type, token, key_authorization, expires_at)
+    VALUES (${account}, ${host}, 'http-01', 'token', 'authorization', ${start})`);
+}
+
+/**
+ * The number of an account's rows in every table of the schema that has accounts' rows. Who verified which name is kept on
+ * purpose: a DNS record that a deleted account leaves behind must not be another one's prey.
+ */
 async function rowsOf(db: Database, account: number): Promise<Record<string, number>> {
   const tables = await db.query<{ name: string }>(sql`
-    SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'account_id'`);
+    SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'account_id' AND m.name <> 'verifications'`);
   const counts: Record<string, number> = {};
   for (const { name } of tables) {
     const rows = await db.query<{ n: number }>(sql`SELECT count(*) AS n FROM ${raw(name)} WHERE account_id = ${account}`);

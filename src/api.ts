@@ -19,6 +19,7 @@ import { dashboardPrefix } from "./platform/http/prefix.ts";
 import { apiRealm, dashboardRealm } from "./platform/http/realms.ts";
 import { addOperations } from "./platform/http/routes.ts";
 import { openStaticText, sendStaticFile } from "./platform/http/static-files.ts";
+import { describedOperations } from "./publishing.ts";
 import { countTraffic } from "./platform/http/traffic.ts";
 import { categoryRoutes } from "./store/categories/categories.routes.ts";
 import { inventoryRoutes } from "./store/inventory/inventory.routes.ts";
@@ -32,12 +33,17 @@ const getPetDeprecated = Date.UTC(2026, 0, 1);
 /** What a readiness probe waits for the database. */
 const probeMs = 1_000;
 
-type OperationOptions = { getPetSunset: number; limiter: Pick<Limiter, "peekAccount" | "standing">; flushUsage: () => Promise<void> };
+type OperationOptions = {
+  getPetSunset: number;
+  limiter: Pick<Limiter, "peekAccount" | "standing">;
+  flushUsage: () => Promise<void>;
+  publishing: Operation[];
+};
 
 /** The description of the API as a service with this setting serves it. */
 export function descriptionOf(getPetSunset: number): Description {
   const limiter = openMemoryLimiter({ clock: () => 0, addressQuota: { perMinute: 0, perDay: 0 } });
-  return describe(operationsOf({ getPetSunset, limiter, flushUsage: async () => undefined }));
+  return describe(operationsOf({ getPetSunset, limiter, flushUsage: async () => undefined, publishing: describedOperations() }));
 }
 
 /** Every operation of the API, in the order of the description. */
@@ -49,6 +55,7 @@ function operationsOf(options: OperationOptions): Operation[] {
     ...inventoryRoutes,
     ...limitRoutes(options.limiter),
     ...usageRoutes(options.flushUsage),
+    ...options.publishing,
   ];
 }
 
@@ -64,6 +71,8 @@ export type ApiOptions = MetricsOptions & {
   flushUsage: () => Promise<void>;
   log: Logger;
   getPetSunset: number;
+  /** The operations of projects and domains. */
+  publishing: Operation[];
   trustedProxies: BlockList;
   /** The web application, where it has been built. */
   web?: Web | undefined;

@@ -1,6 +1,8 @@
 import { accountsCreate, accountsDelete, accountsList, accountsSetPlan } from "./commands/accounts.ts";
 import { failure, readArguments, UsageError, type Command } from "./commands/command.ts";
+import { deploying } from "./commands/deploy.ts";
 import { description } from "./commands/description.ts";
+import { domainCommands } from "./commands/domains.ts";
 import { exporting } from "./commands/export.ts";
 import { importing } from "./commands/import.ts";
 import { keysCreate, keysList, keysRevoke, keysRotate, keysUnban } from "./commands/keys.ts";
@@ -28,6 +30,8 @@ const commands: Command[] = [
   membersRemove,
   importing(client),
   exporting(client),
+  deploying(client),
+  ...domainCommands(client),
   migrate,
   description,
   settings,
@@ -65,7 +69,8 @@ async function main(args: string[]): Promise<number> {
 async function run(command: Command, args: NonNullable<ReturnType<typeof readArguments>>): Promise<number> {
   try {
     const outcome = await command.run(args);
-    return outcome ? print(args.json ? JSON.stringify(outcome.json) : outcome.text) : Number(process.exitCode ?? 0);
+    if (outcome) print(args.json ? JSON.stringify(outcome.json) : outcome.text);
+    return Number(process.exitCode ?? 0);
   } catch (error) {
     const { code, message } = failure(error);
     process.stderr.write(args.json ? `${JSON.stringify({ code, message })}\n` : `petstore: ${message}\n`);

@@ -14,10 +14,13 @@ import type { Clock } from "./platform/clock.ts";
 import type { Database } from "./platform/db/database.ts";
 import { forgetOldAnswers } from "./platform/http/idempotency.store.ts";
 import { repeat } from "./platform/jobs/repeat.ts";
+import { openLocalChanges } from "./platform/jobs/changes.ts";
+import { listeningError } from "./platform/listening.ts";
 import type { Logger } from "./platform/log.ts";
 import { beatEveryMs, expireNodes } from "./platform/nodes/nodes.ts";
 import { openSocket } from "./platform/socket.ts";
 import type { Settings } from "./settings.ts";
+import { openPublishing, type Publishing } from "./publishing.ts";
 import { openStorage, socketPath } from "./storage.ts";
 import { readWeb } from "./web.ts";
 
@@ -32,6 +35,7 @@ export type Service = {
   app: FastifyInstance;
   db: Database;
   administration: Administration;
+  publishing: Publishing;
   /** Where it listens, as `http://127.0.0.1:8080`. */
   address: string;
   /** Resolves when it takes requests: at once, or when a database that does not answer yet does; rejects when it never will. */
@@ -60,7 +64,10 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
   const verifier = openKeyVerifier({ db, clock, onError, isLive: () => node.isLive() });
   const counting = await openCounting(settings, { clock, log, redis });
   const { limiter } = counting;
-  const administration = openAdministration({ db, clock, verifier, limiter, announcer, publicUrl: settings.publicUrl });
+  const changes = openLocalChanges();
+  const { announce } = changes;
+  const { getPetSunset, trustedProxies, metricsFrom, publicUrl } = settings;
+  const administration = openAdministration({ db, clock, verifier, limiter, announcer, announce, publicUrl });
   const usage = openUsageRecorder({ db, clock });
   // An answer that lacks the last seconds is better than none.
   const flushUsage = () => usage.flush().catch(onError);
@@ -69,8 +76,8 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
   if (!web) log.warn("the web application has not been built: run `npm start`");
   const refusals = countRefusals();
   const gate = openGate({ verifier, limiter, usage, onRefused: refusals.count });
-  const { getPetSunset, trustedProxies, metricsFrom, publicUrl } = settings;
   const dashboard = openDashboard({ db, clock, limiter, administration, publicUrl, onRefused: refusals.count, onError });
+  const publishing = openPublishing({ settings, db, clock, log, changes });
   const app = openApi({
     db,
     clock,
@@ -78,6 +85,7 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
     dashboard,
     limiter,
     flushUsage,
+    publishing: publishing.operations,
     refusals,
     metricsFrom,
     log,
@@ -90,8 +98,11 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
   let socket: Awaited<ReturnType<typeof openSocket>> | undefined;
   try {
     socket = await openSocket(socketPath(settings), administration, onError);
+    const published = storage.ready.then(() => publishing.start());
+    published.catch(() => undefined); // told by `ready`
+    if (db.engine === "sqlite") await published;
     const address = await listen(app, settings);
-    const becameReady = storage.ready.then(() => node.beat()).then(() => void (ready = true));
+    const becameReady = published.then(() => node.beat()).then(() => void (ready = true));
     becameReady.catch(() => undefined); // told by `ready`
     const jobs = [
       repeat(beatEveryMs, () => node.beat(), onError),
@@ -105,7 +116,7 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
     const close = async (): Promise<void> => {
       ready = false;
       const impatient = setTimeout(() => app.server.closeAllConnections(), stopMs);
-      await Promise.all([app.close(), socket?.close(), ...jobs.map((job) => job.stop())]);
+      await Promise.all([app.close(), publishing.close(), socket?.close(), ...jobs.map((job) => job.stop())]);
       clearTimeout(impatient);
       await counting.close();
       await flushUsage();
@@ -113,9 +124,9 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
       await node.leave();
       await storage.close();
     };
-    return { app, db, administration, address, ready: becameReady, close };
+    return { app, db, administration, publishing, address, ready: becameReady, close };
   } catch (error) {
-    await Promise.all([app.close(), socket?.close()]);
+    await Promise.all([app.close(), publishing.close(), socket?.close()]);
     await counting.close();
     await verifier.close();
     await storage.close();
@@ -127,10 +138,6 @@ async function listen(app: FastifyInstance, { port, host }: Settings): Promise<s
   try {
     return await app.listen({ port, host });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EADDRINUSE") throw new Error(`PORT=${port} is taken on ${host}: set PORT to a free one`, { cause: error });
-    if (code === "EADDRNOTAVAIL" || code === "EACCES")
-      throw new Error(`HOST=${host} PORT=${port} cannot be listened on (${code})`, { cause: error });
-    throw error;
+    throw listeningError(error, "PORT", { port, host });
   }
 }

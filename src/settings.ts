@@ -1,6 +1,9 @@
-import { isIP, BlockList } from "node:net";
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseDateTime } from "./platform/http/dates.ts";
+import { addressList, attempt, host, integer, items, origin, type Parse } from "./platform/parse.ts";
+import { parseBudget, parseSecretsKeys } from "./publishing/certificates/certificates.ts";
+import { isPlatformDomain, parseNameserver } from "./publishing/domains/domains.ts";
 
 /** A setting that cannot be used. The message is one line that names it, its value (unless secret) and what is allowed. */
 export class SettingError extends Error {
@@ -11,8 +14,6 @@ export class SettingError extends Error {
 }
 
 type Environment = Record<string, string | undefined>;
-/** Gives the value, or undefined for a text that is not allowed. */
-type Parse<T> = (text: string) => T | undefined;
 type Setting<T> = {
   name: string;
   /** Text of the default, or how it follows from the environment. */
@@ -93,6 +94,72 @@ const table = {
     allowed: "an RFC 3339 date and time with a zone",
     meaning: "When GET /pets/{petId} goes away",
   }),
+  platformDomain: setting({
+    name: "PLATFORM_DOMAIN",
+    fallback: "petstore.localhost",
+    parse: (text) => (isPlatformDomain(text) ? text : undefined),
+    allowed: "a host name in lower case with at least two parts, such as sites.example.com",
+    meaning: "Published projects are at names below it, and customers' CNAME records lead to it",
+  }),
+  edgeHttpPort: port("EDGE_HTTP_PORT", "8081", "Port of published projects over HTTP"),
+  edgeHttpsPort: port("EDGE_HTTPS_PORT", "8443", "Port of published projects over HTTPS"),
+  edgePublicHttpPort: port(
+    "EDGE_PUBLIC_HTTP_PORT",
+    (env) => env["EDGE_HTTP_PORT"] || "8081",
+    "The same, as people see it where a proxy maps it",
+  ),
+  edgePublicHttpsPort: port(
+    "EDGE_PUBLIC_HTTPS_PORT",
+    (env) => env["EDGE_HTTPS_PORT"] || "8443",
+    "The same, as people see it where a proxy maps it",
+  ),
+  edgeCert: file("EDGE_CERT_FILE", "PEM file of the wildcard certificate for the names below PLATFORM_DOMAIN"),
+  edgeKey: file("EDGE_KEY_FILE", "PEM file of its private key"),
+  acmeDirectoryUrl: setting({
+    name: "ACME_DIRECTORY_URL",
+    fallback: "",
+    parse: (text) => (text === "" || (text.startsWith("https://") && URL.canParse(text)) ? text : undefined),
+    allowed: "the https URL of an ACME directory, such as https://acme-v02.api.letsencrypt.org/directory",
+    meaning: "The authority that certificates of custom domains come from; none without it",
+  }),
+  acmeCa: file("ACME_CA_FILE", "PEM file of the authorities that the directory's own certificate may come from"),
+  acmeEmail: matching("ACME_EMAIL", /^[^\s@,]+@[^\s@,]+$/, "an email address", "Where the authority may write to"),
+  acmeEabKid: matching(
+    "ACME_EAB_KID",
+    /^[\x21-\x7e]{1,500}$/,
+    "a key identifier",
+    "Key identifier of the account at the authority, where it binds one",
+  ),
+  acmeEabHmac: { ...matching("ACME_EAB_HMAC", /^[\w+/=-]{1,500}$/, "a base64url key", "The HMAC key that belongs to it"), secret: true },
+  acmeCaaIdentities: setting({
+    name: "ACME_CAA_IDENTITIES",
+    fallback: "",
+    parse: (text) => items(text, (item) => (/^[a-z0-9.-]{1,253}$/i.test(item) ? item.toLowerCase() : undefined)),
+    allowed: "domain names, separated by commas",
+    meaning: "The authority's names in CAA records, in place of the directory's caaIdentities",
+  }),
+  acmeBudget: setting({
+    name: "ACME_BUDGET",
+    fallback: "",
+    parse: (text) => attempt(() => parseBudget(text)),
+    allowed: "such as failures=5/1h,duplicates=5/7d,domain=50/7d,orders=300/3h; =off lifts one",
+    meaning: "The authority's limits, kept here; Let's Encrypt's unless told",
+  }),
+  secretsKey: setting({
+    name: "SECRETS_KEY",
+    fallback: "",
+    parse: (text) => (text === "" ? null : attempt(() => parseSecretsKeys(text))),
+    allowed: "32 bytes as base64, or several with commas between: the one in use first, then earlier ones",
+    meaning: "Encrypts private keys; made at the first start, in DATA_DIR/secrets.key, where it is not set",
+    secret: true,
+  }),
+  dnsServers: setting({
+    name: "DNS_SERVERS",
+    fallback: "",
+    parse: (text) => items(text, (item) => attempt(() => (parseNameserver(item), item))),
+    allowed: "IP addresses with or without a port, separated by commas",
+    meaning: "The DNS resolvers that domains are checked with; the system's unless told",
+  }),
   clientUrl: setting({
     name: "PETSTORE_URL",
     fallback: "http://localhost:8080",
@@ -127,7 +194,26 @@ export type Settings = { readonly [K in keyof typeof table]: (typeof table)[K] e
  */
 export function loadSettings(env: Environment = process.env): Settings {
   const read = ([field, entry]: [string, Setting<unknown>]) => [field, parsed(entry, env)];
-  return Object.fromEntries(Object.entries(table).map(read)) as Settings;
+  const settings = Object.fromEntries(Object.entries(table).map(read)) as Settings;
+  requireTogether(settings, env);
+  return settings;
+}
+
+/** What settings ask of each other. */
+function requireTogether({ publicUrl, platformDomain, edgeCert, edgeKey, acmeEabKid, acmeEabHmac }: Settings, env: Environment): void {
+  const publicHost = new URL(publicUrl).hostname.replace(/\.$/, "");
+  if (publicHost === platformDomain || publicHost.endsWith(`.${platformDomain}`)) {
+    throw new SettingError(
+      "PUBLIC_URL",
+      publicUrl,
+      `outside of PLATFORM_DOMAIN (${platformDomain}), where other people's pages are served`,
+    );
+  }
+  const pair = (set: boolean, name: string, other: string): void => {
+    if (set) throw new SettingError(name, env[name] ?? "", `set together with ${other}`);
+  };
+  pair((edgeCert === "") !== (edgeKey === ""), "EDGE_CERT_FILE", "EDGE_KEY_FILE");
+  pair((acmeEabKid === "") !== (acmeEabHmac === ""), "ACME_EAB_KID", "ACME_EAB_HMAC");
 }
 
 export type SettingLine = { name: string; value: string; default: string; meaning: string };
@@ -145,6 +231,25 @@ function setting<T>(entry: Setting<T>): Setting<T> {
   return entry;
 }
 
+function port(name: string, fallback: Setting<number>["fallback"], meaning: string): Setting<number> {
+  return { name, fallback, parse: integer(0, 65_535), allowed: "a port from 0 to 65535 (0 takes a free one)", meaning };
+}
+
+function matching(name: string, form: RegExp, allowed: string, meaning: string): Setting<string> {
+  return { name, fallback: "", parse: (value) => (value === "" || form.test(value) ? value : undefined), allowed, meaning };
+}
+
+/** The text of a file that the setting names; empty where it is not set. */
+function file(name: string, meaning: string): Setting<string> {
+  return {
+    name,
+    fallback: "",
+    parse: (path) => (path === "" ? "" : attempt(() => readFileSync(path, "utf8"))),
+    allowed: "a file that can be read",
+    meaning,
+  };
+}
+
 function fallbackOf(entry: Setting<unknown>, env: Environment): string {
   return typeof entry.fallback === "string" ? entry.fallback : entry.fallback(env);
 }
@@ -154,38 +259,4 @@ function parsed(entry: Setting<unknown>, env: Environment): unknown {
   const value = entry.parse(text);
   if (value === undefined) throw new SettingError(entry.name, entry.secret ? "(secret)" : text, entry.allowed);
   return value;
-}
-
-function integer(min: number, max: number): Parse<number> {
-  return (text) => {
-    const value = /^(0|[1-9]\d{0,9})$/.test(text) ? Number(text) : NaN;
-    return value >= min && value <= max ? value : undefined;
-  };
-}
-
-function host(text: string): string | undefined {
-  return isIP(text) || /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text) ? text : undefined;
-}
-
-function origin(text: string): string | undefined {
-  if (!URL.canParse(text)) return undefined;
-  const url = new URL(text);
-  if (url.protocol !== "http:" && url.protocol !== "https:") return undefined;
-  return url.href === `${url.origin}/` ? url.origin : undefined;
-}
-
-function addressList(text: string): BlockList | undefined {
-  const list = new BlockList();
-  for (const item of text.split(",").map((part) => part.trim())) {
-    if (item === "") continue;
-    const [address = "", bits, ...rest] = item.split("/");
-    const version = isIP(address);
-    if (version === 0 || rest.length > 0) return undefined;
-    const family = version === 4 ? "ipv4" : "ipv6";
-    const width = version === 4 ? 32 : 128;
-    const prefix = bits === undefined ? width : integer(0, width)(bits);
-    if (prefix === undefined) return undefined;
-    list.addSubnet(address, prefix, family);
-  }
-  return list;
 }

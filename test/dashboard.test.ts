@@ -4,6 +4,7 @@ import { newMember, openBrowser, tokenIn, type Browser, type Invited, type Stand
 import type { Category, Failure } from "./support/models.ts";
 import { ask, startService, type TestService } from "./support/service.ts";
 import { newCategory } from "./support/shop.ts";
+import { packSite } from "./support/sites.ts";
 
 const time = { now: Date.UTC(2030, 0, 1) };
 let shop: TestService;
@@ -27,6 +28,43 @@ test("the dashboard calls the operations of the API, and links stay where it cal
   const next = /^<\/dashboard\/v1(\/categories\?[^>]+)>; rel="next"$/.exec(page.headers.get("link") ?? "")?.[1] ?? "";
   assert.equal((await owner.ask<Category[]>("GET", next)).body[0]?.name, "Cats");
   assert.deepEqual((await shop.ask<Category>("GET", `/categories/${made.body.id}`)).body, made.body);
+});
+
+test("projects, their deployments and their domains are managed in the dashboard, and an upload is sent once", async () => {
+  const project = await member.ask<{ id: number; slug: string }>("POST", "/projects", { name: "Rex", slug: "rex" });
+  const path = `/projects/${project.body.id}`;
+  assert.deepEqual([project.status, project.headers.get("location")], [201, `/dashboard/v1${path}`]);
+  const site = await packSite({ "index.html": "<h1>Rex</h1>", "petstore.json": "{}" });
+  const headers = { "content-type": "application/gzip", "idempotency-key": "upload" };
+  const sent = await member.ask<{ id: number }>("POST", `${path}/deployments`, site, headers);
+  assert.deepEqual([sent.status, sent.headers.get("location")], [202, `/dashboard/v1${path}/deployments/${sent.body.id}`]);
+  const again = await member.ask("POST", `${path}/deployments`, site, headers);
+  assert.deepEqual([again.body, again.headers.get("idempotent-replayed")], [sent.body, "true"]);
+  await shop.publishing.idle();
+  const deployments = await member.ask<{ status: string }[]>("GET", `${path}/deployments`);
+  assert.deepEqual(
+    deployments.body.map(({ status }) => status),
+    ["ready"],
+  );
+  assert.equal((await member.ask("POST", `${path}/deployments/${sent.body.id}/promote`)).status, 200);
+
+  const domain = await member.ask<{ hostname: string }>("POST", `${path}/domains`, { hostname: "www.rex.example" });
+  assert.deepEqual([domain.status, domain.headers.get("location")], [201, `/dashboard/v1${path}/domains/www.rex.example`]);
+  assert.deepEqual((await member.ask<{ hostname: string }[]>("GET", `${path}/domains`)).body[0]?.hostname, "www.rex.example");
+  assert.equal((await member.ask("PATCH", `${path}/domains/www.rex.example`, { primary: true })).status, 200);
+  assert.equal((await member.ask("POST", `${path}/domains/www.rex.example/verify`)).status, 200);
+  assert.equal((await member.ask("DELETE", `${path}/domains/www.rex.example`)).status, 204);
+  assert.equal((await member.ask("DELETE", path)).status, 204);
+});
+
+test("an upload from another origin, or from nobody, is refused", async () => {
+  const { body: project } = await owner.ask<{ id: number }>("POST", "/projects", { name: "Safe", slug: "safe" });
+  const path = `/projects/${project.id}/deployments`;
+  const site = await packSite({ "index.html": "Evil", "petstore.json": "{}" });
+  const type = { "content-type": "application/gzip" };
+  assert.equal((await owner.ask("POST", path, site, { ...type, origin: "https://evil.example" })).status, 403);
+  assert.equal((await openBrowser(shop).ask("POST", path, site, type)).status, 401);
+  assert.deepEqual((await owner.ask("GET", path)).body, []);
 });
 
 test("an Idempotency-Key holds in the dashboard too, and never keeps a key that is shown once", async () => {

@@ -82,6 +82,21 @@ const decided = [
   "adjustInventoryItem POST /store/inventory/{petId}/adjustments",
   "getAccount GET /account",
   "getUsage GET /usage",
+  "listProjects GET /projects",
+  "createProject POST /projects",
+  "getProject GET /projects/{projectId}",
+  "updateProject PATCH /projects/{projectId}",
+  "deleteProject DELETE /projects/{projectId}",
+  "listDeployments GET /projects/{projectId}/deployments",
+  "createDeployment POST /projects/{projectId}/deployments",
+  "getDeployment GET /projects/{projectId}/deployments/{deploymentId}",
+  "promoteDeployment POST /projects/{projectId}/deployments/{deploymentId}/promote",
+  "listDomains GET /projects/{projectId}/domains",
+  "addDomain POST /projects/{projectId}/domains",
+  "getDomain GET /projects/{projectId}/domains/{hostname}",
+  "updateDomain PATCH /projects/{projectId}/domains/{hostname}",
+  "removeDomain DELETE /projects/{projectId}/domains/{hostname}",
+  "verifyDomain POST /projects/{projectId}/domains/{hostname}/verify",
 ];
 
 test("every operation that was decided is described, under its operationId", () => {

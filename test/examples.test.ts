@@ -8,7 +8,8 @@ import { after, before, suite, test } from "node:test";
 import { bodyChecker, exampleOf, operationsIn, successOf, type Document, type Operation } from "./support/description.ts";
 import type { Failure } from "./support/models.ts";
 import { startService, type Asked, type Reply, type TestService } from "./support/service.ts";
-import { fillWithExamples } from "./support/shop.ts";
+import { startDnsServer, type DnsServer } from "./support/dns-server.ts";
+import { exampleSite, fillWithExamples } from "./support/shop.ts";
 
 const committed = JSON.parse(readFileSync(new URL("../openapi.json", import.meta.url), "utf8")) as Document;
 const operations = operationsIn(committed);
@@ -16,14 +17,22 @@ const wrongWith = bodyChecker(committed);
 const limits = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 
 let shop: TestService;
+let dns: DnsServer;
+let site: Uint8Array;
 const folder = mkdtempSync(join(tmpdir(), "petstore-samples-"));
 before(async () => {
-  shop = await startService();
+  dns = await startDnsServer();
+  dns.set("petstore.localhost", "A", ["127.0.0.1"]);
+  for (const name of ["www", "shop"]) dns.set(`${name}.example.com`, "CNAME", ["petstore.localhost"]);
+  site = await exampleSite();
+  writeFileSync(join(folder, "site.tar.gz"), site);
+  shop = await startService({ env: { DNS_SERVERS: dns.address } });
   await fillWithExamples(shop);
   writeFileSync(join(folder, ".curlrc"), 'silent\nwrite-out = "\\n%{http_code}"\n');
 });
 after(async () => {
   await shop.close();
+  await dns.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -79,14 +88,17 @@ suite("the documentation cannot lie", { concurrency: 3 }, () => {
   }
 });
 
+/** What the operation takes in place of JSON. */
+const uploadOf = ({ requestBody }: Operation): Uint8Array | undefined => (requestBody?.content["application/gzip"] ? site : undefined);
+
 function askedAs(operation: Operation): [string, Asked] {
-  const { path, body, contentType } = exampleOf(operation);
+  const { path, body = uploadOf(operation), contentType } = exampleOf(operation);
   return [path, { body, ...(contentType && { headers: { "content-type": contentType } }) }];
 }
 
 /** Does something in a new shop as the examples tell of it, at the moment at which they were made. */
 async function inExampleShop<T>(use: (service: TestService) => Promise<T>): Promise<T> {
-  const service = await startService({ clock: () => moment });
+  const service = await startService({ clock: () => moment, env: { DNS_SERVERS: dns.address, EDGE_PUBLIC_HTTP_PORT: "8081" } });
   try {
     await fillWithExamples(service);
     return await use(service);
@@ -101,7 +113,7 @@ async function runSample(operation: Operation, lang: "Shell" | "TypeScript", ser
   const [program, args] =
     lang === "Shell" ? ["bash", ["-c", source]] : [process.execPath, ["--input-type=module-typescript", "-e", source]];
   const env = { PATH: process.env["PATH"], CURL_HOME: folder, BASE_URL: `${service.address}/v1`, API_KEY: service.key };
-  const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, args, { env, cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
   assert.equal(err, "");
   return out.trim();
@@ -116,10 +128,14 @@ function splitLast(line: string, separator: string): [string, string] {
 type Refusal = { status: number; applies: (operation: Operation) => boolean; send: (operation: Operation) => Promise<Reply> };
 
 function send(operation: Operation, more: { key?: string; headers?: Record<string, string>; body?: unknown; path?: string } = {}) {
-  const { path, body, contentType } = exampleOf(operation);
+  const { path, body = uploadOf(operation), contentType } = exampleOf(operation);
   const headers = { ...(contentType && { "content-type": contentType }), ...more.headers };
   return shop.ask(operation.method, more.path ?? path, { body, ...more, headers });
 }
+
+/** A scope that the operation does not ask for. */
+const scopeBeside = ({ tags }: Operation): string =>
+  tags.some((tag) => tag === "Projects" || tag === "Domains") ? "account:read" : "publishing:write";
 
 const hasBody = (operation: Operation): boolean => operation.requestBody !== undefined;
 const hasPath = (operation: Operation): boolean => operation.path.includes("{");
@@ -134,17 +150,22 @@ const refusals: Refusal[] = [
     status: 403,
     applies: () => true,
     send: async (operation) => {
-      const { key } = await shop.administration["keys.create"]({ account: shop.accountId, scopes: ["publishing:write"] });
+      const { key } = await shop.administration["keys.create"]({ account: shop.accountId, scopes: [scopeBeside(operation)] });
       return send(operation, { key });
     },
   },
   {
     status: 404,
     applies: hasPath,
-    send: (operation) => send(operation, { path: exampleOf(operation, { petId: 999, categoryId: 999, orderId: 999 }).path }),
+    send: (operation) =>
+      send(operation, { path: exampleOf(operation, { petId: 999, categoryId: 999, orderId: 999, projectId: 999 }).path }),
   },
   { status: 406, applies: () => true, send: (operation) => send(operation, { headers: { accept: "text/html" } }) },
-  { status: 413, applies: hasBody, send: (operation) => send(operation, { body: " ".repeat(1_048_577) }) },
+  {
+    status: 413,
+    applies: hasBody,
+    send: (operation) => send(operation, { body: " ".repeat(uploadOf(operation) ? 52_428_801 : 1_048_577) }),
+  },
   { status: 415, applies: hasBody, send: (operation) => send(operation, { headers: { "content-type": "text/plain" } }) },
 ];
 

@@ -21,6 +21,7 @@ const directions: Record<string, string[]> = {
   "src/server.ts": ["src/service.ts", "src/settings.ts", "src/platform"],
   "src/dashboard.ts": ["src/api.ts", "src/callers", "src/platform"],
   "src/service.ts": [
+    "src/publishing.ts",
     "src/dashboard.ts",
     "src/administration.ts",
     "src/api.ts",
@@ -35,13 +36,14 @@ const directions: Record<string, string[]> = {
     "src/callers",
     "src/publishing",
   ],
-  "src/administration.ts": ["src/callers", "src/platform"],
+  "src/publishing.ts": ["src/settings.ts", "src/publishing", "src/platform"],
+  "src/administration.ts": ["src/callers", "src/publishing", "src/platform"],
   "src/counting.ts": ["src/settings.ts", "src/callers", "src/platform"],
   "src/storage.ts": ["src/settings.ts", "src/platform"],
   "src/membership.ts": ["src/callers", "src/platform"],
   "src/metrics.ts": ["src/callers", "src/platform"],
-  "src/api.ts": ["src/metrics.ts", "src/web.ts", "src/platform", "src/store", "src/callers", "src/publishing"],
-  "src/settings.ts": ["src/platform"],
+  "src/api.ts": ["src/metrics.ts", "src/publishing.ts", "src/web.ts", "src/platform", "src/store", "src/callers", "src/publishing"],
+  "src/settings.ts": ["src/publishing", "src/platform"],
   "src/web.ts": ["src/platform"],
 
   "src/store/orders": ["src/store/inventory", "src/store/pets", "src/store/categories", "src/platform"],
@@ -59,6 +61,13 @@ const directions: Record<string, string[]> = {
   "src/publishing/certificates": ["src/publishing/domains", "src/publishing/projects", "src/platform"],
   "src/publishing/domains": ["src/publishing/projects", "src/platform"],
   "src/publishing/projects": ["src/platform"],
+  "src/publishing/hosts": [
+    "src/publishing/certificates",
+    "src/publishing/domains",
+    "src/publishing/projects",
+    "src/publishing/edge",
+    "src/platform",
+  ],
   "src/publishing/edge": ["src/platform"],
 
   "src/platform": [],
@@ -71,7 +80,7 @@ const directions: Record<string, string[]> = {
   bench: ["src", "client", "test/support"],
   bin: ["src/main.ts"],
 };
-const mayUseRoutesAndInnerFiles = /^(src\/(service|dashboard|api|counting|membership|callers\/gate)\.ts|bench)$/;
+const mayUseRoutesAndInnerFiles = /^(src\/(service|dashboard|publishing|api|counting|membership|callers\/gate)\.ts|bench)$/;
 const mayReadEnvironment = /^(src\/settings\.ts$|bin\/|bench\/)/;
 const mayReadTime = /^(src\/platform\/clock\.ts$|web\/|bench\/|bin\/)/;
 const linesMax = 300;

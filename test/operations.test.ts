@@ -98,7 +98,10 @@ suite("a server as a process", { concurrency: 2 }, () => {
     await once(other, "listening");
     t.after(() => other.close());
     const { port } = other.address() as AddressInfo;
-    assert.match(await refusalOf(spawnServer(t, temporaryFolder(t), { PORT: String(port) })), new RegExp(`\\b${port}\\b`));
+    for (const name of ["PORT", "EDGE_HTTP_PORT", "EDGE_HTTPS_PORT"]) {
+      const line = await refusalOf(spawnServer(t, temporaryFolder(t), { [name]: String(port) }));
+      assert.ok(line.startsWith(`petstore: ${name}=${port} is taken on 127.0.0.1`), line);
+    }
   });
 
   test("a bad setting is one clear line that names it and tells what is allowed", async (t) => {
@@ -112,6 +115,26 @@ suite("a server as a process", { concurrency: 2 }, () => {
       const line = await refusalOf(spawnServer(t, dataDir, { [name]: value }));
       assert.ok(line.includes(name) && line.includes(value) && line.includes("must be"), line);
     }
+  });
+
+  test("an address among the published projects is refused in one line, one beside them is warned of once", async (t) => {
+    const dataDir = temporaryFolder(t);
+    const PLATFORM_DOMAIN = "sites.example.com";
+    for (const host of ["sites.example.com", "pets.sites.example.com", "PETS.sites.example.com."]) {
+      const line = await refusalOf(spawnServer(t, dataDir, { PLATFORM_DOMAIN, PUBLIC_URL: `https://${host}` }));
+      assert.ok(line.startsWith("petstore: PUBLIC_URL=") && line.includes(PLATFORM_DOMAIN), line);
+    }
+    const warnings: string[][] = [];
+    for (const host of ["pets.example.com", "pets.example"]) {
+      const server = spawnServer(t, temporaryFolder(t), { PLATFORM_DOMAIN, PUBLIC_URL: `https://${host}` });
+      await addressOf(server);
+      const said = server.log().map(({ msg }) => msg ?? "");
+      warnings.push(said.filter((msg) => msg.includes("share example.com")));
+    }
+    assert.deepEqual(
+      warnings.map(({ length }) => length),
+      [1, 0],
+    );
   });
 
   for (const signal of ["SIGTERM", "SIGINT"] as const) {

@@ -47,6 +47,7 @@ export async function administer<K extends keyof Administration>(name: K, input:
         verifier: nothingKept,
         limiter,
         announcer,
+        announce: async () => {},
         publicUrl: here.publicUrl,
       });
       return (await administration[operation](given)) as Answer<K>;

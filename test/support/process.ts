@@ -29,10 +29,10 @@ export type ServerProcess = {
   ended: Promise<number | null>;
 };
 
-/** Starts `petstore serve` as a process of its own, on a data folder and, unless told, on a free port. */
+/** Starts `petstore serve` as a process of its own, on a data folder and, unless told, on free ports. */
 export function spawnServer(t: TestContext, dataDir: string, env: Record<string, string> = {}): ServerProcess {
   const child = spawn(process.execPath, [main, "serve"], {
-    env: { DATA_DIR: dataDir, PORT: "0", ...env },
+    env: { DATA_DIR: dataDir, PORT: "0", EDGE_HTTP_PORT: "0", EDGE_HTTPS_PORT: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let [out, err] = ["", ""];

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 
 const program = fileURLToPath(new URL("../../bin/petstore.mjs", import.meta.url));
 
-/** `petstore serve` as a process of its own on a free port. */
+/** `petstore serve` as a process of its own on free ports. */
 export type ServerProcess = {
   address: string;
   /** Ends it at once, as a power cut would. */
@@ -29,7 +29,7 @@ export async function createAccount(dataDir: string): Promise<string> {
 /** Starts it on a data folder. @throws with what it printed when it ends before it listens */
 export async function startServer(dataDir: string): Promise<ServerProcess> {
   const port = await freePort();
-  const env = { PATH: process.env["PATH"], DATA_DIR: dataDir, PORT: String(port) };
+  const env = { PATH: process.env["PATH"], DATA_DIR: dataDir, PORT: String(port), EDGE_HTTP_PORT: "0", EDGE_HTTPS_PORT: "0" };
   const child = spawn(process.execPath, [program, "serve"], { env, stdio: ["ignore", "pipe", "pipe"] });
   const said = { listening: Promise.withResolvers<void>(), stopping: Promise.withResolvers<void>() };
   const last: string[] = [];

@@ -28,6 +28,15 @@ const unlimited = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
 /** The engine that the black-box suites run on. */
 export const engine = process.env["PETSTORE_TEST_ENGINE"] ?? "sqlite";
 
+/** Free ports, and no look-up that leaves this machine: nothing answers at the discard port. */
+const edgeOfItsOwn = {
+  EDGE_HTTP_PORT: "0",
+  EDGE_HTTPS_PORT: "0",
+  EDGE_PUBLIC_HTTP_PORT: "0",
+  EDGE_PUBLIC_HTTPS_PORT: "0",
+  DNS_SERVERS: "127.0.0.1:9",
+};
+
 /**
  * Starts a service of its own in this process: real storage in a new folder (on PostgreSQL: in a database of that
  * folder's), a free port, an injected clock.
@@ -37,7 +46,7 @@ export async function startService(
 ): Promise<TestService> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "petstore-test-")));
   const database = engine === "postgres" ? await newDatabase(dataDir) : undefined;
-  const settings = loadSettings({ PORT: "0", DATA_DIR: dataDir, DATABASE_URL: database?.url, ...options.env });
+  const settings = loadSettings({ PORT: "0", DATA_DIR: dataDir, DATABASE_URL: database?.url, ...edgeOfItsOwn, ...options.env });
   const service = await openService(settings, {
     clock: options.clock ?? systemClock,
     log: pino({ level: "silent" }),

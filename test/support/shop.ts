@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Category, InventoryItem, Order, Pet } from "./models.ts";
 import type { TestService } from "./service.ts";
+import { packSite } from "./sites.ts";
 
 /** Sends a request that must succeed, and gives the body. */
 export async function made<T>(service: TestService, method: string, path: string, body?: unknown, key = service.key): Promise<T> {
@@ -18,6 +19,11 @@ export function newPet(service: TestService, categoryId: number, fields: Partial
   return made<Pet>(service, "POST", "/pets", { name: "Rex", categoryId, ...fields }, key);
 }
 
+/** The site that the description's examples upload, packed. */
+export function exampleSite(): Promise<Uint8Array> {
+  return packSite({ "index.html": "<h1>Rex</h1>\n\n", "petstore.json": "{}" });
+}
+
 /** The shop that the description's examples speak of: what they name exists, as they show it, in an empty service. */
 export async function fillWithExamples(service: TestService): Promise<void> {
   await made(service, "POST", "/categories", { name: "Dogs", description: "Man's best friend." });
@@ -25,4 +31,10 @@ export async function fillWithExamples(service: TestService): Promise<void> {
   for (const name of ["Rex", "Luna", "Tiger"]) await newPet(service, 1, { name });
   await made<InventoryItem>(service, "PUT", "/store/inventory/1", { quantity: 5 });
   await made<Order>(service, "POST", "/store/orders", { petId: 1, quantity: 1, shipDate: "2026-12-24T10:00:00Z" });
+  await made(service, "POST", "/projects", { name: "Rex & Co.", slug: "rex" });
+  const upload = { body: await exampleSite(), headers: { "content-type": "application/gzip" } };
+  assert.equal((await service.ask("POST", "/projects/1/deployments", upload)).status, 202);
+  await service.publishing.idle();
+  await made(service, "POST", "/projects/1/domains", { hostname: "www.example.com" });
+  await service.publishing.idle();
 }

@@ -42,6 +42,22 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
   });
 }
 
+/** A body as it arrives. Raises `payload_too_large` beyond `bytesMax`, `invalid_request` where it ends early. */
+export async function* streamBody(request: IncomingMessage, bytesMax: number): AsyncGenerator<Buffer> {
+  waiting.get(request)?.writeContinue();
+  let length = 0;
+  try {
+    // The stream outlives a refusal, so that the client can finish and read its answer.
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length > bytesMax) throw tooLarge(bytesMax);
+      yield chunk;
+    }
+  } catch (error) {
+    throw error instanceof Problem ? error : new Problem("invalid_request", "The body ended early.");
+  }
+}
+
 /**
  * Parses a JSON body (RFC 8259); an empty one is undefined.
  *

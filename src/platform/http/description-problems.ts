@@ -72,7 +72,7 @@ function problemsOf(operation: Operation): ProblemCode[] {
     "internal",
     "unavailable",
   ];
-  if (operation.body) codes.push("payload_too_large", "unsupported_media_type");
+  if (operation.body || operation.upload) codes.push("payload_too_large", "unsupported_media_type");
   if (operation.method === "POST") codes.push("idempotency_key_in_use", "idempotency_key_reused");
   return [...codes, ...(operation.problems ?? [])];
 }

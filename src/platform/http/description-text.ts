@@ -22,12 +22,14 @@ export const tags: Tag[] = [
   { name: "Orders", description: "Purchases of an animal, with quantity, ship date and completion flag." },
   { name: "Inventory", description: "Stock entries per animal, with a quantity and a status." },
   { name: "Account", description: "The plan, its limits, and what is used of them." },
+  { name: "Projects", description: "Published sites: each at an address of the platform, with the deployments that it is made of." },
+  { name: "Domains", description: "A project's own host names: the DNS record to create, its verification, the certificate." },
 ];
 
 export const tagGroups = [
   { name: "Pets", tags: ["Animals", "Categories"] },
   { name: "Store", tags: ["Orders", "Inventory"] },
-  { name: "Platform", tags: ["Account"] },
+  { name: "Platform", tags: ["Account", "Projects", "Domains"] },
 ];
 
 /** What a stability marker promises. */

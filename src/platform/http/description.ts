@@ -60,6 +60,7 @@ function describeOperation(operation: Operation, schemas: Json): Json {
     ...(hideTryItPanel && { "x-hideTryItPanel": true }),
     parameters: describeParameters(operation),
     ...(operation.body && { requestBody: describeBody(operation, schemas) }),
+    ...(operation.upload && { requestBody: describeUpload(operation.upload) }),
     responses: { ...describeAnswers(operation, schemas), ...describeProblems(operation) },
     "x-codeSamples": codeSamples(operation),
   };
@@ -97,6 +98,10 @@ function headerParameter(name: string, description: string, maxLength?: number):
 function describeBody({ body, mediaTypes = ["application/json"], example }: Operation, schemas: Json): Json {
   const content = { schema: reference(body as TSchema, schemas), example: example?.body };
   return { required: true, content: Object.fromEntries(mediaTypes.map((type) => [type, content])) };
+}
+
+function describeUpload({ mediaType, description }: NonNullable<Operation["upload"]>): Json {
+  return { required: true, description, content: { [mediaType]: { schema: { type: "string", format: "binary" } } } };
 }
 
 function describeAnswers(operation: Operation, schemas: Json): Json {

@@ -66,11 +66,26 @@ type Declaration = {
   hideTryItPanel?: boolean;
   /** Content types that the body may have; JSON unless told. */
   mediaTypes?: string[];
+  /** The body is a file, which `before` is handed as it arrives; `sample` names it in the code samples. */
+  upload?: { mediaType: string; bytesMax: number; sample: string; description: string };
   /** The values that the example request is made of. */
   example?: { params?: Record<string, Example>; query?: Record<string, Example>; body?: Example };
   answers: Record<number, AnswerDescription>;
   /** The refusals that are this operation's own, beside those that any may give. */
   problems?: ProblemCode[];
+};
+
+/** What `before` makes of an uploaded body; `fingerprint` tells it from another one where an Idempotency-Key is replayed. */
+export type Received = { fingerprint: string };
+
+/**
+ * A change, in a transaction that awaits nothing else. What has to wait for the outside (DNS, an uploaded body) is done
+ * `before` it, and what others must know of it is told in `finish`, which runs however the change ended, and before the answer.
+ */
+type Write<C, F, R = F> = {
+  write: (tx: Transaction, call: C, prepared: F) => Promise<Answer>;
+  before?: (db: Database, call: C, body: AsyncIterable<Buffer>) => Promise<R>;
+  finish?: (db: Database, call: C, prepared: F) => Promise<void>;
 };
 
 /** One operation of the API: the single source of its route, its validation, its answers and its description. */
@@ -80,7 +95,7 @@ export type Operation = Declaration & {
   body?: TSchema;
 } & (
     | { read: (db: Database, call: Call<never, never, never>) => Promise<Answer>; write?: undefined; act?: undefined }
-    | { write: (tx: Transaction, call: Call<never, never, never>) => Promise<Answer>; read?: undefined; act?: undefined }
+    | (Write<Call<never, never, never>, never, unknown> & { read?: undefined; act?: undefined })
     | { act: (visit: Visit<never, never, never>) => Promise<Answer>; read?: undefined; write?: undefined }
   );
 
@@ -95,10 +110,11 @@ export function operation<
   P extends TSchema | undefined = undefined,
   Q extends TSchema | undefined = undefined,
   B extends TSchema | undefined = undefined,
+  F = unknown,
 >(
   declared: Declaration & { params?: P; query?: Q; body?: B } & (
       | { read: (db: Database, call: Call<Input<P>, Input<Q>, Input<B>>) => Promise<Answer> }
-      | { write: (tx: Transaction, call: Call<Input<P>, Input<Q>, Input<B>>) => Promise<Answer> }
+      | Write<Call<Input<P>, Input<Q>, Input<B>>, F>
       | { act: (visit: Visit<Input<P>, Input<Q>, Input<B>>) => Promise<Answer> }
     ),
 ): Operation {

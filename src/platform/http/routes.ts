@@ -3,15 +3,17 @@ import type { Clock } from "../clock.ts";
 import type { Database } from "../db/database.ts";
 import { Problem } from "../problem.ts";
 import { answerWriter, send } from "./answers.ts";
-import { hasBody, jsonBytesMax, parseJson, readBody, tooLarge } from "./bodies.ts";
+import { hasBody, jsonBytesMax, parseJson, readBody, streamBody, tooLarge } from "./bodies.ts";
 import { idempotencyKeyOf, idempotentRunner } from "./idempotency.ts";
 import { requireJsonAccepted, requireMediaType } from "./negotiation.ts";
 import type { Caller } from "./caller.ts";
-import type { Answer, Call, Operation, Visit } from "./operation.ts";
+import type { Answer, Call, Operation, Received, Visit } from "./operation.ts";
 import { addressOf, prefix, relocated } from "./prefix.ts";
 import { bodyValidator, parameterValidator } from "./validation.ts";
 
 export type Runtime = { db: Database; clock: Clock };
+
+type Change = Extract<Operation, { write: unknown }>;
 
 /**
  * Makes a route below `base` of each operation, and a 405 of each method that a path does not have. Refusals come in the order of
@@ -37,6 +39,7 @@ function handlerOf(operation: Operation, { db, clock }: Runtime, idempotent: Ret
   const announceDeprecation = operation.deprecated && deprecationOf(operation.deprecated, base);
   const writeAnswer = answerWriter(operation);
   const mediaTypes = operation.mediaTypes ?? ["application/json"];
+  const { upload } = operation;
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const now = clock();
@@ -55,6 +58,10 @@ function handlerOf(operation: Operation, { db, clock }: Runtime, idempotent: Ret
       if (isChunked && bytes.length > 0) requireMediaType(mediaTypes, request.headers);
       input = parseJson(bytes);
     }
+    if (upload) {
+      requireBodyWithin(request, upload.bytesMax);
+      requireMediaType([upload.mediaType], request.headers);
+    }
     const key = operation.method === "POST" && operation.write ? idempotencyKeyOf(request.headers["idempotency-key"]) : undefined;
     const given = {
       params: validateParams?.(request.params),
@@ -66,17 +73,28 @@ function handlerOf(operation: Operation, { db, clock }: Runtime, idempotent: Ret
     writeAnswer(request, reply, base === prefix ? answer : moved(answer, base));
 
     function run(): Promise<Answer> {
-      const { read, write, act } = operation;
       const { headers } = request;
-      if (act) return act({ ...given, caller, address: request.ip, userAgent: headers["user-agent"] ?? "" } as Visit<never, never, never>);
+      if (operation.act) {
+        const { act } = operation;
+        return act({ ...given, caller, address: request.ip, userAgent: headers["user-agent"] ?? "" } as Visit<never, never, never>);
+      }
       if (!caller) throw unknownCaller();
       const { accountId, keyId } = caller;
       const conditions = { ifMatch: headers["if-match"], ifNoneMatch: headers["if-none-match"] };
       const call = { accountId, keyId, ...given, conditions } as Call<never, never, never>;
-      if (read) return read(db, call);
-      if (key === undefined) return db.write((tx) => write(tx, call));
-      const target = `${operation.method} ${filledPath(base, operation.path, call.params)}`;
-      return idempotent({ accountId, target, key }, input, now, (tx) => write(tx, call));
+      return operation.read ? operation.read(db, call) : change(operation, call);
+    }
+
+    async function change({ before, write, finish }: Change, call: Call<never, never, never>): Promise<Answer> {
+      const prepared = (await before?.(db, call, streamBody(request.raw, upload?.bytesMax ?? 0))) as never;
+      try {
+        if (key === undefined) return await db.write((tx) => write(tx, call, prepared));
+        const target = `${operation.method} ${filledPath(base, operation.path, call.params)}`;
+        const said = upload ? (prepared as Received).fingerprint : input;
+        return await idempotent({ accountId: call.accountId, target, key }, said, now, (tx) => write(tx, call, prepared));
+      } finally {
+        await finish?.(db, call, prepared);
+      }
     }
   };
 }

@@ -1,0 +1,100 @@
+import type { Schemas } from "../../client/api.gen.ts";
+import type { PetStore } from "../../client/client.ts";
+import { pages } from "../../client/pages.ts";
+import { columns, type Arguments, type Command, type Outcome } from "./command.ts";
+import { connectionOf, connectionOptions, type Connect } from "./connection.ts";
+import { answered, projectBySlug } from "./publishing-calls.ts";
+
+type Domain = Schemas["Domain"];
+type At = { client: PetStore; projectId: number };
+
+const options = { ...connectionOptions, project: { type: "string" } } as const;
+const required = ["project"];
+
+/** `domains add|list|check|remove`; `environment` is where the service's address and key are looked up when they are not options. */
+export function domainCommands(environment: () => Connect): Command[] {
+  const one = (word: string, summary: string, run: (at: At, hostname: string) => Promise<Outcome>): Command => ({
+    name: `domains ${word}`,
+    usage: "HOSTNAME --project SLUG [--url URL] [--key KEY]",
+    summary,
+    options,
+    required,
+    operands: ["HOSTNAME"],
+    async run(args) {
+      return run(await open(args, environment()), args.operands[0] ?? "");
+    },
+  });
+
+  return [
+    one("add", "Attach a domain to a project and print the DNS record to create", async ({ client, projectId }, hostname) => {
+      const domain = await answered(client.POST("/projects/{projectId}/domains", { params: { path: { projectId } }, body: { hostname } }));
+      return { json: domain, text: `${domain.hostname} is added. Create this record at your registrar:\n${recordsOf(domain)}` };
+    }),
+    {
+      name: "domains list",
+      usage: "--project SLUG [--url URL] [--key KEY]",
+      summary: "List the domains of a project",
+      options,
+      required,
+      async run(args) {
+        const { client, projectId } = await open(args, environment());
+        const domains = await listOf(client, projectId);
+        const rows = domains.map(({ hostname, status, certificate, primary }) => [
+          hostname,
+          status,
+          certificate.status,
+          certificate.expiresAt,
+          primary ? "yes" : "",
+        ]);
+        return { json: { domains }, text: columns(["HOSTNAME", "STATUS", "CERTIFICATE", "EXPIRES", "PRIMARY"], rows) };
+      },
+    },
+    one(
+      "check",
+      "Check a domain's DNS now; the exit code is 1 unless it is verified and has its certificate",
+      async ({ client, projectId }, hostname) => {
+        const params = { path: { projectId, hostname } };
+        const domain = await answered(client.POST("/projects/{projectId}/domains/{hostname}/verify", { params }));
+        const healthy = domain.status === "verified" && domain.certificate.status === "issued" && domain.problems.length === 0;
+        if (!healthy) process.exitCode = 1;
+        return { json: domain, text: diagnosis(domain) };
+      },
+    ),
+    one("remove", "Stop serving a domain at once", async ({ client, projectId }, hostname) => {
+      const params = { path: { projectId, hostname } };
+      const removed = await answered(client.DELETE("/projects/{projectId}/domains/{hostname}", { params }));
+      const text = removed === undefined ? `${hostname} is removed.` : `${hostname} is removed. ${removed.warning}`;
+      return { json: removed ?? { hostname }, text };
+    }),
+  ];
+}
+
+async function open(args: Arguments, environment: Connect): Promise<At> {
+  const { openClient } = await import("../../client/client.ts");
+  const client = openClient(connectionOf(args.options, environment));
+  const { id } = await projectBySlug(client, String(args.options["project"]));
+  return { client, projectId: id };
+}
+
+async function listOf(client: PetStore, projectId: number): Promise<Domain[]> {
+  const domains: Domain[] = [];
+  for await (const page of pages(client, "/projects/{projectId}/domains", {}, { projectId })) domains.push(...page);
+  return domains;
+}
+
+function recordsOf({ record, challenge }: Domain): string {
+  const rows = [[record.type, record.name, record.value, record.ttl]];
+  if (challenge) rows.push([challenge.type, challenge.name, challenge.value, record.ttl]);
+  return columns(["TYPE", "NAME", "VALUE", "TTL"], rows);
+}
+
+function diagnosis(domain: Domain): string {
+  const { hostname, status, certificate, problems, attention, nextCheckAt } = domain;
+  const lines = [`${hostname}: ${status}, certificate ${certificate.status}`];
+  for (const { message, fix } of problems) lines.push("", message, `  ${fix}`);
+  if (certificate.problem !== null) lines.push("", certificate.problem, `  The next try is at ${certificate.retryAt ?? "no time yet"}.`);
+  if (attention) lines.push("", attention.message);
+  if (problems.length > 0)
+    lines.push("", "The record that is expected:", recordsOf(domain), `Checked again by itself at ${nextCheckAt ?? "no time: use check"}.`);
+  return lines.join("\n");
+}

@@ -1,0 +1,36 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join, sep } from "node:path";
+import { createGzip } from "node:zlib";
+import { pack } from "tar-stream";
+import { Problem } from "../platform/problem.ts";
+
+const filesMax = 2_001; // petstore.json is not one of the 2,000
+const fileBytesMax = 25 * 1_048_576;
+
+/** A folder as a gzipped tar; hidden files and `node_modules` stay out. Raises `invalid_request` for what the service would refuse anyway. */
+export async function packFolder(folder: string): Promise<Buffer> {
+  const names = await filesIn(folder);
+  if (!names.includes("petstore.json")) throw new Problem("invalid_request", `${folder} has no petstore.json: \`petstore init\` makes one`);
+  const tar = pack();
+  const packed = Array.fromAsync(tar.pipe(createGzip()) as AsyncIterable<Buffer>);
+  for (const name of names) tar.entry({ name }, await readFile(join(folder, name)));
+  tar.finalize();
+  return Buffer.concat(await packed);
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    throw new Problem("invalid_request", `${folder} cannot be read (${error.code ?? error.message})`);
+  });
+  const names: string[] = [];
+  for (const entry of entries) {
+    const path = join(entry.parentPath, entry.name);
+    const name = path.slice(join(folder, sep).length).split(sep).join("/");
+    if (entry.isDirectory() || name.split("/").some((part) => part.startsWith(".") || part === "node_modules")) continue;
+    if (!entry.isFile()) throw new Problem("invalid_request", `${path} is not a plain file: put the file itself in its place`);
+    if ((await stat(path)).size > fileBytesMax) throw new Problem("invalid_request", `${path} is over 25 MiB`);
+    names.push(name);
+    if (names.length > filesMax) throw new Problem("invalid_request", `${folder} has more than 2,000 files`);
+  }
+  return names;
+}

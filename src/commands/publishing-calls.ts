@@ -1,0 +1,40 @@
+import type { Schemas } from "../../client/api.gen.ts";
+import type { PetStore } from "../../client/client.ts";
+import { pages } from "../../client/pages.ts";
+import { refusal, type Refused } from "../../client/refusals.ts";
+import { Problem } from "../platform/problem.ts";
+
+/** Far longer than the client gives a call: a packed folder may have 50 MiB. */
+const uploadMs = 10 * 60_000;
+
+/** What an answer holds. Raises its refusal. */
+export async function answered<T>(call: Promise<Refused & { data?: T }>): Promise<T> {
+  const answer = await call;
+  if (!answer.response.ok) throw refusal(answer);
+  return answer.data as T;
+}
+
+/** The project of this slug. Raises `not_found`. */
+export async function projectBySlug(client: PetStore, slug: string): Promise<Schemas["Project"]> {
+  for await (const page of pages(client, "/projects")) {
+    const found = page.find((project) => project.slug === slug);
+    if (found) return found;
+  }
+  throw new Problem("not_found", `There is no project ${slug}.`);
+}
+
+/** Sends a packed folder, once: a second try would be a second deployment. Raises its refusal, and `unavailable` where nothing answered. */
+export async function upload(client: PetStore, key: string, projectId: number, packed: Buffer): Promise<Schemas["Deployment"]> {
+  const response = await fetch(`${client.url}/v1/projects/${projectId}/deployments`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/gzip" },
+    body: new Uint8Array(packed),
+    redirect: "manual",
+    signal: AbortSignal.timeout(uploadMs),
+  }).catch((error: Error) => {
+    throw new Problem("unavailable", `The upload broke off (${error.message}). Is the service at ${client.url} running?`);
+  });
+  const body: unknown = await response.json().catch(() => undefined);
+  if (response.status !== 202) throw refusal({ error: body, response });
+  return body as Schemas["Deployment"];
+}

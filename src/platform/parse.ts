@@ -1,0 +1,58 @@
+import { isIP, BlockList } from "node:net";
+
+/** Gives the value, or undefined for a text that is not allowed. */
+export type Parse<T> = (text: string) => T | undefined;
+
+/** What `parse` gives; undefined where it throws. */
+export function attempt<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch {
+    return undefined;
+  }
+}
+
+/** The items between the commas; undefined where one of them is not allowed. */
+export function items<T>(text: string, parse: Parse<T>): T[] | undefined {
+  const parts = text.split(",").map((part) => part.trim());
+  const values = parts.filter((part) => part !== "").map(parse);
+  return values.every((value) => value !== undefined) ? values : undefined;
+}
+
+/** An integer in decimal, from `min` to `max`. */
+export function integer(min: number, max: number): Parse<number> {
+  return (text) => {
+    const value = /^(0|[1-9]\d{0,9})$/.test(text) ? Number(text) : NaN;
+    return value >= min && value <= max ? value : undefined;
+  };
+}
+
+/** An IP address or a host name. */
+export function host(text: string): string | undefined {
+  return isIP(text) || /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text) ? text : undefined;
+}
+
+/** An http or https origin, without a final slash. */
+export function origin(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  if (url.protocol !== "http:" && url.protocol !== "https:") return undefined;
+  return url.href === `${url.origin}/` ? url.origin : undefined;
+}
+
+/** IP addresses and CIDR ranges between commas. */
+export function addressList(text: string): BlockList | undefined {
+  const list = new BlockList();
+  for (const item of text.split(",").map((part) => part.trim())) {
+    if (item === "") continue;
+    const [address = "", bits, ...rest] = item.split("/");
+    const version = isIP(address);
+    if (version === 0 || rest.length > 0) return undefined;
+    const family = version === 4 ? "ipv4" : "ipv6";
+    const width = version === 4 ? 32 : 128;
+    const prefix = bits === undefined ? width : integer(0, width)(bits);
+    if (prefix === undefined) return undefined;
+    list.addSubnet(address, prefix, family);
+  }
+  return list;
+}

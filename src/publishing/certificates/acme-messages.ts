@@ -1,0 +1,117 @@
+import { Type, type Static, type TSchema } from "typebox";
+import { Check, Errors } from "typebox/value";
+import { AcmeProblem } from "./acme-problem.ts";
+import type { HttpsAnswer } from "./transport.ts";
+
+const Url = Type.String({ maxLength: 2048, pattern: "^https://" });
+const Text = Type.String();
+
+/** RFC 8555 section 6.7. Only what is used; whatever else an authority adds to any message is ignored. */
+const ProblemDocument = Type.Object({ type: Type.Optional(Text), detail: Type.Optional(Text) });
+const Problems = Type.Object({
+  type: Type.Optional(Text),
+  detail: Type.Optional(Text),
+  subproblems: Type.Optional(Type.Array(ProblemDocument)),
+});
+
+/** RFC 8555 section 7.1.1; `renewalInfo` of RFC 9773. */
+export const Directory = Type.Object({
+  newNonce: Url,
+  newAccount: Url,
+  newOrder: Url,
+  renewalInfo: Type.Optional(Url),
+  meta: Type.Optional(
+    Type.Object({
+      termsOfService: Type.Optional(Text),
+      caaIdentities: Type.Optional(Type.Array(Text, { maxItems: 20 })),
+      externalAccountRequired: Type.Optional(Type.Boolean()),
+      profiles: Type.Optional(Type.Record(Type.String(), Text)),
+    }),
+  ),
+});
+export type Directory = Static<typeof Directory>;
+
+/** RFC 8555 section 7.1.2. */
+export const AccountMessage = Type.Object({ status: Text });
+
+/** RFC 8555 section 7.1.3. An order here is for one name; ten authorizations are more than any authority asks for. */
+export const OrderMessage = Type.Object({
+  status: Type.Enum(["pending", "ready", "processing", "valid", "invalid"]),
+  authorizations: Type.Array(Url, { minItems: 1, maxItems: 10 }),
+  finalize: Url,
+  certificate: Type.Optional(Url),
+  error: Type.Optional(Problems),
+});
+
+/** RFC 8555 section 8; other types of challenge than ours may lack a token. */
+export const ChallengeMessage = Type.Object({
+  type: Text,
+  url: Type.Optional(Url),
+  token: Type.Optional(Text),
+  error: Type.Optional(Problems),
+});
+
+/** RFC 8555 section 7.1.4. */
+export const AuthorizationMessage = Type.Object({
+  status: Type.Enum(["pending", "valid", "invalid", "deactivated", "expired", "revoked"]),
+  challenges: Type.Array(ChallengeMessage, { maxItems: 50 }),
+});
+export type AuthorizationMessage = Static<typeof AuthorizationMessage>;
+
+/** RFC 9773 section 4.2. */
+export const RenewalInfoMessage = Type.Object({
+  suggestedWindow: Type.Object({ start: Text, end: Text }),
+  explanationURL: Type.Optional(Text),
+});
+
+/** The message in a successful answer. Throws `AcmeProblem` `nonsense` for what is not JSON or lacks what the RFC asks for. */
+export function parseMessage<T extends TSchema>(schema: T, what: string, answer: HttpsAnswer): Static<T> {
+  const value = parseJson(answer.body);
+  if (Check(schema, value)) return value;
+  const [error] = Errors(schema, value);
+  const where = error === undefined || error.instancePath === "" ? "" : ` at ${error.instancePath}`;
+  const why = value === undefined ? "is not JSON" : `is not one${where}: ${error?.message ?? "wrong"}`;
+  throw new AcmeProblem("nonsense", `What the certificate authority sent as its ${what} ${why}.`, { status: answer.status });
+}
+
+const typePrefix = "urn:ietf:params:acme:error:";
+const retryAfterMsMax = 7 * 86_400_000;
+
+/** The refusal in an answer, typed; for a redirect and for anything else that ACME does not know, `nonsense`. */
+export function problemOf(answer: HttpsAnswer, what: string, now: number): AcmeProblem {
+  const value = parseJson(answer.body);
+  const more = { status: answer.status, retryAt: parseRetryAfter(answer.headers["retry-after"], now) };
+  const described = Check(Problems, value) ? describeProblem(value) : null;
+  const said = described?.text ?? `HTTP ${answer.status}`;
+  const type = described?.type ?? null;
+  if (answer.status === 429 || type === "rateLimited") {
+    return new AcmeProblem("rate_limited", `The certificate authority limits its requests (${what}): ${said}`, { ...more, type });
+  }
+  if (answer.status >= 500) {
+    return new AcmeProblem("unavailable", `The certificate authority is out of order (${what}): ${said}`, { ...more, type });
+  }
+  if (answer.status >= 400) return new AcmeProblem("refused", `The certificate authority refuses (${what}): ${said}`, { ...more, type });
+  return new AcmeProblem("nonsense", `The certificate authority answered ${answer.status} (${what}), which ACME does not know.`, more);
+}
+
+/** The type and words of a problem document, those of its first subproblem in front (RFC 8555 section 6.7.1). */
+export function describeProblem(problem: Static<typeof Problems>): { type: string | null; text: string } {
+  const [first] = problem.subproblems ?? [];
+  const type = (first?.type ?? problem.type)?.replace(typePrefix, "") ?? null;
+  return { type, text: first?.detail ?? problem.detail ?? type ?? "no reason given" };
+}
+
+/** Milliseconds since the epoch of a Retry-After header (seconds, or an HTTP date; RFC 9110 section 10.2.3), at most a week away; null if there is none. */
+export function parseRetryAfter(header: string | undefined, now: number): number | null {
+  if (header === undefined) return null;
+  const at = /^\d+$/.test(header) ? now + Number(header) * 1000 : Date.parse(header);
+  return Number.isNaN(at) ? null : Math.min(Math.max(at, now), now + retryAfterMsMax);
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}

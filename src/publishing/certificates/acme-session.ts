@@ -1,0 +1,96 @@
+import type { KeyObject } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Clock } from "../../platform/clock.ts";
+import { Directory, parseMessage, problemOf } from "./acme-messages.ts";
+import { AcmeProblem } from "./acme-problem.ts";
+import { signRequest, type Jwk } from "./jws.ts";
+import { openTransport, type HttpsAnswer, type HttpsRequest, type Transport, type TransportSettings } from "./transport.ts";
+
+/** Waits; rejects when the signal aborts. */
+export type Wait = (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+
+export type SessionSettings = TransportSettings & {
+  /** `ACME_DIRECTORY_URL`. */
+  directoryUrl: string;
+  clock: Clock;
+  wait?: Wait | undefined;
+  /** Aborts every request and wait of the session, as a stopping process does. */
+  signal?: AbortSignal | undefined;
+};
+
+/** A conversation with one authority: its directory, and nonces that it gave out and that have not been used. */
+export type Session = {
+  directory: Directory;
+  nonces: string[];
+  transport: Transport;
+  clock: Clock;
+  wait: Wait;
+  signal: AbortSignal | undefined;
+};
+
+const noncesMax = 32;
+const nonceRejectionsMax = 32;
+
+/** Reads the directory (RFC 8555 section 7.1.1). The session holds connections until `closeSession`. */
+export async function openSession(settings: SessionSettings): Promise<Session> {
+  const transport = openTransport(settings);
+  const { clock, signal } = settings;
+  const wait: Wait = settings.wait ?? ((ms, aborted) => sleep(ms, undefined, aborted === undefined ? {} : { signal: aborted }));
+  try {
+    const answer = await transport.exchange({ method: "GET", url: settings.directoryUrl, signal });
+    if (answer.status !== 200) throw problemOf(answer, "directory", clock());
+    return { directory: parseMessage(Directory, "directory", answer), nonces: [], transport, clock, wait, signal };
+  } catch (error) {
+    transport.close();
+    throw error;
+  }
+}
+
+export function closeSession(session: Session): void {
+  session.transport.close();
+}
+
+/** Who signs: an account that exists (`kid`, its URL) or, to create one, the bare key. */
+export type Signature = { key: KeyObject; signer: { kid: string } | { jwk: Jwk } };
+
+export type Post = { url: string; payload: object | null; what: string; accept?: string };
+
+/**
+ * Sends a signed request and gives the answer if it is a success (RFC 8555 section 6.2).
+ * A refused nonce is no failure: the request is signed again with a new one (section 6.5), 32 times at most.
+ * Throws `AcmeProblem`.
+ */
+export async function post(session: Session, { key, signer }: Signature, { url, payload, what, accept }: Post): Promise<HttpsAnswer> {
+  for (let rejections = 0; ; rejections++) {
+    const nonce = session.nonces.pop() ?? (await freshNonce(session));
+    const body = signRequest(key, signer, { url, nonce, payload });
+    const answer = await exchange(session, { method: "POST", url, body, ...(accept === undefined ? {} : { accept }) });
+    if (answer.status >= 200 && answer.status < 300) return answer;
+    const problem = problemOf(answer, what, session.clock());
+    if (problem.type !== "badNonce" || rejections === nonceRejectionsMax) throw problem;
+  }
+}
+
+/** An unsigned read, as of renewal information. */
+export async function get(session: Session, url: string, what: string): Promise<HttpsAnswer> {
+  const answer = await exchange(session, { method: "GET", url });
+  if (answer.status !== 200) throw problemOf(answer, what, session.clock());
+  return answer;
+}
+
+async function freshNonce(session: Session): Promise<string> {
+  const answer = await exchange(session, { method: "HEAD", url: session.directory.newNonce });
+  const nonce = session.nonces.pop();
+  if (nonce !== undefined) return nonce;
+  if (answer.status >= 400) throw problemOf(answer, "new nonce", session.clock());
+  throw new AcmeProblem("nonsense", "The certificate authority gives out no nonces.", { status: answer.status });
+}
+
+/** Keeps the nonce of every answer. One that is not base64url is ignored (RFC 8555 section 6.5.1); the oldest, likeliest stale, goes first. */
+async function exchange(session: Session, request: HttpsRequest): Promise<HttpsAnswer> {
+  const answer = await session.transport.exchange({ ...request, signal: session.signal });
+  const nonce = answer.headers["replay-nonce"];
+  if (typeof nonce === "string" && /^[\w-]{1,512}$/.test(nonce)) session.nonces.push(nonce);
+  if (session.nonces.length > noncesMax) session.nonces.shift();
+  return answer;
+}

@@ -1,0 +1,242 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { Duplex } from "node:stream";
+import { after, before, describe, it } from "node:test";
+import { createServer as createTlsServer } from "node:tls";
+import { startAcmeProxy, type AcmeProxy, type ProxiedAnswer } from "../../../test/support/acme-proxy.ts";
+import { startPebble, type Pebble } from "../../../test/support/pebble.ts";
+import {
+  answerChallenge,
+  closeSession,
+  getAuthorization,
+  newOrder,
+  openAccount,
+  openSession,
+  type Account,
+  type AcmeProblem,
+} from "./acme.ts";
+import { newPrivateKey } from "./csr.ts";
+
+const json = (value: unknown): Partial<ProxiedAnswer> => ({ body: Buffer.from(JSON.stringify(value)) });
+
+describe("the conversation with an authority", () => {
+  let pebble: Pebble;
+  let proxy: AcmeProxy;
+  let account: Account;
+  const external = { keyId: "kid-1", hmacKey: "zWNDZM6eQGHWpSRTPal5eIUYFTu7EajVIoguysqZ9wG44nMEtx3MUAsUDkMTQ12W" };
+  const open = (directoryUrl = proxy.directoryUrl, timeoutMs?: number) =>
+    openSession({ directoryUrl, ca: pebble.ca, clock: Date.now, timeoutMs });
+
+  before(async () => {
+    pebble = await startPebble({ dns: "127.0.0.1:9", httpPort: 9, tlsPort: 9, externalAccounts: { [external.keyId]: external.hmacKey } });
+    proxy = await startAcmeProxy(pebble);
+    account = await openAccount(await open(), await newPrivateKey(), { external });
+  });
+  after(async () => {
+    closeSession(account.session);
+    await proxy.close();
+    await pebble.stop();
+  });
+
+  /** While every request to a path that begins with `path` gets this answer. */
+  async function answering(path: string, answer: Partial<ProxiedAnswer> | "hang up", work: () => Promise<unknown>): Promise<void> {
+    proxy.requests.length = 0;
+    proxy.intercept = { before: (request) => (request.path.startsWith(path) ? answer : undefined) };
+    try {
+      await work();
+    } finally {
+      proxy.intercept = {};
+    }
+  }
+
+  it("binds a new account to an external one, and finds the account again by its key", async () => {
+    const again = await openAccount(account.session, account.key, { external });
+    assert.equal(again.url, account.url);
+  });
+
+  it("says which settings are missing where the authority needs an external account", async () => {
+    await answering("/dir", json({ ...account.session.directory, meta: { externalAccountRequired: true } }), async () => {
+      const session = await open();
+      await assert.rejects(openAccount(session, await newPrivateKey()), {
+        failure: "refused",
+        type: "externalAccountRequired",
+        message: /ACME_EAB_KID/,
+      });
+      closeSession(session);
+    });
+  });
+
+  it("passes on the authority's reason for refusing a binding", async () => {
+    const forged = { keyId: external.keyId, hmacKey: Buffer.from("not the key").toString("base64url") };
+    await assert.rejects(openAccount(account.session, await newPrivateKey(), { external: forged }), {
+      failure: "refused",
+      status: 403,
+      message: /external account binding/,
+    });
+  });
+
+  it("sends `replaces` and `profile` only where the directory offers them", async () => {
+    await newOrder(account, "plain.test", { replaces: "aa.bb", profile: "shortlived" });
+    assert.deepEqual(proxy.requests.at(-1)?.payload, { identifiers: [{ type: "dns", value: "plain.test" }] });
+    const { directory } = account.session;
+    const offering = {
+      ...directory,
+      renewalInfo: "https://localhost/ari",
+      meta: { ...directory.meta, profiles: { shortlived: "a week" } },
+    };
+    const able = { ...account, session: { ...account.session, directory: offering } };
+    await newOrder(able, "plain.test", { replaces: "aa.bb", profile: "shortlived" }).catch(() => {});
+    assert.deepEqual(proxy.requests.at(-1)?.payload, {
+      identifiers: [{ type: "dns", value: "plain.test" }],
+      profile: "shortlived",
+      replaces: "aa.bb",
+    });
+  });
+
+  it("orders without `replaces` when the certificate was replaced already", async () => {
+    const able = {
+      ...account,
+      session: { ...account.session, directory: { ...account.session.directory, renewalInfo: "https://localhost/ari" } },
+    };
+    const replaced = { status: 409, ...json({ type: "urn:ietf:params:acme:error:alreadyReplaced", detail: "replaced" }) };
+    proxy.intercept = {
+      before: ({ path, payload }) => (path === "/order-plz" && JSON.stringify(payload).includes("replaces") ? replaced : undefined),
+    };
+    const order = await newOrder(able, "again.test", { replaces: "aa.bb" });
+    proxy.intercept = {};
+    assert.equal(order.status, "pending");
+  });
+
+  it("ignores types of challenge that it cannot answer, and tokens that are not base64url", async () => {
+    const url = "https://localhost/challenge";
+    const token = "abcdefghijklmnopqrstuvwxyz";
+    const challenges = [
+      { type: "dns-01", url, token },
+      { type: "dns-account-01", url },
+      { type: "http-01", url, token: "../../../../etc/passwd-----" },
+      { type: "http-01", url, token },
+      { type: "tls-alpn-01", url },
+    ];
+    const order = await newOrder(account, "odd.test");
+    await answering("/authZ/", json({ status: "pending", challenges }), async () => {
+      const authorization = await getAuthorization(account, order.authorizations[0]!);
+      assert.deepEqual(
+        authorization.challenges.map((one) => [one.type, one.token]),
+        [["http-01", token]],
+      );
+    });
+  });
+
+  it("gives up after a bounded number of refused nonces", async () => {
+    const answer = { status: 400, ...json({ type: "urn:ietf:params:acme:error:badNonce", detail: "no" }) };
+    await answering("/order-plz", answer, () => assert.rejects(newOrder(account, "nonce.test"), { type: "badNonce" }));
+    assert.equal(proxy.requests.filter((request) => request.path === "/order-plz").length, 33);
+  });
+
+  it("keeps no more than 32 nonces, and none that is not base64url", async () => {
+    await Promise.all(Array.from({ length: 60 }, (_, index) => newOrder(account, `nonces-${index}.test`)));
+    assert.ok(account.session.nonces.length <= 32);
+    const kept = [...account.session.nonces];
+    await answering("/nonce-plz", { headers: { "replay-nonce": "not base64url!" } }, async () => {
+      account.session.nonces.length = 0;
+      await assert.rejects(newOrder(account, "nonce.test"), { failure: "nonsense", message: /no nonces/ });
+    });
+    account.session.nonces.push(...kept);
+  });
+
+  const nonsense: [string, Partial<ProxiedAnswer>, RegExp][] = [
+    ["text that is not JSON", { status: 201, body: Buffer.from("<html>hello</html>") }, /not JSON/],
+    ["nothing", { status: 201 }, /not JSON/],
+    ["null", { status: 201, ...json(null) }, /is not one/],
+    ["a list", { status: 201, ...json([]) }, /is not one/],
+    ["no status", { status: 201, ...json({ authorizations: ["https://a/b"], finalize: "https://a/b" }) }, /is not one/],
+    ["wrong types", { status: 201, ...json({ status: 7, authorizations: {}, finalize: [] }) }, /is not one/],
+    [
+      "an unknown status",
+      { status: 201, ...json({ status: "maybe", authorizations: ["https://a/b"], finalize: "https://a/b" }) },
+      /is not one/,
+    ],
+    ["no authorizations", { status: 201, ...json({ status: "pending", authorizations: [], finalize: "https://a/b" }) }, /is not one/],
+    [
+      "a thousand authorizations",
+      { status: 201, ...json({ status: "pending", authorizations: Array(1000).fill("https://a/b"), finalize: "https://a/b" }) },
+      /is not one/,
+    ],
+    [
+      "plain http",
+      { status: 201, ...json({ status: "pending", authorizations: ["http://169.254.169.254/"], finalize: "https://a/b" }) },
+      /is not one/,
+    ],
+    ["a huge body", { status: 201, body: Buffer.alloc(5_000_000, "[") }, /more than 262144 bytes/],
+    ["a redirect", { status: 302, headers: { location: "https://elsewhere.test/" } }, /302/],
+  ];
+  for (const [what, answer, message] of nonsense) {
+    it(`calls it nonsense when an order is answered with ${what}`, async () => {
+      const headers = { location: "https://localhost/order/1", ...answer.headers };
+      await answering("/order-plz", { ...answer, headers }, () =>
+        assert.rejects(newOrder(account, "nonsense.test"), { failure: "nonsense", message }),
+      );
+    });
+  }
+
+  it("calls it nonsense when a new order has no address", async () => {
+    const order = { status: "pending", authorizations: ["https://a/b"], finalize: "https://a/b" };
+    await answering("/order-plz", { status: 201, ...json(order) }, () =>
+      assert.rejects(newOrder(account, "nowhere.test"), { failure: "nonsense", message: /does not say where/ }),
+    );
+  });
+
+  it("survives refusals that are not problem documents, and cleans what it repeats from them", async () => {
+    for (const body of ["", "oops", "[1]", '{"type":7}', '"text"']) {
+      await answering("/order-plz", { status: 400, body: Buffer.from(body) }, () =>
+        assert.rejects(newOrder(account, "bad.test"), { failure: "refused", status: 400 }),
+      );
+    }
+    const detail = `line\r\nbreak \u001b[31m ${"long ".repeat(1000)}`;
+    await answering("/order-plz", { status: 403, ...json({ detail }) }, () =>
+      assert.rejects(newOrder(account, "bad.test"), (error: AcmeProblem) => {
+        assert.doesNotMatch(error.message, /\p{Cc}/u);
+        assert.ok(error.message.length <= 600);
+        return true;
+      }),
+    );
+  });
+
+  const faulty: [string, (socket: Duplex) => void, string][] = [
+    ["says nothing", () => {}, "unreachable"],
+    ["hangs up", (socket) => socket.destroy(), "unreachable"],
+    ["never ends its answer", (socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{"), "unreachable"],
+    ["cuts its answer off", (socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{"), "unreachable"],
+    ["does not speak HTTP", (socket) => socket.end("220 mail.test ESMTP\r\n"), "nonsense"],
+  ];
+  for (const [what, reply, failure] of faulty) {
+    it(`gives up an authority that ${what}`, async () => {
+      const server = createTlsServer({ cert: pebble.tls.cert, key: pebble.tls.key }, (socket) => {
+        socket.on("error", () => {}).once("data", () => reply(socket));
+      });
+      await once(server.listen(0, "127.0.0.1"), "listening");
+      const address = server.address();
+      const port = typeof address === "object" && address !== null ? address.port : 0;
+      await assert.rejects(open(`https://localhost:${port}/dir`, 500), { name: "AcmeProblem", failure });
+      server.close();
+    });
+  }
+
+  it("trusts nobody but the authorities that it is told to, and nothing but HTTPS", async () => {
+    await assert.rejects(openSession({ directoryUrl: proxy.directoryUrl, clock: Date.now }), {
+      failure: "unreachable",
+      message: /certificate/i,
+    });
+    await assert.rejects(open(proxy.directoryUrl.replace("https:", "http:")), { failure: "nonsense", message: /https/ });
+    await assert.rejects(open("not an address"), { failure: "nonsense" });
+  });
+
+  it("ends at once when the process stops", async () => {
+    const stop = new AbortController();
+    const session = { ...account.session, signal: stop.signal };
+    stop.abort(new Error("stopping"));
+    const order = await newOrder(account, "stop.test");
+    const { challenges } = await getAuthorization(account, order.authorizations[0]!);
+    await assert.rejects(answerChallenge({ ...account, session }, challenges[0]!), { name: "AbortError" });
+  });
+});

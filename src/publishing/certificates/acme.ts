@@ -1,0 +1,168 @@
+import type { KeyObject } from "node:crypto";
+import type { Static } from "typebox";
+import { AccountMessage, AuthorizationMessage, describeProblem, OrderMessage, parseMessage, parseRetryAfter } from "./acme-messages.ts";
+import { AcmeProblem } from "./acme-problem.ts";
+import { post, type Session } from "./acme-session.ts";
+import { keyAuthorization, type ChallengeType } from "./challenges.ts";
+import { parseChain, type IssuedCertificate } from "./issued.ts";
+import { bindExternalAccount, publicJwk, type ExternalAccount } from "./jws.ts";
+import type { HttpsAnswer } from "./transport.ts";
+
+export { AcmeProblem, type AcmeFailure } from "./acme-problem.ts";
+export { closeSession, openSession, type Session, type SessionSettings } from "./acme-session.ts";
+
+/** An account at the authority. `url` and `key` together are all that there is to keep. */
+export type Account = { session: Session; key: KeyObject; url: string };
+
+export type AccountOptions = { email?: string | undefined; external?: ExternalAccount | undefined };
+
+/**
+ * Creates the account of this key, or finds it: asking twice is harmless (RFC 8555 section 7.3). Agrees to the terms of service.
+ * Throws `AcmeProblem`: `refused` with type `externalAccountRequired` if the authority needs a binding that was not given.
+ */
+export async function openAccount(session: Session, key: KeyObject, options: AccountOptions = {}): Promise<Account> {
+  const { newAccount, meta } = session.directory;
+  if (meta?.externalAccountRequired === true && options.external === undefined) {
+    throw new AcmeProblem("refused", "The certificate authority needs an external account (ACME_EAB_KID, ACME_EAB_HMAC).", {
+      type: "externalAccountRequired",
+    });
+  }
+  const payload = {
+    termsOfServiceAgreed: true,
+    ...(options.email === undefined ? {} : { contact: [`mailto:${options.email}`] }),
+    ...(options.external === undefined ? {} : { externalAccountBinding: bindExternalAccount(key, options.external, newAccount) }),
+  };
+  const answer = await post(session, { key, signer: { jwk: publicJwk(key) } }, { url: newAccount, payload, what: "account" });
+  const { status } = parseMessage(AccountMessage, "account", answer);
+  if (status !== "valid")
+    throw new AcmeProblem("refused", "The account at the certificate authority is no longer valid.", { type: "unauthorized" });
+  return { session, key, url: location(answer, "account") };
+}
+
+/** An order for one name. Its `url` is to be kept as soon as it is known: all that follows can be taken up again from it. */
+export type Order = Static<typeof OrderMessage> & { url: string; retryAt: number | null };
+
+export type OrderOptions = {
+  /** The certificate that is renewed, by its identifier of `ari.ts`; sent only where the authority knows RFC 9773. */
+  replaces?: string | undefined;
+  /** A profile of the directory's `meta.profiles`; one that the authority does not offer is not sent. */
+  profile?: string | undefined;
+};
+
+/** Orders a certificate for `hostname` (RFC 8555 section 7.4). */
+export async function newOrder(account: Account, hostname: string, options: OrderOptions = {}): Promise<Order> {
+  const { directory } = account.session;
+  const replaces = directory.renewalInfo === undefined ? undefined : options.replaces;
+  const profile =
+    options.profile !== undefined && Object.hasOwn(directory.meta?.profiles ?? {}, options.profile) ? options.profile : undefined;
+  const payload = { identifiers: [{ type: "dns", value: hostname }], profile };
+  try {
+    return await placeOrder(account, { ...payload, replaces });
+  } catch (error) {
+    // Somebody has renewed it already, as after a restored backup: the order is still wanted (RFC 9773 section 5).
+    if (replaces !== undefined && error instanceof AcmeProblem && error.type === "alreadyReplaced") return placeOrder(account, payload);
+    throw error;
+  }
+}
+
+async function placeOrder(account: Account, payload: object): Promise<Order> {
+  const answer = await signedPost(account, account.session.directory.newOrder, payload, "order");
+  return orderOf(account, answer, location(answer, "order"));
+}
+
+/**
+ * The order as it now stands: after a crash, a lost answer or a wait, its status says which step comes next.
+ * Throws `AcmeProblem`: `invalid` if the authority has it no longer.
+ */
+export async function resumeOrder(account: Account, orderUrl: string): Promise<Order> {
+  try {
+    return orderOf(account, await signedPost(account, orderUrl, null, "order"), orderUrl);
+  } catch (error) {
+    const gone = error instanceof AcmeProblem && error.status === 404;
+    throw gone ? new AcmeProblem("invalid", "The certificate authority no longer has the order.", { status: 404, cause: error }) : error;
+  }
+}
+
+/** A way to prove control of the name. The authority is told with `answerChallenge`, once every node answers it. */
+export type Challenge = { type: ChallengeType; url: string; token: string; keyAuthorization: string };
+
+export type Authorization = { url: string; status: AuthorizationMessage["status"]; challenges: Challenge[]; retryAt: number | null };
+
+/** Tokens become a path and a file's name elsewhere: nothing but base64url passes (RFC 8555 section 8.3). */
+const tokenPattern = /^[\w-]{16,256}$/;
+
+/** An authorization of an order, with the challenges that can be answered here; other types are left out. Throws `invalid` if it has failed. */
+export async function getAuthorization(account: Account, url: string): Promise<Authorization> {
+  const answer = await signedPost(account, url, null, "authorization");
+  const message = parseMessage(AuthorizationMessage, "authorization", answer);
+  if (message.status !== "pending" && message.status !== "valid") throw failedAuthorization(message);
+  const challenges = message.challenges.flatMap(({ type, url: challengeUrl, token }): Challenge[] => {
+    if ((type !== "http-01" && type !== "tls-alpn-01") || challengeUrl === undefined || !tokenPattern.test(token ?? "")) return [];
+    return [{ type, url: challengeUrl, token: token!, keyAuthorization: keyAuthorization(token!, account.key) }];
+  });
+  return { url, status: message.status, challenges, retryAt: retryAfter(account, answer) };
+}
+
+function failedAuthorization(message: AuthorizationMessage): AcmeProblem {
+  const error = message.challenges.find((challenge) => challenge.error !== undefined)?.error;
+  const { type, text } = describeProblem(error ?? {});
+  return new AcmeProblem("invalid", `The certificate authority could not check the name: ${error === undefined ? message.status : text}`, {
+    type,
+  });
+}
+
+/** Tells the authority that the challenge can be checked (RFC 8555 section 7.5.1). */
+export async function answerChallenge(account: Account, challenge: Challenge): Promise<void> {
+  await signedPost(account, challenge.url, {}, "challenge");
+}
+
+/**
+ * Asks for the certificate (RFC 8555 section 7.4); `csr` is DER. If the answer is lost, or an earlier request was heard after all,
+ * the order itself tells what became of it.
+ */
+export async function finalize(account: Account, order: Order, csr: Buffer): Promise<Order> {
+  try {
+    const answer = await signedPost(account, order.finalize, { csr: csr.toString("base64url") }, "finalize");
+    return orderOf(account, answer, order.url);
+  } catch (error) {
+    const unknown = error instanceof AcmeProblem && (error.failure === "unreachable" || error.type === "orderNotReady");
+    if (!unknown) throw error;
+    const now = await resumeOrder(account, order.url);
+    if (now.status === "processing" || now.status === "valid") return now;
+    throw error;
+  }
+}
+
+/** The certificate of a valid order with its chain, checked: it is for this name and this key, and has not expired. */
+export async function downloadCertificate(
+  account: Account,
+  order: Order,
+  wanted: { hostname: string; key: KeyObject },
+): Promise<IssuedCertificate> {
+  if (order.certificate === undefined)
+    throw new AcmeProblem("nonsense", "The certificate authority calls an order valid that has no certificate.");
+  const accept = "application/pem-certificate-chain";
+  const request = { url: order.certificate, payload: null, what: "certificate", accept };
+  const answer = await post(account.session, { key: account.key, signer: { kid: account.url } }, request);
+  return parseChain(answer.body.toString("latin1"), wanted, account.session.clock());
+}
+
+function orderOf(account: Account, answer: HttpsAnswer, url: string): Order {
+  const message = parseMessage(OrderMessage, "order", answer);
+  return { ...message, url, retryAt: retryAfter(account, answer) };
+}
+
+function signedPost(account: Account, url: string, payload: object | null, what: string): Promise<HttpsAnswer> {
+  return post(account.session, { key: account.key, signer: { kid: account.url } }, { url, payload, what });
+}
+
+function location(answer: HttpsAnswer, what: string): string {
+  const url = answer.headers.location;
+  if (url?.startsWith("https://") !== true || url.length > 2048) {
+    throw new AcmeProblem("nonsense", `The certificate authority does not say where its ${what} is.`, { status: answer.status });
+  }
+  return url;
+}
+
+const retryAfter = (account: Account, answer: HttpsAnswer): number | null =>
+  parseRetryAfter(answer.headers["retry-after"], account.session.clock());

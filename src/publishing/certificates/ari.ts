@@ -1,0 +1,45 @@
+import type { X509Certificate } from "node:crypto";
+import { parseMessage, parseRetryAfter, RenewalInfoMessage } from "./acme-messages.ts";
+import { AcmeProblem } from "./acme-problem.ts";
+import { get, type Session } from "./acme-session.ts";
+import { derOid, derValues, tags } from "./der.ts";
+
+/** When the authority wants the certificate renewed, and when to ask again. Milliseconds since the epoch. */
+export type RenewalInfo = { start: number; end: number; askAgainAt: number };
+
+const minuteMs = 60_000;
+const askAgainMsDefault = 6 * 60 * minuteMs;
+const askAgainMsMax = 24 * 60 * minuteMs;
+const authorityKeyIdentifier = derOid("2.5.29.35");
+
+/** The certificate's identifier at the authority (RFC 9773 section 4.1); null if it names no authority key, as a self-signed one. */
+export function renewalIdentifier(certificate: X509Certificate): string | null {
+  const body = inside(inside(derValues(certificate.raw)));
+  const serial = body.find((value) => value.tag === tags.integer);
+  const extensions = body.find((value) => value.tag === 0xa3);
+  if (serial === undefined || extensions === undefined) return null;
+  for (const { content } of inside(derValues(extensions.content))) {
+    const [oid, ...rest] = derValues(content);
+    if (oid === undefined || !oid.content.equals(authorityKeyIdentifier.subarray(2))) continue;
+    const keyIdentifier = inside(derValues(rest.at(-1)?.content ?? Buffer.alloc(0))).find((value) => value.tag === 0x80);
+    if (keyIdentifier !== undefined) return `${keyIdentifier.content.toString("base64url")}.${serial.content.toString("base64url")}`;
+  }
+  return null;
+}
+
+/** Asks when to renew (RFC 9773 section 4.2). Null if the authority does not say such things. Throws `AcmeProblem`. */
+export async function renewalInfo(session: Session, identifier: string): Promise<RenewalInfo | null> {
+  const base = session.directory.renewalInfo;
+  if (base === undefined) return null;
+  const answer = await get(session, `${base.replace(/\/$/, "")}/${identifier}`, "renewal information");
+  const { suggestedWindow } = parseMessage(RenewalInfoMessage, "renewal information", answer);
+  const [start, end] = [Date.parse(suggestedWindow.start), Date.parse(suggestedWindow.end)];
+  if (!(end > start))
+    throw new AcmeProblem("nonsense", "The certificate authority names a window for renewals that has no end after its start.");
+  const now = session.clock();
+  const asked = parseRetryAfter(answer.headers["retry-after"], now) ?? now + askAgainMsDefault;
+  return { start, end, askAgainAt: Math.min(Math.max(asked, now + minuteMs), now + askAgainMsMax) };
+}
+
+/** The values inside the first of `values`. */
+const inside = (values: { content: Buffer }[]) => derValues(values[0]?.content ?? Buffer.alloc(0));

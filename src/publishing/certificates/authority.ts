@@ -1,0 +1,73 @@
+import { createPrivateKey } from "node:crypto";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/db/database.ts";
+import { closeSession, openAccount, openSession, type Account } from "./acme.ts";
+import { findAccountKey, keepAccountKey } from "./certificates.store.ts";
+import { newPrivateKey } from "./csr.ts";
+import type { ExternalAccount } from "./jws.ts";
+import { decryptSecret, encryptSecret, type SecretsKeys } from "./secrets.ts";
+
+export type AuthoritySettings = {
+  directoryUrl: string;
+  ca: string | undefined;
+  email: string | undefined;
+  external: ExternalAccount | undefined;
+  /** In place of the directory's own; empty: the directory's. */
+  caaIdentities: readonly string[];
+};
+
+export type Authority = {
+  directoryUrl: string;
+  /** The account at the authority: opened at the first call, and anew after one that failed. Throws `AcmeProblem`. */
+  account(): Promise<Account>;
+  /** Its names in CAA records; null until its directory was read. */
+  caaIdentities(): readonly string[] | null;
+  close(): void;
+};
+
+/** The certificate authority of this service (decisions, part 0: `ACME_*`). The key of the account is kept, encrypted, for the next start. */
+export function openAuthority(parts: { db: Database; clock: Clock; keys: SecretsKeys; settings: AuthoritySettings }): Authority {
+  const { db, clock, keys, settings } = parts;
+  const { directoryUrl, ca, email, external } = settings;
+  const closing = new AbortController();
+  let opened: Account | undefined;
+  let opening: Promise<Account> | undefined;
+
+  async function open(): Promise<Account> {
+    const session = await openSession({ directoryUrl, ca, clock, signal: closing.signal });
+    try {
+      opened = await openAccount(session, await accountKey(), { email, external });
+      return opened;
+    } catch (error) {
+      closeSession(session);
+      throw error;
+    }
+  }
+
+  async function accountKey() {
+    const kept = await findAccountKey(db, directoryUrl);
+    if (kept !== null) return createPrivateKey(decryptSecret(keys, kept, directoryUrl));
+    const pem = (await newPrivateKey()).export({ format: "pem", type: "pkcs8" });
+    const envelope = encryptSecret(keys, pem, directoryUrl);
+    return createPrivateKey(decryptSecret(keys, await db.write((tx) => keepAccountKey(tx, directoryUrl, envelope)), directoryUrl));
+  }
+
+  function account(): Promise<Account> {
+    opening ??= open().catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  }
+
+  return {
+    directoryUrl,
+    account,
+    caaIdentities: () =>
+      settings.caaIdentities.length > 0 ? settings.caaIdentities : (opened?.session.directory.meta?.caaIdentities ?? null),
+    close: () => {
+      closing.abort();
+      if (opened) closeSession(opened.session);
+    },
+  };
+}

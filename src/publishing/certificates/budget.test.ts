@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import * as fc from "fast-check";
+import { heldUntil, letsEncryptBudget, parseBudget, spend, type Limit, type LimitName, type Spent } from "./budget.ts";
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const now = 100 * dayMs;
+
+const nothing: Spent = { failures: [], duplicates: [], domain: [], orders: [] };
+const used = (limit: LimitName, count: number, at: number): Spent => ({ ...nothing, [limit]: Array<number>(count).fill(at) });
+
+describe("the local budget", () => {
+  it("holds an order at each of the authority's limits until the oldest use has left the window", () => {
+    for (const [limit, count, perMs] of [
+      ["failures", 5, hourMs],
+      ["duplicates", 5, 7 * dayMs],
+      ["domain", 50, 7 * dayMs],
+      ["orders", 300, 3 * hourMs],
+    ] as const) {
+      const at = now - 60_000;
+      assert.equal(heldUntil(letsEncryptBudget, used(limit, count - 1, at), "new", now), null);
+      assert.deepEqual(heldUntil(letsEncryptBudget, used(limit, count, at), "new", now), { retryAt: at + perMs, limit });
+      assert.equal(heldUntil(letsEncryptBudget, used(limit, count, at), "new", at + perMs), null);
+    }
+  });
+
+  it("names the limit that lasts longest", () => {
+    const spent = { ...used("failures", 5, now), duplicates: Array<number>(5).fill(now) };
+    assert.equal(heldUntil(letsEncryptBudget, spent, "new", now)?.limit, "duplicates");
+  });
+
+  it("exempts a renewal from the limits of orders and of the domain, and one within the authority's window from all", () => {
+    const all = {
+      failures: Array<number>(5).fill(now),
+      duplicates: [],
+      domain: Array<number>(50).fill(now),
+      orders: Array<number>(300).fill(now),
+    };
+    assert.equal(heldUntil(letsEncryptBudget, { ...all, failures: [] }, "renewal", now), null);
+    assert.equal(heldUntil(letsEncryptBudget, all, "renewal", now)?.limit, "failures");
+    assert.equal(heldUntil(letsEncryptBudget, all, "ari", now), null);
+  });
+
+  it("never lets more through than a limit in any window, whatever the times of the tries", () => {
+    const limit: Limit = { count: 3, perMs: 1000 };
+    const budget = { failures: limit, duplicates: null, domain: null, orders: null };
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 100 }), (gaps) => {
+        let kept: number[] = [];
+        let at = 0;
+        const passed: number[] = [];
+        for (const gap of gaps) {
+          at += gap;
+          if (heldUntil(budget, { ...nothing, failures: kept }, "new", at) !== null) continue;
+          kept = spend(limit, kept, at);
+          passed.push(at);
+          assert.ok(kept.length <= limit.count);
+          assert.ok(passed.filter((one) => at - one < limit.perMs).length <= limit.count);
+        }
+      }),
+    );
+  });
+});
+
+describe("ACME_BUDGET", () => {
+  it("left empty means Let's Encrypt's limits", () => {
+    assert.deepEqual(parseBudget(""), letsEncryptBudget);
+    assert.deepEqual(parseBudget("failures=5/1h,duplicates=5/7d,domain=50/7d,orders=300/3h"), letsEncryptBudget);
+  });
+
+  it("changes single limits and lifts others", () => {
+    const budget = parseBudget(" failures=10/30m, orders=off ");
+    assert.deepEqual(budget, { ...letsEncryptBudget, failures: { count: 10, perMs: 30 * 60_000 }, orders: null });
+    assert.equal(heldUntil(budget, used("orders", 1000, now), "new", now), null);
+  });
+
+  it("names the part that is wrong", () => {
+    for (const part of [
+      "certificates=5/1h",
+      "failures",
+      "failures=5",
+      "failures=0/1h",
+      "failures=5/0h",
+      "failures=5/1w",
+      "failures=-1/1h",
+      "failures=1e3/1h",
+      "orders=5/31d",
+      "toString=5/1h",
+    ]) {
+      assert.throws(
+        () => parseBudget(`domain=1/1d,${part}`),
+        (error: Error) => error.message.includes(`"${part}"`),
+        part,
+      );
+    }
+    assert.throws(() => parseBudget("orders=1/1d,orders=2/1d"), /twice/);
+  });
+});

@@ -1,0 +1,97 @@
+/**
+ * What may be asked of the authority, kept here so that its limits are never run into: a refusal there would name no reason that a shop owner can use,
+ * and failed tries count against the next ones. Counted over a sliding window, which is the strictest reading of any authority's limit.
+ */
+export type Limit = { count: number; perMs: number };
+
+/**
+ * - `failures`: failed authorizations of one name.
+ * - `duplicates`: certificates for one name.
+ * - `domain`: certificates for the names of one registrable domain.
+ * - `orders`: orders of the account.
+ */
+export type LimitName = "failures" | "duplicates" | "domain" | "orders";
+
+/** A limit that is null is not kept. */
+export type Budget = Record<LimitName, Limit | null>;
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+export const letsEncryptBudget: Budget = {
+  failures: { count: 5, perMs: hourMs },
+  duplicates: { count: 5, perMs: 7 * dayMs },
+  domain: { count: 50, perMs: 7 * dayMs },
+  orders: { count: 300, perMs: 3 * hourMs },
+};
+
+/** When each limit was used, in milliseconds since the epoch: for this name, its registrable domain, and the account. In any order. */
+export type Spent = Record<LimitName, number[]>;
+
+/**
+ * `new`: no certificate for the name yet. `renewal`: exempt from `domain` and `orders`. `ari`: a renewal within the authority's own window, with
+ * `replaces` (RFC 9773): exempt from all.
+ */
+export type OrderKind = "new" | "renewal" | "ari";
+
+const limitsOf: Record<OrderKind, LimitName[]> = {
+  new: ["failures", "duplicates", "domain", "orders"],
+  renewal: ["failures", "duplicates"],
+  ari: [],
+};
+
+/** Null: an order may be made now. Otherwise when it may, and the limit that holds it up longest. */
+export function heldUntil(budget: Budget, spent: Spent, kind: OrderKind, now: number): { retryAt: number; limit: LimitName } | null {
+  let held: { retryAt: number; limit: LimitName } | null = null;
+  for (const limit of limitsOf[kind]) {
+    const retryAt = freeAt(budget[limit], spent[limit], now);
+    if (retryAt > now && retryAt > (held?.retryAt ?? 0)) held = { retryAt, limit };
+  }
+  return held;
+}
+
+/** The times that still matter to a limit after one more use: the latest `count` at most, so that what is kept is bounded. */
+export function spend(limit: Limit | null, times: number[], now: number): number[] {
+  if (limit === null) return [];
+  const recent = [...times, now].filter((at) => now - at < limit.perMs);
+  return recent.toSorted((a, b) => a - b).slice(-limit.count);
+}
+
+function freeAt(limit: Limit | null, times: number[], now: number): number {
+  if (limit === null) return now;
+  const latest = times.filter((at) => now - at < limit.perMs).toSorted((a, b) => b - a);
+  const blocking = latest[limit.count - 1];
+  return blocking === undefined ? now : blocking + limit.perMs;
+}
+
+const unitMs: Record<string, number> = { m: 60_000, h: hourMs, d: dayMs };
+const countMax = 100_000;
+
+/**
+ * Reads `ACME_BUDGET`: `failures=5/1h,duplicates=5/7d,domain=50/7d,orders=300/3h`, in minutes, hours or days (30 days at most). A limit that is left out
+ * keeps Let's Encrypt's figure; `orders=off` lifts it. Throws a TypeError whose message names the part that is wrong.
+ */
+export function parseBudget(text: string): Budget {
+  const budget = { ...letsEncryptBudget };
+  const named = new Set<string>();
+  for (const part of text.split(",").map((one) => one.trim())) {
+    if (part === "") continue;
+    const [, name = "", value = ""] = /^(\w+)=(\S+)$/.exec(part) ?? [];
+    if (!isLimitName(name)) throw new TypeError(`ACME_BUDGET: "${part}" is not failures=, duplicates=, domain= or orders=`);
+    if (named.has(name)) throw new TypeError(`ACME_BUDGET: ${name} is given twice`);
+    named.add(name);
+    budget[name] = value === "off" ? null : parseLimit(part, value);
+  }
+  return budget;
+}
+
+function parseLimit(part: string, value: string): Limit {
+  const [, count = "", amount = "", unit = ""] = /^(\d{1,6})\/(\d{1,5})([mhd])$/.exec(value) ?? [];
+  const limit = { count: Number(count), perMs: Number(amount) * (unitMs[unit] ?? 0) };
+  if (limit.count < 1 || limit.count > countMax || limit.perMs <= 0 || limit.perMs > 30 * dayMs) {
+    throw new TypeError(`ACME_BUDGET: "${part}" is not a count and a time such as 5/1h, 50/7d or 10/30m, or off`);
+  }
+  return limit;
+}
+
+const isLimitName = (name: string): name is LimitName => Object.hasOwn(letsEncryptBudget, name);

@@ -1,0 +1,30 @@
+import { createHash, type KeyObject } from "node:crypto";
+import { extension, newPrivateKey, pem, selfSignedCertificate } from "./csr.ts";
+import { der, tags } from "./der.ts";
+import { thumbprint } from "./jws.ts";
+
+/** The ways to prove control of a name that the edge can answer. */
+export type ChallengeType = "http-01" | "tls-alpn-01";
+
+/** Where the edge answers `keyAuthorization` as text (RFC 8555 section 8.3). Never redirected. */
+export const httpChallengePath = "/.well-known/acme-challenge/";
+
+/** The ALPN protocol by which the authority asks for the certificate of `tlsAlpnCertificate` (RFC 8737). */
+export const tlsAlpnProtocol = "acme-tls/1";
+
+const acmeIdentifier = "1.3.6.1.5.5.7.1.31";
+const dayMs = 86_400_000;
+
+/** What proves that the account's key asked (RFC 8555 section 8.1). */
+export function keyAuthorization(token: string, accountKey: KeyObject): string {
+  return `${token}.${thumbprint(accountKey)}`;
+}
+
+/** The certificate and key, both PEM, that answer a tls-alpn-01 challenge for `hostname` (RFC 8737 section 3). Valid a week around `now`. */
+export async function tlsAlpnCertificate(hostname: string, authorization: string, now: number): Promise<{ cert: string; key: string }> {
+  const key = await newPrivateKey();
+  const digest = createHash("sha256").update(authorization).digest();
+  const proof = extension(acmeIdentifier, true, der(tags.octetString, digest));
+  const certificate = selfSignedCertificate(key, hostname, { fromMs: now - dayMs, toMs: now + 6 * dayMs }, [proof]);
+  return { cert: pem("CERTIFICATE", certificate), key: key.export({ format: "pem", type: "pkcs8" }) };
+}

@@ -1,0 +1,104 @@
+import type { KeyObject } from "node:crypto";
+import {
+  AcmeProblem,
+  answerChallenge,
+  downloadCertificate,
+  finalize,
+  getAuthorization,
+  resumeOrder,
+  type Account,
+  type Challenge,
+  type Order,
+} from "./acme.ts";
+import { describeProblem } from "./acme-messages.ts";
+import type { ChallengeType } from "./challenges.ts";
+import { signingRequest } from "./csr.ts";
+import type { IssuedCertificate } from "./issued.ts";
+
+/** What the caller does while an order is completed. */
+export type Issuance = {
+  hostname: string;
+  /** The key of the certificate: to be kept before the order is finalized, so that a certificate that was issued is never without it. */
+  key: KeyObject;
+  /** The way to prove control that is tried where the authority offers both. */
+  prefer: ChallengeType;
+  /** Resolves when every node answers the challenge; only then is the authority told. */
+  publish: (challenge: Challenge) => Promise<void>;
+};
+
+const pollsMax = 40;
+const pollMsFirst = 25;
+const pollMsMax = 5_000;
+const patienceMs = 60_000;
+
+/**
+ * Brings an order from whatever state it is in to its certificate. Called again with `resumeOrder(url)` after a crash, a lost answer or a
+ * failure that was not `invalid`, it goes on where it stopped and spends no second order.
+ * Waits a minute at most at each step; an authority that wants more time is `unavailable` with its `retryAt`. Throws `AcmeProblem`.
+ */
+export async function completeOrder(account: Account, order: Order, issuance: Issuance): Promise<IssuedCertificate> {
+  let current = order;
+  if (current.status === "pending") {
+    for (const url of current.authorizations) await prove(account, url, issuance);
+    current = await pollOrder(account, await resumeOrder(account, order.url), (one) => one.status !== "pending");
+  }
+  if (current.status === "ready") current = await finalize(account, current, signingRequest(issuance.key, issuance.hostname));
+  current = await pollOrder(account, current, (one) => one.status === "valid");
+  return downloadCertificate(account, current, issuance);
+}
+
+async function prove(account: Account, url: string, { prefer, publish }: Issuance): Promise<void> {
+  const authorization = await getAuthorization(account, url);
+  if (authorization.status === "valid") return;
+  const challenge = authorization.challenges.find((one) => one.type === prefer) ?? authorization.challenges[0];
+  if (challenge === undefined) {
+    throw new AcmeProblem("refused", "The certificate authority offers neither http-01 nor tls-alpn-01.", { type: "unsupportedChallenge" });
+  }
+  await publish(challenge);
+  await answerChallenge(account, challenge).catch(async (error: unknown) => {
+    // Answered before a crash, and checked just now: the authority takes no second answer.
+    const refused = error instanceof AcmeProblem && error.failure === "refused";
+    if (!refused || (await getAuthorization(account, url)).status !== "valid") throw error;
+  });
+  await poll(
+    account,
+    null,
+    () => getAuthorization(account, url),
+    (one) => one.status === "valid",
+  );
+}
+
+async function pollOrder(account: Account, order: Order, done: (order: Order) => boolean): Promise<Order> {
+  const settled = await poll(
+    account,
+    order,
+    () => resumeOrder(account, order.url),
+    (one) => one.status === "invalid" || done(one),
+  );
+  if (settled.status !== "invalid") return settled;
+  // An order that names no error has failed by one of its authorizations, which does.
+  if (settled.error === undefined) for (const url of settled.authorizations) await getAuthorization(account, url);
+  const { type, text } = describeProblem(settled.error ?? {});
+  throw new AcmeProblem("invalid", `The certificate authority has given the order up: ${text}`, { type });
+}
+
+/** Reads again until it is done: after the time that the authority asks for, and not sooner than 25 ms, doubling up to 5 s. */
+async function poll<T extends { retryAt: number | null }>(
+  { session }: Account,
+  seen: T | null,
+  read: () => Promise<T>,
+  done: (value: T) => boolean,
+): Promise<T> {
+  const giveUpAt = session.clock() + patienceMs;
+  let latest = seen;
+  for (let polls = 0; polls < pollsMax; polls++) {
+    if (latest !== null && done(latest)) return latest;
+    const now = session.clock();
+    const at = Math.max(latest?.retryAt ?? 0, now + Math.min(pollMsFirst * 2 ** polls, pollMsMax));
+    if (at > giveUpAt) break;
+    await session.wait(at - now, session.signal);
+    latest = await read();
+  }
+  if (latest !== null && done(latest)) return latest;
+  throw new AcmeProblem("unavailable", "The certificate authority has not finished yet.", { retryAt: latest?.retryAt ?? null });
+}

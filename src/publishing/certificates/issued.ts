@@ -1,0 +1,41 @@
+import { createPublicKey, X509Certificate, type KeyObject } from "node:crypto";
+import { AcmeProblem } from "./acme-problem.ts";
+
+/** A certificate as it came from the authority. Times are milliseconds since the epoch. */
+export type IssuedCertificate = {
+  /** The certificate, then those that lead to a root; PEM. */
+  chain: string;
+  leaf: X509Certificate;
+  notBefore: number;
+  notAfter: number;
+};
+
+const chainLengthMax = 10;
+
+/** Reads a certificate chain and checks that it is for this name and this key, and valid beyond `now`. Throws `AcmeProblem` `nonsense` for anything else. */
+export function parseChain(text: string, wanted: { hostname: string; key: KeyObject }, now: number): IssuedCertificate {
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[\w+/=\s]+-----END CERTIFICATE-----/g) ?? [];
+  if (blocks.length > chainLengthMax) throw nonsense(`${blocks.length} certificates in a chain`);
+  const [leaf] = blocks.map(parseCertificate);
+  if (leaf === undefined) throw nonsense("no certificate where there should be one");
+  if (leaf.checkHost(wanted.hostname) === undefined) throw nonsense(`a certificate that is not for ${wanted.hostname}`);
+  if (!leaf.publicKey.equals(createPublicKey(wanted.key))) throw nonsense("a certificate for another key");
+  if (leaf.validToDate.getTime() <= now) throw nonsense("a certificate that has expired already");
+  return {
+    chain: blocks.map((block) => `${block}\n`).join(""),
+    leaf,
+    notBefore: leaf.validFromDate.getTime(),
+    notAfter: leaf.validToDate.getTime(),
+  };
+}
+
+function parseCertificate(block: string): X509Certificate {
+  try {
+    return new X509Certificate(block);
+  } catch (error) {
+    throw nonsense("a certificate that cannot be read", error);
+  }
+}
+
+const nonsense = (what: string, cause?: unknown): AcmeProblem =>
+  new AcmeProblem("nonsense", `The certificate authority sent ${what}.`, { cause });

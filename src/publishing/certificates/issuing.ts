@@ -1,0 +1,290 @@
+import { createPrivateKey } from "node:crypto";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/db/database.ts";
+import type { Change } from "../../platform/jobs/changes.ts";
+import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
+import type { Verdict } from "../domains/domains.ts";
+import { claimCertificates, hasPaidPlan, noteCertificate, type CertificateNote, type StoredDomain } from "../domains/domains.store.ts";
+import { AcmeProblem, newOrder, resumeOrder, type Account, type Challenge, type Order } from "./acme.ts";
+import { renewalIdentifier, renewalInfo } from "./ari.ts";
+import type { Authority } from "./authority.ts";
+import { heldUntil, type Budget, type OrderKind } from "./budget.ts";
+import {
+  deleteChallenges,
+  deleteOrder,
+  findCertificate,
+  findOrder,
+  listSpent,
+  saveCertificate,
+  saveChallenge,
+  saveOrder,
+  setRenewAt,
+  spendOne,
+  type StoredCertificate,
+  type StoredOrder,
+  type Subjects,
+} from "./certificates.store.ts";
+import { tlsAlpnCertificate } from "./challenges.ts";
+import { newPrivateKey } from "./csr.ts";
+import { completeOrder } from "./issuance.ts";
+import type { IssuedCertificate } from "./issued.ts";
+import { renewAt, retryAfterFailure } from "./renewal.ts";
+import { decryptSecret, encryptSecret, type SecretsKeys } from "./secrets.ts";
+
+export type IssuingParts = {
+  db: Database;
+  clock: Clock;
+  keys: SecretsKeys;
+  authority: Authority;
+  budget: Budget;
+  /** Looks at a name's DNS as strictly as the authority does, so that no order is spent on what is known to be wrong. */
+  preflight: (domain: StoredDomain) => Promise<Verdict>;
+  announce: (change: Change) => Promise<void>;
+  onError: (error: unknown) => void;
+};
+
+/** Longer than the authority may take over all steps of an order: 6 requests of 15 s and 3 waits of a minute. */
+const leaseMs = 10 * 60_000;
+const lookEveryMs = 1_000;
+const atOnceMax = 16;
+const challengeMs = 86_400_000;
+const hourMs = 3_600_000;
+
+/**
+ * Brings every verified name to a certificate and keeps it renewed (spec part 1, rule 8; decisions, part 5). One worker over all nodes has a
+ * name at a time. Whatever an order has reached is kept, so that a process may die between any two steps and the next one spends no
+ * second order: the key before the order is made, its address as soon as it is known, the certificate in the transaction that ends it.
+ */
+export function openIssuing(parts: IssuingParts): Worker {
+  const { db, clock, keys, authority, budget, announce, onError } = parts;
+
+  /** One look at a name: what was found is written, and when to look again. */
+  async function look(domain: StoredDomain & { leaseUntil: number }): Promise<void> {
+    if (domain.status !== "verified" || !(await hasPaidPlan(db, domain.accountId))) return rest(domain);
+    const certificate = await findCertificate(db, domain.accountId, domain.hostname);
+    try {
+      const account = await authority.account();
+      const kind = await orderKind(domain, certificate, account);
+      if (kind === null) return;
+      await issue(domain, certificate, account, kind);
+    } catch (error) {
+      if (!(error instanceof AcmeProblem)) throw error;
+      await failed(domain, error);
+    }
+  }
+
+  /** Nothing is to be done until the name verifies again, or its plan returns. */
+  async function rest(domain: StoredDomain & { leaseUntil: number }): Promise<void> {
+    const dueAt = domain.status === "verified" ? clock() + hourMs : null;
+    await note(domain, { dueAt }, true);
+  }
+
+  /** What kind of order it is time for; null where there is a certificate that still has time, and then that is written down. */
+  async function orderKind(
+    domain: StoredDomain & { leaseUntil: number },
+    certificate: StoredCertificate | null,
+    account: Account,
+  ): Promise<OrderKind | null> {
+    const now = clock();
+    if (certificate === null || certificate.notAfter <= now) return "new";
+    const info = await renewalInfoOf(account, certificate);
+    const at = renewAt(certificate, info, certificate.renewalId ?? domain.hostname);
+    if (at <= now) return info !== null && certificate.renewalId !== null && info.start <= now ? "ari" : "renewal";
+    const dueAt = Math.min(at, info?.askAgainAt ?? at);
+    await db.write(async (tx) => {
+      await setRenewAt(tx, domain.accountId, domain.hostname, at);
+      await noteCertificate(tx, domain, domain.leaseUntil, { dueAt, status: "issued", problem: null, retryAt: null }, true);
+    });
+    return null;
+  }
+
+  /** An authority that cannot say is no reason to renew late: then a third of the lifetime decides. */
+  async function renewalInfoOf({ session }: Account, { renewalId }: StoredCertificate) {
+    if (renewalId === null) return null;
+    return renewalInfo(session, renewalId).catch((error: unknown) => {
+      if (error instanceof AcmeProblem) return null;
+      throw error;
+    });
+  }
+
+  async function issue(
+    domain: StoredDomain & { leaseUntil: number },
+    certificate: StoredCertificate | null,
+    account: Account,
+    kind: OrderKind,
+  ): Promise<void> {
+    const verdict = await parts.preflight(domain);
+    if (verdict.outcome !== "verified" || verdict.certificate !== "allowed") return blocked(domain, verdict);
+    if (!(await note(domain, { status: certificate === null ? "issuing" : "issued", caa: "allowed" }, false))) return;
+
+    const order = (await openOrder(domain, account, kind, certificate)) ?? undefined;
+    if (order === undefined) return;
+    const key = createPrivateKey(decryptSecret(keys, order.key, domain.hostname));
+    const issued = await completeOrder(account, order.order, {
+      hostname: domain.hostname,
+      key,
+      prefer: order.failures % 2 === 0 ? "http-01" : "tls-alpn-01",
+      publish: (challenge) => publish(domain, challenge),
+    });
+    await keep(domain, issued, order.key);
+  }
+
+  /** The order that is under way, or a new one; null where the budget holds it up. */
+  async function openOrder(
+    domain: StoredDomain & { leaseUntil: number },
+    account: Account,
+    kind: OrderKind,
+    certificate: StoredCertificate | null,
+  ): Promise<{ order: Order; key: string; failures: number } | null> {
+    const { accountId, hostname } = domain;
+    const kept = await findOrder(db, accountId, hostname);
+    const failures = kept?.failures ?? 0;
+    const { directoryUrl } = authority;
+    if (kept?.url && kept.key && kept.directoryUrl === directoryUrl) {
+      const order = await resumeOrder(account, kept.url).catch(unlessInvalid);
+      if (order && order.status !== "invalid") return { order, key: kept.key, failures };
+    }
+    const now = clock();
+    const subjects = subjectsOf(domain);
+    const held = heldUntil(budget, await listSpent(db, budget, subjects, now), kind, now);
+    if (held !== null) {
+      const problem = `The certificate authority's limit of ${held.limit} is used up for now; the next try is made when it is free again.`;
+      await note(domain, { ...failing(domain), problem, retryAt: held.retryAt, dueAt: held.retryAt }, true);
+      return null;
+    }
+
+    const pem = (await newPrivateKey()).export({ format: "pem", type: "pkcs8" });
+    const fresh: StoredOrder & { key: string } = { directoryUrl, url: null, key: encryptSecret(keys, pem, hostname), failures };
+    await db.write(async (tx) => {
+      await saveOrder(tx, accountId, hostname, fresh);
+      await spendOne(tx, "orders", subjects, now);
+    });
+    const replaces = kind === "new" ? undefined : (certificate?.renewalId ?? undefined);
+    const order = await newOrder(account, hostname, { replaces });
+    await db.write((tx) => saveOrder(tx, accountId, hostname, { ...fresh, url: order.url }));
+    return { order, key: fresh.key, failures };
+  }
+
+  /** Every node answers the challenge before the authority is told. */
+  async function publish({ accountId, hostname }: StoredDomain, { type, token, keyAuthorization }: Challenge): Promise<void> {
+    const now = clock();
+    const pair = type === "tls-alpn-01" ? await tlsAlpnCertificate(hostname, keyAuthorization, now) : null;
+    const certificateKey = pair && encryptSecret(keys, pair.key, hostname);
+    const certificate = pair?.cert ?? null;
+    const expiresAt = now + challengeMs;
+    await db.write((tx) =>
+      saveChallenge(tx, { accountId, hostname, type, token, keyAuthorization, certificate, certificateKey, expiresAt }),
+    );
+    await announce({ hostname });
+  }
+
+  async function keep(domain: StoredDomain & { leaseUntil: number }, issued: IssuedCertificate, key: string): Promise<void> {
+    const { accountId, hostname } = domain;
+    const { chain, notBefore, notAfter } = issued;
+    const now = clock();
+    const renewalId = renewalIdentifier(issued.leaf);
+    const at = renewAt(issued, null, renewalId ?? hostname);
+    const kept = await db.write(async (tx) => {
+      // First of all, since a name that has gone has no place for a certificate.
+      const done = {
+        status: "issued" as const,
+        issuedAt: now,
+        expiresAt: notAfter,
+        problem: null,
+        retryAt: null,
+        dueAt: now + hourMs,
+      };
+      if (!(await noteCertificate(tx, domain, domain.leaseUntil, done, false))) return false;
+      const id = await saveCertificate(tx, accountId, { hostname, chain, key, notBefore, notAfter, renewalId, renewAt: at });
+      await deleteOrder(tx, accountId, hostname);
+      await deleteChallenges(tx, accountId, hostname);
+      await spendOne(tx, "duplicates", subjectsOf(domain), now);
+      await spendOne(tx, "domain", subjectsOf(domain), now);
+      return noteCertificate(tx, domain, domain.leaseUntil, { id }, true);
+    });
+    if (kept) await announce({ hostname });
+  }
+
+  /** DNS stands in the way: no order is made, and the problem is shown where the owner looks. */
+  async function blocked(domain: StoredDomain & { leaseUntil: number }, verdict: Verdict): Promise<void> {
+    const { accountId, hostname } = domain;
+    const kept = await findOrder(db, accountId, hostname);
+    const failures = (kept?.failures ?? 0) + 1;
+    const retryAt = retryAfterFailure(failures, clock(), null);
+    const problem = verdict.problems.map(({ message }) => message).join(" ");
+    await db.write(async (tx) => {
+      const caa = verdict.certificate;
+      const written = { ...failing(domain), problem, problems: verdict.problems, caa, retryAt, dueAt: retryAt };
+      if (!(await noteCertificate(tx, domain, domain.leaseUntil, written, true))) return;
+      await saveOrder(tx, accountId, hostname, { directoryUrl: authority.directoryUrl, url: null, key: null, ...kept, failures });
+    });
+  }
+
+  /** The authority could not, or would not: with growing pauses it is asked again, on the same order while that one lives. */
+  async function failed(domain: StoredDomain & { leaseUntil: number }, error: AcmeProblem): Promise<void> {
+    const { accountId, hostname } = domain;
+    const kept = await findOrder(db, accountId, hostname);
+    const failures = (kept?.failures ?? 0) + 1;
+    const now = clock();
+    const retryAt = retryAfterFailure(failures, now, error.retryAt);
+    await db.write(async (tx) => {
+      if (
+        !(await noteCertificate(
+          tx,
+          domain,
+          domain.leaseUntil,
+          { ...failing(domain), problem: error.message, retryAt, dueAt: retryAt },
+          true,
+        ))
+      )
+        return;
+      const over = error.failure === "invalid";
+      const order = {
+        directoryUrl: authority.directoryUrl,
+        url: null,
+        key: null,
+        ...kept,
+        ...(over && { url: null, key: null }),
+        failures,
+      };
+      await saveOrder(tx, accountId, hostname, order);
+      if (!over) return;
+      await spendOne(tx, "failures", subjectsOf(domain), now);
+      await deleteChallenges(tx, accountId, hostname);
+    });
+    await announce({ hostname });
+  }
+
+  function note(domain: StoredDomain & { leaseUntil: number }, what: CertificateNote, release: boolean): Promise<boolean> {
+    return db.write((tx) => noteCertificate(tx, domain, domain.leaseUntil, what, release));
+  }
+
+  const subjectsOf = ({ hostname, registrableDomain }: StoredDomain): Subjects => ({
+    hostname,
+    registrableDomain,
+    directoryUrl: authority.directoryUrl,
+  });
+
+  /** A renewal that fails leaves a certificate that is still served. */
+  const failing = ({ certificate }: StoredDomain): CertificateNote => ({
+    status: certificate.id !== null && (certificate.expiresAt ?? 0) > clock() ? "issued" : "failing",
+  });
+
+  return openWorker({
+    claim: async (count) => {
+      const now = clock();
+      const leaseUntil = now + leaseMs;
+      const claimed = await db.write((tx) => claimCertificates(tx, count, now, leaseUntil));
+      return claimed.map((domain) => ({ ...domain, leaseUntil }));
+    },
+    run: look,
+    atOnceMax,
+    everyMs: lookEveryMs,
+    onError,
+  });
+}
+
+function unlessInvalid(error: unknown): null {
+  if (error instanceof AcmeProblem && error.failure === "invalid") return null;
+  throw error;
+}

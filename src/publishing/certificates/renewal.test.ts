@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import * as fc from "fast-check";
+import { needsAttention, renewAt, retryAfterFailure } from "./renewal.ts";
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+describe("renewal", () => {
+  it("comes when a third of the lifetime is left: 90 days and 60 seconds alike", () => {
+    assert.equal(renewAt({ notBefore: 0, notAfter: 90 * dayMs }, null, "any"), 60 * dayMs);
+    assert.equal(renewAt({ notBefore: 0, notAfter: 60_000 }, null, "any"), 40_000);
+  });
+
+  it("comes within the authority's window, at the same moment every time it is asked", () => {
+    const lifetime = { notBefore: 0, notAfter: 90 * dayMs };
+    const window = fc.record({ start: fc.integer({ min: -dayMs, max: 80 * dayMs }), length: fc.integer({ min: 1, max: 9 * dayMs }) });
+    fc.assert(
+      fc.property(window, fc.string(), ({ start, length }, identifier) => {
+        const moment = renewAt(lifetime, { start, end: start + length }, identifier);
+        assert.ok(moment >= start && moment < start + length);
+        assert.equal(renewAt(lifetime, { start, end: start + length }, identifier), moment);
+      }),
+    );
+  });
+
+  it("is spread over the window: of 1,000 certificates every tenth of it gets some", () => {
+    const lifetime = { notBefore: 0, notAfter: 90 * dayMs };
+    const tenths = Array.from({ length: 1000 }, (_, index) =>
+      Math.floor(renewAt(lifetime, { start: 0, end: 10_000 }, `certificate ${index}`) / 1000),
+    );
+    const counts = Array.from({ length: 10 }, (_, tenth) => tenths.filter((one) => one === tenth).length);
+    assert.ok(
+      counts.every((count) => count > 60 && count < 140),
+      counts.join(" "),
+    );
+  });
+
+  it("does not wait for a window that opens when the certificate is no longer valid", () => {
+    assert.equal(renewAt({ notBefore: 0, notAfter: 90 * dayMs }, { start: 200 * dayMs, end: 201 * dayMs }, "any"), 60 * dayMs);
+  });
+
+  it("is tried again after 1, 10 and 100 minutes, then daily", () => {
+    const waits = [1, 2, 3, 4, 5, 50].map((failures) => retryAfterFailure(failures, 1000, null) - 1000);
+    assert.deepEqual(waits, [minuteMs, 10 * minuteMs, 100 * minuteMs, dayMs, dayMs, dayMs]);
+  });
+
+  it("is never tried before the time that the authority named, nor earlier than the backoff", () => {
+    assert.equal(retryAfterFailure(1, 0, 5 * dayMs), 5 * dayMs);
+    assert.equal(retryAfterFailure(1, 0, 1), minuteMs);
+  });
+});
+
+describe("attention", () => {
+  it("is asked for once a name has been without a certificate for 30 minutes", () => {
+    assert.equal(needsAttention(0, null, 30 * minuteMs - 1), false);
+    assert.equal(needsAttention(0, null, 30 * minuteMs), true);
+  });
+
+  it("is not asked for while a certificate is valid, and is once it has lapsed", () => {
+    const certificate = { notBefore: 0, notAfter: 90 * dayMs };
+    assert.equal(needsAttention(0, certificate, 90 * dayMs - 1), false);
+    assert.equal(needsAttention(0, certificate, 90 * dayMs), true);
+  });
+});

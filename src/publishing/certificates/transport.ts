@@ -1,0 +1,105 @@
+import { Agent, request, type RequestOptions } from "node:https";
+import type { IncomingMessage } from "node:http";
+import { AcmeProblem } from "./acme-problem.ts";
+
+export type TransportSettings = {
+  /** PEM of the authorities that the directory's own certificate may come from (`ACME_CA_FILE`); without it, those that Node trusts. */
+  ca?: string | undefined;
+  /** For one exchange, from the look-up of the name to the last byte. */
+  timeoutMs?: number | undefined;
+};
+
+export type HttpsRequest = {
+  method: "GET" | "HEAD" | "POST";
+  url: string;
+  body?: string;
+  accept?: string;
+  signal?: AbortSignal | undefined;
+};
+export type HttpsAnswer = { status: number; headers: IncomingMessage["headers"]; body: Buffer };
+
+/** Sends one request. Redirects are not followed. Rejects with `AcmeProblem` `unreachable` or `nonsense`, or an AbortError. */
+export type Exchange = (request: HttpsRequest) => Promise<HttpsAnswer>;
+export type Transport = { exchange: Exchange; close: () => void };
+
+const bodyBytesMax = 256 * 1024;
+const timeoutMsDefault = 15_000;
+const socketsMax = 16;
+const idleMsMax = 30_000;
+
+/** HTTPS to the authority (RFC 8555 section 6.1 allows nothing else): kept alive, bounded in time, sockets and bytes. */
+export function openTransport(settings: TransportSettings = {}): Transport {
+  const agent = new Agent({ ca: settings.ca, keepAlive: true, maxSockets: socketsMax, timeout: idleMsMax });
+  const timeoutMs = settings.timeoutMs ?? timeoutMsDefault;
+  return { exchange: (sent) => exchangeBounded(agent, timeoutMs, sent), close: () => agent.destroy() };
+}
+
+async function exchangeBounded(agent: Agent, timeoutMs: number, sent: HttpsRequest): Promise<HttpsAnswer> {
+  const url = parseHttpsUrl(sent.url);
+  const late = AbortSignal.timeout(timeoutMs);
+  const signal = sent.signal === undefined ? late : AbortSignal.any([late, sent.signal]);
+  const headers = {
+    accept: sent.accept ?? "application/json",
+    "user-agent": "petstore",
+    ...(sent.body === undefined ? {} : { "content-type": "application/jose+json", "content-length": Buffer.byteLength(sent.body) }),
+  };
+  const options = { method: sent.method, agent, signal, headers };
+  try {
+    return await exchangeOnce(url, options, sent.body).catch((error: unknown) => {
+      // The authority closed an idle connection just as it was used again. Repeating is safe: the same nonce is never accepted twice.
+      if (error instanceof StaleConnection) return exchangeOnce(url, options, sent.body);
+      throw error;
+    });
+  } catch (error) {
+    if (error instanceof AcmeProblem || sent.signal?.aborted === true) throw error;
+    if (isParseError(error)) throw new AcmeProblem("nonsense", `What ${url.host} answers is not HTTP.`, { cause: error });
+    const why = late.aborted ? `no answer within ${timeoutMs / 1000} s` : reasonOf(error);
+    throw new AcmeProblem("unreachable", `The certificate authority at ${url.host} cannot be reached: ${why}.`, { cause: error });
+  }
+}
+
+class StaleConnection extends Error {}
+
+function exchangeOnce(url: URL, options: RequestOptions, body: string | undefined): Promise<HttpsAnswer> {
+  return new Promise((answered, failed) => {
+    const sent = request(url, options, (response) => {
+      readBody(response, url).then(
+        (bytes) => answered({ status: response.statusCode ?? 0, headers: response.headers, body: bytes }),
+        (error: Error) => {
+          sent.destroy();
+          failed(error);
+        },
+      );
+    });
+    sent.on("error", (error: NodeJS.ErrnoException) => {
+      const stale = sent.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
+      failed(stale ? new StaleConnection(error.message, { cause: error }) : error);
+    });
+    sent.end(body);
+  });
+}
+
+async function readBody(response: IncomingMessage, url: URL): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > bodyBytesMax) throw new AcmeProblem("nonsense", `An answer of ${url.host} has more than ${bodyBytesMax} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function parseHttpsUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null || url.protocol !== "https:")
+    throw new AcmeProblem("nonsense", `Not an https:// address of the certificate authority: ${text}`);
+  return url;
+}
+
+const isParseError = (error: unknown): boolean => error instanceof Error && "code" in error && String(error.code).startsWith("HPE_");
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return "code" in error && typeof error.code === "string" ? `${error.code} ${error.message}` : error.message;
+}

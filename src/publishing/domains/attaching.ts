@@ -1,0 +1,63 @@
+import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import type { Checks } from "./checks.ts";
+import {
+  deleteDomain,
+  findHolder,
+  insertDomain,
+  listVerifications,
+  lockHolder,
+  lockNames,
+  requirePaidPlan,
+  saveNames,
+} from "./domains.store.ts";
+import { parseHostname, type Hostname } from "./hostnames.ts";
+import { decideClaim, needsProof, proofIn, type Proof } from "./ownership.ts";
+import { applyConfig, type DomainsConfig } from "./redirects.ts";
+
+export type Owner = { accountId: number; projectId: number };
+
+/** A name that is to be attached, and whether its owner has proved it where that would help. */
+export type Wanted = { name: Hostname; proof: Proof };
+
+/** Looks up the proof where only it could win the name from another account. Raises nothing. */
+export async function lookUpProof(db: Queryable, checks: Checks, owner: Owner, name: Hostname): Promise<Wanted> {
+  const holder = await findHolder(db, name.hostname);
+  if (holder === null || holder.accountId === owner.accountId || holder.status === "verified") return { name, proof: "absent" };
+  const challenge = checks.challengeOf({ accountId: owner.accountId, hostname: name.hostname });
+  return { name, proof: proofIn(challenge, await checks.dns.lookUp(challenge.name, "TXT")) };
+}
+
+/** Attaches a name as `pending`, to be checked at once. @throws Problem `domain_taken` */
+export async function attach(tx: Transaction, checks: Checks, owner: Owner, { name, proof }: Wanted, now: number) {
+  const challenge = checks.challengeOf({ accountId: owner.accountId, hostname: name.hostname });
+  const holder = await lockHolder(tx, name.hostname);
+  decideClaim({ hostname: name.hostname, ...owner, challenge }, holder, proof, now);
+  if (holder !== null) await deleteDomain(tx, holder);
+  const verifications = await listVerifications(tx, name.registrableDomain);
+  const proofNeeded = needsProof({ accountId: owner.accountId, status: "pending", verifiedAt: null }, verifications);
+  return insertDomain(tx, owner, name, proofNeeded, now);
+}
+
+/**
+ * Checks the `domains` of a `petstore.json` (spec part 1, rule 10), and gives what applies them in the transaction of the switch. Any refusal is
+ * raised, and then nothing is to be applied.
+ */
+export async function prepareConfig(db: Queryable, checks: Checks, owner: Owner, config: DomainsConfig) {
+  const parse = (text: string, path: string): Hostname => parseHostname(text, checks.own, path);
+  const names: Hostname[] = [];
+  if (config.primary !== undefined) names.push(parse(config.primary, "domains.primary"));
+  for (const [index, { from, to }] of (config.redirects ?? []).entries()) {
+    names.push(parse(from, `domains.redirects[${index}].from`), parse(to, `domains.redirects[${index}].to`));
+  }
+  const wanted = new Map<string, Wanted>();
+  for (const name of names) if (!wanted.has(name.hostname)) wanted.set(name.hostname, await lookUpProof(db, checks, owner, name));
+
+  return async (tx: Transaction, now: number): Promise<void> => {
+    if (wanted.size === 0) return;
+    await requirePaidPlan(tx, owner.accountId);
+    const before = await lockNames(tx, owner.accountId, owner.projectId);
+    const { names: after, added } = applyConfig(before, config);
+    for (const hostname of added) await attach(tx, checks, owner, wanted.get(hostname)!, now);
+    await saveNames(tx, owner.accountId, before, after);
+  };
+}

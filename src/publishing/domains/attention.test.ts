@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { attentionFor } from "./attention.ts";
+
+const verifiedAt = Date.UTC(2026, 0, 1);
+const due = verifiedAt + 30 * 60_000;
+const waiting = {
+  hostname: "www.example.com",
+  status: "verified" as const,
+  hasCertificate: false,
+  wantedSince: verifiedAt,
+  caa: "allowed" as const,
+  certificateProblem: null,
+};
+
+describe("attention to a certificate that is late", () => {
+  it("begins 30 minutes after the name was verified, not before", () => {
+    assert.equal(attentionFor(waiting, due - 1), null);
+    assert.equal(attentionFor(waiting, due)?.since, due);
+  });
+
+  it("is not asked for with a certificate, without an authority, or for a name never verified", () => {
+    assert.equal(attentionFor({ ...waiting, hasCertificate: true }, due), null);
+    assert.equal(attentionFor({ ...waiting, wantedSince: null }, due), null);
+    assert.equal(attentionFor({ ...waiting, status: "pending" }, due), null);
+  });
+
+  it("goes through the three checks: does it still verify, does a CAA record block, re-verify", () => {
+    const attention = attentionFor({ ...waiting, certificateProblem: "connection refused" }, due)!;
+    assert.deepEqual(
+      attention.checks.map(({ check, passed }) => [check, passed]),
+      [
+        ["still_verifies", true],
+        ["caa_allows", true],
+        ["re_verify", null],
+      ],
+    );
+    assert.match(attention.message, /still verifies.*CAA records.*allow.*Re-verify.*connection refused/);
+  });
+
+  it("says which check fails, and which could not be made", () => {
+    const failing = attentionFor({ ...waiting, status: "failing", caa: "blocked" }, due)!;
+    assert.deepEqual(
+      failing.checks.map(({ passed }) => passed),
+      [false, false, null],
+    );
+    assert.match(failing.message, /does not verify any more.*block the certificate authority/);
+    assert.equal(attentionFor({ ...waiting, caa: "unknown" }, due)!.checks[1]!.passed, null);
+  });
+});

@@ -1,0 +1,56 @@
+import type { DomainStatus } from "./schedule.ts";
+
+/** `passed` is null where the check could not be made. */
+export type AttentionCheck = { check: "still_verifies" | "caa_allows" | "re_verify"; passed: boolean | null; message: string };
+export type Attention = { since: number; message: string; checks: AttentionCheck[] };
+
+const certificateDueMs = 30 * 60_000;
+
+/**
+ * What to look at when a certificate is 30 minutes late (spec part 1, rule 8); null before that, and where one is there or none is wanted.
+ * `wantedSince` (ms) is when the name was verified, or Re-verify last asked for a certificate; null where no authority is set.
+ */
+export function attentionFor(
+  domain: {
+    hostname: string;
+    status: DomainStatus;
+    hasCertificate: boolean;
+    wantedSince: number | null;
+    caa: "allowed" | "blocked" | "unknown";
+    certificateProblem: string | null;
+  },
+  now: number,
+): Attention | null {
+  const { hostname, wantedSince } = domain;
+  if (domain.hasCertificate || wantedSince === null || domain.status === "pending" || now < wantedSince + certificateDueMs) return null;
+  const checks = [stillVerifies(domain.status, hostname), caaAllows(domain.caa, hostname), reVerify(domain.certificateProblem)];
+  const message = `The certificate of ${hostname} is more than 30 minutes late. ${checks.map((check) => check.message).join(" ")}`;
+  return { since: wantedSince + certificateDueMs, message, checks };
+}
+
+function stillVerifies(status: DomainStatus, hostname: string): AttentionCheck {
+  const passed = status === "verified";
+  const message = passed
+    ? `1. ${hostname} still verifies.`
+    : `1. ${hostname} does not verify any more: correct its DNS records as described under its problems.`;
+  return { check: "still_verifies", passed, message };
+}
+
+const caaWords = {
+  allowed: "allow the certificate authority.",
+  blocked: "block the certificate authority: correct them as described under its problems.",
+  unknown: "could not be looked up, and the certificate authority refuses as long as they cannot.",
+};
+
+function caaAllows(caa: "allowed" | "blocked" | "unknown", hostname: string): AttentionCheck {
+  return {
+    check: "caa_allows",
+    passed: caa === "unknown" ? null : caa === "allowed",
+    message: `2. The CAA records of ${hostname} ${caaWords[caa]}`,
+  };
+}
+
+function reVerify(certificateProblem: string | null): AttentionCheck {
+  const reason = certificateProblem === null ? "" : ` The last try ended with: ${certificateProblem}`;
+  return { check: "re_verify", passed: null, message: `3. When both are right, use Re-verify to order the certificate again.${reason}` };
+}

@@ -1,0 +1,42 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/db/database.ts";
+import type { Change } from "../../platform/jobs/changes.ts";
+import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
+import type { Checks } from "./checks.ts";
+import { claimChecks, type StoredDomain } from "./domains.store.ts";
+
+/** Longer than the slowest look-up takes. */
+const leaseMs = 5 * 60_000;
+const lookEveryMs = 1_000;
+const atOnceMax = 64;
+
+/** Checks names again by themselves as the schedule says (spec part 1, rule 7; decisions, part 5). `verified` is called when a name has become so. */
+export function openChecking(parts: {
+  db: Database;
+  clock: Clock;
+  checks: Checks;
+  announce: (change: Change) => Promise<void>;
+  verified: () => void;
+  onError: (error: unknown) => void;
+}): Worker {
+  const { db, clock, checks, announce, verified, onError } = parts;
+
+  async function run(domain: StoredDomain): Promise<void> {
+    const checked = await checks.check(db, domain);
+    const after = await db.write((tx) => checks.apply(tx, domain, checked, false, clock()));
+    if (after === null) return;
+    if (after.status !== domain.status) await announce({ hostname: after.hostname });
+    if (after.status === "verified") verified();
+  }
+
+  return openWorker({
+    claim: (count) => {
+      const now = clock();
+      return db.write((tx) => claimChecks(tx, count, now, now + leaseMs));
+    },
+    run,
+    atOnceMax,
+    everyMs: lookEveryMs,
+    onError,
+  });
+}

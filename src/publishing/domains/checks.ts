@@ -1,0 +1,91 @@
+import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import type { Dns } from "./lookup.ts";
+import { lookUpFacts, lookUpPointing } from "./facts.ts";
+import type { OwnNames } from "./hostnames.ts";
+import { challengeFor, needsProof, type Challenge } from "./ownership.ts";
+import { leadsHere } from "./pointing.ts";
+import { nextCheckAt } from "./schedule.ts";
+import { listVerifications, lockHolder, recordVerification, saveCheck, type StoredDomain } from "./domains.store.ts";
+import { statusAfter, verify, type Verdict } from "./verification.ts";
+
+export type CheckParts = {
+  dns: Dns;
+  /** For the warning of a removal, which waits for no slow server. */
+  quickDns: Dns;
+  own: OwnNames;
+  /** What the tokens of ownership proofs are made with. */
+  proofSecret: () => Uint8Array;
+  /** The authority's names in CAA records; null where no authority is set or it is not known yet. */
+  caaIdentities: () => readonly string[] | null;
+  /** Whether there is an authority to order certificates from. */
+  hasAuthority: boolean;
+};
+
+/** What a look at DNS found, not yet written. `proved`: the ownership challenge was part of it. */
+export type Checked = { verdict: Verdict; proved: boolean };
+
+/** The checks of a domain's DNS: what was found is judged outside of, and written within, a transaction. */
+export function openChecks(parts: CheckParts) {
+  const { dns, quickDns, own } = parts;
+  const challengeOf = ({ accountId, hostname }: { accountId: number; hostname: string }): Challenge =>
+    challengeFor(parts.proofSecret(), accountId, hostname);
+
+  async function check(db: Queryable, domain: StoredDomain): Promise<Checked> {
+    const proved = needsProof(domain, await listVerifications(db, domain.registrableDomain));
+    const expected = {
+      ...domain,
+      platformDomain: own.platformDomain,
+      challenge: proved ? challengeOf(domain) : null,
+      caaIdentities: parts.caaIdentities(),
+    };
+    return { verdict: verify(expected, await lookUpFacts(dns, expected)), proved };
+  }
+
+  /**
+   * Writes what a check found (decisions, part 5); null if the domain has gone meanwhile. `asked`: a person wants it, so a certificate that
+   * is missing is ordered now.
+   */
+  async function apply(tx: Transaction, domain: StoredDomain, checked: Checked, asked: boolean, now: number): Promise<StoredDomain | null> {
+    const current = await lockHolder(tx, domain.hostname);
+    if (current === null || current.id !== domain.id) return null;
+    const { verdict, proved } = checked;
+    const proofNeeded = needsProof(current, await listVerifications(tx, current.registrableDomain));
+    // Another account has verified a name beside it while DNS was asked: the proof is needed after all, and asked for next time.
+    const outcome = proofNeeded && !proved && verdict.outcome === "verified" ? "unknown" : verdict.outcome;
+    const status = statusAfter(current.status, outcome);
+    const repeats = outcome === "unknown" && verdict.outcome === "verified";
+    const after: StoredDomain = {
+      ...current,
+      status,
+      problems: verdict.problems,
+      caa: verdict.certificate,
+      proofNeeded: status === "verified" ? false : proofNeeded,
+      nextCheckAt: repeats ? now : nextCheckAt({ status, createdAt: current.createdAt }, now),
+      verifiedAt: outcome === "verified" ? now : current.verifiedAt,
+    };
+    if (outcome === "verified") await recordVerification(tx, current, now);
+    return saveCheck(tx, parts.hasAuthority ? { ...after, certificate: wanted(current, after, asked, now) } : after);
+  }
+
+  /** Whether the record still leads here, as to warn after a removal; false where DNS does not say. */
+  async function stillLeadsHere(domain: StoredDomain): Promise<boolean> {
+    const expected = { ...domain, platformDomain: own.platformDomain };
+    return leadsHere(expected, await lookUpPointing(quickDns, expected));
+  }
+
+  return { check, apply, challengeOf, stillLeadsHere, dns, own };
+}
+
+export type Checks = ReturnType<typeof openChecks>;
+
+/** When a certificate is to be looked at: now where a name has just verified, its CAA records have let go, or a person asks. */
+function wanted(before: StoredDomain, after: StoredDomain, asked: boolean, now: number): StoredDomain["certificate"] {
+  const { certificate } = before;
+  if (after.status !== "verified") return certificate;
+  const isMissing = certificate.id === null || (certificate.expiresAt ?? 0) <= now;
+  const isNew = before.status !== "verified" || certificate.wantedSince === null;
+  const isFreed = isMissing && before.caa === "blocked" && after.caa === "allowed";
+  if (isNew && isMissing) return { ...certificate, wantedSince: now, dueAt: now };
+  if (asked && isMissing) return { ...certificate, wantedSince: now, dueAt: now };
+  return isNew || isFreed ? { ...certificate, dueAt: now } : certificate;
+}

@@ -1,0 +1,115 @@
+import { randomInt } from "node:crypto";
+import { createSocket } from "node:dgram";
+import { connect, isIP } from "node:net";
+import { decode, encode, RECURSION_DESIRED, type DecodedPacket, type OptAnswer, type RecordType } from "dns-packet";
+
+export type Nameserver = { host: string; port: number };
+
+/** Why there is no answer to read. `unreachable`: the network or the server refused the packet. */
+export type Silence = "timeout" | "unreachable" | "malformed";
+
+const ednsUdpBytesMax = 1232;
+const headerBytes = 12;
+
+/** Reads `192.0.2.1`, `192.0.2.1:5353`, `2001:db8::1` and `[2001:db8::1]:5353`, as `dns.getServers()` writes them. Raises a TypeError on anything else. */
+export function parseNameserver(text: string): Nameserver {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const server = isIP(text) === 6 ? { host: text, port: 53 } : { host: bracketed ?? plain ?? "", port: Number(port ?? 53) };
+  const family = isIP(server.host);
+  if (family === 0 || (bracketed !== undefined && family !== 6) || server.port < 1 || server.port > 65_535)
+    throw new TypeError(`"${text}" is not the address of a DNS server`);
+  return server;
+}
+
+/**
+ * Asks one server one question: over UDP, and again over TCP where the answer is cut off (RFC 1035, RFC 7766).
+ * `timeoutMs` is for each of the two. A reply that is not to this question is left unread (RFC 5452 section 9.1).
+ */
+export async function ask(
+  server: Nameserver,
+  question: { name: string; type: RecordType },
+  { timeoutMs, edns }: { timeoutMs: number; edns: boolean },
+): Promise<DecodedPacket | Silence> {
+  const query = encode({
+    type: "query",
+    id: randomInt(0x10000),
+    flags: RECURSION_DESIRED,
+    questions: [{ ...question, class: "IN" }],
+    additionals: edns ? [ednsOption] : [],
+  });
+  let reply = await askOverUdp(server, query, timeoutMs);
+  if (typeof reply !== "string" && isTruncated(reply)) reply = await askOverTcp(server, query, timeoutMs);
+  if (typeof reply === "string") return reply;
+  try {
+    const packet = decode(reply);
+    // The decoder reads on past the end of a message that was cut off.
+    return decode.bytes > reply.length ? "malformed" : packet;
+  } catch {
+    return "malformed";
+  }
+}
+
+const ednsOption: OptAnswer = {
+  type: "OPT",
+  name: ".",
+  udpPayloadSize: ednsUdpBytesMax,
+  extendedRcode: 0,
+  ednsVersion: 0,
+  flags: 0,
+  flag_do: false,
+  options: [],
+};
+
+/** A new socket for each question, so that each has a source port of its own; connected, so that only this server is heard. */
+function askOverUdp(server: Nameserver, query: Buffer, timeoutMs: number): Promise<Buffer | Silence> {
+  const { promise, resolve } = Promise.withResolvers<Buffer | Silence>();
+  const socket = createSocket(isIP(server.host) === 6 ? "udp6" : "udp4");
+  const timer = setTimeout(() => resolve("timeout"), timeoutMs);
+  socket.on("error", () => resolve("unreachable"));
+  socket.on("message", (message) => isReplyTo(query, message) && resolve(message));
+  socket.on("connect", () => socket.send(query));
+  socket.connect(server.port, server.host);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    socket.close();
+  });
+}
+
+/** The message follows its length in two octets, which bounds what is read (RFC 1035 section 4.2.2). */
+function askOverTcp(server: Nameserver, query: Buffer, timeoutMs: number): Promise<Buffer | Silence> {
+  const { promise, resolve } = Promise.withResolvers<Buffer | Silence>();
+  const socket = connect(server.port, server.host);
+  const timer = setTimeout(() => resolve("timeout"), timeoutMs);
+  let received: Buffer = Buffer.alloc(0);
+  socket.on("connect", () => socket.write(Buffer.concat([lengthOf(query), query])));
+  socket.on("data", (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk]);
+    if (received.length < 2 || received.length < 2 + received.readUInt16BE(0)) return;
+    const message = received.subarray(2, 2 + received.readUInt16BE(0));
+    resolve(isReplyTo(query, message) && !isTruncated(message) ? message : "malformed");
+  });
+  socket.on("error", () => resolve("unreachable"));
+  socket.on("close", () => resolve("unreachable"));
+  return promise.finally(() => {
+    clearTimeout(timer);
+    socket.destroy();
+  });
+}
+
+function lengthOf(message: Buffer): Buffer {
+  const length = Buffer.alloc(2);
+  length.writeUInt16BE(message.length);
+  return length;
+}
+
+const isTruncated = (message: Buffer): boolean => (message[2]! & 0x02) !== 0;
+
+/** Same id, a response, and the same question; a server that refuses may leave the question out. */
+function isReplyTo(query: Buffer, message: Buffer): boolean {
+  if (message.length < headerBytes || message.readUInt16BE(0) !== query.readUInt16BE(0) || (message[2]! & 0x80) === 0) return false;
+  if (message.readUInt16BE(4) === 0) return (message[3]! & 0x0f) !== 0;
+  const end = query.indexOf(0, headerBytes) + 5;
+  return questionOf(message, end) === questionOf(query, end);
+}
+
+const questionOf = (message: Buffer, end: number): string => message.toString("latin1", headerBytes, end).toLowerCase();

@@ -1,0 +1,251 @@
+import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import { requireConditions } from "../../platform/http/conditions.ts";
+import { operation, type Operation } from "../../platform/http/operation.ts";
+import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
+import { addressOf } from "../../platform/http/prefix.ts";
+import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
+import type { Change } from "../../platform/jobs/changes.ts";
+import { Problem } from "../../platform/problem.ts";
+import { PageQuery, ProjectPath } from "../projects/projects.ts";
+import { findProject, lockProject } from "../projects/projects.store.ts";
+import { attach, lookUpProof } from "./attaching.ts";
+import type { Checks } from "./checks.ts";
+import { DomainPatch, DomainPath, Domain, Domains, keptForm, NewDomain, RemovedDomain } from "./domains.ts";
+import {
+  deleteDomain,
+  findDomain,
+  listDomains,
+  lockHolder,
+  lockNames,
+  requirePaidPlan,
+  saveNames,
+  type StoredDomain,
+} from "./domains.store.ts";
+import { parseHostname } from "./hostnames.ts";
+import { changeName } from "./redirects.ts";
+import { shownDomain, versionOf } from "./shown.ts";
+
+/** `wake` is called when there is something to check or a certificate to order. */
+export type DomainParts = { checks: Checks; wake: () => void; announce: (change: Change) => Promise<void> };
+
+const path = "/projects/{projectId}/domains";
+const onePath = "/projects/{projectId}/domains/{hostname}";
+const tag = "Domains";
+const stability = "beta";
+const oneParams = { projectId: 1, hostname: "www.example.com" };
+const www: Domain = {
+  hostname: "www.example.com",
+  projectId: 1,
+  kind: "subdomain",
+  status: "verified",
+  primary: false,
+  redirect: null,
+  record: { type: "CNAME", name: "www", value: "petstore.localhost", ttl: 3600 },
+  challenge: null,
+  problems: [],
+  certificate: { status: "none", issuedAt: null, expiresAt: null, problem: null, retryAt: null },
+  attention: null,
+  nextCheckAt: "2026-12-25T10:00:00Z",
+  createdAt: "2026-12-24T10:00:00Z",
+  verifiedAt: "2026-12-24T10:00:00Z",
+};
+const shop: Domain = {
+  ...www,
+  hostname: "shop.example.com",
+  status: "pending",
+  record: { ...www.record, name: "shop" },
+  nextCheckAt: "2026-12-24T10:00:00Z",
+  verifiedAt: null,
+};
+
+export function domainRoutes({ checks, wake, announce }: DomainParts): Operation[] {
+  const answer = async (db: Queryable, domain: StoredDomain, now: number, status = 200) => ({
+    status,
+    ...(await shownDomain(db, checks, domain, now)),
+  });
+
+  return [
+    operation({
+      operationId: "listDomains",
+      method: "GET",
+      path,
+      tag,
+      stability,
+      summary: "List domains",
+      description: "The domains of a project, in the order in which they were added.",
+      scope: "publishing:read",
+      params: ProjectPath,
+      query: PageQuery,
+      example: { params: { projectId: 1 } },
+      answers: { 200: listed("The domains.", Domains, [www]) },
+      problems: ["not_found"],
+      read: async (db, { accountId, params: { projectId }, query, now }) => {
+        const [after = 0] = positionOf(query, 1) ?? [];
+        await findProject(db, accountId, projectId);
+        const rows = await listDomains(db, accountId, projectId, Number(after), (query.limit ?? limitDefault) + 1);
+        const page = pageOf(path.replace("{projectId}", String(projectId)), query, rows, (row) => [row.id]);
+        const shown = await Promise.all(page.rows.map((domain) => shownDomain(db, checks, domain, now)));
+        return { status: 200, body: shown.map(({ body }) => body), headers: page.headers };
+      },
+    }),
+    operation({
+      operationId: "addDomain",
+      method: "POST",
+      path,
+      tag,
+      stability,
+      summary: "Add a domain",
+      description:
+        "Attaches a host name of yours to a project that has a ready deployment; plan Pro or above. Create the `record` of the answer at your registrar. It is checked by itself for 48 hours, and `verifyDomain` checks it now. Where another account has used the name, `challenge` is needed as well.",
+      scope: "publishing:write",
+      params: ProjectPath,
+      body: NewDomain,
+      example: { params: { projectId: 1 }, body: { hostname: "shop.example.com" } },
+      answers: {
+        201: created("The domain, to be verified.", Domain, shop),
+      },
+      problems: ["plan_required", "not_found", "project_not_deployed", "domain_taken"],
+      before: async (db, { accountId, params: { projectId }, body }) => {
+        await requirePaidPlan(db, accountId);
+        const name = parseHostname(body.hostname, checks.own);
+        return lookUpProof(db, checks, { accountId, projectId }, name);
+      },
+      write: async (tx, { accountId, params: { projectId }, now }, wanted) => {
+        const project = await lockProject(tx, accountId, projectId);
+        await requirePaidPlan(tx, accountId);
+        if (project.deploymentId === null) {
+          throw new Problem("project_not_deployed", "The project has no ready deployment: deploy it first, then add the domain.");
+        }
+        const domain = await attach(tx, checks, { accountId, projectId }, wanted, now);
+        const location = addressOf(`/projects/${projectId}/domains/${domain.hostname}`);
+        return { ...(await answer(tx, domain, now, 201)), headers: { location } };
+      },
+      finish: async (_db, _call, { name }) => {
+        await announce({ hostname: name.hostname });
+        wake();
+      },
+    }),
+    operation({
+      operationId: "getDomain",
+      method: "GET",
+      path: onePath,
+      tag,
+      stability,
+      summary: "Get a domain",
+      description: "One domain with its record, what is wrong with it, and its certificate.",
+      scope: "publishing:read",
+      params: DomainPath,
+      example: { params: oneParams },
+      answers: { 200: resource("The domain.", Domain, www) },
+      problems: ["not_found"],
+      read: async (db, { accountId, params: { projectId, hostname }, now }) =>
+        answer(db, await findDomain(db, accountId, projectId, keptForm(hostname)), now),
+    }),
+    operation({
+      operationId: "updateDomain",
+      method: "PATCH",
+      path: onePath,
+      tag,
+      stability,
+      summary: "Update a domain",
+      description:
+        "Makes the domain primary, or a redirect to another name of the project. A redirect has status 301, 302, 307 or 308, and leads to a name that is served itself.",
+      scope: "publishing:write",
+      params: DomainPath,
+      body: DomainPatch,
+      mediaTypes: mergePatch,
+      example: { params: oneParams, body: { primary: true } },
+      answers: { 200: resource("The domain as it now stands.", Domain, { ...www, primary: true }) },
+      problems: ["not_found", "precondition_failed"],
+      write: async (tx, { accountId, params: { projectId, hostname }, body, conditions, now }) => {
+        const domain = await lockDomain(tx, accountId, projectId, hostname);
+        requireConditions(conditions, versionOf(domain, now));
+        const names = await lockNames(tx, accountId, projectId);
+        const { redirect } = body;
+        const change = { ...body, ...(redirect?.to !== undefined && { redirect: { ...redirect, to: keptForm(redirect.to) } }) };
+        await saveNames(tx, accountId, names, changeName(names, domain.hostname, present(change)));
+        return answer(tx, await findDomain(tx, accountId, projectId, domain.hostname), now);
+      },
+      finish: (_db, { accountId, params: { projectId } }) => announce({ accountId, projectId }),
+    }),
+    operation({
+      operationId: "removeDomain",
+      method: "DELETE",
+      path: onePath,
+      tag,
+      stability,
+      summary: "Remove a domain",
+      description:
+        "From the answer on no node serves the name, on open connections neither, and its certificate is not renewed. While the DNS record still leads here the answer is a 200 with a warning: delete the record, so that nobody else can use it.",
+      scope: "publishing:write",
+      params: DomainPath,
+      example: { params: oneParams },
+      answers: {
+        200: {
+          description: "The domain is removed; its record is still there.",
+          schema: RemovedDomain,
+          example: {
+            hostname: "www.example.com",
+            warning: "www.example.com still leads to petstore.localhost: delete its CNAME record at your registrar.",
+          },
+        },
+        204: deleted("The domain is removed."),
+      },
+      problems: ["not_found", "precondition_failed"],
+      before: async (db, { accountId, params: { projectId, hostname } }) => {
+        const domain = await findDomain(db, accountId, projectId, keptForm(hostname));
+        return { leadsHere: await checks.stillLeadsHere(domain) };
+      },
+      write: async (tx, { accountId, params: { projectId, hostname }, conditions, now }, { leadsHere }) => {
+        const domain = await lockDomain(tx, accountId, projectId, hostname);
+        requireConditions(conditions, versionOf(domain, now));
+        await deleteDomain(tx, domain);
+        if (!leadsHere) return { status: 204 };
+        const type = domain.kind === "apex" ? "ALIAS" : "CNAME";
+        const warning = `${domain.hostname} still leads to ${checks.own.platformDomain}: delete its ${type} record at your registrar.`;
+        return { status: 200, body: { hostname: domain.hostname, warning } };
+      },
+      finish: (_db, { params: { hostname } }) => announce({ hostname: keptForm(hostname) }),
+    }),
+    operation({
+      operationId: "verifyDomain",
+      method: "POST",
+      path: "/projects/{projectId}/domains/{hostname}/verify",
+      tag,
+      stability,
+      summary: "Verify a domain",
+      description:
+        "Checks the DNS records now, and gives the domain with every problem found. After the first success a certificate is ordered by itself; verifying again orders one that is missing.",
+      scope: "publishing:write",
+      params: DomainPath,
+      example: { params: oneParams },
+      answers: { 200: resource("The domain as it was found.", Domain, www) },
+      problems: ["plan_required", "not_found"],
+      before: async (db, { accountId, params: { projectId, hostname } }) => {
+        await requirePaidPlan(db, accountId);
+        const domain = await findDomain(db, accountId, projectId, keptForm(hostname));
+        return { domain, checked: await checks.check(db, domain) };
+      },
+      write: async (tx, { now }, { domain, checked }) => {
+        const after = await checks.apply(tx, domain, checked, true, now);
+        if (after === null) throw new Problem("not_found", `${domain.hostname} is not attached to project ${domain.projectId}.`);
+        return answer(tx, after, now);
+      },
+      finish: async (_db, _call, { domain }) => {
+        await announce({ hostname: domain.hostname });
+        wake();
+      },
+    }),
+  ];
+}
+
+/** @throws Problem `not_found` */
+async function lockDomain(tx: Transaction, accountId: number, projectId: number, hostname: string): Promise<StoredDomain> {
+  const domain = await findDomain(tx, accountId, projectId, keptForm(hostname));
+  return (await lockHolder(tx, domain.hostname)) ?? domain;
+}
+
+/** A merge patch's absent members, which a validated body may hold as undefined. */
+function present<T extends object>(patch: T): T {
+  return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as T;
+}

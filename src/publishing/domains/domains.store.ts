@@ -1,0 +1,278 @@
+import sql, { type Sql } from "sql-template-tag";
+import { breaks, type Queryable, type Transaction } from "../../platform/db/database.ts";
+import { Problem } from "../../platform/problem.ts";
+import type { DomainProblem } from "./domain-problems.ts";
+import { domainsMax, paidPlans, type CertificateStatus } from "./domains.ts";
+import type { DomainKind, Hostname } from "./hostnames.ts";
+import type { Verification } from "./ownership.ts";
+import type { Redirect, RedirectStatus, SiteName } from "./redirects.ts";
+import type { DomainStatus } from "./schedule.ts";
+
+/** A domain with all that is known of it. Times in ms since the Unix epoch. */
+export type StoredDomain = {
+  id: number;
+  accountId: number;
+  projectId: number;
+  hostname: string;
+  registrableDomain: string;
+  kind: DomainKind;
+  status: DomainStatus;
+  primary: boolean;
+  redirect: Redirect | null;
+  problems: DomainProblem[];
+  caa: "allowed" | "blocked" | "unknown";
+  proofNeeded: boolean;
+  nextCheckAt: number | null;
+  certificate: {
+    id: number | null;
+    status: CertificateStatus;
+    issuedAt: number | null;
+    expiresAt: number | null;
+    problem: string | null;
+    retryAt: number | null;
+    wantedSince: number | null;
+    dueAt: number | null;
+  };
+  version: number;
+  createdAt: number;
+  verifiedAt: number | null;
+};
+
+type DomainRow = Record<string, number | string | boolean | null>;
+
+/** @throws Problem `plan_required` unless the account's plan has custom domains */
+export async function requirePaidPlan(db: Queryable, accountId: number): Promise<void> {
+  if (!(await hasPaidPlan(db, accountId))) throw new Problem("plan_required", "Custom domains need the plan Pro or above.");
+}
+
+export async function hasPaidPlan(db: Queryable, accountId: number): Promise<boolean> {
+  const [row] = await db.query<{ plan: string }>(sql`SELECT plan FROM accounts WHERE id = ${accountId}`);
+  return paidPlans.has(row?.plan ?? "");
+}
+
+export async function listDomains(
+  db: Queryable,
+  accountId: number,
+  projectId: number,
+  after: number,
+  limit: number,
+): Promise<StoredDomain[]> {
+  const rows = await db.query<DomainRow>(sql`
+    SELECT * FROM domains WHERE account_id = ${accountId} AND project_id = ${projectId} AND id > ${after} ORDER BY id LIMIT ${limit}`);
+  return rows.map(stored);
+}
+
+/** @throws Problem `not_found` */
+export async function findDomain(db: Queryable, accountId: number, projectId: number, hostname: string): Promise<StoredDomain> {
+  const [row] = await db.query<DomainRow>(sql`
+    SELECT * FROM domains WHERE account_id = ${accountId} AND project_id = ${projectId} AND hostname = ${hostname}`);
+  if (!row) throw new Problem("not_found", `${hostname.slice(0, 255)} is not attached to project ${projectId}.`);
+  return stored(row);
+}
+
+/** Who holds a name, whatever the account; locked until the transaction ends. */
+export async function lockHolder(tx: Transaction, hostname: string): Promise<StoredDomain | null> {
+  return first(await tx.query<DomainRow>(sql`SELECT * FROM domains WHERE hostname = ${hostname}${tx.forUpdate}`));
+}
+
+export async function findHolder(db: Queryable, hostname: string): Promise<StoredDomain | null> {
+  return first(await db.query<DomainRow>(sql`SELECT * FROM domains WHERE hostname = ${hostname}`));
+}
+
+/** The names of a project as the redirect rules see them, locked until the transaction ends. */
+export async function lockNames(tx: Transaction, accountId: number, projectId: number): Promise<SiteName[]> {
+  const rows = await tx.query<DomainRow>(sql`
+    SELECT hostname, is_primary, redirect_to, redirect_status FROM domains
+    WHERE account_id = ${accountId} AND project_id = ${projectId} ORDER BY id LIMIT ${domainsMax}${tx.forUpdate}`);
+  return rows.map(nameOf);
+}
+
+/** Whether a name is attached to the project. */
+export async function isAttached(db: Queryable, accountId: number, projectId: number, target: string): Promise<boolean> {
+  const rows = await db.query(sql`
+    SELECT 1 FROM domains WHERE account_id = ${accountId} AND project_id = ${projectId} AND hostname = ${target}`);
+  return rows.length > 0;
+}
+
+/** @throws Problem `domain_taken` where another has just added it, `invalid_request` where the project is full */
+export async function insertDomain(
+  tx: Transaction,
+  owner: { accountId: number; projectId: number },
+  name: Hostname,
+  proofNeeded: boolean,
+  now: number,
+): Promise<StoredDomain> {
+  const [count] = await tx.query<{ n: number }>(sql`
+    SELECT COUNT(*) AS n FROM domains WHERE account_id = ${owner.accountId} AND project_id = ${owner.projectId}`);
+  if (Number(count?.n) >= domainsMax) throw new Problem("invalid_request", `The project has ${domainsMax} names already.`);
+  await touchRedirectsTo(tx, owner, name.hostname);
+  const rows = await tx
+    .query<DomainRow>(
+      sql`
+    INSERT INTO domains (account_id, id, project_id, hostname, registrable_domain, kind, status, is_primary, problems, caa,
+      proof_needed, next_check_at, certificate_status, version, created_at)
+    VALUES (${owner.accountId}, nextval('domain_ids'), ${owner.projectId}, ${name.hostname}, ${name.registrableDomain}, ${name.kind}, 'pending',
+      ${false}, '[]', 'unknown', ${proofNeeded}, ${now}, 'none', 1, ${now}) RETURNING *`,
+    )
+    .catch((error: unknown) => {
+      if (breaks("unique", error)) throw new Problem("domain_taken", `${name.hostname} is attached to another project.`);
+      throw error;
+    });
+  return stored(rows[0]!);
+}
+
+export async function deleteDomain(tx: Transaction, { accountId, projectId, hostname }: StoredDomain): Promise<void> {
+  await tx.query(sql`DELETE FROM domains WHERE account_id = ${accountId} AND hostname = ${hostname}`);
+  await touchRedirectsTo(tx, { accountId, projectId }, hostname);
+}
+
+/** A redirect shows whether its target is there, so its version changes with that. */
+async function touchRedirectsTo(
+  tx: Transaction,
+  { accountId, projectId }: { accountId: number; projectId: number },
+  to: string,
+): Promise<void> {
+  await tx.query(sql`
+    UPDATE domains SET version = version + 1 WHERE account_id = ${accountId} AND project_id = ${projectId} AND redirect_to = ${to}`);
+}
+
+/** Writes the primary name and the redirects of a project, those that differ from `before`. */
+export async function saveNames(
+  tx: Transaction,
+  accountId: number,
+  before: readonly SiteName[],
+  after: readonly SiteName[],
+): Promise<void> {
+  const known = new Map(before.map((name) => [name.hostname, name]));
+  for (const { hostname, primary, redirect } of after) {
+    const was = known.get(hostname);
+    const same = was?.primary === primary && was.redirect?.to === redirect?.to && was.redirect?.status === redirect?.status;
+    if (same) continue;
+    await tx.query(sql`
+      UPDATE domains SET is_primary = ${primary}, redirect_to = ${redirect?.to ?? null}, redirect_status = ${redirect?.status ?? null},
+        version = version + 1
+      WHERE account_id = ${accountId} AND hostname = ${hostname}`);
+  }
+}
+
+/** Every account that ever verified a name of a registrable domain, with its last time. */
+export async function listVerifications(db: Queryable, registrableDomain: string): Promise<Verification[]> {
+  const rows = await db.query<{ account_id: number; verified_at: number }>(sql`
+    SELECT account_id, MAX(verified_at) AS verified_at FROM verifications WHERE registrable_domain = ${registrableDomain} GROUP BY account_id`);
+  return rows.map((row) => ({ accountId: row.account_id, verifiedAt: row.verified_at }));
+}
+
+export async function recordVerification(
+  tx: Transaction,
+  { accountId, hostname, registrableDomain }: StoredDomain,
+  now: number,
+): Promise<void> {
+  await tx.query(sql`
+    INSERT INTO verifications (account_id, hostname, registrable_domain, verified_at)
+    VALUES (${accountId}, ${hostname}, ${registrableDomain}, ${now})
+    ON CONFLICT (account_id, hostname) DO UPDATE SET verified_at = excluded.verified_at`);
+}
+
+/** Writes what a check found. The lease of the check ends with it. */
+export async function saveCheck(tx: Transaction, domain: StoredDomain): Promise<StoredDomain> {
+  const { certificate } = domain;
+  const rows = await tx.query<DomainRow>(sql`
+    UPDATE domains SET status = ${domain.status}, problems = ${JSON.stringify(domain.problems)}, caa = ${domain.caa},
+      proof_needed = ${domain.proofNeeded}, next_check_at = ${domain.nextCheckAt}, check_lease_until = NULL,
+      certificate_wanted_since = ${certificate.wantedSince}, certificate_due_at = ${certificate.dueAt},
+      verified_at = ${domain.verifiedAt}, version = version + 1
+    WHERE account_id = ${domain.accountId} AND id = ${domain.id} RETURNING *`);
+  return stored(rows[0]!);
+}
+
+/** Takes domains whose check is due for this process until `leaseUntil`. */
+export async function claimChecks(tx: Transaction, count: number, now: number, leaseUntil: number): Promise<StoredDomain[]> {
+  const due = sql`next_check_at <= ${now} AND (check_lease_until IS NULL OR check_lease_until <= ${now})`;
+  return claim(tx, due, sql`check_lease_until = ${leaseUntil}`, sql`next_check_at`, count);
+}
+
+/** Takes domains whose certificate is to be looked at for this process until `leaseUntil`. */
+export async function claimCertificates(tx: Transaction, count: number, now: number, leaseUntil: number): Promise<StoredDomain[]> {
+  const due = sql`certificate_due_at <= ${now} AND (certificate_lease_until IS NULL OR certificate_lease_until <= ${now})`;
+  return claim(tx, due, sql`certificate_lease_until = ${leaseUntil}`, sql`certificate_due_at`, count);
+}
+
+async function claim(tx: Transaction, due: Sql, lease: Sql, order: Sql, count: number): Promise<StoredDomain[]> {
+  const rows = await tx.query<DomainRow>(sql`
+    UPDATE domains SET ${lease} WHERE ${due} AND id IN (SELECT id FROM domains WHERE ${due} ORDER BY ${order} LIMIT ${count}) RETURNING *`);
+  return rows.map(stored);
+}
+
+/** Frees what a process that died had taken; only where no other process can be at work. */
+export async function releaseDomains(tx: Transaction): Promise<void> {
+  await tx.query(sql`UPDATE domains SET check_lease_until = NULL, certificate_lease_until = NULL
+    WHERE check_lease_until IS NOT NULL OR certificate_lease_until IS NOT NULL`);
+}
+
+export type CertificateNote = Partial<Omit<StoredDomain["certificate"], "wantedSince">> & {
+  caa?: StoredDomain["caa"];
+  problems?: DomainProblem[];
+};
+
+/**
+ * Writes what became of a certificate: of the name as it was claimed until `leaseUntil`, so that a worker that lost its lease, or
+ * whose name was removed and added again, writes nothing. Gives whether it did. `release` ends the lease.
+ */
+export async function noteCertificate(
+  tx: Transaction,
+  { accountId, id }: Pick<StoredDomain, "accountId" | "id">,
+  leaseUntil: number,
+  note: CertificateNote,
+  release: boolean,
+): Promise<boolean> {
+  const [row] = await tx.query<DomainRow>(sql`
+    SELECT * FROM domains WHERE account_id = ${accountId} AND id = ${id} AND certificate_lease_until = ${leaseUntil}${tx.forUpdate}`);
+  if (!row) return false;
+  const before = stored(row);
+  const after = { ...before.certificate, ...note };
+  await tx.query(sql`
+    UPDATE domains SET certificate_id = ${after.id}, certificate_status = ${after.status}, certificate_issued_at = ${after.issuedAt},
+      certificate_expires_at = ${after.expiresAt}, certificate_problem = ${after.problem}, certificate_retry_at = ${after.retryAt},
+      certificate_due_at = ${after.dueAt}, caa = ${note.caa ?? before.caa}, problems = ${JSON.stringify(note.problems ?? before.problems)},
+      certificate_lease_until = ${release ? null : leaseUntil}, version = version + 1
+    WHERE account_id = ${accountId} AND id = ${id}`);
+  return true;
+}
+
+const first = (rows: DomainRow[]): StoredDomain | null => (rows[0] ? stored(rows[0]) : null);
+
+function nameOf(row: DomainRow): SiteName {
+  const to = row["redirect_to"] as string | null;
+  const redirect = to === null ? null : { to, status: Number(row["redirect_status"]) as RedirectStatus };
+  return { hostname: String(row["hostname"]), primary: Boolean(row["is_primary"]), redirect };
+}
+
+function stored(row: DomainRow): StoredDomain {
+  const time = (column: string) => row[column] as number | null;
+  return {
+    ...nameOf(row),
+    id: Number(row["id"]),
+    accountId: Number(row["account_id"]),
+    projectId: Number(row["project_id"]),
+    registrableDomain: String(row["registrable_domain"]),
+    kind: row["kind"] as DomainKind,
+    status: row["status"] as DomainStatus,
+    problems: JSON.parse(String(row["problems"])) as DomainProblem[],
+    caa: row["caa"] as StoredDomain["caa"],
+    proofNeeded: Boolean(row["proof_needed"]),
+    nextCheckAt: time("next_check_at"),
+    certificate: {
+      id: time("certificate_id"),
+      status: row["certificate_status"] as CertificateStatus,
+      issuedAt: time("certificate_issued_at"),
+      expiresAt: time("certificate_expires_at"),
+      problem: row["certificate_problem"] as string | null,
+      retryAt: time("certificate_retry_at"),
+      wantedSince: time("certificate_wanted_since"),
+      dueAt: time("certificate_due_at"),
+    },
+    version: Number(row["version"]),
+    createdAt: Number(row["created_at"]),
+    verifiedAt: time("verified_at"),
+  };
+}

@@ -1,0 +1,52 @@
+import { randomBytes } from "node:crypto";
+import { caaNames } from "./caa.ts";
+import type { Pointing } from "./domain-problems.ts";
+import type { Dns } from "./lookup.ts";
+import { judgePointing, type Hints, type PointingFacts, type Records } from "./pointing.ts";
+import type { DnsFacts, Expected } from "./verification.ts";
+
+/**
+ * Looks up everything that `verify` judges, at once; where the record is not right, a second round looks for the likely reason.
+ * Never rejects: a look-up that fails is a fact too.
+ */
+export async function lookUpFacts(dns: Dns, expected: Expected): Promise<DnsFacts> {
+  const { challenge, hostname } = expected;
+  const [pointing, proof, caa] = await Promise.all([
+    lookUpPointing(dns, expected),
+    challenge === null ? null : dns.lookUp(challenge.name, "TXT"),
+    expected.caaIdentities === null ? [] : lookUpCaa(dns, hostname),
+  ]);
+  const hints = judgePointing(expected, { ...pointing, hints: null }).outcome === "not_verified" ? await lookUpHints(dns, expected) : null;
+  return { ...pointing, proof, caa, hints };
+}
+
+/** What `leadsHere` judges: the records of the name and the addresses of the platform. */
+export async function lookUpPointing(dns: Dns, { hostname, platformDomain }: Pointing): Promise<Omit<PointingFacts, "hints">> {
+  const [records, a, aaaa] = await Promise.all([
+    lookUpRecords(dns, hostname),
+    dns.lookUp(platformDomain, "A"),
+    dns.lookUp(platformDomain, "AAAA"),
+  ]);
+  return { records, target: { a, aaaa } };
+}
+
+/** The whole tree at once: the usual three names take one round trip. */
+export function lookUpCaa(dns: Dns, hostname: string): Promise<DnsFacts["caa"]> {
+  return Promise.all(caaNames(hostname).map(async (name) => ({ name, lookup: await dns.lookUp(name, "CAA") })));
+}
+
+async function lookUpHints(dns: Dns, { hostname, registrableDomain }: Pointing): Promise<Hints> {
+  const parent = hostname.slice(hostname.indexOf(".") + 1);
+  const nobodysName = `petstore-${randomBytes(8).toString("hex")}.${parent}`;
+  const [sibling, doubled, nameservers] = await Promise.all([
+    lookUpRecords(dns, nobodysName),
+    dns.lookUp(`${hostname}.${registrableDomain}`, "CNAME"),
+    dns.lookUp(registrableDomain, "NS"),
+  ]);
+  return { sibling, doubled, nameservers };
+}
+
+async function lookUpRecords(dns: Dns, name: string): Promise<Records> {
+  const [cname, a, aaaa] = await Promise.all([dns.lookUp(name, "CNAME"), dns.lookUp(name, "A"), dns.lookUp(name, "AAAA")]);
+  return { cname, a, aaaa };
+}

@@ -1,0 +1,141 @@
+import type { DecodedPacket } from "dns-packet";
+import { ask, parseNameserver, type Silence } from "./dns-query.ts";
+
+/** A CAA record as it is on the wire: `tag` and `value` in the writer's own case (RFC 8659 section 4.1). */
+export type CaaRecord = { flags: number; tag: string; value: string };
+
+type Values = { A: string; AAAA: string; CNAME: string; NS: string; TXT: string; CAA: CaaRecord };
+export type LookupType = keyof Values;
+
+/**
+ * What DNS says. `owner` is the name that holds the record: another than was asked where a CNAME leads to it.
+ * Names are in lower case without the final dot, addresses in their canonical form, the strings of one TXT record joined.
+ * `none` is an answer (no such name, or nothing of this type at it); `failed` is not, and nothing may be concluded from it.
+ */
+export type Lookup<Value> =
+  | { outcome: "records"; records: { owner: string; value: Value }[] }
+  | { outcome: "none"; nameExists: boolean }
+  | { outcome: "failed"; reason: FailureReason; server: string };
+
+/** `busy`: too many look-ups wait already. Otherwise the server's refusal by its name in RFC 6895, or why there was none. */
+export type FailureReason = Silence | "busy" | (typeof refusals)[number];
+
+export type Dns = { lookUp<Type extends LookupType>(name: string, type: Type): Promise<Lookup<Values[Type]>> };
+
+export type DnsSettings = { servers: string[]; timeoutMs?: number; tries?: number; concurrencyMax?: number; waitingMax?: number };
+
+const serversMax = 4;
+const refusals = ["FORMERR", "SERVFAIL", "NOTIMP", "REFUSED", "unexpected answer"] as const;
+
+/**
+ * Look-ups through the given recursive servers: in their order, `tries` times over, until one gives an answer; only the first four are used.
+ * One look-up ends within tries × servers × 2 × `timeoutMs`. At most `concurrencyMax` run, `waitingMax` more wait, and beyond that they fail as `busy`.
+ * The Resolver of node:dns would not do: it tells neither which server failed nor which name owns a record, and cannot read every CAA record.
+ */
+export function createDns({ servers, timeoutMs = 2000, tries = 2, concurrencyMax = 64, waitingMax = 10_000 }: DnsSettings): Dns {
+  const nameservers = servers.slice(0, serversMax).map((text) => ({ text, address: parseNameserver(text) }));
+  if (nameservers.length === 0) throw new TypeError("there is no DNS server to ask");
+  const admit = createGate(concurrencyMax, waitingMax);
+
+  async function lookUpAnywhere<Type extends LookupType>(name: string, type: Type): Promise<Lookup<Values[Type]>> {
+    const failures: Failure[] = [];
+    for (let round = 0; round < tries; round++) {
+      for (const server of nameservers) {
+        // Later rounds go without EDNS, which some old servers and firewalls drop.
+        const reply = await ask(server.address, { name, type }, { timeoutMs, edns: round === 0 });
+        const found = read(name, type, reply);
+        if (typeof found !== "string") return found;
+        failures.push({ outcome: "failed", reason: found, server: server.text });
+      }
+    }
+    return mostTelling(failures);
+  }
+
+  return {
+    async lookUp(name, type) {
+      if (!canExist(name)) return { outcome: "none", nameExists: false };
+      return (await admit(() => lookUpAnywhere(name.toLowerCase(), type))) ?? { outcome: "failed", reason: "busy", server: "" };
+    },
+  };
+}
+
+type Failure = { outcome: "failed"; reason: FailureReason; server: string };
+
+/** A refusal says more than silence: a dead first server does not hide the SERVFAIL of the second. */
+function mostTelling(failures: Failure[]): Failure {
+  return failures.find(({ reason }) => refusals.some((refusal) => refusal === reason)) ?? failures[0]!;
+}
+
+/** RFC 1035 section 2.3.4. A challenge put before a long name can outgrow it. */
+const canExist = (name: string): boolean => name.length <= 253 && name.split(".").every((label) => label !== "" && label.length <= 63);
+
+function read<Type extends LookupType>(name: string, type: Type, reply: DecodedPacket | Silence): Lookup<Values[Type]> | FailureReason {
+  if (typeof reply === "string") return reply;
+  const rcode = (reply.flags ?? 0) & 0x0f;
+  if (rcode !== 0 && rcode !== 3) return refusalsByRcode.get(rcode) ?? "unexpected answer";
+  const records = recordsOf(name, type, reply);
+  return records.length > 0 ? { outcome: "records", records } : { outcome: "none", nameExists: rcode === 0 };
+}
+
+const refusalsByRcode = new Map<number, FailureReason>([
+  [1, "FORMERR"],
+  [2, "SERVFAIL"],
+  [4, "NOTIMP"],
+  [5, "REFUSED"],
+]);
+
+type Answer = NonNullable<DecodedPacket["answers"]>[number];
+
+/** The records of this type at the name and along its CNAME chain; whatever else the server put into its answer is not believed. */
+function recordsOf<Type extends LookupType>(name: string, type: Type, { answers = [] }: DecodedPacket) {
+  const owners = type === "CNAME" ? new Set([name]) : chainFrom(name, answers);
+  return answers.flatMap((answer) => {
+    const owner = plainName(answer.name);
+    const value = owners.has(owner) ? valueReaders[type](answer) : null;
+    return value === null ? [] : [{ owner, value }];
+  });
+}
+
+/** The name and those that its CNAME records lead to; a loop ends where it began. */
+function chainFrom(name: string, answers: Answer[]): Set<string> {
+  const chain = new Set<string>();
+  for (let next: string | null = name; next !== null && !chain.has(next);) {
+    const owner: string = next;
+    chain.add(owner);
+    next =
+      answers
+        .filter((answer) => plainName(answer.name) === owner)
+        .map(valueReaders.CNAME)
+        .find((value) => value !== null) ?? null;
+  }
+  return chain;
+}
+
+const valueReaders: { [Type in LookupType]: (answer: Answer) => Values[Type] | null } = {
+  A: (answer) => (answer.type === "A" ? answer.data : null),
+  AAAA: (answer) => (answer.type === "AAAA" ? answer.data : null),
+  CNAME: (answer) => (answer.type === "CNAME" ? plainName(answer.data) : null),
+  NS: (answer) => (answer.type === "NS" ? plainName(answer.data) : null),
+  TXT: (answer) => (answer.type === "TXT" ? [answer.data].flat().map(String).join("") : null),
+  CAA: (answer) => (answer.type === "CAA" ? { flags: answer.data.flags ?? 0, tag: answer.data.tag, value: answer.data.value } : null),
+};
+
+const plainName = (name: string): string => name.toLowerCase().replace(/\.$/, "");
+
+/** Runs at most `runningMax` at once, in the order of asking; answers null instead of letting more than `waitingMax` wait. */
+function createGate(runningMax: number, waitingMax: number) {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async function admit<Result>(work: () => Promise<Result>): Promise<Result | null> {
+    if (running < runningMax) running++;
+    else if (waiting.length >= waitingMax) return null;
+    else await new Promise<void>((enter) => waiting.push(enter));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running--;
+      else next();
+    }
+  };
+}

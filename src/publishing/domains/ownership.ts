@@ -1,0 +1,68 @@
+import { createHmac } from "node:crypto";
+import { Problem } from "../../platform/problem.ts";
+import type { Lookup } from "./lookup.ts";
+import { hasLapsed, type DomainStatus } from "./schedule.ts";
+
+/** The TXT record that proves who has the DNS settings of a name in hand; `name` is whole, not relative. */
+export type Challenge = { type: "TXT"; name: string; value: string };
+
+/** One account's hold on a name. Times in ms; `verifiedAt` is the last time that its DNS was found right. */
+export type Claim = { accountId: number; projectId: number; status: DomainStatus; createdAt: number; verifiedAt: number | null };
+
+/** That an account once verified some name of a registrable domain, and when last. */
+export type Verification = { accountId: number; verifiedAt: number };
+
+const tokenCharacters = 40;
+
+/** The challenge of this account for this name: the same at every node and each time, and nobody without `secret` can tell it for another. */
+export function challengeFor(secret: Uint8Array, accountId: number, hostname: string): Challenge {
+  const token = createHmac("sha256", secret).update(`petstore-challenge ${accountId} ${hostname}`).digest("hex").slice(0, tokenCharacters);
+  return { type: "TXT", name: `_petstore-challenge.${hostname}`, value: token };
+}
+
+/**
+ * Whether a claim needs the TXT proof besides its record. `verifications` are those of every name of its registrable domain.
+ * A verified claim is not asked; a pending one is where another account was ever verified; a failing one where that was after its own last time.
+ */
+export function needsProof(claim: Pick<Claim, "accountId" | "status" | "verifiedAt">, verifications: readonly Verification[]): boolean {
+  if (claim.status === "verified") return false;
+  const since = claim.status === "failing" ? (claim.verifiedAt ?? -Infinity) : -Infinity;
+  return verifications.some(({ accountId, verifiedAt }) => accountId !== claim.accountId && verifiedAt > since);
+}
+
+/** `absent` is an answer of DNS; `unknown` is a look-up that failed. */
+export type Proof = "present" | "absent" | "unknown";
+
+/** Whether the TXT records looked up at the challenge's name hold its value; others beside it do no harm. */
+export function proofIn(challenge: Challenge, lookup: Lookup<string>): Proof {
+  if (lookup.outcome === "failed") return "unknown";
+  return lookup.outcome === "records" && lookup.records.some(({ value }) => value.trim() === challenge.value) ? "present" : "absent";
+}
+
+/**
+ * Whether a name can be added: `add` where nobody holds it or the hold has lapsed, `take_over` where a proof beats another account's pending or failing hold.
+ * Raises `domain_taken` otherwise. Who holds the name is never told; the challenge is, where a proof would help.
+ */
+export function decideClaim(
+  wanted: { hostname: string; accountId: number; projectId: number; challenge: Challenge },
+  holder: Claim | null,
+  proof: Proof,
+  now: number,
+): "add" | "take_over" {
+  const { hostname, challenge } = wanted;
+  if (holder === null) return "add";
+  if (holder.accountId === wanted.accountId && holder.projectId === wanted.projectId)
+    throw new Problem("domain_taken", `${hostname} is attached to this project already.`);
+  if (hasLapsed(holder, now)) return "add";
+  if (holder.accountId === wanted.accountId)
+    throw new Problem("domain_taken", `${hostname} is attached to another project of this account. Remove it there first.`);
+  if (holder.status === "verified") throw new Problem("domain_taken", `${hostname} is attached to another project.`);
+  if (proof === "present") return "take_over";
+  const proofWords = `create a TXT record with the name ${challenge.name} and the value ${challenge.value}, then add ${hostname} again`;
+  throw new Problem(
+    "domain_taken",
+    proof === "absent"
+      ? `${hostname} is attached to another project. If the name is yours, ${proofWords}.`
+      : `${hostname} is attached to another project, and the TXT record that would prove it yours could not be looked up. Try again in some minutes.`,
+  );
+}

@@ -1,0 +1,120 @@
+import { lookupFailed, platformUnresolvable, type DomainProblem, type Pointing } from "./domain-problems.ts";
+import type { Lookup, LookupType } from "./lookup.ts";
+import {
+  addressesBesideCname,
+  addressesInsteadOfCname,
+  foreignAddresses,
+  recordMissing,
+  wrongTarget,
+  type Circumstances,
+  type FoundRecord,
+} from "./record-problems.ts";
+
+type Addresses = { a: Lookup<string>; aaaa: Lookup<string> };
+export type Records = Addresses & { cname: Lookup<string> };
+
+/** `sibling`: a name beside this one that nobody has made, which only a wildcard can answer. `doubled`: the CNAME at www.example.com.example.com. */
+export type Hints = { sibling: Records; doubled: Lookup<string>; nameservers: Lookup<string> };
+
+/** What DNS said. `target`: of the platform's name. `hints`: looked up only where the records are not right. */
+export type PointingFacts = { records: Records; target: Addresses; hints: Hints | null };
+
+/** `unknown`: a look-up failed, and nothing may be concluded. */
+export type Finding = { outcome: "verified" | "not_verified" | "unknown"; problem: DomainProblem | null };
+
+/** Whether the record of a name is right, apart from any proof (spec part 1, rules 5, 6 and 9). */
+export function judgePointing(expected: Pointing, facts: PointingFacts): Finding {
+  return expected.kind === "apex" ? judgeApex(expected, facts) : judgeSubdomain(expected, facts);
+}
+
+function judgeSubdomain(expected: Pointing, facts: PointingFacts): Finding {
+  const { records } = facts;
+  if (records.cname.outcome === "failed") return unknown(expected, "CNAME", records.cname);
+  const targets = valuesOf(records.cname);
+  if (targets.some((target) => target !== expected.platformDomain))
+    return refused(wrongTarget(expected, targets, circumstancesOf(expected, facts)));
+  if (targets.length > 0) {
+    const beside = strayAddresses(expected, facts);
+    return beside.length === 0 ? verified : refused(addressesBesideCname(expected, beside));
+  }
+  const failed = firstFailure(expected, records);
+  if (failed !== null) return failed;
+  const found = addressesOf(records);
+  const circumstances = circumstancesOf(expected, facts);
+  if (found.length === 0) return refused(recordMissing(expected, circumstances));
+  const ours = addressesOf(facts.target).length > 0 && foreignTo(facts.target, found).length === 0;
+  return refused(addressesInsteadOfCname(expected, found, ours, circumstances));
+}
+
+/** Every address must be one of the platform's: over ALIAS, ANAME or flattening nothing else can be seen. */
+function judgeApex(expected: Pointing, facts: PointingFacts): Finding {
+  const { records, target } = facts;
+  const failed = firstFailure(expected, { a: records.a, aaaa: records.aaaa });
+  if (failed !== null) return failed;
+  const found = addressesOf(records);
+  const cnames = valuesOf(records.cname);
+  if (cnames.some((one) => one !== expected.platformDomain))
+    return refused(wrongTarget(expected, cnames, circumstancesOf(expected, facts)));
+  if (found.length === 0) return refused(recordMissing(expected, circumstancesOf(expected, facts)));
+  const targetFailed = firstFailure({ ...expected, hostname: expected.platformDomain }, target);
+  if (targetFailed !== null) return targetFailed;
+  if (addressesOf(target).length === 0) return { outcome: "unknown", problem: platformUnresolvable(expected) };
+  const foreign = foreignTo(target, found);
+  if (foreign.length === 0) return verified;
+  return refused(foreignAddresses(expected, foreign, foreign.length < found.length, circumstancesOf(expected, facts)));
+}
+
+/** Whether the record itself is right, without the proof: as after a removal, to warn that it still leads here. */
+export function leadsHere(expected: Pointing, facts: Omit<PointingFacts, "hints">): boolean {
+  return judgePointing(expected, { ...facts, hints: null }).outcome === "verified";
+}
+
+export const verified: Finding = { outcome: "verified", problem: null };
+export const refused = (problem: DomainProblem): Finding => ({ outcome: "not_verified", problem });
+
+function unknown(name: Pointing, type: LookupType, { reason }: Lookup<string> & { outcome: "failed" }): Finding {
+  return { outcome: "unknown", problem: lookupFailed(type, name.hostname, reason) };
+}
+
+function firstFailure(name: Pointing, { cname, a, aaaa }: Partial<Records>): Finding | null {
+  if (cname?.outcome === "failed") return unknown(name, "CNAME", cname);
+  if (a?.outcome === "failed") return unknown(name, "A", a);
+  return aaaa?.outcome === "failed" ? unknown(name, "AAAA", aaaa) : null;
+}
+
+function addressesOf({ a, aaaa }: Addresses): FoundRecord[] {
+  return [
+    ...valuesOf(a).map((value) => ({ type: "A" as const, value })),
+    ...valuesOf(aaaa).map((value) => ({ type: "AAAA" as const, value })),
+  ];
+}
+
+function foreignTo(target: Addresses, found: FoundRecord[]): FoundRecord[] {
+  const own = new Set(addressesOf(target).map(({ value }) => value));
+  return found.filter(({ value }) => !own.has(value));
+}
+
+/** Addresses at the name itself, beside its CNAME, that are not the platform's; none where the platform's are not known. */
+function strayAddresses(expected: Pointing, { records, target }: PointingFacts): FoundRecord[] {
+  if (addressesOf(target).length === 0 || target.a.outcome === "failed" || target.aaaa.outcome === "failed") return [];
+  const atName = (lookup: Lookup<string>): Lookup<string> =>
+    lookup.outcome === "records" ? { ...lookup, records: lookup.records.filter(({ owner }) => owner === expected.hostname) } : lookup;
+  return foreignTo(target, addressesOf({ a: atName(records.a), aaaa: atName(records.aaaa) }));
+}
+
+export const valuesOf = (lookup: Lookup<string>): string[] =>
+  lookup.outcome === "records" ? lookup.records.map(({ value }) => value) : [];
+
+/** Whose name servers answer with the provider's own addresses for records that are proxied there. */
+const proxyingProviders: [suffix: string, provider: string][] = [[".ns.cloudflare.com", "Cloudflare"]];
+
+function circumstancesOf({ platformDomain }: Pointing, { records, hints }: PointingFacts): Circumstances {
+  if (hints === null) return { fromWildcard: false, recordDoubled: false, proxyingProvider: null };
+  const seen = (one: Records): string => [...valuesOf(one.cname), ...addressesOf(one).map(({ value }) => value)].toSorted().join(" ");
+  const nameservers = valuesOf(hints.nameservers);
+  return {
+    fromWildcard: seen(records) !== "" && seen(records) === seen(hints.sibling),
+    recordDoubled: valuesOf(hints.doubled).includes(platformDomain),
+    proxyingProvider: proxyingProviders.find(([suffix]) => nameservers.some((server) => server.endsWith(suffix)))?.[1] ?? null,
+  };
+}

@@ -1,0 +1,136 @@
+import { foundList, printable, type DomainProblem, type DomainProblemCode, type Pointing } from "./domain-problems.ts";
+import { recordFor } from "./hostnames.ts";
+import { isTypo } from "./typo.ts";
+
+/** A record as found, of a type that can stand in the way. */
+export type FoundRecord = { type: "A" | "AAAA" | "CNAME"; value: string };
+
+/** What else DNS was seen to do, from which the likely reason follows. */
+export type Circumstances = {
+  /** The records come from `*.parent`, not from the name itself. */
+  fromWildcard: boolean;
+  /** The right record is at www.example.com.example.com. */
+  recordDoubled: boolean;
+  /** The DNS provider answers for some records with addresses of its own. */
+  proxyingProvider: string | null;
+};
+
+export function recordMissing(name: Pointing, { recordDoubled }: Circumstances): DomainProblem {
+  const { hostname, registrableDomain } = name;
+  if (recordDoubled)
+    return recordProblem(name, "record_missing", {
+      message: `${hostname} has no record: it was created as ${hostname}.${registrableDomain}, because your DNS provider adds ".${registrableDomain}" by itself.`,
+      found: `CNAME ${name.platformDomain} at ${hostname}.${registrableDomain}`,
+      fix: `Change the name of that record from "${hostname}" to "${recordFor(name, "").name}".`,
+    });
+  return recordProblem(name, "record_missing", {
+    message: `${hostname} has no record that leads here yet. A record that you have just created can take up to 48 hours to be seen.`,
+    found: "no record",
+    fix: create(name),
+  });
+}
+
+export function wrongTarget(name: Pointing, targets: string[], circumstances: Circumstances): DomainProblem {
+  const target = targets.find((one) => one !== name.platformDomain) ?? "";
+  const { reason, fix } = targetMistake(name, target, circumstances);
+  return recordProblem(name, "wrong_target", {
+    message: `${name.hostname} leads to ${printable(target)}, not to ${name.platformDomain}.${reason === "" ? "" : ` ${reason}`}`,
+    found: foundList(targets.map((one) => `CNAME ${one}`)),
+    fix,
+  });
+}
+
+/** The mistakes that people make again and again; without one of them the record simply belongs to another service. */
+function targetMistake(name: Pointing, target: string, { fromWildcard }: Circumstances): { reason: string; fix: string } {
+  const { platformDomain, registrableDomain } = name;
+  const label = recordFor(name, platformDomain).name;
+  const change = `Change the value of the CNAME record "${label}" to "${platformDomain}`;
+  if (fromWildcard) return { reason: wildcardReason(label), fix: besideWildcard(name, label) };
+  if (name.kind === "apex") return { reason: "", fix: `Delete the CNAME record of "@". ${create(name)}` };
+  if (target === `${platformDomain}.${registrableDomain}`)
+    return {
+      reason: `Your DNS provider added ".${registrableDomain}" to the value.`,
+      fix: `${change}.", with a dot at its end so that nothing is added.`,
+    };
+  if (target.endsWith(`.${platformDomain}`))
+    return { reason: "That is the address of one project; a domain leads to the platform's own name.", fix: `${change}".` };
+  return { reason: isTypo(target, platformDomain) ? "That looks like a typing error." : "", fix: `${change}".` };
+}
+
+const wildcardReason = (label: string): string => `A wildcard record (*), as parking pages have it, answers for "${label}".`;
+
+/** A record that equals the wildcard's cannot be told from none at all. */
+const besideWildcard = (name: Pointing, label: string): string =>
+  `If "${label}" has records of its own, delete them. ${create(name)} The wildcard can stay.`;
+
+/** A name with addresses where its CNAME should be; `ours`: they all lead here nevertheless. */
+export function addressesInsteadOfCname(name: Pointing, found: FoundRecord[], ours: boolean, circumstances: Circumstances): DomainProblem {
+  const { proxyingProvider, fromWildcard } = circumstances;
+  const label = recordFor(name, "").name;
+  if (fromWildcard)
+    return recordProblem(name, "conflicting_record", {
+      message: `${name.hostname} does not lead here. ${wildcardReason(label)}`,
+      found: listRecords(found),
+      fix: besideWildcard(name, label),
+    });
+  const unproxy =
+    proxyingProvider === null
+      ? `If you have created the CNAME record already, your DNS provider hides it behind addresses of its own: turn off proxying and "flattening" for "${label}".`
+      : `If you have created the CNAME record already, ${proxyingProvider} hides it behind its proxy: set "${label}" to "DNS only".`;
+  return recordProblem(name, "conflicting_record", {
+    message: ours
+      ? `${name.hostname} leads here by addresses, which may change, and not by a CNAME record.`
+      : `${name.hostname} has ${typesOf(found)} records, and a CNAME record cannot stand beside them.`,
+    found: listRecords(found),
+    fix: `${deleteAll(found, label)} ${create(name)} ${unproxy}`,
+  });
+}
+
+/** A server that gives a CNAME and addresses at one name, against RFC 1034 section 3.6.2: what visitors get is left to chance. */
+export function addressesBesideCname(name: Pointing, found: FoundRecord[]): DomainProblem {
+  return recordProblem(name, "conflicting_record", {
+    message: `${name.hostname} has the right CNAME record, but ${typesOf(found)} records beside it that lead elsewhere.`,
+    found: listRecords(found),
+    fix: deleteAll(found, recordFor(name, "").name),
+  });
+}
+
+/** An apex of whose addresses `foreign` are not ours; `rightBeside`: others are. */
+export function foreignAddresses(
+  name: Pointing,
+  foreign: FoundRecord[],
+  rightBeside: boolean,
+  { proxyingProvider }: Circumstances,
+): DomainProblem {
+  const leftoverAaaa = rightBeside && foreign.every(({ type }) => type === "AAAA");
+  const unproxy =
+    proxyingProvider === null ? "" : ` If it is there already, ${proxyingProvider} hides it behind its proxy: set "@" to "DNS only".`;
+  return recordProblem(name, "conflicting_record", {
+    message: leftoverAaaa
+      ? `${name.hostname} leads here over IPv4, but an AAAA record left over from before leads visitors with IPv6, and the certificate authority, elsewhere.`
+      : `${name.hostname} has ${typesOf(foreign)} records that lead elsewhere.`,
+    found: listRecords(foreign),
+    fix: rightBeside ? deleteAll(foreign, "@") : `${deleteAll(foreign, "@")} ${create(name)}${unproxy}`,
+  });
+}
+
+function recordProblem(name: Pointing, code: DomainProblemCode, words: { message: string; found: string; fix: string }): DomainProblem {
+  const { type } = recordFor(name, name.platformDomain);
+  return { code, expected: `${type} ${name.platformDomain}`, ...words };
+}
+
+function create(name: Pointing): string {
+  const record = recordFor(name, name.platformDomain);
+  const settings = `record: name "${record.name}", value "${record.value}", TTL ${record.ttl}.`;
+  if (record.type === "CNAME") return `Create a CNAME ${settings}`;
+  return `Create an ALIAS (or ANAME) ${settings} If your DNS provider has neither, add www.${name.hostname} instead.`;
+}
+
+function deleteAll(found: FoundRecord[], label: string): string {
+  return found.length === 1
+    ? `Delete the ${found[0]!.type} record ${found[0]!.value} of "${label}".`
+    : `Delete the records ${listRecords(found)} of "${label}".`;
+}
+
+const typesOf = (found: FoundRecord[]): string => [...new Set(found.map(({ type }) => type))].join(" and ");
+const listRecords = (found: FoundRecord[]): string => foundList(found.map(({ type, value }) => `${type} ${value}`));

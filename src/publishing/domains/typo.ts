@@ -1,0 +1,19 @@
+/** Whether a name is another with at most two characters added, left out, changed or swapped with their neighbour (Damerau and Levenshtein). */
+export function isTypo(typed: string, meant: string): boolean {
+  if (Math.abs(typed.length - meant.length) > 2) return false;
+  let previous: number[] = [];
+  let row = Array.from({ length: meant.length + 1 }, (_, column) => column);
+  for (let line = 1; line <= typed.length; line++) {
+    const above = row;
+    const twoAbove = previous;
+    row = [line];
+    for (let column = 1; column <= meant.length; column++) {
+      const same = typed[line - 1] === meant[column - 1];
+      const swapped = line > 1 && column > 1 && typed[line - 1] === meant[column - 2] && typed[line - 2] === meant[column - 1];
+      const cost = Math.min(above[column]! + 1, row[column - 1]! + 1, above[column - 1]! + (same ? 0 : 1));
+      row.push(swapped ? Math.min(cost, twoAbove[column - 2]! + 1) : cost);
+    }
+    previous = above;
+  }
+  return row.at(-1)! <= 2;
+}

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { subdomain, none, failed, timeout, at, here, facts, judges, type Row } from "../../../test/support/dns-facts.ts";
+import type { CaaRecord } from "./lookup.ts";
+import { statusAfter, verify } from "./verification.ts";
+
+const challenge = { type: "TXT" as const, name: "_petstore-challenge.www.example.com", value: "abc123" };
+
+const caa = (...records: CaaRecord[]) => [
+  { name: "www.example.com", lookup: none },
+  { name: "example.com", lookup: { outcome: "records" as const, records: records.map((value) => ({ owner: "example.com", value })) } },
+];
+
+describe("the proof of ownership", () => {
+  const challenged = { ...subdomain, challenge };
+  const rows: Row[] = [
+    {
+      title: "verifies with the TXT record among others",
+      facts: facts(here, { proof: at(challenge.name, "other", "abc123") }),
+      code: null,
+    },
+    {
+      title: "is asked for where there is none",
+      facts: facts(here, { proof: none }),
+      code: "proof_missing",
+      found: /^no record$/,
+      fix: /TXT record: name "_petstore-challenge\.www", value "abc123"/,
+    },
+    {
+      title: "is asked for where there is another",
+      facts: facts(here, { proof: at(challenge.name, "ABC\u001B[2J") }),
+      code: "proof_missing",
+      found: /^TXT ABC\uFFFD\[2J$/,
+    },
+    {
+      title: "leaves everything as it is while its look-up fails",
+      facts: facts(here, { proof: timeout }),
+      code: "lookup_failed",
+      outcome: "unknown",
+    },
+  ];
+  for (const row of rows) judges({ expected: challenged, ...row });
+
+  it("does not make up for a record that is missing", () => {
+    const verdict = verify(challenged, facts({}, { proof: at(challenge.name, "abc123") }));
+    assert.equal(verdict.outcome, "not_verified");
+    assert.deepEqual(
+      verdict.problems.map(({ code }) => code),
+      ["record_missing"],
+    );
+  });
+});
+
+describe("CAA before an order", () => {
+  it("blocks the certificate, not the verification, and names the record to add", () => {
+    const verdict = verify(subdomain, facts(here, { caa: caa({ flags: 0, tag: "issue", value: "other.example" }) }));
+    assert.equal(verdict.outcome, "verified");
+    assert.equal(verdict.certificate, "blocked");
+    const [problem] = verdict.problems;
+    assert.equal(problem?.code, "caa_blocks");
+    assert.equal(problem?.found, 'CAA 0 issue "other.example"');
+    assert.match(problem?.fix ?? "", /Add a CAA record: name "@", flags 0, tag issue, value "ca\.example\.net"/);
+  });
+
+  it("tells of a critical tag, which no added record can help", () => {
+    const verdict = verify(subdomain, facts(here, { caa: caa({ flags: 128, tag: "tbs", value: "x" }) }));
+    assert.match(verdict.problems[0]?.fix ?? "", /^Delete the CAA record "@" with the unknown tag/);
+  });
+
+  it("sends to the operator where the authority has told no identity", () => {
+    const verdict = verify(
+      { ...subdomain, caaIdentities: [] },
+      facts(here, { caa: caa({ flags: 0, tag: "issue", value: "other.example" }) }),
+    );
+    assert.match(verdict.problems[0]?.fix ?? "", /ACME_CAA_IDENTITIES/);
+  });
+
+  it("holds the certificate back while its look-up fails, without blaming a record", () => {
+    const verdict = verify(subdomain, facts(here, { caa: [{ name: "www.example.com", lookup: failed }] }));
+    assert.equal(verdict.certificate, "unknown");
+    assert.equal(verdict.outcome, "verified");
+    assert.deepEqual(
+      verdict.problems.map(({ code }) => code),
+      ["lookup_failed"],
+    );
+  });
+
+  it("does not matter where no authority is set", () => {
+    const verdict = verify({ ...subdomain, caaIdentities: null }, facts(here, { caa: caa({ flags: 0, tag: "issue", value: ";" }) }));
+    assert.deepEqual(verdict, { outcome: "verified", certificate: "allowed", problems: [] });
+  });
+});
+
+describe("the status after a check", () => {
+  it("never changes by a look-up that failed, and never goes back to pending", () => {
+    const after = (["pending", "verified", "failing"] as const).map((status) =>
+      (["verified", "not_verified", "unknown"] as const).map((outcome) => statusAfter(status, outcome)),
+    );
+    assert.deepEqual(after, [
+      ["verified", "pending", "pending"],
+      ["verified", "failing", "verified"],
+      ["verified", "failing", "failing"],
+    ]);
+  });
+});

@@ -1,0 +1,125 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { chooseEncoding, etagOf, matchesAny, matchesStrongly, parseRange, type ByteRange } from "./conditions.ts";
+import { cacheControl, findFile, type Found } from "./files.ts";
+import { domainRedirect, httpsRedirect, type PublicPorts, type Redirect } from "./redirects.ts";
+import { parseHost, parseTarget, splitAbsoluteForm, type Target } from "./requests.ts";
+import type { Certificates, Challenges, Encoding, Manifest, PublishedFile, Sites } from "./site.ts";
+
+export type EdgeRequest = {
+  method: string;
+  url: string;
+  /** The Host header or `:authority`; undefined where there is none, or more than one. */
+  authority: string | undefined;
+  /** The name that the TLS connection was made for; undefined on plain HTTP. */
+  secureHost: string | undefined;
+  headers: IncomingHttpHeaders;
+};
+
+export type Body = { file: PublishedFile; encoding: Encoding | undefined; range: ByteRange | undefined };
+export type Answer = {
+  status: number;
+  headers: Record<string, string | number>;
+  /** The site that answers, where one does: removing it cuts the connection. */
+  host?: string;
+  body?: Body | string;
+};
+export type Served = { sites: Sites; certificates: Certificates; challenges: Challenges; ports: PublicPorts };
+
+const challengePath = "/.well-known/acme-challenge/";
+
+/** What a request is answered with. Decides everything and reads nothing but its arguments; the bytes follow in `send.ts`. */
+export function answer(request: EdgeRequest, served: Served): Answer {
+  const { authority = request.authority, target: url } = splitAbsoluteForm(request.url);
+  const host = parseHost(authority);
+  if (host === undefined) return text(400, "The Host of this request is not a host name.");
+  if (request.secureHost !== undefined && host !== request.secureHost) {
+    return text(421, "This connection was made for another name.");
+  }
+  const isChallenge = url.startsWith(challengePath);
+  const authorization = isChallenge ? served.challenges.http(host, url.slice(challengePath.length)) : undefined;
+  if (authorization !== undefined) return text(200, authorization);
+
+  const site = served.sites.get(host);
+  if (site === undefined || site.status === "suspended") return text(404, "There is no site at this address.");
+  const target = parseTarget(url);
+  if (target === undefined) return { ...text(400, "The path of this request is not one."), host };
+  if (site.status === "redirect") {
+    const redirect = isChallenge ? undefined : domainRedirect(site, target, served);
+    return { ...(redirect === undefined ? text(404, "There is no site at this address.") : redirectTo(redirect)), host };
+  }
+  const secure =
+    request.secureHost === undefined && !isChallenge ? httpsRedirect(host, target, served.certificates, served.ports) : undefined;
+  if (secure !== undefined) return { ...redirectTo(secure), host };
+  return { ...fromManifest(site.manifest, target, request), host };
+}
+
+function fromManifest(manifest: Manifest, target: Target, { method, headers }: EdgeRequest): Answer {
+  if (method !== "GET" && method !== "HEAD") {
+    const refused = text(405, "Published files are only read.");
+    return { ...refused, headers: { ...refused.headers, Allow: "GET, HEAD" } };
+  }
+  const found = findFile(manifest, target.path);
+  if (found.kind === "nothing") return text(404, "There is no such page on this site.");
+  if (found.kind === "folder") return redirectTo({ status: 301, location: found.location + target.query });
+  return fileAnswer(found, method, headers);
+}
+
+/** Preconditions in the order of RFC 9110, section 13.2.2. A part is always of the plain file; its tag is not that of a compressed form. */
+function fileAnswer({ file, path, status }: Extract<Found, { kind: "file" }>, method: string, asked: IncomingHttpHeaders): Answer {
+  const ifRange = asked["if-range"];
+  const partial = status === 200 && method === "GET" && (ifRange === undefined || ifRange === etagOf(file, undefined));
+  const range = partial && asked.range !== undefined ? parseRange(asked.range, file.size) : undefined;
+  const encoding = range === undefined ? chooseEncoding(asked["accept-encoding"], file) : undefined;
+  const etag = etagOf(file, encoding);
+  const headers = headersOf(file, path, encoding, etag);
+
+  if (status === 200) {
+    if (asked["if-match"] !== undefined && !matchesStrongly(asked["if-match"], etag)) return text(412, "The file is another one by now.");
+    if (asked["if-none-match"] !== undefined && matchesAny(asked["if-none-match"], etag)) return { status: 304, headers };
+  }
+  if (range === "unsatisfiable") {
+    const refused = text(416, "The file is shorter than that.");
+    return { ...refused, headers: { ...refused.headers, "Content-Range": `bytes */${file.size}` } };
+  }
+  headers["Content-Type"] = file.type;
+  if (encoding !== undefined) headers["Content-Encoding"] = encoding;
+  headers["Content-Length"] = range === undefined ? sizeOf(file, encoding) : range.end - range.start + 1;
+  if (range !== undefined) headers["Content-Range"] = `bytes ${range.start}-${range.end}/${file.size}`;
+  return { status: range === undefined ? status : 206, headers, body: { file, encoding, range } };
+}
+
+/** What a 304 repeats of the 200. */
+function headersOf(file: PublishedFile, path: string, encoding: Encoding | undefined, etag: string): Record<string, string | number> {
+  const headers: Record<string, string | number> = {
+    ETag: etag,
+    "Cache-Control": cacheControl(path),
+    "X-Content-Type-Options": "nosniff",
+    "Accept-Ranges": "bytes",
+  };
+  if (encoding !== undefined || file.encodings.br !== undefined || file.encodings.gzip !== undefined) headers.Vary = "Accept-Encoding";
+  return headers;
+}
+
+/** Bytes of the form that is sent. */
+export function sizeOf(file: PublishedFile, encoding: Encoding | undefined): number {
+  return (encoding === undefined ? undefined : file.encodings[encoding]) ?? file.size;
+}
+
+export function redirectTo({ status, location }: Redirect): Answer {
+  const { headers } = text(status, "");
+  return { status, headers: { ...headers, Location: location, "Cache-Control": "public, max-age=0, must-revalidate" } };
+}
+
+/** A short answer of the edge's own, which no cache keeps. */
+export function text(status: number, body: string): Answer {
+  return {
+    status,
+    headers: {
+      "Content-Type": "text/plain; charset=utf-8",
+      "Content-Length": Buffer.byteLength(body),
+      "Cache-Control": "no-store",
+      "X-Content-Type-Options": "nosniff",
+    },
+    body,
+  };
+}

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { chooseEncoding, etagOf, matchesAny, matchesStrongly, parseRange } from "./conditions.ts";
+
+const both = { hash: "ab".repeat(32), size: 100, type: "text/html", encodings: { br: 40, gzip: 50 } };
+const onlyGzip = { ...both, encodings: { gzip: 50 } };
+
+test("brotli is sent to whoever takes it, then gzip, then the plain file", () => {
+  const choices: [string | undefined, string | undefined][] = [
+    ["gzip, deflate, br, zstd", "br"],
+    ["BR;q=0.5, gzip", "br"],
+    ["gzip", "gzip"],
+    ["x-gzip", "gzip"],
+    ["*", "br"],
+    ["br;q=0, *", "gzip"],
+    ["br; q = 0.000, gzip;q=0.001", "gzip"],
+    ["*;q=0", undefined],
+    ["identity", undefined],
+    ["", undefined],
+    [undefined, undefined],
+    ["brx, gzipx", undefined],
+  ];
+  for (const [header, chosen] of choices) assert.equal(chooseEncoding(header, both), chosen, String(header));
+  assert.equal(chooseEncoding("br", onlyGzip), undefined);
+  assert.equal(chooseEncoding("br, gzip", onlyGzip), "gzip");
+});
+
+test("each form of a file has its own strong tag", () => {
+  const tags = [undefined, "br", "gzip"].map((encoding) => etagOf(both, encoding as "br" | "gzip" | undefined));
+  assert.equal(new Set(tags).size, 3);
+  for (const tag of tags) assert.match(tag, /^"[^"]+"$/);
+});
+
+test("If-None-Match compares weakly, If-Match strongly", () => {
+  assert.ok(matchesAny(`"x", W/"y"`, `"y"`));
+  assert.ok(matchesAny("*", `"y"`));
+  assert.ok(!matchesAny(`"x", "yy"`, `"y"`));
+  assert.ok(matchesStrongly(`"x", "y"`, `"y"`));
+  assert.ok(!matchesStrongly(`W/"y"`, `"y"`));
+});
+
+test("a single range is read to its last byte; any other header means the whole file", () => {
+  const ranges: [string, unknown][] = [
+    ["bytes=0-0", { start: 0, end: 0 }],
+    ["bytes=90-", { start: 90, end: 99 }],
+    ["bytes=90-1000", { start: 90, end: 99 }],
+    ["bytes=-10", { start: 90, end: 99 }],
+    ["bytes=-1000", { start: 0, end: 99 }],
+    ["Bytes=5-6", { start: 5, end: 6 }],
+    ["bytes=100-", "unsatisfiable"],
+    ["bytes=-0", "unsatisfiable"],
+    ["bytes=6-5", undefined],
+    ["bytes=0-1,3-4", undefined],
+    ["bytes=-", undefined],
+    ["bytes=a-b", undefined],
+    ["items=0-1", undefined],
+  ];
+  for (const [header, range] of ranges) assert.deepEqual(parseRange(header, 100), range, header);
+  assert.equal(parseRange("bytes=0-", 0), "unsatisfiable");
+});
+
+test("no range leaves the file", () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n }), fc.bigInt({ min: 0n }), fc.integer({ min: 1, max: 1e9 }), (first, last, size) => {
+      for (const header of [`bytes=${first}-${last}`, `bytes=${first}-`, `bytes=-${last}`]) {
+        const range = parseRange(header, size);
+        if (typeof range === "object") assert.ok(range.start >= 0 && range.start <= range.end && range.end < size, JSON.stringify(range));
+      }
+    }),
+  );
+});

@@ -1,0 +1,54 @@
+import type { Duplex } from "node:stream";
+
+export type Connections = {
+  /** Remembers a connection until it closes. */
+  track(socket: Duplex): void;
+  /** Notes which host a connection speaks to now. On plain HTTP that may change with each request. */
+  use(socket: Duplex, host: string): void;
+  /** Cuts every connection that speaks to a host, in the middle of an answer too, and tells how many. */
+  drop(host: string): number;
+  dropAll(): void;
+};
+
+export function trackConnections(): Connections {
+  const open = new Set<Duplex>();
+  const hosts = new WeakMap<Duplex, string>();
+  const byHost = new Map<string, Set<Duplex>>();
+
+  function forget(socket: Duplex): void {
+    const host = hosts.get(socket);
+    if (host === undefined) return;
+    const sockets = byHost.get(host);
+    sockets?.delete(socket);
+    if (sockets?.size === 0) byHost.delete(host);
+  }
+
+  function track(socket: Duplex): void {
+    open.add(socket);
+    socket.once("close", () => {
+      open.delete(socket);
+      forget(socket);
+    });
+  }
+
+  function use(socket: Duplex, host: string): void {
+    if (hosts.get(socket) === host || !open.has(socket)) return;
+    forget(socket);
+    hosts.set(socket, host);
+    const sockets = byHost.get(host);
+    if (sockets === undefined) byHost.set(host, new Set([socket]));
+    else sockets.add(socket);
+  }
+
+  function drop(host: string): number {
+    const sockets = [...(byHost.get(host) ?? [])];
+    for (const socket of sockets) socket.destroy();
+    return sockets.length;
+  }
+
+  function dropAll(): void {
+    for (const socket of open) socket.destroy();
+  }
+
+  return { track, use, drop, dropAll };
+}

@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
+import { connect, type Socket } from "node:net";
+import { test } from "node:test";
+import { connect as connectTls } from "node:tls";
+import { closed, exchangeRaw, fetchFrom, openTestEdge, throwAwayCertificate, type TestEdge } from "./edge.fixture.ts";
+import type { EdgeLimits } from "./limits.ts";
+
+const host = "www.example.com";
+
+async function withEdge(limits: Partial<EdgeLimits>, body: (edge: TestEdge) => Promise<void>): Promise<void> {
+  const edge = await openTestEdge({ limits });
+  try {
+    await edge.publish("plain.example", { "index.html": "x", "large.bin": Buffer.alloc(32_000_000) });
+    edge.sites.set(host, edge.sites.get("plain.example")!);
+    edge.certificates.set(host, throwAwayCertificate(host));
+    await body(edge);
+  } finally {
+    await edge.close(0);
+  }
+}
+
+const openPlain = async (edge: TestEdge): Promise<Socket> => {
+  const socket = connect(edge.addresses.http.port, "127.0.0.1");
+  await once(socket, "connect");
+  return socket;
+};
+
+const openSession = async (edge: TestEdge) => {
+  const options = { host: "127.0.0.1", servername: host, ca: edge.certificates.get(host)!.cert };
+  const session = connectHttp2(`https://${host}:${edge.addresses.https!.port}`, {
+    ...options,
+    createConnection: () => connectTls({ ...options, port: edge.addresses.https!.port, ALPNProtocols: ["h2"] }),
+  });
+  session.on("error", () => undefined);
+  await once(session, "remoteSettings");
+  return session;
+};
+
+/** Asks until the one place for a large file is free. */
+async function untilServed(edge: TestEdge, name: string): Promise<void> {
+  for (let status = 503; status !== 200;) ({ status } = await fetchFrom(edge, name, "/large.bin"));
+}
+
+test("headers over the limit are a 431", () =>
+  withEdge({}, async (edge) => {
+    const { port } = edge.addresses.http;
+    assert.match(await exchangeRaw(port, `GET / HTTP/1.1\r\nHost: plain.example\r\nX: ${"x".repeat(20_000)}\r\n\r\n`), /^HTTP\/1\.1 431 /);
+    assert.match(await exchangeRaw(port, `GET /${"x".repeat(20_000)} HTTP/1.1\r\nHost: plain.example\r\n\r\n`), /^HTTP\/1\.1 431 /);
+  }));
+
+test("whoever sends headers a byte at a time, or nothing after the handshake began, is cut", () =>
+  withEdge({ headersTimeoutMs: 50, timeoutCheckMs: 10, handshakeTimeoutMs: 50 }, async (edge) => {
+    assert.match(await exchangeRaw(edge.addresses.http.port, "GET / HTTP/1.1\r\nHost: plain"), /^HTTP\/1\.1 408 /);
+    assert.equal(await exchangeRaw(edge.addresses.https!.port, Buffer.of(0x16, 0x03)), "");
+  }));
+
+test("a reader that has stopped is cut, in the middle of a file", () =>
+  withEdge({ idleTimeoutMs: 300, openFilesMax: 1 }, async (edge) => {
+    await edge.publish("second.example", { "large.bin": Buffer.alloc(1_000_000, 1) });
+    const socket = await openPlain(edge);
+    socket.write("GET /large.bin HTTP/1.1\r\nHost: plain.example\r\n\r\n");
+    await once(socket, "readable");
+    await untilServed(edge, "second.example");
+    let received = 0;
+    socket.on("data", (chunk: Buffer) => (received += chunk.length));
+    await closed(socket);
+    assert.ok(received < 32_000_000, `${received} bytes came`);
+  }));
+
+test("connections above the limit are closed, those below are served", () =>
+  withEdge({ connectionsMax: 2 }, async (edge) => {
+    const held = [await openPlain(edge), await openPlain(edge)];
+    assert.equal(await exchangeRaw(edge.addresses.http.port, "GET / HTTP/1.1\r\nHost: plain.example\r\n\r\n"), "");
+    const socket = held[0]!;
+    socket.write("GET / HTTP/1.1\r\nHost: plain.example\r\nConnection: close\r\n\r\n");
+    assert.match(String((await once(socket, "data"))[0]), /^HTTP\/1\.1 200 /);
+  }));
+
+test("a client that opens and resets streams without end loses its connection", () =>
+  withEdge({ streamResetBurst: 20, streamResetsPerSecond: 1 }, async (edge) => {
+    const session = await openSession(edge);
+    const goaway = once(session, "goaway");
+    for (let count = 0; count < 100 && !session.closed; count += 1) {
+      const stream = session.request({ ":path": "/large.bin" });
+      stream.on("error", () => undefined);
+      stream.close(8);
+    }
+    await goaway;
+    session.destroy();
+    assert.equal((await fetchFrom(edge, "plain.example", "/")).status, 200);
+  }));
+
+test("HTTP/2 takes so many streams at once and so large headers, and says so", () =>
+  withEdge({ streamsMax: 7, headerBytesMax: 4096 }, async (edge) => {
+    const session = await openSession(edge);
+    assert.equal(session.remoteSettings.maxConcurrentStreams, 7);
+    assert.equal(session.remoteSettings.maxHeaderListSize, 4096);
+    const stream = session.request({ ":path": "/", "x-large": "x".repeat(8000) });
+    const [outcome] = (await Promise.race([once(stream, "response"), once(stream, "error")]).catch((error: unknown) => [
+      error,
+    ])) as unknown[];
+    assert.notEqual((outcome as Record<string, unknown>)[":status"], 200);
+    session.destroy();
+  }));
+
+test("a body that nobody asked for is not read: the answer ends the stream", () =>
+  withEdge({}, async (edge) => {
+    const session = await openSession(edge);
+    const stream = session.request({ ":path": "/", ":method": "POST" }, { endStream: false });
+    stream.on("error", () => undefined).resume();
+    stream.write(Buffer.alloc(1000));
+    const [headers] = (await once(stream, "response")) as [Record<string, unknown>];
+    assert.equal(headers[":status"], 405);
+    await once(stream, "close");
+    session.destroy();
+  }));
+
+test("large files beyond the limit of open ones are a 503 that says when to try again, and give their place back", () =>
+  withEdge({ openFilesMax: 1 }, async (edge) => {
+    await edge.publish("second.example", { "large.bin": Buffer.alloc(1_000_000, 1) });
+    const socket = await openPlain(edge);
+    socket.write("GET /large.bin HTTP/1.1\r\nHost: plain.example\r\n\r\n");
+    await once(socket, "readable");
+    const refused = await fetchFrom(edge, "second.example", "/large.bin");
+    assert.deepEqual([refused.status, refused.headers["retry-after"]], [503, "1"]);
+    assert.equal(
+      (await fetchFrom(edge, "plain.example", "/large.bin", { headers: { range: "bytes=0-9" } })).status,
+      206,
+      "the open one is shared",
+    );
+    edge.dropHost("plain.example");
+    await closed(socket);
+    await untilServed(edge, "second.example");
+  }));
+
+test("closing takes no new connection, and lets a running answer end", () =>
+  withEdge({}, async (edge) => {
+    const { port } = edge.addresses.http;
+    const running = await openPlain(edge);
+    running.write("GET /large.bin HTTP/1.1\r\nHost: plain.example\r\n\r\n");
+    await once(running, "readable");
+    const closing = edge.close(60_000);
+    await assert.rejects(once(connect(port, "127.0.0.1"), "connect"), { code: "ECONNREFUSED" });
+    let received = 0;
+    running.on("data", (chunk: Buffer) => (received += chunk.length));
+    await closed(running);
+    await closing;
+    assert.ok(received > 32_000_000);
+  }));
+
+test("closing cuts what has not ended when the grace is over", () =>
+  withEdge({}, async (edge) => {
+    const stalled = await openPlain(edge);
+    stalled.write("GET /large.bin HTTP/1.1\r\nHost: plain.example\r\n\r\n");
+    await once(stalled, "readable");
+    const session = await openSession(edge);
+    session.request({ ":path": "/large.bin" }).on("error", () => undefined);
+    await edge.close(1);
+    await closed(stalled);
+  }));

@@ -1,0 +1,215 @@
+import assert from "node:assert/strict";
+import { X509Certificate, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { connect as connectHttp2, type ClientHttp2Session, type OutgoingHttpHeaders } from "node:http2";
+import { connect as connectPlain } from "node:net";
+import { after, before, test } from "node:test";
+import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
+import { closed, fetchFrom, openTestEdge, throwAwayCertificate, type TestEdge } from "./edge.fixture.ts";
+
+const host = "www.example.com";
+const ticketSecret = randomBytes(32);
+const versions = ["TLSv1.2", "TLSv1.3"] as const;
+const large = Buffer.alloc(32_000_000, "x");
+let edge: TestEdge;
+
+before(async () => {
+  edge = await openTestEdge({ ticketSecret });
+});
+after(() => edge.close(0));
+
+async function serve(name: string, into = edge): Promise<void> {
+  await into.publish(name, { "index.html": `<p>${name}`, "large.bin": large });
+  into.certificates.set(name, throwAwayCertificate(name));
+}
+
+function remove(name: string): void {
+  edge.sites.delete(name);
+  edge.certificates.delete(name);
+  edge.dropHost(name);
+}
+
+/** A handshake that checks the certificate; what it was refused with, where it was. */
+async function handshake(servername: string, options: ConnectionOptions = {}, at = edge): Promise<TLSSocket> {
+  const ca = at.certificates.get(servername.toLowerCase().replace(/\.$/, ""))?.cert;
+  const socket = connect({
+    host: "127.0.0.1",
+    port: at.addresses.https!.port,
+    servername,
+    ...(ca === undefined ? {} : { ca }),
+    ...options,
+  });
+  await once(socket, "secureConnect");
+  return socket;
+}
+
+async function openHttp2(name: string): Promise<ClientHttp2Session> {
+  const socket = await handshake(name, { ALPNProtocols: ["h2"] });
+  const session = connectHttp2(`https://${name}`, { createConnection: () => socket });
+  session.on("error", () => undefined);
+  return session;
+}
+
+async function request(session: ClientHttp2Session, headers: OutgoingHttpHeaders, body?: Buffer) {
+  const stream = session.request(headers, { endStream: body === undefined });
+  if (body !== undefined) stream.write(body);
+  const [answered] = (await once(stream, "response")) as [Record<string, string | number>];
+  const bytes = Buffer.concat((await Array.fromAsync(stream)) as Buffer[]);
+  return { headers: answered, status: answered[":status"], body: bytes };
+}
+
+test("a site is served over HTTP/1.1 and HTTP/2 with its own certificate, whatever the spelling of SNI", async () => {
+  await serve(host);
+  const tls = { ca: edge.certificates.get(host)!.cert };
+  assert.equal((await fetchFrom(edge, host, "/", { tls })).body.toString(), `<p>${host}`);
+  const session = await openHttp2(host);
+  const { status, body, headers } = await request(session, { ":path": "/" });
+  assert.deepEqual([status, body.toString(), headers["x-content-type-options"]], [200, `<p>${host}`, "nosniff"]);
+  assert.ok((await request(session, { ":path": "/large.bin" })).body.equals(large));
+  assert.equal((await request(session, { ":path": "/large.bin", range: "bytes=5-9" })).body.toString(), "xxxxx");
+  assert.equal((await request(session, { ":path": "/", ":method": "HEAD" })).body.length, 0);
+  assert.equal((await request(session, { ":path": "/%2e%2e/x" })).status, 400);
+  session.close();
+  for (const spelling of ["WWW.Example.COM", "www.example.com."])
+    (await handshake(spelling, { checkServerIdentity: () => undefined })).destroy();
+});
+
+test("a name without a certificate, and no name at all, get a refused handshake", async () => {
+  await edge.publish("no-certificate.example", { "index.html": "x" });
+  const rejectUnauthorized = false;
+  for (const servername of ["unknown.example", "no-certificate.example", "localhost", "a..b", "x".repeat(255)]) {
+    await assert.rejects(handshake(servername, { rejectUnauthorized }), { code: /HANDSHAKE_FAILURE|ECONNRESET/ }, servername);
+  }
+  await assert.rejects(handshake("", { rejectUnauthorized }), { code: /HANDSHAKE_FAILURE/ });
+  await assert.rejects(handshake(host, { rejectUnauthorized, ALPNProtocols: ["imap"] }), { code: /NO_APPLICATION_PROTOCOL/ });
+});
+
+test("a certificate that cannot be used refuses its own name alone, and the log says so", async () => {
+  edge.certificates.set("broken.example", { cert: "nonsense", key: "nonsense" });
+  await assert.rejects(handshake("broken.example", { rejectUnauthorized: false }), { code: /HANDSHAKE_FAILURE/ });
+  assert.equal((edge.lines.at(-1) as { host: string }).host, "broken.example");
+  (await handshake(host)).destroy();
+});
+
+test("a request for another name than the connection's is misdirected", async () => {
+  await serve("other.example");
+  const tls = { ca: edge.certificates.get(host)!.cert, servername: host };
+  const { status, headers } = await fetchFrom(edge, "other.example", "/", { tls });
+  assert.deepEqual([status, headers.connection], [421, "close"]);
+  const session = await openHttp2(host);
+  assert.equal((await request(session, { ":path": "/", ":authority": "other.example" })).status, 421);
+  session.close();
+});
+
+test("a certificate is loaded once, however many handshakes wait for it, and a renewed one is in the next", async () => {
+  await serve("renewed.example");
+  const first = edge.certificates.get("renewed.example")!.cert;
+  const sockets = await Promise.all(Array.from({ length: 20 }, () => handshake("renewed.example")));
+  assert.equal(edge.loads.filter((id) => id === first).length, 1);
+  for (const socket of sockets) socket.destroy();
+  edge.certificates.set("renewed.example", throwAwayCertificate("renewed.example"));
+  const socket = await handshake("renewed.example");
+  assert.equal(socket.getPeerX509Certificate()?.toString(), new X509Certificate(edge.certificates.get("renewed.example")!.cert).toString());
+  socket.destroy();
+});
+
+for (const version of versions) {
+  const only = { minVersion: version, maxVersion: version };
+
+  test(`a tls-alpn-01 challenge is answered on ${version}, beside the name's own certificate or without one`, async () => {
+    await serve("alpn.example");
+    const rejectUnauthorized = false;
+    for (const name of ["alpn.example", "alpn-new.example"]) {
+      edge.alpnCertificates.set(name, throwAwayCertificate(name));
+      const socket = await handshake(name, { ...only, ALPNProtocols: ["acme-tls/1"], rejectUnauthorized });
+      assert.equal(socket.alpnProtocol, "acme-tls/1");
+      assert.equal(socket.getPeerX509Certificate()?.toString(), new X509Certificate(edge.alpnCertificates.get(name)!.cert).toString());
+      await closed(socket);
+    }
+    (await handshake("alpn.example", { ...only, ALPNProtocols: ["http/1.1"] })).destroy();
+    await refusesData("alpn-new.example", { ...only, rejectUnauthorized });
+    edge.alpnCertificates.clear();
+    await assert.rejects(handshake("alpn.example", { ...only, ALPNProtocols: ["acme-tls/1"], rejectUnauthorized }), {
+      code: /NO_APPLICATION_PROTOCOL/,
+    });
+  });
+
+  test(`a session is resumed on ${version}, on another node too, until the keys of its tickets are gone`, async () => {
+    await serve("resumed.example");
+    const twin = await openTestEdge({ ticketSecret });
+    twin.sites.set("resumed.example", edge.sites.get("resumed.example")!);
+    twin.certificates.set("resumed.example", edge.certificates.get("resumed.example")!);
+    const session = await takeSession("resumed.example", only);
+    for (const node of [edge, twin]) {
+      const socket = await handshake("resumed.example", { ...only, session }, node);
+      assert.equal(socket.isSessionReused(), true);
+      socket.destroy();
+    }
+    twin.now.ms += 12 * 60 * 60 * 1000;
+    const later = await handshake("resumed.example", { ...only, session }, twin);
+    assert.equal(later.isSessionReused(), false);
+    later.destroy();
+    await twin.close(0);
+  });
+
+  test(`a resumed session of a removed name is refused on ${version}`, async () => {
+    await serve("removed.example");
+    const ca = edge.certificates.get("removed.example")!.cert;
+    const session = await takeSession("removed.example", only);
+    const resumed = await handshake("removed.example", { ...only, session });
+    assert.equal(resumed.isSessionReused(), true);
+    resumed.destroy();
+    remove("removed.example");
+    await refusesData("removed.example", { ca, ...only, session });
+  });
+}
+
+/** Whether or not the handshake ends well, no byte of an answer comes. */
+async function refusesData(name: string, options: ConnectionOptions): Promise<void> {
+  const socket = connect({ host: "127.0.0.1", port: edge.addresses.https!.port, servername: name, ...options });
+  let received = 0;
+  socket.on("data", (chunk: Buffer) => (received += chunk.length));
+  socket.write(`GET / HTTP/1.1\r\nHost: ${name}\r\n\r\n`);
+  await closed(socket);
+  assert.equal(received, 0);
+}
+
+async function takeSession(name: string, options: ConnectionOptions): Promise<Buffer> {
+  const socket = await handshake(name, options);
+  socket.write(`GET / HTTP/1.1\r\nHost: ${name}\r\nConnection: close\r\n\r\n`);
+  let session = socket.getSession();
+  socket.on("session", (ticket) => {
+    session = ticket;
+  });
+  await closed(socket);
+  return session!;
+}
+
+test("a removed name is cut at once: kept-alive connections, HTTP/2, downloads and plain HTTP; others stay", async () => {
+  await serve("stays.example");
+  await serve("goes.example");
+  await edge.publish("plain.example", { "index.html": "x", "large.bin": large });
+  const idle = await handshake("goes.example");
+  const http2 = await openHttp2("goes.example");
+  assert.equal((await request(http2, { ":path": "/" })).status, 200);
+  const download = http2.request({ ":path": "/large.bin" });
+  download.on("error", () => undefined);
+  await once(download, "response");
+  const plain = connectPlain(edge.addresses.http.port, "127.0.0.1");
+  plain.write("GET /large.bin HTTP/1.1\r\nHost: plain.example\r\n\r\n");
+  await once(plain, "readable");
+  const other = await openHttp2("stays.example");
+
+  const cut = [closed(idle), once(http2, "close"), once(download, "close")];
+  remove("goes.example");
+  await Promise.all(cut);
+  remove("plain.example");
+  let received = 0;
+  plain.on("data", (chunk: Buffer) => (received += chunk.length));
+  await closed(plain);
+  assert.ok(received < large.length, `${received} bytes came`);
+  assert.equal((await request(other, { ":path": "/" })).status, 200);
+  other.close();
+  await assert.rejects(handshake("goes.example", { rejectUnauthorized: false }), { code: /HANDSHAKE_FAILURE/ });
+  assert.equal((await fetchFrom(edge, "plain.example", "/")).status, 404);
+});

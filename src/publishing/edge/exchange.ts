@@ -1,0 +1,72 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { answer, text, type Answer, type Served } from "./answer.ts";
+import type { Bodies } from "./bodies.ts";
+import type { Connections } from "./connections.ts";
+import { sendAnswer, type Incoming, type Outgoing } from "./send.ts";
+import type { Log } from "./site.ts";
+
+export type ExchangeParts = {
+  served: Served;
+  /** The name that a TLS connection was made for: the socket of HTTP/1.1, the session of HTTP/2. */
+  secureHosts: WeakMap<object, string>;
+  connections: Connections;
+  bodies: Bodies;
+  hotFileBytesMax: number;
+  log: Log;
+};
+
+export type Exchange = {
+  http1(request: IncomingMessage, response: ServerResponse): void;
+  http2(request: Http2ServerRequest, response: Http2ServerResponse): void;
+};
+
+/** Answers requests: reads one off its protocol, decides, sends. Whatever goes wrong on our side is a neutral 500 and a line in the log. */
+export function createExchange({ served, secureHosts, connections, bodies, hotFileBytesMax, log }: ExchangeParts): Exchange {
+  function http1(request: IncomingMessage, response: ServerResponse): void {
+    const { method = "", url = "", headers, socket } = request;
+    const authority = hostHeaders(request) > 1 ? undefined : headers.host;
+    void attempt(request, response, () => {
+      const reply = answer({ method, url, authority, secureHost: secureHosts.get(socket), headers }, served);
+      if (reply.host !== undefined) connections.use(socket, reply.host);
+      return reply;
+    });
+  }
+
+  function http2(request: Http2ServerRequest, response: Http2ServerResponse): void {
+    const { method, url, headers, stream } = request;
+    const { session } = stream;
+    if (session === undefined) return;
+    const named = headers[":authority"];
+    const authority = named !== undefined && headers.host !== undefined && headers.host !== named ? undefined : (named ?? headers.host);
+    void attempt(request, response, () => answer({ method, url, authority, secureHost: secureHosts.get(session), headers }, served));
+  }
+
+  async function attempt(request: Incoming, response: Outgoing, decide: () => Answer): Promise<void> {
+    try {
+      await sendAnswer(decide(), request, response, bodies, hotFileBytesMax);
+    } catch (error) {
+      if (isLostConnection(error)) return;
+      log.error({ err: error }, "a request to a published site failed");
+      if (response.headersSent) response.destroy();
+      else await sendAnswer(text(500, "Something went wrong on our side."), request, response, bodies, hotFileBytesMax);
+    }
+  }
+
+  return { http1, http2 };
+}
+
+/** Node hands over the first of several Host headers; which one was meant is anybody's guess (RFC 9112, section 3.2). */
+function hostHeaders({ rawHeaders }: IncomingMessage): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!;
+    if (name.length === 4 && name.toLowerCase() === "host") count += 1;
+  }
+  return count;
+}
+
+function isLostConnection(error: unknown): boolean {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  return ["ERR_STREAM_PREMATURE_CLOSE", "ERR_HTTP2_INVALID_STREAM", "ERR_STREAM_DESTROYED", "ECONNRESET", "EPIPE"].includes(code);
+}

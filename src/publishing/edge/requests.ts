@@ -1,0 +1,72 @@
+export type Target = {
+  /** Decoded once, NFC, without the leading slash. */
+  path: string;
+  /** As it was sent, with anything outside of printable ASCII escaped; begins with one slash. For redirects. */
+  rawPath: string;
+  /** With its question mark, or empty. */
+  query: string;
+};
+
+const label = "[a-z0-9_-]{1,63}";
+const hostPattern = new RegExp(`^${label}(?:\\.${label})*$`);
+const ipv6Pattern = /^\[[0-9a-f:.]{2,45}\]$/;
+const hostLengthMax = 253;
+
+/**
+ * The host that a Host header or `:authority` names: lower case, without port and final dot (RFC 9110, section 7.2). Undefined where it
+ * is not one: empty, too long, with user information, not ASCII. An IP literal is a host like any other, which nobody publishes at.
+ */
+export function parseHost(authority: string | undefined): string | undefined {
+  if (authority === undefined || authority.length > hostLengthMax + 8) return undefined;
+  const port = /:(\d{0,5})$/.exec(authority);
+  const name = (port === null ? authority : authority.slice(0, port.index)).toLowerCase();
+  if (port !== null && Number(port[1]) > 65_535) return undefined;
+  if (ipv6Pattern.test(name)) return name;
+  return normaliseName(name);
+}
+
+/** A name from SNI, which arrives as it was typed: lower case, without the final dot. Undefined where it is no host name. */
+export function normaliseName(name: string): string | undefined {
+  const plain = (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase();
+  return plain.length <= hostLengthMax && hostPattern.test(plain) ? plain : undefined;
+}
+
+/** In the absolute form (`GET http://host/path`) the target's host counts, not the header's (RFC 9112, section 3.2.2). */
+export function splitAbsoluteForm(url: string): { authority: string | undefined; target: string } {
+  const absolute = /^https?:\/\/([^/?#]*)/i.exec(url);
+  if (absolute === null) return { authority: undefined, target: url };
+  const rest = url.slice(absolute[0].length);
+  return { authority: absolute[1], target: rest.startsWith("/") ? rest : `/${rest}` };
+}
+
+/**
+ * Splits and decodes a request target. Undefined where its path cannot name a published file: broken escapes, escaped slashes,
+ * backslashes, control characters, `.` and `..` in any spelling. Escapes are decoded once; `%252e` is the file called `%2e`.
+ */
+export function parseTarget(url: string): Target | undefined {
+  const end = /[?#]/.exec(url)?.index ?? url.length;
+  const query = url[end] === "?" ? escapeOutsideAscii(url.slice(end).split("#", 1)[0]!) : "";
+  const rawPath = escapeOutsideAscii(url.slice(0, end));
+  if (!rawPath.startsWith("/") || /%2f/i.test(rawPath)) return undefined;
+  const path = decodeOnce(rawPath)?.normalize("NFC").slice(1);
+  if (path === undefined || /[\p{Cc}\\]/u.test(path) || /(?:^|\/)\.\.?(?:\/|$)/.test(path)) return undefined;
+  return { path, rawPath, query };
+}
+
+function decodeOnce(path: string): string | undefined {
+  try {
+    return path.includes("%") ? decodeURIComponent(path) : path;
+  } catch {
+    return undefined;
+  }
+}
+
+/** HTTP/1 hands over raw bytes as Latin-1, HTTP/2 as UTF-8. Written back into a header they would be neither. */
+function escapeOutsideAscii(text: string): string {
+  if (!/[^\u0021-\u007e]/.test(text)) return text;
+  const latin1 = !/[\u0100-\uffff]/.test(text);
+  const bytes = Buffer.from(text, latin1 ? "latin1" : "utf8");
+  return Array.from(bytes, (byte) =>
+    byte > 0x20 && byte < 0x7f ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`,
+  ).join("");
+}

@@ -1,0 +1,178 @@
+import type { Database } from "../../platform/db/database.ts";
+import type { Change } from "../../platform/jobs/changes.ts";
+import { decryptSecret, type SecretsKeys } from "../certificates/certificates.ts";
+import { findCertificateById } from "../certificates/certificates.store.ts";
+import type { KeyPair, Site } from "../edge/edge.ts";
+import { manifestFromText, type Manifest } from "../projects/projects.ts";
+import { readChallenges, readDomains, readProjects, type DomainRow, type ProjectRow } from "./hosts.store.ts";
+
+export type HostParts = {
+  db: Database;
+  keys: SecretsKeys;
+  platformDomain: string;
+  /** The operator's wildcard for the platform's own names. */
+  platformCertificate: KeyPair | null;
+  /** Cuts the connections that speak to a host which is not served, or not by the same project, any more. */
+  drop: (host: string) => void;
+};
+
+type Project = { accountId: number; host: string; site: Site | undefined };
+type Domain = DomainRow & { site: Site | undefined };
+type Challenge = { tokens: Map<string, string>; pair: KeyPair | undefined };
+
+const platformCertificateId = "platform";
+
+/**
+ * Which host is served how: the edge asks at every request and handshake and is answered from memory. Read once at the start, then kept up by
+ * changes, one after another, so that what was read last always wins. When `take` resolves, nothing of what has gone is served here.
+ */
+export async function openHosts({ db, keys, platformDomain, platformCertificate, drop }: HostParts) {
+  const projects = new Map<number, Project>();
+  const slugs = new Map<string, number>();
+  const domains = new Map<string, Domain>();
+  const domainsOf = new Map<number, Set<string>>();
+  const projectsOf = new Map<number, Set<number>>();
+  const challenges = new Map<string, Challenge>();
+  let taking: Promise<void> = Promise.resolve();
+
+  function site(host: string): Site | undefined {
+    const domain = domains.get(host);
+    if (domain === undefined) return projects.get(slugs.get(host) ?? 0)?.site;
+    if (domain.suspended) return suspended;
+    if (domain.redirect === null) return projects.get(domain.projectId)?.site;
+    // A target that has come to another project is not where the owner of this name sends people.
+    return domains.get(domain.redirect.to)?.projectId === domain.projectId ? domain.site : undefined;
+  }
+
+  function currentCertificate(host: string): string | undefined {
+    const domain = domains.get(host);
+    if (domain !== undefined) return domain.suspended || domain.certificateId === null ? undefined : String(domain.certificateId);
+    return platformCertificate !== null && slugs.has(host) ? platformCertificateId : undefined;
+  }
+
+  async function loadCertificate(id: string): Promise<KeyPair | undefined> {
+    if (id === platformCertificateId) return platformCertificate ?? undefined;
+    const certificate = await findCertificateById(db, Number(id));
+    return certificate === null ? undefined : { cert: certificate.chain, key: decryptSecret(keys, certificate.key, certificate.hostname) };
+  }
+
+  function take(change: Change): Promise<void> {
+    const taken = taking.then(() => read(change));
+    taking = taken.catch(() => undefined); // told to who announced it
+    return taken;
+  }
+
+  async function read(change: Change): Promise<void> {
+    if ("hostname" in change) {
+      setDomains(domains.has(change.hostname) ? [change.hostname] : [], await readDomains(db, change));
+      await readChallengesOf(change.hostname);
+      return;
+    }
+    const known = "projectId" in change ? [change.projectId] : [...(projectsOf.get(change.accountId) ?? [])];
+    const [rows, domainRows] = [await readProjects(db, change), await readDomains(db, change)];
+    const own = known.filter((id) => projects.get(id)?.accountId === change.accountId);
+    setDomains(
+      own.flatMap((id) => [...(domainsOf.get(id) ?? [])]),
+      domainRows,
+    );
+    setProjects(own, rows);
+  }
+
+  function setProjects(known: number[], rows: ProjectRow[]): void {
+    for (const row of rows) setProject(row);
+    const there = new Set(rows.map(({ id }) => id));
+    for (const id of known) if (!there.has(id)) forgetProject(id);
+  }
+
+  function setProject({ id, accountId, slug, manifest }: ProjectRow): void {
+    const host = `${slug}.${platformDomain}`;
+    const before = projects.get(id);
+    projects.set(id, { accountId, host, site: manifest === null ? undefined : liveSite(manifest) });
+    slugs.set(host, id);
+    within(projectsOf, accountId).add(id);
+    if (before !== undefined && before.host !== host) forgetSlug(before.host, id);
+  }
+
+  function forgetProject(id: number): void {
+    const project = projects.get(id);
+    if (project === undefined) return;
+    projects.delete(id);
+    projectsOf.get(project.accountId)?.delete(id);
+    forgetSlug(project.host, id);
+  }
+
+  function forgetSlug(host: string, id: number): void {
+    if (slugs.get(host) === id) slugs.delete(host);
+    drop(host);
+  }
+
+  function setDomains(known: string[], rows: DomainRow[]): void {
+    for (const row of rows) setDomain(row);
+    const there = new Set(rows.map(({ hostname }) => hostname));
+    for (const hostname of known) if (!there.has(hostname)) forgetDomain(hostname);
+  }
+
+  function setDomain(row: DomainRow): void {
+    const before = domains.get(row.hostname);
+    if (before !== undefined && before.projectId !== row.projectId) forgetDomain(row.hostname);
+    const { redirect } = row;
+    const code = redirect?.status as 301 | 302 | 307 | 308;
+    domains.set(row.hostname, { ...row, site: redirect === null ? undefined : { status: "redirect", to: redirect.to, code } });
+    within(domainsOf, row.projectId).add(row.hostname);
+    if (row.suspended && before?.suspended === false) drop(row.hostname);
+  }
+
+  function forgetDomain(hostname: string): void {
+    const domain = domains.get(hostname);
+    if (domain === undefined) return;
+    domains.delete(hostname);
+    domainsOf.get(domain.projectId)?.delete(hostname);
+    drop(hostname);
+  }
+
+  async function readChallengesOf(hostname?: string): Promise<void> {
+    const rows = await readChallenges(db, hostname);
+    if (hostname !== undefined) challenges.delete(hostname);
+    for (const row of rows) {
+      const one = challenges.get(row.hostname) ?? { tokens: new Map<string, string>(), pair: undefined };
+      one.tokens.set(row.token, row.keyAuthorization);
+      if (row.certificate !== null && row.certificateKey !== null) {
+        one.pair = { cert: row.certificate, key: decryptSecret(keys, row.certificateKey, row.hostname) };
+      }
+      challenges.set(row.hostname, one);
+    }
+  }
+
+  setDomains([], await readDomains(db, undefined));
+  setProjects([], await readProjects(db, undefined));
+  await readChallengesOf();
+
+  return {
+    sites: { get: site },
+    certificates: { current: currentCertificate, load: loadCertificate },
+    challenges: {
+      http: (host: string, token: string) => challenges.get(host)?.tokens.get(token),
+      tlsAlpn: (host: string) => challenges.get(host)?.pair,
+    },
+    take,
+  };
+}
+
+const suspended: Site = { status: "suspended" };
+
+/** Its manifest is read at its first use: most of a large platform's sites are asked for seldom. */
+function liveSite(text: string): Site {
+  let manifest: Manifest | undefined;
+  return {
+    status: "live",
+    get manifest() {
+      return (manifest ??= manifestFromText(text));
+    },
+  };
+}
+
+function within<K, V>(map: Map<K, Set<V>>, key: K): Set<V> {
+  const set = map.get(key) ?? new Set<V>();
+  map.set(key, set);
+  return set;
+}

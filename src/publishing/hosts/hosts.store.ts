@@ -1,0 +1,85 @@
+import sql, { empty, type Sql } from "sql-template-tag";
+import type { Queryable } from "../../platform/db/database.ts";
+import { paidPlans } from "../domains/domains.ts";
+
+export type ProjectRow = { accountId: number; id: number; slug: string; manifest: string | null };
+
+/** A custom domain that was verified once; `suspended` while its account's plan has none. */
+export type DomainRow = {
+  hostname: string;
+  accountId: number;
+  projectId: number;
+  redirect: { to: string; status: number } | null;
+  certificateId: number | null;
+  suspended: boolean;
+};
+
+export type ChallengeRow = {
+  hostname: string;
+  token: string;
+  keyAuthorization: string;
+  certificate: string | null;
+  certificateKey: string | null;
+};
+
+/** Which part of the map is read: all of it, or what a change names. */
+export type Scope = { accountId: number; projectId?: number } | { hostname: string } | undefined;
+
+export async function readProjects(db: Queryable, scope: Exclude<Scope, { hostname: string }>): Promise<ProjectRow[]> {
+  const one = scope?.projectId === undefined ? empty : sql` AND p.id = ${scope.projectId}`;
+  const rows = await db.query<{ account_id: number; id: number; slug: string; manifest: string | null }>(sql`
+    SELECT p.account_id, p.id, p.slug, d.manifest FROM projects p
+    LEFT JOIN deployments d ON d.account_id = p.account_id AND d.id = p.deployment_id AND d.status = 'ready'
+    ${scope === undefined ? empty : sql`WHERE p.account_id = ${scope.accountId}${one}`}`);
+  return rows.map((row) => ({ accountId: row.account_id, id: row.id, slug: row.slug, manifest: row.manifest }));
+}
+
+export async function readDomains(db: Queryable, scope: Scope): Promise<DomainRow[]> {
+  const rows = await db.query<{
+    hostname: string;
+    account_id: number;
+    project_id: number;
+    redirect_to: string | null;
+    redirect_status: number | null;
+    certificate_id: number | null;
+    plan: string;
+  }>(sql`
+    SELECT d.hostname, d.account_id, d.project_id, d.redirect_to, d.redirect_status, d.certificate_id, a.plan
+    FROM domains d JOIN accounts a ON a.id = d.account_id WHERE d.status IN ('verified', 'failing')${within(scope)}`);
+  return rows.map((row) => ({
+    hostname: row.hostname,
+    accountId: row.account_id,
+    projectId: row.project_id,
+    redirect: row.redirect_to === null ? null : { to: row.redirect_to, status: Number(row.redirect_status) },
+    certificateId: row.certificate_id,
+    suspended: !paidPlans.has(row.plan),
+  }));
+}
+
+function within(scope: Scope): Sql {
+  if (scope === undefined) return empty;
+  if ("hostname" in scope) return sql` AND d.hostname = ${scope.hostname}`;
+  return scope.projectId === undefined
+    ? sql` AND d.account_id = ${scope.accountId}`
+    : sql` AND d.account_id = ${scope.accountId} AND d.project_id = ${scope.projectId}`;
+}
+
+/** The challenges of one name, or of all. */
+export async function readChallenges(db: Queryable, hostname?: string): Promise<ChallengeRow[]> {
+  const rows = await db.query<{
+    hostname: string;
+    token: string;
+    key_authorization: string;
+    certificate: string | null;
+    certificate_key: string | null;
+  }>(sql`
+    SELECT hostname, token, key_authorization, certificate, certificate_key FROM challenges
+    ${hostname === undefined ? empty : sql`WHERE hostname = ${hostname}`}`);
+  return rows.map((row) => ({
+    hostname: row.hostname,
+    token: row.token,
+    keyAuthorization: row.key_authorization,
+    certificate: row.certificate,
+    certificateKey: row.certificate_key,
+  }));
+}

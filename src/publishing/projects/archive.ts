@@ -1,0 +1,183 @@
+import { rm } from "node:fs/promises";
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import { extract, type Extract, type Header } from "tar-stream";
+import { Problem } from "../../platform/problem.ts";
+import { createPathSet, publishedPath, quoted } from "./archive-paths.ts";
+import { compressFile, compressionEffort, openIncoming, publishFile, stageFile, syncContentFolders, type StagedFile } from "./content.ts";
+import { contentTypeOf, isCompressible } from "./content-types.ts";
+import type { Manifest } from "./manifest.ts";
+import { parseProjectFile, projectFileBytesMax, projectFileName, type ProjectFile } from "./project-file.ts";
+
+const oneMiB = 1024 * 1024;
+
+export type ArchiveLimits = { packedBytesMax: number; unpackedBytesMax: number; filesMax: number; fileBytesMax: number };
+/** Decisions, part 5. */
+export const archiveLimits: ArchiveLimits = {
+  packedBytesMax: 50 * oneMiB,
+  unpackedBytesMax: 200 * oneMiB,
+  filesMax: 2000,
+  fileBytesMax: 25 * oneMiB,
+};
+
+/** Tar headers, padding and what follows the last entry: all that is not a file's content. */
+const framingBytesMax = 32 * oneMiB;
+const compressedAtOnce = 2;
+const publishedAtOnce = 8;
+const compressedFromBytes = 512;
+
+export type UnpackedArchive = { projectFile: ProjectFile; manifest: Manifest; files: number; bytes: number };
+
+/**
+ * Unpacks a gzipped tar into the content folder and tells what it holds. Nothing in the archive chooses a name on the disk. A refusal is
+ * a `Problem` whose message says which entry and what to change, raised at the first entry that breaks a rule: a bomb is given up as
+ * soon as it passes a limit, and nothing but its own incoming folder was written. At most two files are compressed at a time; run one
+ * archive at a time.
+ */
+export async function unpackArchive(packed: Readable, folder: string, limits: ArchiveLimits = archiveLimits): Promise<UnpackedArchive> {
+  const incoming = await openIncoming(folder);
+  try {
+    const { projectFile, staged } = await stageEntries(packed, incoming, limits);
+    const manifest = await publishStaged(staged, folder, incoming);
+    return { projectFile, manifest, files: manifest.size, bytes: sum(Array.from(manifest.values(), (file) => file.size)) };
+  } finally {
+    await rm(incoming, { recursive: true, force: true });
+  }
+}
+
+async function stageEntries(
+  packed: Readable,
+  incoming: string,
+  limits: ArchiveLimits,
+): Promise<{ projectFile: ProjectFile; staged: Map<string, StagedFile> }> {
+  const tar = extract();
+  const unpacking = pipeline(
+    packed,
+    (source: AsyncIterable<Uint8Array>) => limitPacked(source, limits.packedBytesMax),
+    createGunzip(),
+    (source: AsyncIterable<Uint8Array>) => limitUnpacked(source, limits.unpackedBytesMax),
+    tar,
+  );
+  unpacking.catch(() => undefined);
+  try {
+    const entries = await readEntries(tar, incoming, limits);
+    await unpacking;
+    return entries;
+  } catch (error) {
+    tar.destroy();
+    const reason =
+      error instanceof Problem
+        ? error
+        : await unpacking.then(
+            () => error,
+            (cause: unknown) => cause,
+          );
+    throw asRefusal(reason);
+  }
+}
+
+async function readEntries(tar: Extract, incoming: string, limits: ArchiveLimits) {
+  const paths = createPathSet();
+  const staged = new Map<string, StagedFile>();
+  let projectFile: ProjectFile | undefined;
+  let bytes = 0;
+  for await (const entry of tar) {
+    const path = publishedPath(entry.header.name);
+    refuseOtherTypes(entry.header, path);
+    if (entry.header.type === "directory") {
+      if (path !== "") paths.addFolder(path);
+      entry.resume();
+      continue;
+    }
+    paths.addFile(path);
+    const { size } = entry.header;
+    bytes += size;
+    if (size > limits.fileBytesMax) refuse(`${quoted(path)} has ${inMiB(size)}; the limit is ${inMiB(limits.fileBytesMax)} a file.`);
+    if (bytes > limits.unpackedBytesMax) refuseUnpacked(limits.unpackedBytesMax);
+    if (path === projectFileName) {
+      if (size > projectFileBytesMax) refuse(`${projectFileName} has ${inMiB(size)}; the limit is ${projectFileBytesMax / 1024} KiB.`);
+      projectFile = parseProjectFile(Buffer.concat(await Array.fromAsync(entry as AsyncIterable<Uint8Array>)));
+    } else {
+      if (staged.size === limits.filesMax) refuse(`The archive has more than ${limits.filesMax} files.`);
+      staged.set(path, await stageFile(incoming, entry as AsyncIterable<Uint8Array>));
+    }
+  }
+  return { projectFile: projectFile ?? refuseMissing(staged), staged };
+}
+
+function refuseOtherTypes(header: Header, path: string): void {
+  if (header.type === "directory" || (header.type === "file" && path !== "")) return;
+  if (header.type === "symlink" || header.type === "link") refuse(`${quoted(path)} is a link. Put the file itself in its place.`);
+  refuse(`${quoted(path)} is neither a file nor a folder (${(header.type as string | null) ?? "an unknown kind"}). Leave it out.`);
+}
+
+function refuseMissing(staged: Map<string, StagedFile>): never {
+  const nested = [...staged.keys()].find((path) => path.toLowerCase().endsWith(projectFileName));
+  const found =
+    nested === undefined ? "" : ` There is ${quoted(nested)}: pack what is inside the folder, not the folder, in this spelling.`;
+  refuse(`The archive has no ${projectFileName} at its top.${found}`);
+}
+
+async function publishStaged(staged: Map<string, StagedFile>, folder: string, incoming: string): Promise<Manifest> {
+  const manifest: Manifest = new Map();
+  for (const [path, { hash, size }] of staged) manifest.set(path, { hash, size, type: contentTypeOf(path), encodings: {} });
+  const unique = new Map(Array.from(staged.values(), (file) => [file.hash, file]));
+  await eachAtOnce(publishedAtOnce, unique.values(), (file) => publishFile(folder, file));
+
+  const compressible = [...manifest.values()].filter((file) => file.size >= compressedFromBytes && isCompressible(file.type));
+  const effort = compressionEffort(sum(compressible.map((file) => file.size)));
+  const byHash = Map.groupBy(compressible, (file) => file.hash);
+  await eachAtOnce(compressedAtOnce, byHash.values(), async (same) => {
+    const encodings = await compressFile(folder, incoming, same[0]!, effort);
+    for (const file of same) file.encodings = encodings;
+  });
+  await syncContentFolders(folder, unique.keys());
+  return manifest;
+}
+
+async function eachAtOnce<T>(atOnce: number, items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
+  const queue = items[Symbol.iterator]();
+  const worker = async (): Promise<void> => {
+    for (let next = queue.next(); !next.done; next = queue.next()) await work(next.value);
+  };
+  const ended = await Promise.allSettled(Array.from({ length: atOnce }, worker));
+  for (const end of ended) if (end.status === "rejected") throw end.reason;
+}
+
+async function* limitPacked(source: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of source) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw new Problem("payload_too_large", `The archive is larger than ${inMiB(bytesMax)} packed.`);
+    yield chunk;
+  }
+}
+
+async function* limitUnpacked(source: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of source) {
+    bytes += chunk.length;
+    if (bytes > bytesMax + framingBytesMax) refuseUnpacked(bytesMax);
+    yield chunk;
+  }
+}
+
+function asRefusal(error: unknown): unknown {
+  const { code = "", message } = error as NodeJS.ErrnoException;
+  if (code.startsWith("Z_"))
+    return new Problem("invalid_request", "The archive is not whole gzip. Pack it with `tar -czf`, and send all of it.");
+  const broken = /invalid tar header|unexpected end of data|header exceeds max size|invalid header/i.test(message);
+  return broken ? new Problem("invalid_request", "The gzip holds no tar that can be read. Pack it with `tar -czf`.") : error;
+}
+
+function refuseUnpacked(bytesMax: number): never {
+  refuse(`The archive is larger than ${inMiB(bytesMax)} unpacked.`);
+}
+
+function refuse(why: string): never {
+  throw new Problem("invalid_request", why);
+}
+
+const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
+const inMiB = (bytes: number): string => `${Math.ceil((bytes / oneMiB) * 10) / 10} MiB`;

@@ -1,0 +1,21 @@
+import mime from "mime";
+
+const unknownType = "application/octet-stream";
+const textOutsideText =
+  /^(?:application\/(?:[\w.-]+\+)?(?:json|xml)|application\/(?:wasm|rtf|javascript)|image\/(?:svg\+xml|bmp|vnd\.microsoft\.icon)|font\/(?:ttf|otf))$/;
+
+/**
+ * The Content-Type that a published path is served with, told by its extension alone: the bytes are never sniffed, so what a browser
+ * runs is what the owner named. Text is UTF-8; an unknown extension is `application/octet-stream`.
+ */
+export function contentTypeOf(path: string): string {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const type = (name.includes(".", 1) && mime.getType(name)) || unknownType;
+  return type.startsWith("text/") ? `${type}; charset=utf-8` : type;
+}
+
+/** Whether brotli and gzip are worth their time on this Content-Type. Images, video, archives and WOFF are compressed already. */
+export function isCompressible(contentType: string): boolean {
+  const [type = ""] = contentType.split(";", 1);
+  return type.startsWith("text/") || textOutsideText.test(type) || type.endsWith("+json");
+}

@@ -1,0 +1,125 @@
+import { createHash, randomUUID } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { constants, createBrotliCompress, createGzip } from "node:zlib";
+
+/**
+ * The folder of published bytes. A file lies at `ab/abcdef…`, named by the SHA-256 of its plain bytes, its compressed forms beside it.
+ * Whatever has its final name is whole and on the disk: it was written under another name, synced, then renamed. So files never change,
+ * equal files of all projects are one, and a process that dies leaves nothing but its own folder under `incoming`.
+ */
+export type Encoding = "br" | "gzip";
+export type StagedFile = { temporary: string; hash: string; size: number };
+/** Bytes of each compressed form that was worth keeping. */
+export type Encodings = Partial<Record<Encoding, number>>;
+
+const encodings: Encoding[] = ["br", "gzip"];
+const suffixes = { br: ".br", gzip: ".gz" };
+const keptBelow = 0.95;
+const oneMiB = 1024 * 1024;
+
+export function contentPath(folder: string, hash: string, encoding?: Encoding): string {
+  return join(folder, hash.slice(0, 2), encoding === undefined ? hash : hash + suffixes[encoding]);
+}
+
+/** Makes a private folder for one upload; the caller removes it when done. */
+export async function openIncoming(folder: string): Promise<string> {
+  const incoming = join(folder, "incoming", randomUUID());
+  await mkdir(incoming, { recursive: true });
+  return incoming;
+}
+
+/** Removes what uploads of an earlier process left behind. Only at start, while none is running. */
+export async function clearIncoming(folder: string): Promise<void> {
+  await rm(join(folder, "incoming"), { recursive: true, force: true });
+}
+
+/** Writes `source` under a temporary name and tells its SHA-256. Nothing is published yet. */
+export async function stageFile(incoming: string, source: AsyncIterable<Uint8Array>): Promise<StagedFile> {
+  const temporary = join(incoming, randomUUID());
+  const hash = createHash("sha256");
+  let size = 0;
+  async function* hashed(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of source) {
+      hash.update(chunk);
+      size += chunk.length;
+      yield chunk;
+    }
+  }
+  await pipeline(hashed, createWriteStream(temporary, { flags: "wx" }));
+  return { temporary, hash: hash.digest("hex"), size };
+}
+
+/** Gives a staged file its final name, unless the same bytes have it already. */
+export async function publishFile(folder: string, staged: StagedFile): Promise<void> {
+  await settle(staged.temporary, contentPath(folder, staged.hash));
+}
+
+/** How hard to compress a deployment of so many compressible bytes: a few seconds of one core at most, however large it is. */
+export function compressionEffort(bytes: number): { brotli: number; gzip: number } {
+  if (bytes <= 4 * oneMiB) return { brotli: 11, gzip: 9 };
+  return bytes <= 32 * oneMiB ? { brotli: 8, gzip: 9 } : { brotli: 5, gzip: 6 };
+}
+
+/** Makes the compressed forms of a published file, on zlib's threads, and keeps those that save a twentieth or more. */
+export async function compressFile(
+  folder: string,
+  incoming: string,
+  file: { hash: string; size: number },
+  effort: { brotli: number; gzip: number },
+): Promise<Encodings> {
+  const kept: Encodings = {};
+  for (const encoding of encodings) {
+    const path = contentPath(folder, file.hash, encoding);
+    const size = (await sizeOf(path)) ?? (await compress(contentPath(folder, file.hash), path, encoding));
+    if (size !== undefined) kept[encoding] = size;
+  }
+  return kept;
+
+  async function compress(plain: string, path: string, encoding: Encoding): Promise<number | undefined> {
+    const temporary = join(incoming, randomUUID());
+    await pipeline(createReadStream(plain), compressor(encoding, file.size, effort), createWriteStream(temporary, { flags: "wx" }));
+    const { size } = await stat(temporary);
+    if (size > file.size * keptBelow) return undefined;
+    await settle(temporary, path);
+    return size;
+  }
+}
+
+function compressor(encoding: Encoding, size: number, effort: { brotli: number; gzip: number }) {
+  if (encoding === "gzip") return createGzip({ level: effort.gzip });
+  return createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: effort.brotli, [constants.BROTLI_PARAM_SIZE_HINT]: size } });
+}
+
+async function settle(temporary: string, path: string): Promise<void> {
+  if ((await sizeOf(path)) !== undefined) return;
+  await syncPath(temporary);
+  await mkdir(dirname(path), { recursive: true });
+  await rename(temporary, path);
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  return (await stat(path).catch(ignoreMissing))?.size;
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT") throw error;
+}
+
+/** Waits until the names in the folders of these hashes are on the disk, so that a manifest never outlives its files. */
+export async function syncContentFolders(folder: string, hashes: Iterable<string>): Promise<void> {
+  const folders = new Set(Array.from(hashes, (hash) => dirname(contentPath(folder, hash))));
+  for (const path of folders) await syncPath(path);
+  await syncPath(folder);
+}
+
+async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,89 @@
+import { createReadStream } from "node:fs";
+import { rm } from "node:fs/promises";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database, Transaction } from "../../platform/db/database.ts";
+import type { Change } from "../../platform/jobs/changes.ts";
+import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
+import { Problem } from "../../platform/problem.ts";
+import { unpackArchive } from "./archive.ts";
+import { contentPath } from "./content.ts";
+import { failureOf } from "./deployments.ts";
+import {
+  claimDeployments,
+  failDeployment,
+  finishDeployment,
+  pruneDeployments,
+  takeUnusedFiles,
+  type WaitingDeployment,
+} from "./deployments.store.ts";
+import type { ProjectFile } from "./project-file.ts";
+import { lockProject, switchDeployment } from "./projects.store.ts";
+import type { Uploads } from "./uploads.ts";
+
+export type DeployingParts = {
+  db: Database;
+  clock: Clock;
+  uploads: Uploads;
+  contentFolder: string;
+  announce: (change: Change) => Promise<void>;
+  /**
+   * Checks the `domains` of a `petstore.json` and gives what applies them, to be run in the transaction of the switch. Both raise the
+   * Problem that refuses them.
+   */
+  domains: (
+    project: { accountId: number; projectId: number },
+    wanted: ProjectFile["domains"],
+  ) => Promise<(tx: Transaction, now: number) => Promise<void>>;
+  onError: (error: unknown) => void;
+};
+
+/** Longer than the largest archive takes; a node that dies gives the deployment to another after this time. */
+const leaseMs = 10 * 60_000;
+const lookEveryMs = 1_000;
+const removedAtOnce = 200;
+
+/** Unpacks waiting deployments one at a time, and switches each project to what came out (decisions, part 5). */
+export function openDeploying(parts: DeployingParts): Worker {
+  const { db, clock, uploads, contentFolder, announce, onError } = parts;
+
+  async function deploy(waiting: WaitingDeployment): Promise<void> {
+    const { accountId, id, projectId } = waiting;
+    try {
+      const unpacked = await unpackArchive(createReadStream(uploads.pathOf(waiting.upload)), contentFolder);
+      const apply = await parts.domains({ accountId, projectId }, unpacked.projectFile.domains);
+      await db.write(async (tx) => {
+        if (!(await finishDeployment(tx, waiting, unpacked))) return;
+        await lockProject(tx, accountId, projectId);
+        await switchDeployment(tx, accountId, projectId, id);
+        await apply(tx, clock());
+        await pruneDeployments(tx, accountId, projectId, id);
+      });
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code === "internal") onError(error);
+      if (error instanceof Problem && error.code === "unavailable") throw error; // the store is busy: the lease brings it back
+      await db.write((tx) => failDeployment(tx, waiting, failureOf(error)));
+    }
+    await uploads.remove(waiting.upload);
+    await announce({ accountId, projectId });
+    await removeUnused();
+  }
+
+  /** Runs between two deployments only, so that no file goes that one is about to use. */
+  async function removeUnused(): Promise<void> {
+    const hashes = await db.write((tx) => takeUnusedFiles(tx, removedAtOnce));
+    for (const hash of hashes) {
+      for (const encoding of [undefined, "br", "gzip"] as const) await rm(contentPath(contentFolder, hash, encoding), { force: true });
+    }
+  }
+
+  return openWorker({
+    claim: (count) => {
+      const now = clock();
+      return db.write((tx) => claimDeployments(tx, count, now, now + leaseMs));
+    },
+    run: deploy,
+    atOnceMax: 1,
+    everyMs: lookEveryMs,
+    onError,
+  });
+}

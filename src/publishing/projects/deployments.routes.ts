@@ -1,0 +1,142 @@
+import { requireConditions } from "../../platform/http/conditions.ts";
+import { formatDateTime } from "../../platform/http/dates.ts";
+import { operation, type Operation } from "../../platform/http/operation.ts";
+import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
+import { addressOf } from "../../platform/http/prefix.ts";
+import { created, listed, resource } from "../../platform/http/resource-answers.ts";
+import type { Change } from "../../platform/jobs/changes.ts";
+import { Problem } from "../../platform/problem.ts";
+import { archiveLimits } from "./archive.ts";
+import { Deployment, DeploymentPath, Deployments } from "./deployments.ts";
+import { findDeployment, insertDeployment, isUploadTaken, listDeployments, type StoredDeployment } from "./deployments.store.ts";
+import { PageQuery, ProjectPath } from "./projects.ts";
+import { findProject, lockProject, switchDeployment } from "./projects.store.ts";
+import type { Uploads } from "./uploads.ts";
+
+/** `wake` is called when a deployment waits to be unpacked. */
+export type DeploymentParts = { uploads: Uploads; wake: () => void; announce: (change: Change) => Promise<void> };
+
+const path = "/projects/{projectId}/deployments";
+const onePath = "/projects/{projectId}/deployments/{deploymentId}";
+const tag = "Projects";
+const stability = "beta";
+const params = { projectId: 1 };
+const oneParams = { projectId: 1, deploymentId: 1 };
+const ready: Deployment = {
+  id: 1,
+  projectId: 1,
+  status: "ready",
+  error: null,
+  files: 1,
+  bytes: 14,
+  createdAt: "2026-12-24T10:00:00Z",
+};
+
+export function deploymentRoutes({ uploads, wake, announce }: DeploymentParts): Operation[] {
+  return [
+    operation({
+      operationId: "listDeployments",
+      method: "GET",
+      path,
+      tag,
+      stability,
+      summary: "List deployments",
+      description: "The deployments of a project that are kept (10, and those that wait), ordered by `id`.",
+      scope: "publishing:read",
+      params: ProjectPath,
+      query: PageQuery,
+      example: { params },
+      answers: { 200: listed("The deployments.", Deployments, [ready]) },
+      problems: ["not_found"],
+      read: async (db, { accountId, params: { projectId }, query }) => {
+        const [after = 0] = positionOf(query, 1) ?? [];
+        await findProject(db, accountId, projectId);
+        const rows = await listDeployments(db, accountId, projectId, Number(after), (query.limit ?? limitDefault) + 1);
+        const page = pageOf(path.replace("{projectId}", String(projectId)), query, rows, (row) => [row.id]);
+        return { status: 200, body: page.rows.map(deploymentOf), headers: page.headers };
+      },
+    }),
+    operation({
+      operationId: "createDeployment",
+      method: "POST",
+      path,
+      tag,
+      stability,
+      summary: "Deploy",
+      description:
+        "Uploads a site: a gzipped tar of a folder with `petstore.json` at its top. It is unpacked after the answer: follow it at `Location` until it is `ready`, and served, or `failed`, with the reason. At most 200 MiB unpacked, 2,000 files, 25 MiB a file.",
+      scope: "publishing:write",
+      params: ProjectPath,
+      upload: {
+        mediaType: "application/gzip",
+        bytesMax: archiveLimits.packedBytesMax,
+        sample: "site.tar.gz",
+        description: "A gzipped tar, at most 50 MiB: `tar -czf site.tar.gz -C site .`",
+      },
+      example: { params },
+      answers: {
+        202: created("The deployment, which is unpacked now.", Deployment, { ...ready, id: 2, status: "queued", files: 0, bytes: 0 }),
+      },
+      problems: ["not_found"],
+      before: (_db, _call, body) => uploads.receive(body),
+      write: async (tx, { accountId, params: { projectId }, now }, { name }) => {
+        await lockProject(tx, accountId, projectId);
+        const deployment = await insertDeployment(tx, accountId, projectId, name, now);
+        return { ...answer(deployment, 202), headers: { location: addressOf(`/projects/${projectId}/deployments/${deployment.id}`) } };
+      },
+      finish: async (db, _call, { name }) => {
+        if (await isUploadTaken(db, name)) wake();
+        else await uploads.remove(name); // refused, or a replay of an earlier one
+      },
+    }),
+    operation({
+      operationId: "getDeployment",
+      method: "GET",
+      path: onePath,
+      tag,
+      stability,
+      summary: "Get a deployment",
+      description: "One deployment of a project.",
+      scope: "publishing:read",
+      params: DeploymentPath,
+      example: { params: oneParams },
+      answers: { 200: resource("The deployment.", Deployment, ready) },
+      problems: ["not_found"],
+      read: async (db, { accountId, params: { projectId, deploymentId } }) =>
+        answer(await findDeployment(db, accountId, projectId, deploymentId)),
+    }),
+    operation({
+      operationId: "promoteDeployment",
+      method: "POST",
+      path: "/projects/{projectId}/deployments/{deploymentId}/promote",
+      tag,
+      stability,
+      summary: "Promote a deployment",
+      description: "Serves a ready deployment from now on, as to go back to an earlier one. Its `domains` are not applied again.",
+      scope: "publishing:write",
+      params: DeploymentPath,
+      example: { params: oneParams },
+      answers: { 200: resource("The deployment, which is served now.", Deployment, ready) },
+      problems: ["not_found", "precondition_failed", "deployment_not_ready"],
+      write: async (tx, { accountId, params: { projectId, deploymentId }, conditions }) => {
+        await lockProject(tx, accountId, projectId);
+        const deployment = await findDeployment(tx, accountId, projectId, deploymentId);
+        requireConditions(conditions, deployment.version);
+        if (deployment.status !== "ready") {
+          throw new Problem("deployment_not_ready", `Deployment ${deploymentId} is ${deployment.status}: only a ready one can be served.`);
+        }
+        await switchDeployment(tx, accountId, projectId, deploymentId);
+        return answer(deployment);
+      },
+      finish: (_db, { accountId, params: { projectId } }) => announce({ accountId, projectId }),
+    }),
+  ];
+}
+
+function answer(deployment: StoredDeployment, status = 200) {
+  return { status, body: deploymentOf(deployment), version: deployment.version };
+}
+
+function deploymentOf({ id, projectId, status, error, files, bytes, createdAt }: StoredDeployment): Deployment {
+  return { id, projectId, status, error, files, bytes, createdAt: formatDateTime(createdAt) };
+}

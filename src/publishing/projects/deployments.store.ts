@@ -1,0 +1,146 @@
+import sql, { bulk } from "sql-template-tag";
+import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import { Problem } from "../../platform/problem.ts";
+import { deploymentsKept, waitingMax, type DeploymentStatus } from "./deployments.ts";
+import { manifestToText, type Manifest } from "./manifest.ts";
+
+export type StoredDeployment = {
+  id: number;
+  accountId: number;
+  projectId: number;
+  status: DeploymentStatus;
+  error: string | null;
+  files: number;
+  bytes: number;
+  version: number;
+  createdAt: number;
+};
+
+type DeploymentRow = {
+  account_id: number;
+  id: number;
+  project_id: number;
+  status: DeploymentStatus;
+  error: string | null;
+  files: number;
+  bytes: number;
+  version: number;
+  created_at: number;
+};
+
+const columns = sql`account_id, id, project_id, status, error, files, bytes, version, created_at`;
+const hashesAtOnce = 500;
+
+export async function listDeployments(
+  db: Queryable,
+  accountId: number,
+  projectId: number,
+  afterId: number,
+  limit: number,
+): Promise<StoredDeployment[]> {
+  const rows = await db.query<DeploymentRow>(sql`
+    SELECT ${columns} FROM deployments
+    WHERE account_id = ${accountId} AND project_id = ${projectId} AND id > ${afterId} ORDER BY id LIMIT ${limit}`);
+  return rows.map(stored);
+}
+
+/** @throws Problem `not_found` */
+export async function findDeployment(db: Queryable, accountId: number, projectId: number, id: number): Promise<StoredDeployment> {
+  const [row] = await db.query<DeploymentRow>(sql`
+    SELECT ${columns} FROM deployments WHERE account_id = ${accountId} AND project_id = ${projectId} AND id = ${id}`);
+  if (!row) throw new Problem("not_found", `Project ${projectId} has no deployment ${id}.`);
+  return stored(row);
+}
+
+/** @throws Problem `unavailable` while the account has too many that wait */
+export async function insertDeployment(
+  tx: Transaction,
+  accountId: number,
+  projectId: number,
+  upload: string,
+  now: number,
+): Promise<StoredDeployment> {
+  const waiting = await tx.query(sql`SELECT 1 FROM deployments WHERE account_id = ${accountId} AND status = 'queued' LIMIT ${waitingMax}`);
+  if (waiting.length === waitingMax) {
+    throw new Problem("unavailable", `${waitingMax} deployments wait already. Try again when some are done.`, {
+      headers: { "retry-after": "5" },
+    });
+  }
+  const [row] = await tx.query<DeploymentRow>(sql`
+    INSERT INTO deployments (account_id, id, project_id, status, files, bytes, upload, version, created_at)
+    VALUES (${accountId}, nextval('deployment_ids'), ${projectId}, 'queued', 0, 0, ${upload}, 1, ${now}) RETURNING ${columns}`);
+  return stored(row!);
+}
+
+/** Whether a deployment has taken this upload over. */
+export async function isUploadTaken(db: Queryable, upload: string): Promise<boolean> {
+  return (await db.query(sql`SELECT 1 FROM deployments WHERE upload = ${upload}`)).length > 0;
+}
+
+export type WaitingDeployment = { accountId: number; id: number; projectId: number; upload: string; leaseUntil: number };
+
+/** Takes the oldest waiting deployments for this process until `leaseUntil`. */
+export async function claimDeployments(tx: Transaction, count: number, now: number, leaseUntil: number): Promise<WaitingDeployment[]> {
+  const rows = await tx.query<{ account_id: number; id: number; project_id: number; upload: string }>(sql`
+    UPDATE deployments SET lease_until = ${leaseUntil}
+    WHERE status = 'queued' AND (lease_until IS NULL OR lease_until <= ${now}) AND id IN (
+      SELECT id FROM deployments WHERE status = 'queued' AND (lease_until IS NULL OR lease_until <= ${now}) ORDER BY id LIMIT ${count})
+    RETURNING account_id, id, project_id, upload`);
+  return rows.map((row) => ({ accountId: row.account_id, id: row.id, projectId: row.project_id, upload: row.upload, leaseUntil }));
+}
+
+/** Marks a deployment as ready; false where the lease was lost or the project is gone, and nothing is to be switched. */
+export async function finishDeployment(
+  tx: Transaction,
+  { accountId, id, leaseUntil }: WaitingDeployment,
+  { manifest, files, bytes }: { manifest: Manifest; files: number; bytes: number },
+): Promise<boolean> {
+  const done = await tx.query(sql`
+    UPDATE deployments SET status = 'ready', manifest = ${manifestToText(manifest)}, files = ${files}, bytes = ${bytes},
+      upload = NULL, lease_until = NULL, version = version + 1
+    WHERE account_id = ${accountId} AND id = ${id} AND status = 'queued' AND lease_until = ${leaseUntil} RETURNING 1`);
+  if (done.length === 0) return false;
+  const hashes = [...new Set(Array.from(manifest.values(), ({ hash }) => hash))];
+  for (let i = 0; i < hashes.length; i += hashesAtOnce) {
+    const rows = hashes.slice(i, i + hashesAtOnce).map((hash) => [accountId, id, hash]);
+    await tx.query(sql`INSERT INTO files (account_id, deployment_id, hash) VALUES ${bulk(rows)}`);
+  }
+  return true;
+}
+
+export async function failDeployment(tx: Transaction, { accountId, id, leaseUntil }: WaitingDeployment, error: string): Promise<void> {
+  await tx.query(sql`
+    UPDATE deployments SET status = 'failed', error = ${error}, upload = NULL, lease_until = NULL, version = version + 1
+    WHERE account_id = ${accountId} AND id = ${id} AND status = 'queued' AND lease_until = ${leaseUntil}`);
+}
+
+/** Deletes all but the newest deployments of a project and the one that is served; their content becomes free to remove. */
+export async function pruneDeployments(tx: Transaction, accountId: number, projectId: number, servedId: number | null): Promise<void> {
+  const old = await tx.query<{ id: number }>(sql`
+    SELECT id FROM deployments WHERE account_id = ${accountId} AND project_id = ${projectId} AND status <> 'queued'
+      AND id <> ${servedId ?? 0} ORDER BY id DESC LIMIT 1000 OFFSET ${deploymentsKept - 1}`);
+  for (const { id } of old) {
+    await tx.query(sql`
+      INSERT INTO unused_files (hash) SELECT hash FROM files WHERE account_id = ${accountId} AND deployment_id = ${id}
+      ON CONFLICT (hash) DO NOTHING`);
+    await tx.query(sql`DELETE FROM deployments WHERE account_id = ${accountId} AND id = ${id}`);
+  }
+}
+
+/** Content of which no deployment has a use, at most `limit`; those that one has again are forgotten. */
+export async function takeUnusedFiles(tx: Transaction, limit: number): Promise<string[]> {
+  await tx.query(sql`DELETE FROM unused_files WHERE EXISTS (SELECT 1 FROM files WHERE files.hash = unused_files.hash)`);
+  const rows = await tx.query<{ hash: string }>(sql`
+    DELETE FROM unused_files WHERE hash IN (SELECT hash FROM unused_files LIMIT ${limit}) RETURNING hash`);
+  return rows.map(({ hash }) => hash);
+}
+
+/** Frees what a process that died had taken; only where no other process can be at work. */
+export async function releaseDeployments(tx: Transaction): Promise<void> {
+  await tx.query(sql`UPDATE deployments SET lease_until = NULL WHERE status = 'queued'`);
+}
+
+function stored(row: DeploymentRow): StoredDeployment {
+  const { account_id: accountId, id, project_id: projectId, status, error, files, bytes, version, created_at: createdAt } = row;
+  return { accountId, id, projectId, status, error, files, bytes, version, createdAt };
+}

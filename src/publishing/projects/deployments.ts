@@ -1,0 +1,43 @@
+import { Type, type Static } from "typebox";
+import { DateTime, Id, named, Nullable } from "../../platform/http/schemas.ts";
+import { Problem } from "../../platform/problem.ts";
+import { projectFileName } from "./project-file.ts";
+
+export const deploymentStatuses = ["queued", "ready", "failed"] as const;
+export type DeploymentStatus = (typeof deploymentStatuses)[number];
+
+/** Deployments of a project that are kept, the one that is served included (decisions, part 5). */
+export const deploymentsKept = 10;
+/** Deployments of an account that may wait to be unpacked. */
+export const waitingMax = 20;
+
+export const Deployment = named(
+  "Deployment",
+  Type.Object(
+    {
+      id: Id("Unique identifier assigned on creation."),
+      projectId: Id("The project that it belongs to."),
+      status: Type.Enum([...deploymentStatuses], { description: "`queued`, then `ready` (and served at once) or `failed`." }),
+      error: Nullable(Type.String({ description: "Why it failed, and what to change." })),
+      files: Type.Integer({ description: "How many files it serves." }),
+      bytes: Type.Integer({ format: "int64", description: "Their size, unpacked." }),
+      createdAt: DateTime("When it was uploaded."),
+    },
+    { additionalProperties: false },
+  ),
+);
+export type Deployment = Static<typeof Deployment>;
+export const Deployments = named("Deployments", Type.Array(Deployment));
+
+export const DeploymentPath = Type.Object({
+  projectId: Id("The project's identifier."),
+  deploymentId: Id("The deployment's identifier."),
+});
+
+/** Why a deployment failed, in words for its owner; what is unexpected is not theirs to know. */
+export function failureOf(error: unknown): string {
+  if (!(error instanceof Problem)) return "The upload could not be unpacked for a reason that is ours. Upload it again.";
+  const [detail] = error.details ?? [];
+  const place = detail?.path.startsWith("domains.") ? `${projectFileName}: ${detail.path}: ` : "";
+  return `${place}${error.message}`.slice(0, 2_000);
+}

@@ -1,0 +1,91 @@
+import { domainToASCII } from "node:url";
+import { Problem } from "../../platform/problem.ts";
+import { quoted } from "./archive-paths.ts";
+
+export type RedirectStatus = 301 | 302 | 307 | 308;
+export type ProjectRedirect = { from: string; to: string; status: RedirectStatus };
+
+/** What `petstore.json` says. Host names are lower case and punycode; whether they may be attached is for the domain rules. */
+export type ProjectFile = { name: string | undefined; domains: { primary: string | undefined; redirects: ProjectRedirect[] } };
+
+export const projectFileName = "petstore.json";
+export const projectFileBytesMax = 64 * 1024;
+const redirectsMax = 100;
+const nameLengthMax = 200;
+
+function refuse(why: string): never {
+  throw new Problem("invalid_request", `${projectFileName}: ${why}`);
+}
+
+/** Reads `petstore.json` (specification part 1, rule 10; decisions, part 5). Each refusal names the field and what to write instead. */
+export function parseProjectFile(bytes: Uint8Array): ProjectFile {
+  const file = asObject(parseJson(bytes), "the file", ["$schema", "name", "domains"]);
+  const domains = file.domains === undefined ? {} : asObject(file.domains, "`domains`", ["primary", "redirects"]);
+  const primary = domains.primary === undefined ? undefined : asHostname(domains.primary, "`domains.primary`");
+  const redirects = asRedirects(domains.redirects ?? []);
+  refuseLoops(redirects, primary);
+  return { name: file.name === undefined ? undefined : asName(file.name), domains: { primary, redirects } };
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    refuse("is not UTF-8 text. Save it as UTF-8.");
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    refuse(`is not JSON: ${(error as SyntaxError).message}`);
+  }
+}
+
+function asObject(value: unknown, where: string, fields: string[]): Record<string, unknown> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) refuse(`${where} must be an object in braces.`);
+  const unknown = Object.keys(value).find((key) => !fields.includes(key));
+  if (unknown !== undefined) refuse(`${where} has an unknown field ${quoted(unknown)}; known are ${fields.join(", ")}.`);
+  return value as Record<string, unknown>;
+}
+
+function asName(value: unknown): string {
+  const name = typeof value === "string" ? value.trim() : "";
+  if (name === "" || name.length > nameLengthMax) refuse(`\`name\` must be a text of 1 to ${nameLengthMax} characters.`);
+  return name;
+}
+
+function asHostname(value: unknown, where: string): string {
+  if (typeof value !== "string") refuse(`${where} must be a host name in quotes, as in "www.example.com".`);
+  if (/[/:@?#]/.test(value)) refuse(`${where} is ${quoted(value)}: write the host name alone, as in "www.example.com".`);
+  const hostname = /[\s*%\\]/.test(value) ? "" : domainToASCII(value.replace(/\.$/, "")).toLowerCase();
+  const labels = hostname.split(".");
+  const valid = hostname.length <= 253 && labels.length > 1 && labels.every((label) => /^(?!-)[a-z0-9-]{1,63}(?<!-)$/.test(label));
+  if (!valid || /^\d+$/.test(labels.at(-1) ?? "")) refuse(`${where} is ${quoted(value)}, which is not a public host name.`);
+  return hostname;
+}
+
+function asRedirects(value: unknown): ProjectRedirect[] {
+  if (!Array.isArray(value)) refuse("`domains.redirects` must be a list in brackets.");
+  if (value.length > redirectsMax) refuse(`\`domains.redirects\` has ${value.length} entries; the limit is ${redirectsMax}.`);
+  return value.map((entry, index) => {
+    const where = `domains.redirects[${index}]`;
+    const { from, to, status = 301 } = asObject(entry, `\`${where}\``, ["from", "to", "status"]);
+    if (status !== 301 && status !== 302 && status !== 307 && status !== 308) refuse(`\`${where}.status\` must be 301, 302, 307 or 308.`);
+    return { from: asHostname(from, `\`${where}.from\``), to: asHostname(to, `\`${where}.to\``), status };
+  });
+}
+
+function refuseLoops(redirects: ProjectRedirect[], primary: string | undefined): void {
+  const targets = new Map<string, string>();
+  for (const { from, to } of redirects) {
+    if (targets.has(from)) refuse(`\`domains.redirects\` has ${from} twice as \`from\`.`);
+    if (from === primary) refuse(`${from} is the primary domain and cannot redirect.`);
+    targets.set(from, to);
+  }
+  for (const { from, to } of redirects) {
+    if (to === from) refuse(`${from} redirects to itself.`);
+    const next = targets.get(to);
+    if (next !== undefined)
+      refuse(`${from} redirects to ${to}, which itself redirects to ${next}. Point it at a name that does not redirect.`);
+  }
+}

@@ -1,0 +1,246 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite, test, type TestContext } from "node:test";
+import { connect, type TLSSocket } from "node:tls";
+import { startAcmeProxy, type AcmeProxy, type ProxiedRequest } from "./support/acme-proxy.ts";
+import { openPlatform, type Platform } from "./support/platform.ts";
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+/** How many orders the authority has made; a nonce that it refused is none. */
+const ordersAt = ({ requests }: AcmeProxy): number => requests.filter(({ path, status }) => path === "/order-plz" && status === 201).length;
+
+/** A platform with a proxy in front of its authority, and a deployed project. */
+async function openScene(t: TestContext, env: Record<string, string> = {}) {
+  const proxies: AcmeProxy[] = [];
+  const platform = await openPlatform({
+    env,
+    directoryUrl: async (pebble) => {
+      const proxy = await startAcmeProxy(pebble);
+      proxies.push(proxy);
+      return proxy.directoryUrl;
+    },
+  });
+  const proxy = proxies[0]!;
+  t.after(async () => {
+    await platform.close();
+    await proxy.close();
+  });
+  const project = await platform.project("rex", { "index.html": "<h1>Rex</h1>" });
+  const idle = () => platform.service.publishing.idle();
+  const certificate = async (hostname = "www.shop.test") => (await platform.domain(project, hostname)).certificate;
+  const add = async (hostname = "www.shop.test") => {
+    platform.dns.set(hostname, "CNAME", ["sites.test"]);
+    await platform.addDomain(project, hostname);
+    await idle();
+  };
+  const orders = () => ordersAt(proxy);
+  return { platform, proxy, project, idle, certificate, add, orders };
+}
+
+/** A TLS connection that is kept open, with the session that it could be resumed by. */
+async function openTls(platform: Platform, servername: string, session?: Buffer): Promise<TLSSocket> {
+  const port = platform.service.publishing.addresses()!.https!.port;
+  const socket = connect({ host: "127.0.0.1", port, servername, ca: platform.root, ...(session && { session }), maxVersion: "TLSv1.2" });
+  socket.on("error", () => undefined);
+  await once(socket, "secureConnect");
+  return socket;
+}
+
+suite("certificates", { concurrency: 2 }, () => {
+  test("rule 11: removal stops serving at once, on an open keep-alive connection and on a resumed TLS session too", async (t) => {
+    const { platform, project, add } = await openScene(t);
+    await add();
+    const first = await openTls(platform, "www.shop.test");
+    const session = first.getSession()!;
+    const resumed = await openTls(platform, "www.shop.test", session);
+    assert.equal(resumed.isSessionReused(), true);
+    resumed.destroy();
+    const closed = once(first, "close");
+    assert.equal((await platform.service.ask("DELETE", `/projects/${project}/domains/www.shop.test`)).status, 200);
+    await closed;
+    const again = await openTls(platform, "www.shop.test", session).catch(() => undefined);
+    if (again) await once(again.resume(), "close"); // whatever the handshake gave, nothing is served on it
+    await assert.rejects(platform.https("www.shop.test", "/"));
+    assert.equal((await platform.http("www.shop.test", "/")).status, 404);
+  });
+
+  test("a plan that drops below Pro stops serving with the answer, also on open connections; one that returns needs no new certificate", async (t) => {
+    const { platform, add, orders } = await openScene(t);
+    await add();
+    const open = await openTls(platform, "www.shop.test");
+    const cut = once(open, "close");
+    const { accountId } = platform.service;
+    await platform.service.administration["accounts.setPlan"]({ id: accountId, plan: "free" });
+    await cut;
+    await assert.rejects(platform.https("www.shop.test", "/"));
+    assert.equal((await platform.http("www.shop.test", "/")).status, 404);
+    assert.equal((await platform.http("rex.sites.test", "/")).status, 200, "the platform's own name goes on");
+    const made = orders();
+    await platform.service.administration["accounts.setPlan"]({ id: accountId, plan: "enterprise", perMinute: 1e6, perDay: 1e6 });
+    assert.equal((await platform.https("www.shop.test", "/")).status, 200);
+    assert.equal(orders(), made);
+  });
+
+  test("a certificate is renewed when a third of its lifetime is left, and the name is served all the while", async (t) => {
+    const { platform, add, certificate, idle, orders } = await openScene(t);
+    await add();
+    const before = await certificate();
+    const serial = async () => {
+      const socket = await openTls(platform, "www.shop.test");
+      const { serialNumber } = socket.getPeerCertificate();
+      socket.destroy();
+      return serialNumber;
+    };
+    const firstSerial = await serial();
+    const [issued, expires] = [Date.parse(before.issuedAt!), Date.parse(before.expiresAt!)];
+    platform.time.now = expires - (expires - issued) / 3 - dayMs;
+    await idle();
+    assert.equal(orders(), 1);
+    assert.equal(await serial(), firstSerial);
+    platform.time.now += 2 * dayMs;
+    await idle();
+    assert.equal(orders(), 2);
+    assert.notEqual(await serial(), firstSerial);
+    assert.equal((await certificate()).status, "issued");
+  });
+
+  test("a removed name is never renewed", async (t) => {
+    const { platform, project, add, certificate, idle, proxy } = await openScene(t);
+    await add();
+    const { expiresAt } = await certificate();
+    await platform.service.ask("DELETE", `/projects/${project}/domains/www.shop.test`);
+    const asked = proxy.requests.length;
+    platform.time.now = Date.parse(expiresAt!) - dayMs;
+    await idle();
+    assert.equal(proxy.requests.length, asked);
+  });
+
+  test("an authority that is down is told as the problem with the time of the next try, which comes by itself", async (t) => {
+    const { platform, proxy, add, certificate, idle } = await openScene(t);
+    proxy.intercept = { before: () => "hang up" };
+    await add();
+    const waiting = await certificate();
+    assert.equal(waiting.status, "failing");
+    assert.match(waiting.problem ?? "", /cannot be reached/);
+    assert.equal(Date.parse(waiting.retryAt!) - platform.time.now, minuteMs);
+    proxy.intercept = {};
+    platform.time.now += minuteMs - 1;
+    await idle();
+    assert.equal((await certificate()).status, "failing");
+    platform.time.now += 1;
+    await idle();
+    assert.deepEqual([(await certificate()).status, (await certificate()).problem], ["issued", null]);
+  });
+
+  test("a 429 holds the next try back until its Retry-After", async (t) => {
+    const { platform, proxy, add, certificate, idle, orders } = await openScene(t);
+    const body = Buffer.from(JSON.stringify({ type: "urn:ietf:params:acme:error:rateLimited", detail: "too many" }));
+    proxy.intercept = {
+      before: ({ path }) =>
+        path === "/order-plz"
+          ? { status: 429, headers: { "retry-after": "7200", "content-type": "application/problem+json" }, body }
+          : undefined,
+    };
+    await add();
+    const held = await certificate();
+    assert.match(held.problem ?? "", /limits its requests/);
+    assert.equal(Math.round((Date.parse(held.retryAt!) - platform.time.now) / 1_000), 7_200);
+    proxy.intercept = {};
+    const made = orders();
+    platform.time.now += 7_199_000;
+    await idle();
+    assert.equal(orders(), made);
+    platform.time.now += 1_000;
+    await idle();
+    assert.equal((await certificate()).status, "issued");
+  });
+
+  test("the authority's limits are kept here: an order over the budget is not made, and the time of the next one is shown", async (t) => {
+    const { platform, add, certificate, idle, orders } = await openScene(t, { ACME_BUDGET: "domain=2/1h" });
+    for (const name of ["a", "b", "c"]) await add(`${name}.budget.test`);
+    assert.equal(orders(), 2);
+    const held = await certificate("c.budget.test");
+    assert.match(held.problem ?? "", /limit/);
+    platform.time.now = Date.parse(held.retryAt!);
+    await idle();
+    assert.equal((await certificate("c.budget.test")).status, "issued");
+  });
+
+  test("an order is never spent on DNS that is known to be wrong by then", async (t) => {
+    const { platform, proxy, certificate, idle, add, orders } = await openScene(t);
+    proxy.intercept = { before: ({ path }) => (path === "/order-plz" ? "hang up" : undefined) };
+    await add();
+    proxy.intercept = {};
+    platform.dns.set("www.shop.test", "CNAME", ["elsewhere.test"]);
+    const made = orders();
+    platform.time.now += 10 * minuteMs;
+    await idle();
+    assert.equal(orders(), made);
+    assert.match((await certificate()).problem ?? "", /elsewhere\.test/);
+  });
+});
+
+/** The steps of an order as the authority sees them; after each the service is stopped with the reply lost, and started again. */
+const steps: [name: string, matches: (request: ProxiedRequest) => boolean][] = [
+  ["the account was made", ({ path }) => path === "/sign-me-up"],
+  ["the challenge was answered", ({ path }) => path.startsWith("/chalZ/")],
+  ["the order was finalized", ({ path }) => path.startsWith("/finalize-order/")],
+  ["the certificate was fetched", ({ path }) => path.startsWith("/certZ/")],
+];
+
+suite("a process that ends in the middle of an order", { concurrency: 2 }, () => {
+  for (const [name, matches] of steps) {
+    test(`goes on after its restart where it was, with no second order: once ${name}`, async (t) => {
+      const dataDir = await mkdtemp(join(tmpdir(), "petstore-order-"));
+      let lost = 0;
+      let proxy: AcmeProxy | undefined;
+      const platform = await openPlatform({
+        dataDir,
+        directoryUrl: async (pebble) => {
+          proxy = await startAcmeProxy(pebble);
+          proxy.intercept = { after: (seen, answer) => ((matches(seen) && lost++ === 0) || lost > 0 ? "hang up" : answer) };
+          return proxy.directoryUrl;
+        },
+      });
+      t.after(async () => {
+        await platform.close();
+        await proxy?.close();
+        await rm(dataDir, { recursive: true, force: true });
+      });
+      const project = await platform.project("rex", { "index.html": "<h1>Rex</h1>" });
+      platform.dns.set("www.shop.test", "CNAME", ["sites.test"]);
+      await platform.addDomain(project, "www.shop.test");
+      await platform.service.publishing.idle();
+      assert.ok(lost > 0);
+      proxy!.intercept = {};
+      platform.time.now += minuteMs;
+      await platform.restart();
+      await platform.service.publishing.idle();
+      const { certificate } = await platform.domain(project, "www.shop.test");
+      assert.equal(certificate.status, "issued", JSON.stringify(certificate));
+      assert.equal((await platform.https("www.shop.test", "/")).body, "<h1>Rex</h1>");
+      assert.equal(ordersAt(proxy!), 1);
+    });
+  }
+});
+
+test("the secrets key is made at the first start, readable by its owner alone, and a restart serves what was issued before", async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), "petstore-secrets-"));
+  const platform = await openPlatform({ dataDir });
+  t.after(async () => {
+    await platform.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  assert.equal((await stat(join(dataDir, "secrets.key"))).mode & 0o777, 0o600);
+  const project = await platform.project("rex", { "index.html": "<h1>Rex</h1>" });
+  platform.dns.set("www.shop.test", "CNAME", ["sites.test"]);
+  await platform.addDomain(project, "www.shop.test");
+  await platform.service.publishing.idle();
+  await platform.restart();
+  assert.equal((await platform.https("www.shop.test", "/")).body, "<h1>Rex</h1>");
+});

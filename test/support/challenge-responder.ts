@@ -1,0 +1,46 @@
+import { createServer as createHttpServer } from "node:http";
+import type { Server } from "node:net";
+import { createServer as createTlsServer, createSecureContext, type SecureContext } from "node:tls";
+import type { Challenge } from "../../src/publishing/certificates/acme.ts";
+import { httpChallengePath, tlsAlpnCertificate, tlsAlpnProtocol } from "../../src/publishing/certificates/challenges.ts";
+
+export type ChallengeResponder = {
+  httpPort: number;
+  tlsPort: number;
+  /** From the moment that this resolves the challenge is answered. */
+  publish(hostname: string, challenge: Challenge, now: number): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** The least that an edge has to do for the authority: http-01 on one port, tls-alpn-01 on the other, and nothing else. */
+export async function startChallengeResponder(): Promise<ChallengeResponder> {
+  const texts = new Map<string, string>();
+  const contexts = new Map<string, SecureContext>();
+  const http = createHttpServer((request, response) => {
+    const text = texts.get(request.url ?? "");
+    response.writeHead(text === undefined ? 404 : 200, { connection: "close" }).end(text);
+  });
+  const tls = createTlsServer({
+    ALPNProtocols: [tlsAlpnProtocol],
+    SNICallback: (name, done) => done(null, contexts.get(name)),
+  }).on("tlsClientError", () => {});
+  const [httpPort, tlsPort] = await Promise.all([listen(http), listen(tls)]);
+  return {
+    httpPort,
+    tlsPort,
+    async publish(hostname, challenge, now) {
+      if (challenge.type === "http-01") texts.set(httpChallengePath + challenge.token, challenge.keyAuthorization);
+      else contexts.set(hostname, createSecureContext(await tlsAlpnCertificate(hostname, challenge.keyAuthorization, now)));
+    },
+    close: async () => void (await Promise.all([http, tls].map((server) => new Promise((done) => server.close(done))))),
+  };
+}
+
+function listen(server: Server): Promise<number> {
+  return new Promise((done) =>
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      done(typeof address === "object" && address !== null ? address.port : 0);
+    }),
+  );
+}

@@ -1,0 +1,144 @@
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { get } from "node:https";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+export type PebbleSettings = {
+  /** `127.0.0.1:port` of the DNS server that names are checked with. */
+  dns: string;
+  /** Where http-01 and tls-alpn-01 are asked for; the authority uses these in place of 80 and 443. */
+  httpPort: number;
+  tlsPort: number;
+  /** Percent of good nonces that are refused; 5 unless told, as Pebble does by itself. */
+  nonceRejectPercent?: number;
+  certificateSeconds?: number;
+  /** Key ids and base64url HMAC keys; with any, an account needs an external binding. */
+  externalAccounts?: Record<string, string>;
+};
+
+export type Pebble = {
+  directoryUrl: string;
+  /** The authority of Pebble's own HTTPS certificate, as PEM and as a file. */
+  ca: string;
+  caFile: string;
+  /** Certificate and key (PEM) for `localhost` and 127.0.0.1 from that authority, for whatever stands in front of Pebble. */
+  tls: { cert: string; key: string };
+  /** The root of the certificates that it issues; a new one at every start. */
+  root(): Promise<string>;
+  stop(): Promise<void>;
+};
+
+/** Starts the Pebble test authority on free loopback ports. It keeps nothing: with `stop` all is gone. */
+export async function startPebble(settings: PebbleSettings): Promise<Pebble> {
+  const folder = await mkdtemp(join(tmpdir(), "pebble-"));
+  const tls = await makeCertificates(folder);
+  const [port, managementPort] = await freePorts(2);
+  await writeFile(join(folder, "config.json"), JSON.stringify(configuration(folder, settings, port!, managementPort!)));
+  const pebble = spawn("pebble", ["-config", join(folder, "config.json"), "-dnsserver", settings.dns, "-strict"], {
+    env: {
+      ...process.env,
+      PEBBLE_VA_NOSLEEP: "1",
+      PEBBLE_AUTHZREUSE: "0",
+      PEBBLE_WFE_NONCEREJECT: String(settings.nonceRejectPercent ?? 5),
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  await untilListening(pebble);
+  return {
+    directoryUrl: `https://localhost:${port}/dir`,
+    ca: tls.ca,
+    caFile: join(folder, "ca.pem"),
+    tls,
+    root: () => read(`https://localhost:${managementPort}/roots/0`, tls.ca),
+    async stop() {
+      const ended = new Promise((done) => pebble.once("exit", done));
+      if (pebble.exitCode === null && pebble.kill("SIGKILL")) await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function configuration(folder: string, settings: PebbleSettings, port: number, managementPort: number): object {
+  return {
+    pebble: {
+      listenAddress: `127.0.0.1:${port}`,
+      managementListenAddress: `127.0.0.1:${managementPort}`,
+      certificate: join(folder, "leaf.pem"),
+      privateKey: join(folder, "leaf.key"),
+      httpPort: settings.httpPort,
+      tlsPort: settings.tlsPort,
+      ocspResponderURL: "",
+      externalAccountBindingRequired: settings.externalAccounts !== undefined,
+      externalAccountMACKeys: settings.externalAccounts ?? {},
+      ...(settings.certificateSeconds === undefined ? {} : { certificateValidityPeriod: settings.certificateSeconds }),
+    },
+  };
+}
+
+/** By openssl, so that the tests trust nothing that the product's own writer of certificates has made. */
+async function makeCertificates(folder: string): Promise<{ ca: string; cert: string; key: string }> {
+  const openssl = (...words: string[]) => promisify(execFile)("openssl", words, { cwd: folder });
+  const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30"];
+  await openssl("req", "-x509", ...newKey, "-subj", "/CN=Test CA", "-keyout", "ca.key", "-out", "ca.pem");
+  const names = ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE"];
+  await openssl(
+    "req",
+    "-x509",
+    ...newKey,
+    "-subj",
+    "/CN=localhost",
+    ...names,
+    "-CA",
+    "ca.pem",
+    "-CAkey",
+    "ca.key",
+    "-keyout",
+    "leaf.key",
+    "-out",
+    "leaf.pem",
+  );
+  const [ca, cert, key] = await Promise.all(["ca.pem", "leaf.pem", "leaf.key"].map((name) => readFile(join(folder, name), "utf8")));
+  return { ca: ca!, cert: cert!, key: key! };
+}
+
+/** Ports that were free a moment ago, for programs that cannot choose one themselves. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer());
+  const ports = await Promise.all(
+    servers.map(async (server) => {
+      await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+      const address = server.address();
+      return typeof address === "object" && address !== null ? address.port : 0;
+    }),
+  );
+  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
+  return ports;
+}
+
+/** Pebble names its directory once both of its listeners are up; if it ends before that, what it said is the error. */
+function untilListening(pebble: ChildProcess): Promise<void> {
+  return new Promise((listening, failed) => {
+    let said = "";
+    const hear = (chunk: Buffer): void => {
+      if (said.length < 10_000) said += chunk.toString();
+      if (said.includes("ACME directory available")) listening();
+    };
+    pebble.stdout?.on("data", hear);
+    pebble.stderr?.on("data", hear);
+    pebble.once("error", failed);
+    pebble.once("exit", () => failed(new Error(`pebble did not start: ${said}`)));
+  });
+}
+
+function read(url: string, ca: string): Promise<string> {
+  return new Promise((done, failed) => {
+    get(url, { ca }, (response) => {
+      let text = "";
+      response.on("data", (chunk: Buffer) => (text += chunk.toString()));
+      response.on("end", () => done(text));
+    }).on("error", failed);
+  });
+}

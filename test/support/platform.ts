@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest, type Agent } from "node:https";
+import { text } from "node:stream/consumers";
+import type { Domain } from "../../src/publishing/domains/domains.ts";
+import type { Deployment } from "../../src/publishing/projects/deployments.ts";
+import type { Project } from "../../src/publishing/projects/projects.ts";
+import { startDnsServer, type DnsServer } from "./dns-server.ts";
+import { freePorts, startPebble, type Pebble } from "./pebble.ts";
+import { startService, type Reply, type TestService } from "./service.ts";
+import { made } from "./shop.ts";
+import { packSite } from "./sites.ts";
+
+export type Site = { status: number; headers: IncomingMessage["headers"]; body: string };
+
+/** A service with all that publishing needs: a DNS server, the Pebble authority, a clock that a test moves. */
+export type Platform = {
+  service: TestService;
+  dns: DnsServer;
+  pebble: Pebble;
+  root: string;
+  time: { now: number };
+  /** A project with a ready deployment of these files, by its id. */
+  project(slug: string, files: Record<string, string>, options?: { key?: string; petstore?: object }): Promise<number>;
+  /** Uploads these files and gives the deployment when it is ready or failed. */
+  deploy(projectId: number, files: Record<string, string>, options?: { key?: string; petstore?: object }): Promise<Deployment>;
+  addDomain(projectId: number, hostname: string, key?: string): Promise<Reply<Domain>>;
+  domain(projectId: number, hostname: string, key?: string): Promise<Domain>;
+  http(host: string, path: string): Promise<Site>;
+  https(host: string, path: string, agent?: Agent): Promise<Site>;
+  /** Stops the service and starts it again on the same data. */
+  restart(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** Starts a platform at `sites.test`, whose addresses are 127.0.0.1. */
+export async function openPlatform(
+  options: { env?: Record<string, string>; dataDir?: string; directoryUrl?: (pebble: Pebble) => Promise<string> } = {},
+): Promise<Platform> {
+  const dns = await startDnsServer();
+  dns.set("sites.test", "A", ["127.0.0.1"]);
+  const [httpPort, httpsPort] = await freePorts(2);
+  const pebble = await startPebble({ dns: dns.address, httpPort: httpPort!, tlsPort: httpsPort! });
+  const time = { now: Date.now() };
+  const start = {
+    clock: () => time.now,
+    ...(options.dataDir !== undefined && { dataDir: options.dataDir }),
+    env: {
+      PLATFORM_DOMAIN: "sites.test",
+      EDGE_HTTP_PORT: String(httpPort),
+      EDGE_HTTPS_PORT: String(httpsPort),
+      DNS_SERVERS: dns.address,
+      ACME_DIRECTORY_URL: (await options.directoryUrl?.(pebble)) ?? pebble.directoryUrl,
+      ACME_CA_FILE: pebble.caFile,
+      ACME_CAA_IDENTITIES: "ca.test",
+      ...options.env,
+    },
+  };
+  let service = await startService(start);
+  const { key: ownKey, accountId } = service;
+  const root = await pebble.root();
+
+  async function deploy(
+    projectId: number,
+    files: Record<string, string>,
+    { key = ownKey, petstore = {} }: { key?: string; petstore?: object } = {},
+  ) {
+    const body = await packSite({ ...files, "petstore.json": JSON.stringify(petstore) });
+    const headers = { "content-type": "application/gzip" };
+    const sent = await service.ask<Deployment>("POST", `/projects/${projectId}/deployments`, { key, body, headers });
+    assert.equal(sent.status, 202, JSON.stringify(sent.body));
+    await service.publishing.idle();
+    return made<Deployment>({ ...service, key: ownKey }, "GET", `/projects/${projectId}/deployments/${sent.body.id}`, undefined, key);
+  }
+
+  return {
+    get service() {
+      return { ...service, key: ownKey, accountId };
+    },
+    async restart() {
+      await service.close();
+      service = await startService(start);
+    },
+    dns,
+    pebble,
+    root,
+    time,
+    deploy,
+    async project(slug, files, { key = ownKey, petstore } = {}) {
+      const { id } = await made<Project>(service, "POST", "/projects", { name: slug, slug }, key);
+      const deployment = await deploy(id, files, { key, ...(petstore && { petstore }) });
+      assert.equal(deployment.status, "ready", deployment.error ?? "");
+      return id;
+    },
+    addDomain: (projectId, hostname, key = ownKey) =>
+      service.ask<Domain>("POST", `/projects/${projectId}/domains`, { key, body: { hostname } }),
+    domain: (projectId, hostname, key = ownKey) =>
+      made<Domain>({ ...service, key: ownKey }, "GET", `/projects/${projectId}/domains/${hostname}`, undefined, key),
+    http: (host, path) => read(httpRequest({ host: "127.0.0.1", port: httpPort, path, headers: { host }, agent: false })),
+    https: (host, path, agent) =>
+      read(
+        httpsRequest({ host: "127.0.0.1", port: httpsPort, path, headers: { host }, servername: host, ca: root, agent: agent ?? false }),
+      ),
+    async close() {
+      await service.close();
+      await pebble.stop();
+      await dns.close();
+    },
+  };
+}
+
+async function read(request: ReturnType<typeof httpRequest>): Promise<Site> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  request.on("response", resolve).on("error", reject).end();
+  const response = await promise;
+  return { status: response.statusCode ?? 0, headers: response.headers, body: await text(response) };
+}
