@@ -1,3 +1,6 @@
+import { accountTexts } from "./en-account.ts";
+import { dashboardTexts, signInTexts } from "./en-dashboard.ts";
+
 /** Every text of the web application in English. What the service itself says (descriptions, problems) is not here. */
 export const en = {
   productName: "Pet Store",
@@ -12,6 +15,10 @@ export const en = {
   copy: "Copy",
   copied: "Copied",
   retry: "Try again",
+
+  dashboard: dashboardTexts,
+  signIn: signInTexts,
+  account: accountTexts,
 
   palette: {
     title: "Search and go to",
