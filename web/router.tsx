@@ -1,8 +1,13 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createRouter } from "@tanstack/react-router";
 import { accountRoutes } from "./account/routes.ts";
+import { animalRoutes } from "./animals/routes.ts";
+import { categoryRoutes } from "./categories/routes.ts";
 import { dashboard, dashboardIndex } from "./dashboard/route.ts";
 import { FailurePage } from "./frame/message-page.tsx";
+import { importingRoutes } from "./importing/routes.ts";
+import { inventoryRoutes } from "./inventory/routes.ts";
+import { orderRoutes } from "./orders/routes.ts";
 import { referenceRoutes } from "./reference/routes.ts";
 import { descriptionQuery } from "./reference/load.ts";
 import { root } from "./root.tsx";
@@ -13,7 +18,15 @@ const routeTree = root.addChildren([
   ...startRoutes,
   ...referenceRoutes,
   ...signInRoutes,
-  dashboard.addChildren([dashboardIndex, ...accountRoutes]),
+  dashboard.addChildren([
+    dashboardIndex,
+    ...animalRoutes,
+    ...categoryRoutes,
+    ...orderRoutes,
+    ...inventoryRoutes,
+    ...importingRoutes,
+    ...accountRoutes,
+  ]),
 ]);
 
 /** The addresses of the application. What a page of the reference shows is asked for while its code is still on the way. */

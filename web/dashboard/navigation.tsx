@@ -13,20 +13,18 @@ import { signOut } from "./session.ts";
 export function Navigation({ session: { account, member } }: { session: Standing }): ReactNode {
   const groups = Map.groupBy(dashboardPages, ({ group }) => group);
   return (
-    <div className={styles.navigation}>
+    <nav className={styles.navigation} aria-label={texts.dashboard.navigation}>
       <div className={styles.account}>
         <span className={styles.name}>{account.name}</span>
         <Badge variant="light" size="sm">
           {texts.dashboard.plans[account.plan]}
         </Badge>
       </div>
-      <nav aria-label={texts.dashboard.navigation}>
-        {[...groups].map(([group, pages]) => (
-          <PageLinks key={group} title={texts.dashboard.groups[group]} pages={pages} />
-        ))}
-      </nav>
+      {[...groups].map(([group, pages]) => (
+        <PageLinks key={group} title={texts.dashboard.groups[group]} pages={pages} />
+      ))}
       <Person member={member} />
-    </div>
+    </nav>
   );
 }
 

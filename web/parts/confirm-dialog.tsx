@@ -21,7 +21,16 @@ type Props = {
 };
 
 /** Asks before something is destroyed; mount it while the question stands. A refusal stays in the dialog. */
-export function ConfirmDialog({ title, children, action, keep = texts.dashboard.cancel, isSafe = false, onConfirm, onDone, onClose }: Props): ReactNode {
+export function ConfirmDialog({
+  title,
+  children,
+  action,
+  keep = texts.dashboard.cancel,
+  isSafe = false,
+  onConfirm,
+  onDone,
+  onClose,
+}: Props): ReactNode {
   const { mutate, isPending, error } = useMutation({ mutationFn: onConfirm, onSuccess: onDone });
   return (
     <Modal opened onClose={onClose} title={title} centered closeButtonProps={{ "aria-label": texts.dashboard.close }}>

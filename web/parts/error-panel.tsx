@@ -11,9 +11,11 @@ export function ErrorPanel({ error, details, onRetry }: Props): ReactNode {
   if (error === null) return null;
   const refusal = error instanceof Refusal ? error : undefined;
   const told = details ?? refusal?.details ?? [];
+  const hint = refusal && texts.store.hints[refusal.code];
   return (
     <Alert role="alert" color="red" variant="light" title={texts.dashboard.refused} className={styles.panel}>
       <p className={styles.message}>{error.message}</p>
+      {hint && <p className={styles.message}>{hint}</p>}
       {told.length > 0 && (
         <ul className={styles.details}>
           {told.map(({ path, message }) => (

@@ -1,5 +1,7 @@
 import { accountTexts } from "./en-account.ts";
 import { dashboardTexts, signInTexts } from "./en-dashboard.ts";
+import { importingTexts } from "./en-importing.ts";
+import { storeTexts } from "./en-store.ts";
 
 /** Every text of the web application in English. What the service itself says (descriptions, problems) is not here. */
 export const en = {
@@ -19,6 +21,8 @@ export const en = {
   dashboard: dashboardTexts,
   signIn: signInTexts,
   account: accountTexts,
+  store: storeTexts,
+  importing: importingTexts,
 
   palette: {
     title: "Search and go to",
