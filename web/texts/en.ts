@@ -1,3 +1,8 @@
+import { accountTexts } from "./en-account.ts";
+import { dashboardTexts, signInTexts } from "./en-dashboard.ts";
+import { importingTexts } from "./en-importing.ts";
+import { storeTexts } from "./en-store.ts";
+
 /** Every text of the web application in English. What the service itself says (descriptions, problems) is not here. */
 export const en = {
   productName: "Pet Store",
@@ -12,6 +17,12 @@ export const en = {
   copy: "Copy",
   copied: "Copied",
   retry: "Try again",
+
+  dashboard: dashboardTexts,
+  signIn: signInTexts,
+  account: accountTexts,
+  store: storeTexts,
+  importing: importingTexts,
 
   palette: {
     title: "Search and go to",
