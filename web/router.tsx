@@ -8,11 +8,13 @@ import { FailurePage } from "./frame/message-page.tsx";
 import { importingRoutes } from "./importing/routes.ts";
 import { inventoryRoutes } from "./inventory/routes.ts";
 import { orderRoutes } from "./orders/routes.ts";
+import { keysRoutes } from "./keys/routes.ts";
 import { referenceRoutes } from "./reference/routes.ts";
 import { descriptionQuery } from "./reference/load.ts";
 import { root } from "./root.tsx";
 import { signInRoutes } from "./sign-in/routes.ts";
 import { startRoutes } from "./start/routes.ts";
+import { usageRoutes } from "./usage/routes.ts";
 
 const routeTree = root.addChildren([
   ...startRoutes,
@@ -25,6 +27,8 @@ const routeTree = root.addChildren([
     ...orderRoutes,
     ...inventoryRoutes,
     ...importingRoutes,
+    ...usageRoutes,
+    ...keysRoutes,
     ...accountRoutes,
   ]),
 ]);

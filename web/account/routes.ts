@@ -4,6 +4,7 @@ import { dashboard } from "../dashboard/route.ts";
 const account = createRoute({
   getParentRoute: () => dashboard,
   path: "account",
+  validateSearch: (search): { invite?: true | undefined } => ({ invite: search["invite"] === true || undefined }),
   component: lazyRouteComponent(() => import("./account-page.tsx"), "AccountPage"),
 });
 

@@ -52,12 +52,7 @@ function Person({ member }: Pick<Standing, "member">): ReactNode {
       <span className={styles.label}>{texts.dashboard.signedInAs}</span>
       <span className={styles.email}>{member.email}</span>
       <span className={styles.label}>{texts.dashboard[member.role]}</span>
-      <Button
-        mt="xs"
-        size="compact-md"
-        variant="default"
-        onClick={() => void signOut(client).catch((error: Error) => notify(error.message))}
-      >
+      <Button mt="xs" size="xs" variant="default" onClick={() => void signOut(client).catch((error: Error) => notify(error.message))}>
         {texts.dashboard.signOut}
       </Button>
     </div>

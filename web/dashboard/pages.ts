@@ -14,10 +14,14 @@ export const dashboardPages: readonly DashboardPage[] = [
   { to: "/dashboard/orders", group: "store", label: texts.store.orders.page, words: texts.store.orders.words },
   { to: "/dashboard/inventory", group: "store", label: texts.store.inventory.page, words: texts.store.inventory.words },
   { to: "/dashboard/import", group: "store", label: texts.importing.page, words: texts.importing.words },
+  { to: "/dashboard/usage", group: "access", label: texts.usage.page, words: ["limits", "requests", "bans", "charts"] },
+  { to: "/dashboard/keys", group: "access", label: texts.keys.page, words: ["secrets", "scopes", "rotate", "revoke"] },
   { to: "/dashboard/account", group: "access", label: texts.account.page, words: ["members", "password", "sessions", "plan"] },
 ];
 
 export const dashboardActions: readonly DashboardAction[] = [
+  { to: "/dashboard/keys", search: { create: true }, label: texts.keys.create, words: ["secret"], isOwners: true },
+  { to: "/dashboard/account", search: { invite: true }, label: texts.account.invite, words: ["member", "person"], isOwners: true },
 
   { to: "/dashboard/animals", search: { new: true }, label: texts.store.animals.new, words: texts.store.animals.words },
   { to: "/dashboard/categories", search: { new: true }, label: texts.store.categories.new, words: texts.store.categories.words },

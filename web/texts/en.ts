@@ -1,4 +1,6 @@
 import { accountTexts } from "./en-account.ts";
+import { keysTexts } from "./en-keys.ts";
+import { usageTexts } from "./en-usage.ts";
 import { dashboardTexts, signInTexts } from "./en-dashboard.ts";
 import { importingTexts } from "./en-importing.ts";
 import { storeTexts } from "./en-store.ts";
@@ -21,6 +23,8 @@ export const en = {
   dashboard: dashboardTexts,
   signIn: signInTexts,
   account: accountTexts,
+  keys: keysTexts,
+  usage: usageTexts,
   store: storeTexts,
   importing: importingTexts,
 
