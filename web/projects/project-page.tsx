@@ -1,0 +1,18 @@
+import type { ReactNode } from "react";
+import { DeploymentList } from "./deployment-list.tsx";
+import { ProjectFrame } from "./project-frame.tsx";
+import { UploadPanel } from "./upload-panel.tsx";
+
+/** `/dashboard/projects/$projectId`: what is deployed, and how to deploy more. */
+export function ProjectPage(): ReactNode {
+  return (
+    <ProjectFrame>
+      {(site) => (
+        <>
+          <UploadPanel site={site} />
+          <DeploymentList site={site} />
+        </>
+      )}
+    </ProjectFrame>
+  );
+}
