@@ -53,9 +53,9 @@ export function createProject(body: ProjectValues): Promise<Project> {
 }
 
 /** @throws Refusal */
-export function updateProject(project: Tagged<Project>, body: ProjectValues): Promise<Project> {
+export function updateProject(project: Tagged<Project>, body: ProjectValues): Promise<Tagged<Project>> {
   const params = { path: { projectId: project.value.id }, header: ifUnchanged(project) };
-  return atSlug(answerOf<Project>(store.PATCH("/projects/{projectId}", { params, body })));
+  return atSlug(taggedAnswerOf<Project>(store.PATCH("/projects/{projectId}", { params, body })));
 }
 
 async function atSlug<T>(call: Promise<T>): Promise<T> {

@@ -20,7 +20,7 @@ export function SettingsPage(): ReactNode {
     <ProjectFrame>
       {(site) => (
         <>
-          <Naming key={site.project.etag} site={site} />
+          <Naming project={site.project} />
           <Deleting site={site} />
         </>
       )}
@@ -28,7 +28,21 @@ export function SettingsPage(): ReactNode {
   );
 }
 
-function Naming({ site: { project } }: { site: Site }): ReactNode {
+/** What is typed stays, whatever is read anew meanwhile; `Reload` begins with how the project stands. */
+function Naming({ project }: Pick<Site, "project">): ReactNode {
+  const client = useQueryClient();
+  const [begun, setBegun] = useState(project);
+  async function reload(): Promise<void> {
+    await rereadSite(client, project.value.id);
+    const site = client.getQueryData(siteQuery(project.value.id).queryKey);
+    if (site) setBegun(site.project);
+  }
+  return <NamingForm key={begun.etag} project={begun} onSaved={setBegun} onReload={() => void reload()} />;
+}
+
+type FormProps = Pick<Site, "project"> & { onSaved: (project: Site["project"]) => void; onReload: () => void };
+
+function NamingForm({ project, onSaved, onReload }: FormProps): ReactNode {
   const client = useQueryClient();
   const { id, name, slug } = project.value;
   const form = useCallForm({
@@ -36,7 +50,7 @@ function Naming({ site: { project } }: { site: Site }): ReactNode {
     send: (values) => updateProject(project, values),
     onDone: (saved) => {
       notify(words.naming.saved);
-      client.setQueryData(siteQuery(id).queryKey, (held) => held && { ...held, project: { ...held.project, value: saved } });
+      onSaved(saved);
       void rereadSite(client, id);
       void rereadList(client, "/projects");
     },
@@ -45,7 +59,7 @@ function Naming({ site: { project } }: { site: Site }): ReactNode {
     <Section title={words.naming.title} lead={words.naming.lead}>
       <div className={styles.form}>
         <CallForm form={form} submit={words.naming.save}>
-          <ReloadIfChanged error={form.error} onReload={() => void rereadSite(client, id)} />
+          <ReloadIfChanged error={form.error} onReload={onReload} />
           <TextInput label={words.name} description={words.nameHint} required {...form.text("name")} />
           <TextInput
             mt="sm"
