@@ -13,8 +13,8 @@ import {
   failDeployment,
   finishDeployment,
   forgetUnusedFiles,
-  hasUnusedFiles,
   listUnusedFiles,
+  maySweepFiles,
   noteUnusedFiles,
   pruneDeployments,
   type WaitingDeployment,
@@ -81,7 +81,7 @@ export function openDeploying(parts: DeployingParts): Worker {
 
   /** What has to go is forgotten once it is gone, so that a process that dies between leaves nothing behind. */
   async function removeUnused(): Promise<void> {
-    if (!(await hasUnusedFiles(db))) return;
+    if (!(await maySweepFiles(db))) return;
     const hashes = await db.write((tx) => listUnusedFiles(tx, removedAtOnce));
     for (const hash of hashes) {
       for (const encoding of [undefined, "br", "gzip"] as const) await rm(contentPath(contentFolder, hash, encoding), { force: true });

@@ -135,8 +135,11 @@ export async function noteUnusedFiles(tx: Transaction, hashes: string[]): Promis
   }
 }
 
-export async function hasUnusedFiles(db: Queryable): Promise<boolean> {
-  return (await db.query(sql`SELECT 1 FROM unused_files LIMIT 1`)).length > 0;
+/** Whether there is content to take from the disk, and no deployment, on any node, that may be about to need it. */
+export async function maySweepFiles(db: Queryable): Promise<boolean> {
+  const rows = await db.query(sql`
+    SELECT 1 FROM unused_files WHERE NOT EXISTS (SELECT 1 FROM deployments WHERE status = 'queued') LIMIT 1`);
+  return rows.length > 0;
 }
 
 /** Content of which no deployment has a use, at most `limit`; those that one has again are forgotten. */
