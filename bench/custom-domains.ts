@@ -120,8 +120,7 @@ async function attach({ dataDir, accountId }: ShopFolder, projectId: number, nam
         INSERT INTO certificates (account_id, id, hostname, chain, key, not_before, not_after, renew_at)
         VALUES ${list(
           part.map(
-            ({ name, id }) =>
-              sql`(${accountId}, ${id}, ${name}, ${String(cert)}, ${encryptSecret(keys, String(key), name)}, ${now}, ${later}, ${later})`,
+            ({ name, id }) => sql`(${accountId}, ${id}, ${name}, ${cert}, ${encryptSecret(keys, key, name)}, ${now}, ${later}, ${later})`,
           ),
         )}`);
     });
