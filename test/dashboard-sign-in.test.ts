@@ -55,7 +55,8 @@ test("a link signs in once, asks for a password before anything else, and is gon
   await page.getByLabel("Email").fill("ann@shop.example");
   await page.getByRole("textbox", { name: "Password" }).fill(password);
   await page.keyboard.press("Enter");
-  await page.getByRole("heading", { level: 1, name: "Account" }).waitFor();
+  await page.waitForURL("**/dashboard/*");
+  await page.getByRole("navigation", { name: "Dashboard" }).getByText("ann@shop.example").waitFor();
 });
 
 test("an owner of a first start gives an email along with the password", async (t) => {
