@@ -19,9 +19,8 @@ export async function openDashboardShop(t: TestContext, browser: Browser, servic
   const shop: DashboardShop = {
     id,
     ask: (method, path, body) => service.ask(method, path, { key, body }),
-    category: async (name) => made((await shop.ask<Category>("POST", "/categories", { name })) as Reply<{ id: number }>),
-    pet: async (name, categoryId, more = {}) =>
-      made((await shop.ask<Pet>("POST", "/pets", { name, categoryId, ...more })) as Reply<{ id: number }>),
+    category: async (name) => made(await shop.ask<Category>("POST", "/categories", { name })),
+    pet: async (name, categoryId, more = {}) => made(await shop.ask<Pet>("POST", "/pets", { name, categoryId, ...more })),
     open: async (path, options = {}) => (await visitSignedIn(t, browser, service, `/dashboard${path}`, { account: id, ...options })).page,
   };
   return shop;
