@@ -65,27 +65,27 @@ test("an owner invites somebody by a link that is shown once, and signs them in 
 
 test("an owner makes a member an owner, resets and removes members, who are signed out at once", async (t) => {
   const { page, account } = await openAccount(t);
-  const bea = await newMember(service, { account, email: "bea@owners.example", role: "member", password });
+  const bea = await newMember(service, { account, email: "bea@family.example", role: "member", password });
   await page.reload();
-  await choose(page, "bea@owners.example", "Make an owner");
-  await rowOf(page, "bea@owners.example").getByText("Owner").waitFor();
+  await choose(page, "bea@family.example", "Make an owner");
+  await rowOf(page, "bea@family.example").getByText("Owner", { exact: true }).waitFor();
   assert.equal((await bea.ask("POST", "/keys", {})).status, 201);
 
-  await choose(page, "bea@owners.example", "New sign-in link …");
+  await choose(page, "bea@family.example", "New sign-in link …");
   await page.getByRole("dialog").getByRole("button", { name: "End them and make the link" }).click();
   const link = await page.getByRole("dialog").getByRole("textbox", { name: "Sign-in link" }).inputValue();
   assert.equal((await bea.ask("GET", "/session")).status, 401);
   await page.keyboard.press("Escape");
   assert.equal((await bea.ask("POST", "/sign-in/link", { token: tokenIn(link) })).status, 200);
 
-  await choose(page, "bea@owners.example", "Remove …");
+  await choose(page, "bea@family.example", "Remove …");
   await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("dialog").waitFor({ state: "hidden" });
   assert.equal((await bea.ask("GET", "/session")).status, 200);
-  await choose(page, "bea@owners.example", "Remove …");
+  await choose(page, "bea@family.example", "Remove …");
   await page.getByRole("dialog").getByRole("button", { name: "Remove the member" }).click();
-  await region(page, "Notices").getByText("bea@owners.example is removed.").waitFor();
-  await rowOf(page, "bea@owners.example").waitFor({ state: "detached" });
+  await region(page, "Notices").getByText("bea@family.example is removed.").waitFor();
+  await rowOf(page, "bea@family.example").waitFor({ state: "detached" });
   assert.equal((await bea.ask("GET", "/session")).status, 401);
 });
 

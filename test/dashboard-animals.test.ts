@@ -120,6 +120,27 @@ test("the stock of an animal is begun, adjusted and set in place, and given up",
   assert.equal((await shop.ask("GET", `/store/inventory/${petId}`)).status, 404);
 });
 
+test("the stock of all rows comes in a few requests, and is changed in its row", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const categoryId = await shop.category("Dogs");
+  await shop.ask(
+    "POST",
+    "/pets/batch",
+    Array.from({ length: 30 }, (_, index) => ({ name: `Dog ${index}`, categoryId })),
+  );
+  const pets = (await shop.ask<Pet[]>("GET", "/pets?limit=30")).body;
+  for (const { id } of pets) await shop.ask("PUT", `/store/inventory/${id}`, { quantity: 1 });
+  const page = await shop.open("/animals");
+  const asked: string[] = [];
+  page.on("request", (request) => void (request.url().includes("/store/inventory") && asked.push(request.url())));
+  await page.reload();
+  const row = rowOf(page, "Dog 0");
+  await row.getByRole("button", { name: "One unit less of Dog 0" }).click();
+  await row.getByText("Sold").waitFor();
+  assert.equal((await shop.ask<{ quantity: number }>("GET", `/store/inventory/${pets[0]?.id}`)).body.quantity, 0);
+  assert.ok(asked.filter((url) => url.includes("?")).length <= 5, asked.join("\n"));
+});
+
 test("an animal with an open order is kept, and the dialog says why; without one it goes after a question", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const petId = await shop.pet("Rex", await shop.category("Dogs"));

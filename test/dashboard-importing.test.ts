@@ -94,13 +94,13 @@ test("a changed row changes its animal, under the id that it has; where nothing 
   await give(page, file);
   await start(page, "2").click();
   await summary(page);
-  const earlier = await petsOf(shop);
+  const first = await petsOf(shop);
 
   const elsewhere = await shop.open("/import");
   await give(elsewhere, file);
   await start(elsewhere, "2").click();
   await summary(elsewhere);
-  assert.deepEqual(await petsOf(shop), earlier, "the same rows make the same Idempotency-Keys");
+  assert.deepEqual(await petsOf(shop), first, "the same rows make the same Idempotency-Keys");
 
   await writeFile(file, "id,name,species\n1,Rex,dog\n2,Tomcat,cat\n3,<b>Ida</b>,dog\n");
   await give(page, file);
@@ -111,8 +111,8 @@ test("a changed row changes its animal, under the id that it has; where nothing 
   assert.deepEqual(
     pets.map(({ id, name }) => [id, name]),
     [
-      [earlier[0]?.id, "Rex"],
-      [earlier[1]?.id, "Tomcat"],
+      [first[0]?.id, "Rex"],
+      [first[1]?.id, "Tomcat"],
       [pets[2]?.id, "<b>Ida</b>"],
     ],
   );

@@ -46,6 +46,7 @@ test("an order is placed of an animal that is found by name, refused in words wh
   await page.getByRole("cell", { name: "Open" }).waitFor();
   const [order] = (await shop.ask<Order[]>("GET", "/store/orders")).body;
   assert.partialDeepStrictEqual(order, { petId, quantity: 3, shipDate: "2027-01-31T00:30:00Z", complete: false }, "the reader's time zone");
+  await rowOf(page, Number(order?.id)).getByRole("link", { name: "Rex" }).waitFor();
   assert.match(await rowOf(page, Number(order?.id)).innerText(), /Rex[\s\S]*31 Jan 2027, 09:30/);
 
   await choose(page, `Order ${order?.id}`, "Fulfil");

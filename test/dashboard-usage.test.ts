@@ -115,6 +115,7 @@ test("a member sees the usage, and what the dashboard asks is none of it", async
   const { id: account } = await service.newAccount();
   const { page } = await visitSignedIn(t, browser, service, "/dashboard/usage", { account, role: "member" });
   await page.getByRole("img", { name: /: 0 in all/ }).waitFor();
+  await page.getByText("No requests yet").waitFor();
   await page.reload();
   await page.getByRole("img", { name: /: 0 in all/ }).waitFor();
   await region(page, "Left now")

@@ -138,6 +138,7 @@ export const storeTexts = {
     new: "Track an animal",
     begin: "Begin tracking",
     began: (name: string) => `The units of “${name}” are counted from now on.`,
+    notTracked: "Not tracked",
     untracked: "Its units are not counted: orders are not limited by stock.",
     firstCount: "Free units",
     stockOf: (name: string) => `Stock of ${name}`,
