@@ -35,7 +35,7 @@ after(async () => {
 const open = (t: TestContext, path: string, options = {}) =>
   visit(t, browser, `${url}/reference${path}`, options, [new URL(service.address).host]);
 
-test("a published operation opens by its address, with the address of the API in its samples' place", async (t) => {
+test("a published operation opens by its address, and the overview says where the API is", async (t) => {
   const { page } = await open(t, "/listPets");
   await page.getByRole("heading", { level: 1, name: "List animals" }).waitFor();
   await page.reload();

@@ -9,7 +9,7 @@ import { importingRoutes } from "./importing/routes.ts";
 import { inventoryRoutes } from "./inventory/routes.ts";
 import { orderRoutes } from "./orders/routes.ts";
 import { keysRoutes } from "./keys/routes.ts";
-import { referenceRoutes } from "./reference/routes.ts";
+import { referenceBelow } from "./reference/routes.ts";
 import { descriptionQuery } from "./reference/load.ts";
 import { root } from "./root.tsx";
 import { signInRoutes } from "./sign-in/routes.ts";
@@ -18,7 +18,7 @@ import { usageRoutes } from "./usage/routes.ts";
 
 const routeTree = root.addChildren([
   ...startRoutes,
-  ...referenceRoutes,
+  referenceBelow(root),
   ...signInRoutes,
   dashboard.addChildren([
     dashboardIndex,

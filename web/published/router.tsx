@@ -3,10 +3,7 @@ import type { ReactNode } from "react";
 import { FailurePage, NotFoundPage } from "../frame/message-page.tsx";
 import { Shell } from "../frame/shell.tsx";
 import { useReferenceCommands } from "../reference/commands.tsx";
-import { EverythingPage } from "../reference/everything.tsx";
-import { ReferenceFrame } from "../reference/frame.tsx";
-import { OperationPage } from "../reference/operation-page.tsx";
-import { OverviewPage } from "../reference/overview.tsx";
+import { referenceBelow } from "../reference/routes.ts";
 
 const root = createRootRoute({ component: Root, notFoundComponent: () => <NotFoundPage /> });
 
@@ -17,12 +14,7 @@ const start = createRoute({
   beforeLoad: () => redirect({ href: "/", reloadDocument: true, throw: true }),
 });
 
-const reference = createRoute({ getParentRoute: () => root, path: "reference", component: ReferenceFrame });
-const overview = createRoute({ getParentRoute: () => reference, path: "/", component: OverviewPage });
-const everything = createRoute({ getParentRoute: () => reference, path: "all", component: EverythingPage });
-const operation = createRoute({ getParentRoute: () => reference, path: "$operationId", component: OperationPage });
-
-const routeTree = root.addChildren([start, reference.addChildren([overview, everything, operation])]);
+const routeTree = root.addChildren([start, referenceBelow(root)]);
 
 function Root(): ReactNode {
   const commands = useReferenceCommands();
