@@ -141,7 +141,6 @@ export const storeTexts = {
     notTracked: "Not tracked",
     untracked: "Its units are not counted: orders are not limited by stock.",
     firstCount: "Free units",
-    stockOf: (name: string) => `Stock of ${name}`,
     countOf: (name: string) => `Free units of ${name}`,
     less: (name: string) => `One unit less of ${name}`,
     more: (name: string) => `One unit more of ${name}`,
