@@ -3,6 +3,7 @@
  * ratio of two things measured by turns in the same run, so that the machine matters little.
  */
 import { measureCustomDomains } from "./custom-domains.ts";
+import { measureDashboard } from "./dashboard.ts";
 import { reaches, type Figure, type Suite } from "./figures.ts";
 import { measureLimits } from "./limits.ts";
 import { measurePaging } from "./paging.ts";
@@ -17,6 +18,7 @@ const suites: Record<string, Suite> = {
   postgres: measurePostgres,
   publishing: measurePublishing,
   domains: measureCustomDomains,
+  dashboard: measureDashboard,
 };
 
 const wanted = process.argv.slice(2);
