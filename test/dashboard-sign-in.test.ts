@@ -55,7 +55,16 @@ test("a link signs in once, asks for a password before anything else, and is gon
   await page.getByLabel("Email").fill("ann@shop.example");
   await page.getByRole("textbox", { name: "Password" }).fill(password);
   await page.keyboard.press("Enter");
-  await page.getByRole("heading", { level: 1, name: "Account" }).waitFor();
+  await page.waitForURL("**/dashboard/*");
+  await page.getByRole("navigation", { name: "Dashboard" }).getByText("ann@shop.example").waitFor();
+});
+
+test("a link that is pasted where the page is open already signs in as well", async (t) => {
+  const { page } = await open(t, "/sign-in");
+  await page.getByLabel("Email").waitFor();
+  await page.goto(service.address + (await linkOf("pat@shop.example")));
+  await page.getByRole("heading", { name: "Choose a password" }).waitFor();
+  assert.equal(page.url(), `${service.address}/sign-in`);
 });
 
 test("an owner of a first start gives an email along with the password", async (t) => {

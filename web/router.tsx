@@ -11,7 +11,7 @@ import { orderRoutes } from "./orders/routes.ts";
 import { keysRoutes } from "./keys/routes.ts";
 import { domainRoutes } from "./domains/routes.ts";
 import { projectRoutes } from "./projects/routes.ts";
-import { referenceRoutes } from "./reference/routes.ts";
+import { referenceBelow } from "./reference/routes.ts";
 import { descriptionQuery } from "./reference/load.ts";
 import { root } from "./root.tsx";
 import { signInRoutes } from "./sign-in/routes.ts";
@@ -20,7 +20,7 @@ import { usageRoutes } from "./usage/routes.ts";
 
 const routeTree = root.addChildren([
   ...startRoutes,
-  ...referenceRoutes,
+  referenceBelow(root),
   ...signInRoutes,
   dashboard.addChildren([
     dashboardIndex,

@@ -6,6 +6,7 @@ import { listQuery } from "../calls/lists.ts";
 import { useCategoryNames } from "../categories/category-select.tsx";
 import { Waiting } from "../frame/waiting.tsx";
 import { ExportDialog } from "../importing/export-dialog.tsx";
+import { StockCell } from "../inventory/stock-cell.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
@@ -113,11 +114,12 @@ function columnsOf(
     {
       id: "category",
       header: words.category,
-      width: "26%",
+      width: "20%",
       cell: ({ categoryId }) => categoryNames.get(categoryId) ?? texts.store.categories.category(categoryId),
     },
-    { id: "status", header: words.status, width: "130px", cell: ({ status }) => <StatusBadge status={status} /> },
-    { id: "id", header: words.id, width: "110px", isNumeric: true, cell: ({ id }) => id },
+    { id: "stock", header: words.stock, width: "240px", cell: (pet) => <StockCell petId={pet.id} name={pet.name} /> },
+    { id: "status", header: words.status, width: "125px", cell: ({ status }) => <StatusBadge status={status} /> },
+    { id: "id", header: words.id, width: "95px", isNumeric: true, cell: ({ id }) => id },
     {
       id: "actions",
       header: texts.dashboard.actions,

@@ -1,14 +1,14 @@
-import { queryOptions, useQueries } from "@tanstack/react-query";
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { batched } from "../calls/batched.ts";
 import { dashboardKey } from "../calls/lists.ts";
 import { answerOf, ifUnchanged, readPage, store, taggedAnswerOf, type Schemas, type Tagged } from "../calls/store.ts";
+import { texts } from "../texts/texts.ts";
 import type { PetStatus } from "./status.ts";
 
 export type Pet = Schemas["Pet"];
 
 /** What the form of an animal holds; `categoryId` in digits. */
 export type AnimalValues = { name: string; categoryId: string | null; status: PetStatus };
-
-const namesAtOnce = 100;
 
 /** An animal with its version, to be edited; null where there is none. */
 export function animalQuery(petId: number) {
@@ -31,22 +31,19 @@ export function animalsByNameQuery(q: string) {
   });
 }
 
-/** The animals that rows speak of, by id; asked for by the hundred, so that further rows ask only for their own. */
-export function useAnimals(ids: readonly number[]): ReadonlyMap<number, Pet> {
-  const unique = [...new Set(ids)];
-  const parts = Array.from({ length: Math.ceil(unique.length / namesAtOnce) }, (_, part) =>
-    unique.slice(part * namesAtOnce, (part + 1) * namesAtOnce),
-  );
-  const answers = useQueries({
-    queries: parts.map((id) =>
-      queryOptions({
-        queryKey: [dashboardKey, "/pets", "by-id", id],
-        staleTime: 60_000,
-        queryFn: async ({ signal }) => (await readPage("/pets", { limit: namesAtOnce, id }, { signal })).rows,
-      }),
-    ),
+const readAnimal = batched(
+  async (id) => (await readPage("/pets", { limit: id.length, id })).rows,
+  ({ id }) => id,
+);
+
+/** The animal that a row speaks of; its number stands for its name while that is on its way, and where a fulfilled order has outlived it. */
+export function useAnimalName(petId: number): string {
+  const { data } = useQuery({
+    queryKey: [dashboardKey, "/pets", "row", petId],
+    staleTime: 60_000,
+    queryFn: ({ signal }) => readAnimal(petId, signal),
   });
-  return new Map(answers.flatMap(({ data = [] }) => data.map((pet) => [pet.id, pet] as const)));
+  return data?.name ?? texts.store.animals.animal(petId);
 }
 
 export function createAnimal(values: AnimalValues): Promise<Pet> {

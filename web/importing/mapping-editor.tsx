@@ -62,7 +62,7 @@ export function MappingEditor({ columns, mapping, onChange }: Props): ReactNode 
         data={names}
         value={fallback ?? null}
         onChange={(column) => change({ name: { ...mapping.name, columns: column === null ? [nameColumn] : [nameColumn, column] } })}
-        clearable
+        clear={words.clearFallback}
       />
       <ColumnSelect
         label={words.status}
@@ -70,7 +70,7 @@ export function MappingEditor({ columns, mapping, onChange }: Props): ReactNode 
         data={names}
         value={mapping.status?.columns[0] ?? null}
         onChange={setStatusColumn}
-        clearable
+        clear={words.clearStatus}
       />
       <Checkbox
         label={words.stars}
@@ -89,11 +89,14 @@ type ColumnSelectProps = {
   data: string[];
   value: string | null;
   onChange: (column: string | null) => void;
-  clearable?: boolean;
+  /** The words of the button that takes the choice away, where that may be. */
+  clear?: string;
 };
 
-function ColumnSelect({ clearable = false, ...props }: ColumnSelectProps): ReactNode {
-  return <Select {...props} clearable={clearable} allowDeselect={false} searchable limit={200} />;
+function ColumnSelect({ clear, ...props }: ColumnSelectProps): ReactNode {
+  const clearing =
+    clear === undefined ? {} : { clearable: true, clearButtonProps: { "aria-label": clear, "aria-hidden": false, tabIndex: 0 } };
+  return <Select {...props} {...clearing} allowDeselect={false} searchable limit={200} />;
 }
 
 type Status = NonNullable<Mapping["status"]>;

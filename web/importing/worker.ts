@@ -6,6 +6,7 @@ import { formatRejects } from "../../src/importing/rejects.ts";
 import { readSource, type Source } from "../../src/importing/source.ts";
 import { Problem } from "../../src/platform/problem.ts";
 import { patientStore } from "../calls/patient.ts";
+import { texts } from "../texts/texts.ts";
 import { readColumns } from "./columns.ts";
 import { guessMapping } from "./guess.ts";
 import { forgetOldest, lastMapping, openRemembered } from "./remembered.ts";
@@ -59,7 +60,7 @@ async function check({ file, mapping, of }: Extract<Task, { kind: "check" }>): P
 async function inOneTab(task: Extract<Task, { kind: "import" }>): Promise<Imported> {
   const { account, name } = task.of;
   return navigator.locks.request(`petstore-import ${account} ${name}`, { ifAvailable: true }, (lock) => {
-    if (lock === null) throw new Problem("unavailable", "This import runs in another tab already.");
+    if (lock === null) throw new Problem("unavailable", texts.importing.inAnotherTab);
     return importNow(task);
   });
 }

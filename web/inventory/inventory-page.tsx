@@ -1,9 +1,10 @@
 import { Button, Select, TextInput } from "@mantine/core";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
+import { AnimalLink } from "../animals/animal-link.tsx";
 import { AnimalPicker, chosen } from "../animals/animal-picker.tsx";
-import { useAnimals, type Pet } from "../animals/queries.ts";
+import { useAnimalName, type Pet } from "../animals/queries.ts";
 import { petStatuses, type PetStatus } from "../animals/status.ts";
 import { StatusBadge } from "../animals/status-badge.tsx";
 import { listQuery } from "../calls/lists.ts";
@@ -32,9 +33,7 @@ export function InventoryPage(): ReactNode {
   const { status, new: isNew } = route.useSearch();
   const navigate = route.useNavigate();
   const list = useInfiniteQuery(listQuery("/store/inventory", status === undefined ? {} : { status }));
-  const animals = useAnimals(list.data?.map(({ petId }) => petId) ?? []);
-  const [stopping, setStopping] = useState<number>();
-  const nameOf = (petId: number) => animals.get(petId)?.name ?? texts.store.animals.animal(petId);
+  const [stopping, setStopping] = useState<{ petId: number; name: string }>();
   const filter = (to: PetStatus | null) => void navigate({ search: to === null ? {} : { status: to }, resetScroll: false });
   const begin = (on: boolean) =>
     void navigate({ search: { ...(status && { status }), ...(on && { new: true as const }) }, resetScroll: false });
@@ -67,32 +66,20 @@ export function InventoryPage(): ReactNode {
           <EmptyState title={texts.store.nothingMatches} text={texts.store.nothingMatchesText} />
         ))}
       {list.data && list.data.length > 0 && (
-        <RowsTable
-          label={words.table}
-          columns={columnsOf(nameOf, setStopping)}
-          rows={list.data}
-          keyOf={({ petId }) => petId}
-          further={list}
-        />
+        <RowsTable label={words.table} columns={columnsOf(setStopping)} rows={list.data} keyOf={({ petId }) => petId} further={list} />
       )}
       {isNew && <TrackDialog onClose={() => begin(false)} />}
-      {stopping !== undefined && <StopTrackingDialog petId={stopping} name={nameOf(stopping)} onClose={() => setStopping(undefined)} />}
+      {stopping && <StopTrackingDialog {...stopping} onClose={() => setStopping(undefined)} />}
     </>
   );
 }
 
-function columnsOf(nameOf: (petId: number) => string, askToStop: (petId: number) => void): Column<InventoryItem>[] {
+type AskToStop = (animal: { petId: number; name: string }) => void;
+
+function columnsOf(askToStop: AskToStop): Column<InventoryItem>[] {
   return [
-    {
-      id: "animal",
-      header: words.animal,
-      cell: ({ petId }) => (
-        <Link to="/dashboard/animals" search={{ animal: petId }}>
-          {nameOf(petId)}
-        </Link>
-      ),
-    },
-    { id: "units", header: words.units, width: "250px", cell: (item) => <StockCount item={item} name={nameOf(item.petId)} /> },
+    { id: "animal", header: words.animal, cell: ({ petId }) => <AnimalLink petId={petId} /> },
+    { id: "units", header: words.units, width: "250px", cell: (item) => <Units item={item} /> },
     { id: "mark", header: words.mark, width: "130px", cell: ({ quantity }) => <StockMarkBadge quantity={quantity} /> },
     { id: "status", header: words.status, width: "130px", cell: ({ status }) => <StatusBadge status={status} /> },
     {
@@ -100,9 +87,22 @@ function columnsOf(nameOf: (petId: number) => string, askToStop: (petId: number)
       header: texts.dashboard.actions,
       width: "64px",
       isActions: true,
-      cell: ({ petId }) => <RowMenu of={nameOf(petId)} actions={[{ label: words.stop, run: () => askToStop(petId), isDangerous: true }]} />,
+      cell: ({ petId }) => <ItemMenu petId={petId} askToStop={askToStop} />,
     },
   ];
+}
+
+function Units({ item }: { item: InventoryItem }): ReactNode {
+  return (
+    <div>
+      <StockCount item={item} name={useAnimalName(item.petId)} />
+    </div>
+  );
+}
+
+function ItemMenu({ petId, askToStop }: { petId: number; askToStop: AskToStop }): ReactNode {
+  const name = useAnimalName(petId);
+  return <RowMenu of={name} actions={[{ label: words.stop, run: () => askToStop({ petId, name }), isDangerous: true }]} />;
 }
 
 function TrackDialog({ onClose }: { onClose: () => void }): ReactNode {

@@ -1,24 +1,22 @@
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
+import { batched } from "../calls/batched.ts";
 import { dashboardKey } from "../calls/lists.ts";
-import { Refusal } from "../calls/refusal.ts";
 import { changeRows, rereadList } from "../calls/rows.ts";
-import { answerOf, store, type Schemas } from "../calls/store.ts";
+import { answerOf, readPage, store, type Schemas } from "../calls/store.ts";
 
 export type InventoryItem = Schemas["InventoryItem"];
+
+const readStock = batched(
+  async (petId) => (await readPage("/store/inventory", { limit: petId.length, petId })).rows,
+  ({ petId }) => petId,
+);
 
 /** An animal's entry; null where it is not tracked. */
 export function stockQuery(petId: number) {
   return queryOptions({
     queryKey: [dashboardKey, "/store/inventory", "one", petId],
-    staleTime: 0,
-    queryFn: async ({ signal }): Promise<InventoryItem | null> => {
-      try {
-        return await answerOf<InventoryItem>(store.GET("/store/inventory/{petId}", { params: { path: { petId } }, signal }));
-      } catch (error) {
-        if (error instanceof Refusal && error.status === 404) return null;
-        throw error;
-      }
-    },
+    staleTime: 10_000,
+    queryFn: ({ signal }): Promise<InventoryItem | null> => readStock(petId, signal),
   });
 }
 
@@ -61,7 +59,8 @@ export function noteStopped(client: QueryClient, petId: number): void {
   changeRows(client, "/store/inventory", (row) => (row.petId === petId ? undefined : row));
 }
 
-/** What stock may have changed by an order: read anew. */
+/** Whatever stock an order may have changed is read anew. */
 export function forgetStock(client: QueryClient): void {
+  client.removeQueries({ queryKey: [dashboardKey, "/store/inventory"], type: "inactive" });
   void client.invalidateQueries({ queryKey: [dashboardKey, "/store/inventory"] });
 }

@@ -41,7 +41,7 @@ export function StockCount({ item, name }: { item: InventoryItem; name: string }
   const isChanged = text.trim() !== String(quantity);
   return (
     <>
-      <form className={styles.count} aria-label={words.stockOf(name)} onSubmit={onSubmit} noValidate>
+      <form className={styles.count} onSubmit={onSubmit} noValidate>
         <ActionIcon
           className={styles.step}
           variant="default"

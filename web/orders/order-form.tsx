@@ -32,13 +32,20 @@ export function PlaceOrderDialog({ petId, onClose }: { petId: number | undefined
 function PlaceForm({ animal, onClose }: { animal: Pet | null; onClose: () => void }): ReactNode {
   const client = useQueryClient();
   // the same values sent again after no answer came make one order; after a refusal they are a new attempt
-  const key = useRef({ body: "", id: "" });
+  const attempt = useRef({ body: "", key: "" });
   const form = useCallForm({
     initial: { animal, quantity: "1", shipDate: "" },
-    send: (values) => {
+    send: async (values) => {
       const shipDate = fromField(values.shipDate);
-      const body = { petId: chosen(values.animal).id, quantity: numberIn(values.quantity), ...(shipDate !== undefined && { shipDate }) };
-      return placeOrder(body, keyFor(JSON.stringify(body)));
+      const order = { petId: chosen(values.animal).id, quantity: numberIn(values.quantity), ...(shipDate !== undefined && { shipDate }) };
+      const body = JSON.stringify(order);
+      if (attempt.current.body !== body) attempt.current = { body, key: crypto.randomUUID() };
+      try {
+        return await placeOrder(order, attempt.current.key);
+      } catch (error) {
+        if (error instanceof Refusal && error.status !== 0) attempt.current = { body: "", key: "" };
+        throw error;
+      }
     },
     onDone: ({ id }) => {
       notify(words.placed(id));
@@ -46,11 +53,6 @@ function PlaceForm({ animal, onClose }: { animal: Pet | null; onClose: () => voi
       onClose();
     },
   });
-  function keyFor(body: string): string {
-    const wasAnswered = form.error instanceof Refusal && form.error.status !== 0;
-    if (key.current.body !== body || wasAnswered) key.current = { body, id: crypto.randomUUID() };
-    return key.current.id;
-  }
   return (
     <CallForm form={form} submit={words.place} onCancel={onClose}>
       <AnimalPicker {...form.choice("animal")} />

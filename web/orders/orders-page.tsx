@@ -1,9 +1,10 @@
 import { Button, SegmentedControl } from "@mantine/core";
-import { useInfiniteQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
+import { AnimalLink } from "../animals/animal-link.tsx";
 import { AnimalPicker } from "../animals/animal-picker.tsx";
-import { useAnimals, type Pet } from "../animals/queries.ts";
+import { animalQuery, type Pet } from "../animals/queries.ts";
 import { listQuery } from "../calls/lists.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
@@ -33,10 +34,6 @@ export function OrdersPage(): ReactNode {
   const list = useInfiniteQuery(listQuery("/store/orders", filters));
   // every answer of the service has an order's id, quantity and state
   const orders = list.data as Order[] | undefined;
-  const animals = useAnimals([
-    ...(orders ?? []).flatMap(({ petId }) => petId ?? []),
-    ...(filters.petId === undefined ? [] : [filters.petId]),
-  ]);
   const [asked, setAsked] = useState<Asked>();
   const go = (to: Record<string, unknown>) => void navigate({ search: orderSearch(to), resetScroll: false });
   const isFiltered = filters.petId !== undefined || filters.complete !== undefined;
@@ -51,12 +48,7 @@ export function OrdersPage(): ReactNode {
       {(isFiltered || !isEmpty) && (
         <Filters onClear={isFiltered ? () => go({}) : undefined}>
           <StateFilter value={filters.complete} onChange={(complete) => go({ ...filters, complete })} />
-          <AnimalPicker
-            label={words.filterAnimal}
-            value={filters.petId === undefined ? null : (animals.get(filters.petId) ?? unknownAnimal(filters.petId))}
-            onChange={(pet) => go({ ...filters, petId: pet?.id })}
-            clearable
-          />
+          <AnimalFilter petId={filters.petId} onChange={(petId) => go({ ...filters, petId })} />
         </Filters>
       )}
       {list.isPending && <Waiting lines={6} />}
@@ -71,7 +63,7 @@ export function OrdersPage(): ReactNode {
         <RowsTable
           key={JSON.stringify(filters)}
           label={words.table}
-          columns={columnsOf(animals, setAsked)}
+          columns={columnsOf(setAsked)}
           rows={orders}
           keyOf={({ id }) => id}
           further={list}
@@ -83,6 +75,13 @@ export function OrdersPage(): ReactNode {
       {asked?.kind === "cancel" && <CancelDialog order={asked.order} onClose={close} />}
     </>
   );
+}
+
+function AnimalFilter({ petId, onChange }: { petId: number | undefined; onChange: (petId: number | undefined) => void }): ReactNode {
+  const { data } = useQuery({ ...animalQuery(petId ?? 0), enabled: petId !== undefined });
+  const unknown: Pet = { id: petId ?? 0, name: texts.store.animals.animal(petId ?? 0), categoryId: 0, status: "available" };
+  const chosen = petId === undefined ? null : (data?.value ?? unknown);
+  return <AnimalPicker label={words.filterAnimal} value={chosen} onChange={(pet) => onChange(pet?.id)} clearable />;
 }
 
 function StateFilter({ value, onChange }: { value: boolean | undefined; onChange: (complete: boolean | undefined) => void }): ReactNode {
@@ -100,7 +99,7 @@ function StateFilter({ value, onChange }: { value: boolean | undefined; onChange
   );
 }
 
-function columnsOf(animals: ReadonlyMap<number, Pet>, ask: (asked: Asked) => void): Column<Order>[] {
+function columnsOf(ask: (asked: Asked) => void): Column<Order>[] {
   const actionsOf = (order: Order): RowAction[] => [
     ...(order.complete ? [] : [{ label: words.fulfil, run: () => ask({ kind: "fulfil", order }) }]),
     { label: words.edit, run: () => ask({ kind: "edit", order }) },
@@ -108,7 +107,7 @@ function columnsOf(animals: ReadonlyMap<number, Pet>, ask: (asked: Asked) => voi
   ];
   return [
     { id: "id", header: words.id, width: "100px", cell: ({ id }) => id },
-    { id: "animal", header: words.animal, cell: ({ petId }) => <AnimalOf petId={petId} pet={animals.get(petId ?? 0)} /> },
+    { id: "animal", header: words.animal, cell: ({ petId }) => (petId === undefined ? words.draft : <AnimalLink petId={petId} />) },
     { id: "quantity", header: words.quantity, width: "110px", isNumeric: true, cell: ({ quantity }) => formatNumber(quantity) },
     {
       id: "shipDate",
@@ -134,18 +133,4 @@ function columnsOf(animals: ReadonlyMap<number, Pet>, ask: (asked: Asked) => voi
       cell: (order) => <RowMenu of={words.editTitle(order.id)} actions={actionsOf(order)} />,
     },
   ];
-}
-
-/** The animal by its name; by its number while names are on their way, and where a fulfilled order has outlived it. */
-function AnimalOf({ petId, pet }: { petId: number | undefined; pet: Pet | undefined }): ReactNode {
-  if (petId === undefined) return words.draft;
-  return (
-    <Link to="/dashboard/animals" search={{ animal: petId }}>
-      {pet?.name ?? texts.store.animals.animal(petId)}
-    </Link>
-  );
-}
-
-function unknownAnimal(id: number): Pet {
-  return { id, name: texts.store.animals.animal(id), categoryId: 0, status: "available" };
 }

@@ -22,6 +22,16 @@ export function SignInPage(): ReactNode {
     if (isIn) history.replace(to);
   }, [isIn, history, to]);
 
+  // a link that is pasted where this page is open already changes only the fragment
+  useEffect(() => {
+    const take = (): void => {
+      const found = takeLinkToken();
+      if (found !== undefined) setToken(found);
+    };
+    addEventListener("hashchange", take);
+    return () => removeEventListener("hashchange", take);
+  }, []);
+
   function welcome(standing: Standing): void {
     setToken(undefined);
     beginSession(client, standing);

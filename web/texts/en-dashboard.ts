@@ -9,7 +9,6 @@ export const dashboardTexts = {
   member: "Member",
   plans: { free: "Free", pro: "Pro", business: "Business", enterprise: "Enterprise" },
   signOut: "Sign out",
-  signIn: "Sign in",
   actions: "Actions",
 
   timedOut: (seconds: number) => `There was no answer within ${seconds} seconds.`,
@@ -20,23 +19,14 @@ export const dashboardTexts = {
   retryIn: (seconds: number) => (seconds === 1 ? "Try again in 1 second." : `Try again in ${seconds} seconds.`),
 
   cancel: "Cancel",
-  save: "Save",
   close: "Close",
   done: "Done",
   undo: "Undo",
-  never: "Never",
   more: "Load more",
-  loadingMore: "Loading more",
   notices: "Notices",
   dismiss: "Dismiss",
-  show: "Show",
   actionsFor: (name: string) => `Actions for ${name}`,
   shownOnce: "Shown only now: keep it before you close this.",
-
-  moments: {
-    ago: (text: string) => text,
-    expired: "Expired",
-  },
 };
 
 export const signInTexts = {
@@ -45,7 +35,6 @@ export const signInTexts = {
   email: "Email",
   password: "Password",
   submit: "Sign in",
-  wrong: "Email or password is not right.",
   forgotten: "No password, or forgotten? Ask an owner of the account for a new sign-in link, or make one where the service runs:",
   commandLabel: "A new sign-in link",
   command: "npm run petstore -- members reset --account ID --email YOU@EXAMPLE.COM",

@@ -20,6 +20,8 @@ export const importingTexts = {
   idHint: "What tells the file’s animals apart. The last row of an id wins.",
   name: "Name",
   nameFallback: "Name, where that is empty",
+  clearFallback: "Clear the name’s second column",
+  clearStatus: "Clear the status",
   stars: "Take stars off the ends of names",
   category: "Category",
   categoryHint: "Found by its name, and made if there is none.",

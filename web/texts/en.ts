@@ -55,6 +55,7 @@ export const en = {
     page: "Start",
     title: "A shop’s back end, with an exactly described API",
     lead: "Animals, categories, orders, and stock that is never sold twice. Make an account on the command line, then call the API.",
+    dashboard: "Open the dashboard",
     reference: "Open the API reference",
     description: "Download openapi.json",
     stepsTitle: "The first requests",

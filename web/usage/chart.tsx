@@ -10,9 +10,9 @@ const heightPx = 260;
 const secondsOfDay = 86_400;
 /** The kinds of requests from the ground up, by the variable of their colour. */
 const kinds = [
-  { id: "requests", label: texts.usage.passed, color: "--accent" },
-  { id: "refused", label: texts.usage.refused, color: "--amber" },
-  { id: "banned", label: texts.usage.bannedRequests, color: "--red" },
+  { id: "requests", label: texts.usage.passed, color: "--bar-fine" },
+  { id: "refused", label: texts.usage.refused, color: "--bar-near" },
+  { id: "banned", label: texts.usage.bannedRequests, color: "--bar-over" },
 ] as const;
 
 type Props = { bars: Bar[]; interval: Interval; limit: number | undefined; label: string };
@@ -125,7 +125,7 @@ function optionsFor(width: number, shown: Shown, onHover: (place: number | null)
     ],
     hooks: {
       setCursor: [(plot) => onHover(barAt(plot))],
-      draw: [(plot) => drawLimit(plot, shown.current, color("--red"))],
+      draw: [(plot) => drawLimit(plot, shown.current, color("--mantine-color-dimmed"))],
     },
   };
 }

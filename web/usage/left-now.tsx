@@ -31,7 +31,7 @@ export function LeftNow(): ReactNode {
 
 function WindowCard({ title, window: { limit, used, remaining, resetAt } }: { title: string; window: Window }): ReactNode {
   const part = limit === 0 ? 1 : used / limit;
-  const color = part >= 1 ? "var(--red)" : part >= 0.8 ? "var(--amber)" : "var(--accent)";
+  const color = part >= 1 ? "var(--bar-over)" : part >= 0.8 ? "var(--bar-near)" : "var(--bar-fine)";
   return (
     <div className={styles.card}>
       <h3 className={styles.cardTitle}>{title}</h3>

@@ -1,9 +1,10 @@
 import { Button, SegmentedControl, Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, type ReactNode } from "react";
 import type { Key } from "../calls/people.ts";
 import type { Schemas } from "../calls/store.ts";
+import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
 import { formatNumber, texts } from "../texts/texts.ts";
@@ -43,25 +44,45 @@ export function Requests(): ReactNode {
       {byKey.data && byOperation.data ? (
         <>
           <Shown usage={byKey.data} {...chosen(only, byKey.data, byOperation.data, keys.data)} onAll={() => show({})} />
-          <div className={styles.groups}>
-            <GroupTable
-              title={texts.usage.byKey}
-              column={texts.usage.key}
-              groups={(byKey.data.groups ?? []).map((group) => ({ ...group, name: keyName(group.keyId ?? 0, keys.data) }))}
-              onChoose={({ keyId }) => show({ key: keyId })}
-            />
-            <GroupTable
-              title={texts.usage.byOperation}
-              column={texts.usage.operation}
-              groups={(byOperation.data.groups ?? []).map((group) => ({ ...group, name: operationName(group.operation ?? "") }))}
-              onChoose={({ operation }) => show({ operation })}
-            />
-          </div>
+          <Groups byKey={byKey.data} byOperation={byOperation.data} keys={keys.data} onChoose={show} />
         </>
       ) : (
         !error && <Skeleton height={300} radius="md" />
       )}
     </Section>
+  );
+}
+
+type GroupsProps = { byKey: Usage; byOperation: Usage; keys: Key[] | undefined; onChoose: (only: UsageSearch) => void };
+
+function Groups({ byKey, byOperation, keys, onChoose }: GroupsProps): ReactNode {
+  const [ofKeys, ofOperations] = [byKey.groups ?? [], byOperation.groups ?? []];
+  if (ofKeys.length === 0) {
+    return (
+      <div className={styles.nothing}>
+        <EmptyState title={texts.usage.nothing} text={texts.usage.nothingText}>
+          <Button variant="default" renderRoot={(props) => <Link to="/dashboard/keys" {...props} />}>
+            {texts.usage.toKeys}
+          </Button>
+        </EmptyState>
+      </div>
+    );
+  }
+  return (
+    <div className={styles.groups}>
+      <GroupTable
+        title={texts.usage.byKey}
+        column={texts.usage.key}
+        groups={ofKeys.map((group) => ({ ...group, name: keyName(group.keyId ?? 0, keys) }))}
+        onChoose={({ keyId }) => onChoose({ key: keyId })}
+      />
+      <GroupTable
+        title={texts.usage.byOperation}
+        column={texts.usage.operation}
+        groups={ofOperations.map((group) => ({ ...group, name: operationName(group.operation ?? "") }))}
+        onChoose={({ operation }) => onChoose({ operation })}
+      />
+    </div>
   );
 }
 
