@@ -70,7 +70,7 @@ suite("Settings, Domains in the dashboard", () => {
     assert.equal((await platform.https("www.shop.test", "/")).body, "<h1>Rex</h1>");
 
     await choose(page, "www.shop.test", "Remove");
-    await page.getByRole("dialog").getByText("are served no longer from this moment on").waitFor();
+    await page.getByRole("dialog").getByText("stops being served at once").waitFor();
     assert.equal((await platform.https("www.shop.test", "/")).status, 200, "nothing is removed before the answer");
     await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await page.getByRole("alert").getByText("delete its CNAME record at your registrar").waitFor();
@@ -206,7 +206,7 @@ suite("Settings, Domains in the dashboard", () => {
     const free = await platform.service.newAccount("free");
     const own = await platform.project("free-shop", { "index.html": "free" }, { key: free.key });
     const { page } = await open(t, own, { account: free.id });
-    await page.getByText("Custom domains come with the plan Pro and above").waitFor();
+    await page.getByText("Custom domains come with the Pro plan and above").waitFor();
     assert.equal(await page.getByRole("button", { name: "Add domain" }).count(), 0);
     assert.deepEqual(await findings(page), []);
 
