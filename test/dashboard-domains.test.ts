@@ -111,7 +111,7 @@ suite("Settings, Domains in the dashboard", () => {
     await apex.waitFor({ state: "detached" });
   });
 
-  test("a primary domain, and a redirect to it with a status; ending the redirect serves the name itself", async (t) => {
+  test("a primary domain, and a redirect to it with each status; ending the redirect serves the name itself", async (t) => {
     const own = await platform.project("pair", { "index.html": "pair" });
     await attached("www.pair.test", own);
     await attached("old.pair.test", own);
@@ -122,12 +122,17 @@ suite("Settings, Domains in the dashboard", () => {
     await choose(page, "old.pair.test", "Redirect to another domain");
     const dialog = page.getByRole("dialog");
     assert.equal(await dialog.getByLabel("To").inputValue(), "www.pair.test");
-    await dialog.getByLabel("Status").selectOption("308");
-    await dialog.getByRole("button", { name: "Save the redirect" }).click();
-    await card(page, "old.pair.test").getByText("Redirects to www.pair.test (308)").waitFor();
-    const redirected = await platform.https("old.pair.test", "/a?b=c");
-    assert.equal(redirected.status, 308);
-    assert.match(redirected.headers.location ?? "", /^https:\/\/www\.pair\.test(:\d+)?\/a\?b=c$/);
+    for (const status of [301, 302, 307, 308]) {
+      await dialog.getByLabel("Status").selectOption(String(status));
+      await dialog.getByRole("button", { name: "Save the redirect" }).click();
+      await card(page, "old.pair.test").getByText(`Redirects to www.pair.test (${status})`).waitFor();
+      const redirected = await platform.https("old.pair.test", "/a?b=c");
+      assert.equal(redirected.status, status);
+      assert.match(redirected.headers.location ?? "", /^https:\/\/www\.pair\.test(:\d+)?\/a\?b=c$/);
+      await choose(page, "old.pair.test", "Change the redirect");
+      assert.equal(await dialog.getByLabel("Status").inputValue(), String(status));
+    }
+    await dialog.getByRole("button", { name: "Cancel" }).click();
 
     await choose(page, "www.pair.test", "Remove");
     await dialog.getByText("These domains redirect to it, and will lead nowhere: old.pair.test.").waitFor();

@@ -4,7 +4,7 @@ export const domainsTexts = {
   words: ["custom domain", "host names", "dns", "certificates", "redirects", "verify"],
   which: "Project",
   projectFirst: "Domains belong to a project. Create one first and deploy a folder to it; then its domains can be added.",
-  lead: "Serve the project at host names of your own, with a certificate that is issued and renewed by itself.",
+  lead: "Host names of your own, each with a certificate that is issued and renewed by itself.",
   add: "Add domain",
   list: "Domains",
   emptyTitle: "No domains yet",
