@@ -70,7 +70,7 @@ suite("Settings, Domains in the dashboard", () => {
     assert.equal((await platform.https("www.shop.test", "/")).body, "<h1>Rex</h1>");
 
     await choose(page, "www.shop.test", "Remove");
-    await page.getByRole("dialog").getByText("are served no longer from this moment on").waitFor();
+    await page.getByRole("dialog").getByText("stops being served at once").waitFor();
     assert.equal((await platform.https("www.shop.test", "/")).status, 200, "nothing is removed before the answer");
     await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await page.getByRole("alert").getByText("delete its CNAME record at your registrar").waitFor();
@@ -111,7 +111,7 @@ suite("Settings, Domains in the dashboard", () => {
     await apex.waitFor({ state: "detached" });
   });
 
-  test("a primary domain, and a redirect to it with a status; ending the redirect serves the name itself", async (t) => {
+  test("a primary domain, and a redirect to it with each status; ending the redirect serves the name itself", async (t) => {
     const own = await platform.project("pair", { "index.html": "pair" });
     await attached("www.pair.test", own);
     await attached("old.pair.test", own);
@@ -122,12 +122,17 @@ suite("Settings, Domains in the dashboard", () => {
     await choose(page, "old.pair.test", "Redirect to another domain");
     const dialog = page.getByRole("dialog");
     assert.equal(await dialog.getByLabel("To").inputValue(), "www.pair.test");
-    await dialog.getByLabel("Status").selectOption("308");
-    await dialog.getByRole("button", { name: "Save the redirect" }).click();
-    await card(page, "old.pair.test").getByText("Redirects to www.pair.test (308)").waitFor();
-    const redirected = await platform.https("old.pair.test", "/a?b=c");
-    assert.equal(redirected.status, 308);
-    assert.match(redirected.headers.location ?? "", /^https:\/\/www\.pair\.test(:\d+)?\/a\?b=c$/);
+    for (const status of [301, 302, 307, 308]) {
+      await dialog.getByLabel("Status").selectOption(String(status));
+      await dialog.getByRole("button", { name: "Save the redirect" }).click();
+      await card(page, "old.pair.test").getByText(`Redirects to www.pair.test (${status})`).waitFor();
+      const redirected = await platform.https("old.pair.test", "/a?b=c");
+      assert.equal(redirected.status, status);
+      assert.match(redirected.headers.location ?? "", /^https:\/\/www\.pair\.test(:\d+)?\/a\?b=c$/);
+      await choose(page, "old.pair.test", "Change the redirect");
+      assert.equal(await dialog.getByLabel("Status").inputValue(), String(status));
+    }
+    await dialog.getByRole("button", { name: "Cancel" }).click();
 
     await choose(page, "www.pair.test", "Remove");
     await dialog.getByText("These domains redirect to it, and will lead nowhere: old.pair.test.").waitFor();
@@ -206,7 +211,7 @@ suite("Settings, Domains in the dashboard", () => {
     const free = await platform.service.newAccount("free");
     const own = await platform.project("free-shop", { "index.html": "free" }, { key: free.key });
     const { page } = await open(t, own, { account: free.id });
-    await page.getByText("Custom domains come with the plan Pro and above").waitFor();
+    await page.getByText("Custom domains come with the Pro plan and above").waitFor();
     assert.equal(await page.getByRole("button", { name: "Add domain" }).count(), 0);
     assert.deepEqual(await findings(page), []);
 

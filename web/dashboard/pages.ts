@@ -15,6 +15,7 @@ export const dashboardPages: readonly DashboardPage[] = [
   { to: "/dashboard/inventory", group: "store", label: texts.store.inventory.page, words: texts.store.inventory.words },
   { to: "/dashboard/import", group: "store", label: texts.importing.page, words: texts.importing.words },
   { to: "/dashboard/projects", group: "publishing", label: texts.projects.page, words: texts.projects.words },
+  { to: "/dashboard/domains", group: "publishing", label: texts.domains.title, words: texts.domains.words },
   { to: "/dashboard/usage", group: "access", label: texts.usage.page, words: ["limits", "requests", "bans", "charts"] },
   { to: "/dashboard/keys", group: "access", label: texts.keys.page, words: ["secrets", "scopes", "rotate", "revoke"] },
   { to: "/dashboard/account", group: "access", label: texts.account.page, words: ["members", "password", "sessions", "plan"] },

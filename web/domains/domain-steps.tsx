@@ -73,7 +73,7 @@ function CertificateStep({ domain: { certificate, status }, state }: { domain: D
   return (
     <>
       {state === "ahead" && <span>{words.certificateLater}</span>}
-      {state === "current" && <span>{words.certificateSoon}</span>}
+      {(state === "ahead" || state === "current") && <span>{words.certificateSoon}</span>}
       {problem !== null && <span>{problem}</span>}
       {retryAt !== null && (
         <span>

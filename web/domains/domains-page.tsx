@@ -13,6 +13,7 @@ import { texts } from "../texts/texts.ts";
 import { AddDomainDialog } from "./add-domain-dialog.tsx";
 import { DomainCard } from "./domain-card.tsx";
 import styles from "./domains.module.css";
+import { PlanNotice } from "./plan-notice.tsx";
 import { domainsQuery, rereadDomains, showDomain } from "./queries.ts";
 import { RedirectDialog } from "./redirect-dialog.tsx";
 import { RemoveDomainDialog } from "./remove-domain-dialog.tsx";
@@ -23,7 +24,7 @@ const words = texts.domains;
 
 /** `/dashboard/projects/$projectId/domains`: Settings, Domains (specification, part 1, rules 1 to 11). */
 export function DomainsPage(): ReactNode {
-  return <ProjectFrame>{(site) => <Domains site={site} />}</ProjectFrame>;
+  return <ProjectFrame part={words.title}>{(site) => <Domains site={site} />}</ProjectFrame>;
 }
 
 type Asked = { what: "redirect" | "remove"; domain: Domain };
@@ -111,29 +112,6 @@ function Domains({ site: { project } }: { site: Site }): ReactNode {
         />
       )}
     </Section>
-  );
-}
-
-function PlanNotice({ plan, isSuspending }: { plan: keyof typeof texts.dashboard.plans; isSuspending: boolean }): ReactNode {
-  const name = texts.dashboard.plans[plan];
-  if (isSuspending)
-    return (
-      <div className={styles.notice} data-tone="warning">
-        <p className={styles.noticeTitle}>{words.suspendedTitle}</p>
-        <p>
-          {words.suspendedText} {words.yourPlan(name)}
-        </p>
-      </div>
-    );
-  return (
-    <EmptyState
-      title={words.planTitle}
-      text={
-        <>
-          {words.planText} {words.yourPlan(name)}
-        </>
-      }
-    />
   );
 }
 

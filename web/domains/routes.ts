@@ -9,4 +9,11 @@ const domains = createRoute({
   component: lazyRouteComponent(() => import("./domains-page.tsx"), "DomainsPage"),
 });
 
-export const domainRoutes = [domains] as const;
+/** The navigation and the palette lead here, and from here to the domains of a project. */
+const ofWhich = createRoute({
+  getParentRoute: () => dashboard,
+  path: "domains",
+  component: lazyRouteComponent(() => import("./which-project-page.tsx"), "WhichProjectPage"),
+});
+
+export const domainRoutes = [domains, ofWhich] as const;

@@ -19,7 +19,7 @@ const pending: Domain = {
   createdAt: "2026-12-24T10:00:00Z",
   verifiedAt: null,
 };
-const problem = { code: "record_missing", message: "", expected: "", found: "", fix: "" };
+const problem = { code: "wrong_target", message: "", expected: "", found: "", fix: "" };
 const verified: Domain = { ...pending, status: "verified" };
 const issued = { ...certificate, status: "issued" as const, issuedAt: "2026-12-24T10:05:00Z", expiresAt: "2027-03-24T10:05:00Z" };
 const attention = { since: "2026-12-24T11:00:00Z", message: "", checks: [] };
@@ -46,6 +46,7 @@ test("a certificate that is renewed stays one that is served", () => {
 
 test("the steps go on one after the other, and show where there is trouble", () => {
   assert.deepEqual(stepsOf(pending), { added: "done", dns: "current", certificate: "ahead" });
+  assert.deepEqual(stepsOf({ ...pending, problems: [{ ...problem, code: "record_missing" }] }), stepsOf(pending));
   assert.deepEqual(stepsOf({ ...pending, problems: [problem] }), { added: "done", dns: "trouble", certificate: "ahead" });
   assert.deepEqual(stepsOf(verified), { added: "done", dns: "done", certificate: "current" });
   assert.deepEqual(stepsOf({ ...verified, attention }), { added: "done", dns: "done", certificate: "trouble" });

@@ -36,17 +36,26 @@ export function pollMs(quietMs: number, calls: number): number | false {
   return interval * Math.max(1, calls);
 }
 
+/** What passes by itself, once DNS has spread or answers again. */
+const awaited: ReadonlySet<string> = new Set(["record_missing", "proof_missing", "lookup_failed"]);
+
 export type StepState = "done" | "current" | "ahead" | "trouble";
 export type Steps = { added: StepState; dns: StepState; certificate: StepState };
 
 /** How far a domain is from being added to being served over HTTPS. */
 export function stepsOf(domain: Domain): Steps {
   const { status, certificate, attention } = domain;
-  const dns = status === "verified" ? "done" : status === "failing" ? "trouble" : domain.problems.length > 0 ? "trouble" : "current";
+  const dns = dnsStep(domain);
   const isWanted = status !== "pending";
   const isInTrouble = attention !== null || certificate.status === "failing";
   const certificateStep = certificate.issuedAt !== null && !isInTrouble ? "done" : isInTrouble ? "trouble" : isWanted ? "current" : "ahead";
   return { added: "done", dns, certificate: certificateStep };
+}
+
+/** A record that is not seen yet is waited for; only another one in its place is trouble. */
+function dnsStep({ status, problems }: Domain): StepState {
+  if (status === "verified") return "done";
+  return status === "failing" || problems.some(({ code }) => !awaited.has(code)) ? "trouble" : "current";
 }
 
 /** The registrable domain that a record's name is relative to: what a DNS provider calls the domain. */

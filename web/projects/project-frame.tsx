@@ -14,20 +14,27 @@ import { SiteLink } from "./site-link.tsx";
 
 const words = texts.projects;
 
-/** What all pages of a project share: its name, where it is served, and the way between them. */
-export function ProjectFrame({ children }: { children: (site: Site) => ReactNode }): ReactNode {
+type Props = { part: string; children: (site: Site) => ReactNode };
+
+/** What all pages of a project share: its name, where it is served, and the way between them. `part` names this one. */
+export function ProjectFrame(props: Props): ReactNode {
   const { projectId = "" } = useParams({ strict: false });
-  if (!/^[1-9]\d{0,15}$/.test(projectId)) return <NotFoundPage text={words.notFound} isPart />;
+  if (!/^[1-9]\d{0,15}$/.test(projectId)) return <NoSuchProject />;
+  return <Framed key={projectId} projectId={Number(projectId)} {...props} />;
+}
+
+/** Of an id that nobody has, or another account: the two are not told apart. */
+function NoSuchProject(): ReactNode {
   return (
-    <Framed key={projectId} projectId={Number(projectId)}>
-      {children}
-    </Framed>
+    <NotFoundPage text={words.notFound} isPart>
+      <Link to="/dashboard/projects">{words.trail}</Link>
+    </NotFoundPage>
   );
 }
 
-function Framed({ projectId, children }: { projectId: number; children: (site: Site) => ReactNode }): ReactNode {
+function Framed({ projectId, part, children }: Props & { projectId: number }): ReactNode {
   const { data: site, error, refetch } = useQuery(siteQuery(projectId));
-  if (error instanceof Refusal && error.status === 404) return <NotFoundPage text={words.notFound} isPart />;
+  if (error instanceof Refusal && error.status === 404) return <NoSuchProject />;
   if (!site) return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Waiting lines={6} />;
   const { name, url, deploymentId } = site.project.value;
   return (
@@ -37,6 +44,7 @@ function Framed({ projectId, children }: { projectId: number; children: (site: S
       </Link>
       <PageHeader
         title={name}
+        tab={`${part} · ${name}`}
         lead={
           <span className={styles.facts}>
             <SiteLink url={url} />

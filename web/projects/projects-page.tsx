@@ -43,7 +43,7 @@ export function ProjectsPage(): ReactNode {
             <Button onClick={ask}>{words.makeTitle}</Button>
           </EmptyState>
           <div className={styles.below}>
-            <DeployCommand slug="SLUG" />
+            <DeployCommand isOpen />
           </div>
         </>
       )}

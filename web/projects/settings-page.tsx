@@ -17,7 +17,7 @@ const words = texts.projects;
 /** `/dashboard/projects/$projectId/settings`: name, address, and the project's end. */
 export function SettingsPage(): ReactNode {
   return (
-    <ProjectFrame>
+    <ProjectFrame part={texts.projects.settings}>
       {(site) => (
         <>
           <Naming project={site.project} />

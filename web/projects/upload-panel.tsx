@@ -22,7 +22,7 @@ export function UploadPanel({ site }: { site: Site }): ReactNode {
       {state.step === "refused" && <ErrorPanel error={state.error} {...(packed && { onRetry: () => void again(packed) })} />}
       {isRunning ? <Running state={state} onStop={stop} /> : <DropPlace onChoose={(choose) => void start(choose)} />}
       {state.step === "sent" && <Outcome site={site} deploymentId={state.deploymentId} />}
-      {!isRunning && <DeployCommand slug={slug} />}
+      {!isRunning && <DeployCommand slug={slug} isOpen={site.deployments.length === 0} />}
     </section>
   );
 }

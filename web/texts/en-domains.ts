@@ -1,16 +1,20 @@
 export const domainsTexts = {
   title: "Domains",
-  lead: "Serve the project at host names of your own, with a certificate that is issued and renewed by itself.",
+  titleOf: (project: string) => `Domains of ${project}`,
+  words: ["custom domain", "host names", "dns", "certificates", "redirects", "verify"],
+  which: "Project",
+  projectFirst: "Domains belong to a project. Create one first and deploy a folder to it; then its domains can be added.",
+  lead: "Host names of your own, each with a certificate that is issued and renewed by itself.",
   add: "Add domain",
   list: "Domains",
   emptyTitle: "No domains yet",
   emptyText:
     "Enter a host name that you own. You are then shown the DNS record to create at your registrar, and everything else follows by itself.",
 
-  planTitle: "Custom domains come with the plan Pro and above",
+  planTitle: "Custom domains come with the Pro plan and above",
   planText:
     "The project is served at its address on the platform. With Pro, Business or Enterprise it can be served at host names of your own as well, each with a certificate and with redirects between them. Whoever runs the service sets the plan.",
-  yourPlan: (plan: string) => `Your account has the plan ${plan}.`,
+  yourPlan: (plan: string) => `Your account is on the ${plan} plan.`,
   suspendedTitle: "These domains are not served at present",
   suspendedText:
     "The account’s plan no longer includes custom domains. They are kept, and served again with their certificates as soon as the plan is Pro or above. You can still remove them.",
@@ -64,7 +68,7 @@ export const domainsTexts = {
   },
 
   registrars: {
-    title: "Where to enter it",
+    title: "Where to enter it at your registrar",
     label: "DNS provider",
     subdomain: {
       Cloudflare:
@@ -109,12 +113,12 @@ export const domainsTexts = {
     trouble: "needs attention",
     dnsWait: "DNS changes can take up to 48 hours to be seen everywhere.",
     nextCheck: "Checked next by itself:",
-    until: "If it is not found by then, the domain stops being held for you:",
+    until: "Held for you, if it is not found, until:",
     notChecked: "It was not found within 48 hours and is not checked by itself any more. Verify checks it now.",
     lastRight: "Last found right:",
     stillServed: "The domain is still served, but its certificate is not renewed.",
     certificateLater: "Ordered by itself as soon as the DNS record is found.",
-    certificateSoon: "Usually there within a couple of minutes. After 30 minutes without one, this page says what to check.",
+    certificateSoon: "Usually there within a couple of minutes. If it takes more than 30 minutes, this page says what to check.",
     retry: "Tried again:",
     renewedBefore: "Valid, and renewed by itself before:",
     validOnlyUntil: "Valid until:",
@@ -150,8 +154,7 @@ export const domainsTexts = {
 
   remove: "Remove",
   removeTitle: (name: string) => `Remove ${name}?`,
-  removeText: (name: string) =>
-    `Visitors of ${name} are served no longer from this moment on, on open connections neither. Its certificate is not renewed.`,
+  removeText: (name: string) => `${name} stops being served at once, on open connections too, and its certificate is not renewed.`,
   removeRedirects: (names: string) => `These domains redirect to it, and will lead nowhere: ${names}.`,
   removePrimary: "It is the project’s primary domain; no other becomes primary by itself.",
   removed: (name: string) => `${name} is removed.`,

@@ -57,7 +57,9 @@ export const projectsTexts = {
     archive: "Choose an archive",
     hint: "With petstore.json at its top; {} is enough. At most 2,000 files, 25 MiB a file, 200 MiB in all, 50 MiB packed. Hidden files and node_modules stay out.",
     fromTerminal: "From a terminal instead",
-    terminalHint: "PETSTORE_KEY is a key with the scope publishing:write.",
+    terminalHint:
+      "Run it where the service is installed, with PETSTORE_KEY set to a key with the scopes publishing:read and publishing:write.",
+    toKeys: "To the keys",
     packing: "Packing the folder",
     sending: "Uploading",
     percent: (part: string, step: string) => `${step}: ${part}`,
