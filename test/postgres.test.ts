@@ -14,14 +14,13 @@ import { migrate, migrationsFor } from "../src/platform/db/migrate.ts";
 import { AccessError } from "../src/platform/db/postgres-errors.ts";
 import { startPostgres, type PostgresProcess } from "./support/postgres-process.ts";
 import { openPostgres } from "../src/platform/db/postgres.ts";
-import { newSecretsKey } from "../src/publishing/certificates/secrets.ts";
 import { openService, type Service } from "../src/service.ts";
 import { loadSettings } from "../src/settings.ts";
 import type { Failure } from "./support/models.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { administer, newDatabase } from "./support/postgres.ts";
 import { spawnServer } from "./support/process.ts";
-import { ask, edgeOfItsOwn, type Asked } from "./support/service.ts";
+import { ask, edgeOfItsOwn, secretsKey, type Asked } from "./support/service.ts";
 
 const limits = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 
@@ -58,9 +57,6 @@ function folderFor(t: TestContext): string {
   atEnd(t, () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
-
-/** Nodes of one database share it. */
-const secretsKey = newSecretsKey();
 
 /** A node on a database, with a data folder of its own, and its log. */
 async function openNode(t: TestContext, url: string): Promise<Service & { lines: string[] }> {
@@ -146,7 +142,7 @@ test("wrong credentials, and a database that does not exist, end the start with 
   });
   await assert.rejects(openNode(t, absent), /refuses: database "nowhere" does not exist/);
 
-  const started = spawnServer(t, temporaryFolder(t), { DATABASE_URL: wrong.href });
+  const started = spawnServer(t, temporaryFolder(t), { DATABASE_URL: wrong.href, SECRETS_KEY: secretsKey });
   assert.equal(await started.ended, 1);
   assert.match(started.err(), /^petstore: PostgreSQL at \S+ refuses: password authentication failed[^\n]*\n$/);
   assert.doesNotMatch(started.out() + started.err(), /hush/);
@@ -157,7 +153,7 @@ test("a server that waits for its database stops when it is asked to", async (t)
   await once(nobody, "listening");
   const { port } = nobody.address() as AddressInfo;
   nobody.close();
-  const started = spawnServer(t, temporaryFolder(t), { DATABASE_URL: `postgres://a:hush@127.0.0.1:${port}/shop` });
+  const started = spawnServer(t, temporaryFolder(t), { DATABASE_URL: `postgres://a:hush@127.0.0.1:${port}/shop`, SECRETS_KEY: secretsKey });
   await started.logged(({ msg }) => msg?.includes("trying again") ?? false);
   started.kill("SIGTERM");
   assert.equal(await started.ended, 0);

@@ -13,7 +13,7 @@ import { edgeLimits, type EdgeLimits } from "./limits.ts";
 import type { Certificates, Challenges, Encoding, Log, Sites } from "./site.ts";
 import { createTlsServer } from "./tls.ts";
 
-export type { KeyPair, Site } from "./site.ts";
+export type { KeyPair, Log, Site } from "./site.ts";
 
 /** `publicPort` is the one that redirects name, where a proxy maps it; the bound one unless told. */
 export type EdgeListener = { host: string; port: number; publicPort?: number };

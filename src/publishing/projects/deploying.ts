@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
-import type { Change } from "../../platform/jobs/changes.ts";
+import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import { Problem } from "../../platform/problem.ts";
 import { unpackArchive } from "./archive.ts";
@@ -17,6 +17,7 @@ import {
   type WaitingDeployment,
 } from "./deployments.store.ts";
 import type { ProjectFile } from "./project-file.ts";
+import { projectChanged } from "./projects.ts";
 import { lockProject, switchDeployment } from "./projects.store.ts";
 import type { Uploads } from "./uploads.ts";
 
@@ -25,10 +26,10 @@ export type DeployingParts = {
   clock: Clock;
   uploads: Uploads;
   contentFolder: string;
-  announce: (change: Change) => Promise<void>;
+  announcer: Announcer;
   /**
-   * Checks the `domains` of a `petstore.json` and gives what applies them, to be run in the transaction of the switch. Both raise the
-   * Problem that refuses them.
+   * Checks the `domains` of a `petstore.json` and gives what applies them, to be run in the transaction of the switch, and announces it.
+   * Both raise the Problem that refuses them.
    */
   domains: (
     project: { accountId: number; projectId: number },
@@ -44,7 +45,7 @@ const removedAtOnce = 200;
 
 /** Unpacks waiting deployments one at a time, and switches each project to what came out (decisions, part 5). */
 export function openDeploying(parts: DeployingParts): Worker {
-  const { db, clock, uploads, contentFolder, announce, onError } = parts;
+  const { db, clock, uploads, contentFolder, announcer, onError } = parts;
 
   async function deploy(waiting: WaitingDeployment): Promise<void> {
     const { accountId, id, projectId } = waiting;
@@ -55,8 +56,9 @@ export function openDeploying(parts: DeployingParts): Worker {
         if (!(await finishDeployment(tx, waiting, unpacked))) return;
         await lockProject(tx, accountId, projectId);
         await switchDeployment(tx, accountId, projectId, id);
-        await apply(tx, clock());
         await pruneDeployments(tx, accountId, projectId, id);
+        await apply(tx, clock());
+        await announcer.announce(tx, projectChanged(accountId, projectId));
       });
     } catch (error) {
       if (!(error instanceof Problem) || error.code === "internal") onError(error);
@@ -64,7 +66,7 @@ export function openDeploying(parts: DeployingParts): Worker {
       await db.write((tx) => failDeployment(tx, waiting, failureOf(error)));
     }
     await uploads.remove(waiting.upload);
-    await announce({ accountId, projectId });
+    await announcer.settled();
     await removeUnused();
   }
 

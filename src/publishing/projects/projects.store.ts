@@ -89,12 +89,13 @@ export async function deleteProject(tx: Transaction, accountId: number, id: numb
 
 const deletedAtOnce = 50;
 
-/** Deletes every project of an account, some at a time, so that nobody's writes wait for a large one. */
-export async function deleteProjectsOf(db: Database, accountId: number): Promise<void> {
+/** Deletes every project of an account, some at a time, so that nobody's writes wait for a large one; `announce` ends each transaction. */
+export async function deleteProjectsOf(db: Database, accountId: number, announce: (tx: Transaction) => Promise<unknown>): Promise<void> {
   for (let left = deletedAtOnce; left === deletedAtOnce;) {
     left = await db.write(async (tx) => {
       const some = await listProjects(tx, accountId, 0, deletedAtOnce);
       for (const { id } of some) await deleteProject(tx, accountId, id);
+      if (some.length > 0) await announce(tx);
       return some.length;
     });
   }
