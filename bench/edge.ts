@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -41,7 +41,7 @@ export async function measureEdge({ domains = 10_000, handshakes = 6_000, second
     sites: { get: () => site },
     certificates: { current: (host) => certified.get(host), load: (id) => Promise.resolve(pairs.get(id)) },
     challenges: { http: () => undefined, tlsAlpn: () => undefined },
-    contentPath: (hash) => join(folder, hash),
+    openContent: (hash) => open(join(folder, hash)),
     ticketSecret: randomBytes(32),
     log: console,
     clock: Date.now,

@@ -22,17 +22,21 @@ import { domainChanged } from "./publishing/domains/domains.ts";
 import { releaseDomains } from "./publishing/domains/domains.store.ts";
 import { sharedDomain } from "./publishing/domains/hostnames.ts";
 import { createDns } from "./publishing/domains/lookup.ts";
+import type { OpenContent } from "./publishing/edge/bodies.ts";
 import { openEdge, type Edge } from "./publishing/edge/edge.ts";
 import { openHosts, type Hosts } from "./publishing/hosts/host-map.ts";
-import { clearIncoming, contentPath } from "./publishing/projects/content.ts";
+import { openBlobs } from "./publishing/projects/shared-bytes.ts";
+import { clearIncoming } from "./publishing/projects/content.ts";
 import { openDeploying } from "./publishing/projects/deploying.ts";
 import { deploymentRoutes } from "./publishing/projects/deployments.routes.ts";
 import { isUploadTaken, releaseDeployments } from "./publishing/projects/deployments.store.ts";
 import { projectRoutes } from "./publishing/projects/projects.routes.ts";
-import { openUploads } from "./publishing/projects/uploads.ts";
+import { openContent } from "./publishing/projects/shared-content.ts";
+import { openUploads, uploadBlobs, uploadFolder } from "./publishing/projects/uploads.ts";
 import type { Settings } from "./settings.ts";
 
 const cleanEveryMs = 60_000;
+const evictEveryMs = 60 * 60_000;
 /** A removal waits this long for DNS, to warn of a record that is still there. */
 const quickTimeoutMs = 400;
 const closeMs = 5_000;
@@ -65,8 +69,10 @@ export function openPublishing(parts: PublishingParts): Publishing {
   const { settings, db, clock, log, announcer, isLive } = parts;
   const onError = (error: unknown): void => log.error({ err: error }, "background work failed");
   const keys = secretsKeysOf(settings);
-  const contentFolder = join(settings.dataDir, "content");
-  const uploads = openUploads(join(settings.dataDir, "uploads"));
+  const blobs = db.engine === "sqlite" ? undefined : openBlobs(db, clock);
+  const content = openContent(join(settings.dataDir, "content"), blobs);
+  const waiting = uploadFolder(join(settings.dataDir, "uploads"));
+  const uploads = openUploads(blobs ? uploadBlobs(db, blobs) : waiting);
   let proofSecret: Buffer | undefined;
   const { authority, checks } = openVerification(settings, db, clock, keys, () => proofSecret ?? notStarted());
   let edge: Edge | undefined;
@@ -81,13 +87,13 @@ export function openPublishing(parts: PublishingParts): Publishing {
   });
   const workers: Worker[] = [];
   const wake = (): void => workers.forEach((worker) => worker.wake());
-  let cleaning: ReturnType<typeof repeat> | undefined;
+  let cleaning: ReturnType<typeof repeat>[] = [];
 
   async function start(): Promise<void> {
     warnOfSharedDomain(settings, log);
     proofSecret = await sharedSecret(db, keys, "ownership proofs");
     await takeUpAfterStop();
-    edge = await openServing(parts, hosts, await sharedSecret(db, keys, "session tickets"), contentFolder);
+    edge = await openServing(parts, hosts, await sharedSecret(db, keys, "session tickets"), content.open);
     const domains: Parameters<typeof openDeploying>[0]["domains"] = async (owner, { primary, redirects }) => {
       const apply = await prepareConfig(db, checks, owner, { ...(primary !== undefined && { primary }), redirects });
       return async (tx, now) => {
@@ -95,7 +101,7 @@ export function openPublishing(parts: PublishingParts): Publishing {
       };
     };
     workers.push(
-      openDeploying({ db, clock, uploads, contentFolder, announcer, domains, onError }),
+      openDeploying({ db, clock, uploads, content, announcer, domains, onError }),
       openChecking({ db, clock, checks, announcer, verified: wake, onError }),
     );
     if (authority) {
@@ -103,19 +109,26 @@ export function openPublishing(parts: PublishingParts): Publishing {
       workers.push(openIssuing({ db, clock, keys, authority, budget: settings.acmeBudget, preflight, announcer, onError }));
       authority.account().catch((error: unknown) => log.warn({ err: error }, "the certificate authority cannot be used now"));
     }
-    cleaning = repeat(cleanEveryMs, () => db.write((tx) => forgetOld(tx, clock())), onError);
+    cleaning = [
+      repeat(cleanEveryMs, () => db.write((tx) => forgetOld(tx, clock())), onError),
+      repeat(cleanEveryMs, async () => blobs?.expire(), onError),
+      repeat(evictEveryMs, () => content.evict(clock()), onError),
+    ];
     wake();
   }
 
-  /** With the embedded database no other process is at work: what is leased or half written was left by one that died. */
+  /**
+   * The folder is this process's alone: what is half written in it was left by one that died. So was what is leased in the embedded
+   * database; on a shared one another node takes it up when its lease has run out.
+   */
   async function takeUpAfterStop(): Promise<void> {
+    await clearIncoming(content.folder);
     if (db.engine !== "sqlite") return;
     await db.write(async (tx) => {
       await releaseDeployments(tx);
       await releaseDomains(tx);
     });
-    await clearIncoming(contentFolder);
-    await uploads.clear((name) => isUploadTaken(db, name));
+    await waiting.clear((name) => isUploadTaken(db, name));
   }
 
   return {
@@ -133,7 +146,7 @@ export function openPublishing(parts: PublishingParts): Publishing {
     },
     close: async () => {
       authority?.close();
-      await Promise.all([edge?.close(closeMs), cleaning?.stop(), ...workers.map((worker) => worker.stop())]);
+      await Promise.all([edge?.close(closeMs), ...cleaning.map((one) => one.stop()), ...workers.map((worker) => worker.stop())]);
     },
   };
 }
@@ -165,7 +178,7 @@ export function describedOperations(): Operation[] {
   });
   return [
     ...projectRoutes({ origin: (slug) => `http://${slug}.${own.platformDomain}`, announcer }),
-    ...deploymentRoutes({ uploads: openUploads(""), wake, announcer }),
+    ...deploymentRoutes({ uploads: openUploads(uploadFolder("")), wake, announcer }),
     ...domainRoutes({ checks, wake, announcer }),
   ];
 }
@@ -199,7 +212,7 @@ function openVerification(settings: Settings, db: Database, clock: Clock, keys: 
   return { authority, checks };
 }
 
-async function openServing({ settings, clock, log }: PublishingParts, hosts: Hosts, ticketSecret: Buffer, contentFolder: string) {
+async function openServing({ settings, clock, log }: PublishingParts, hosts: Hosts, ticketSecret: Buffer, openForm: OpenContent) {
   const { host, edgeHttpPort, edgeHttpsPort, edgePublicHttpPort, edgePublicHttpsPort } = settings;
   return openEdge({
     http: { host, port: edgeHttpPort, ...(edgePublicHttpPort !== 0 && { publicPort: edgePublicHttpPort }) },
@@ -207,7 +220,7 @@ async function openServing({ settings, clock, log }: PublishingParts, hosts: Hos
     sites: hosts.sites,
     certificates: hosts.certificates,
     challenges: hosts.challenges,
-    contentPath: (hash, encoding) => contentPath(contentFolder, hash, encoding),
+    openContent: openForm,
     ticketSecret,
     log,
     clock,

@@ -112,7 +112,8 @@ export function redirectTo({ status, location }: Redirect): Answer {
 }
 
 const notNow = text(503, "This site cannot be served now. Try again in a moment.");
-const later: Answer = { ...notNow, headers: { ...notNow.headers, "Retry-After": 1 } };
+/** For what may well be served a moment later. */
+export const later: Answer = { ...notNow, headers: { ...notNow.headers, "Retry-After": 1 } };
 
 /** A short answer of the edge's own, which no cache keeps. */
 export function text(status: number, body: string): Answer {

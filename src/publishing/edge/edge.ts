@@ -6,11 +6,11 @@ import type { TLSSocket } from "node:tls";
 import type { Clock } from "../../platform/clock.ts";
 import { listeningError } from "../../platform/listening.ts";
 import type { Served } from "./answer.ts";
-import { openBodies } from "./bodies.ts";
+import { openBodies, type OpenContent } from "./bodies.ts";
 import { trackConnections } from "./connections.ts";
 import { createExchange, type Exchange } from "./exchange.ts";
 import { edgeLimits, type EdgeLimits } from "./limits.ts";
-import type { Certificates, Challenges, Encoding, Log, Sites } from "./site.ts";
+import type { Certificates, Challenges, Log, Sites } from "./site.ts";
 import { createTlsServer } from "./tls.ts";
 
 export type { KeyPair, Log, Site } from "./site.ts";
@@ -23,8 +23,7 @@ export type EdgeOptions = {
   sites: Sites;
   certificates: Certificates;
   challenges: Challenges;
-  /** Where the bytes of a file lie. */
-  contentPath: (hash: string, encoding?: Encoding) => string;
+  openContent: OpenContent;
   /** At least 32 bytes, the same on all nodes. */
   ticketSecret: Buffer;
   log: Log;
@@ -49,7 +48,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const limits = { ...edgeLimits, ...options.limits };
   const { sites, certificates, challenges, log } = options;
   const connections = trackConnections();
-  const bodies = openBodies(options.contentPath, limits);
+  const bodies = openBodies(options.openContent, limits);
   const served: Served = { sites, certificates, challenges, ports: { http: 0, https: undefined } };
   const secureHosts = new WeakMap<object, string>();
   const exchange = createExchange({ served, secureHosts, connections, bodies, hotFileBytesMax: limits.hotFileBytesMax, log });

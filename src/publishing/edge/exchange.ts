@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
-import { answer, text, type Answer, type Served } from "./answer.ts";
+import { answer, later, text, type Answer, type Served } from "./answer.ts";
+import { Problem } from "../../platform/problem.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Connections } from "./connections.ts";
 import { sendAnswer, type Incoming, type Outgoing } from "./send.ts";
@@ -48,13 +49,16 @@ export function createExchange({ served, secureHosts, connections, bodies, hotFi
     } catch (error) {
       if (isLostConnection(error)) return;
       log.error({ err: error }, "a request to a published site failed");
+      const isBusy = error instanceof Problem && error.code === "unavailable";
       if (response.headersSent) response.destroy();
-      else await sendAnswer(text(500, "Something went wrong on our side."), request, response, bodies, hotFileBytesMax);
+      else await sendAnswer(isBusy ? later : wentWrong, request, response, bodies, hotFileBytesMax);
     }
   }
 
   return { http1, http2 };
 }
+
+const wentWrong = text(500, "Something went wrong on our side.");
 
 /** Node hands over the first of several Host headers; which one was meant is anybody's guess (RFC 9112, section 3.2). */
 function hostHeaders({ rawHeaders }: IncomingMessage): number {

@@ -1,4 +1,3 @@
-import { createReadStream } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
@@ -7,9 +6,11 @@ import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import { Problem } from "../../platform/problem.ts";
 import { unpackArchive } from "./archive.ts";
 import { contentPath } from "./content.ts";
+import type { Content } from "./shared-content.ts";
 import { failureOf } from "./deployments.ts";
 import {
   claimDeployments,
+  claimFiles,
   failDeployment,
   finishDeployment,
   pruneDeployments,
@@ -25,7 +26,7 @@ export type DeployingParts = {
   db: Database;
   clock: Clock;
   uploads: Uploads;
-  contentFolder: string;
+  content: Content;
   announcer: Announcer;
   /**
    * Checks the `domains` of a `petstore.json` and gives what applies them, to be run in the transaction of the switch, and announces it.
@@ -45,16 +46,16 @@ const removedAtOnce = 200;
 
 /** Unpacks waiting deployments one at a time, and switches each project to what came out (decisions, part 5). */
 export function openDeploying(parts: DeployingParts): Worker {
-  const { db, clock, uploads, contentFolder, announcer, onError } = parts;
+  const { db, clock, uploads, content, announcer, onError } = parts;
 
   async function deploy(waiting: WaitingDeployment): Promise<void> {
     const { accountId, id, projectId } = waiting;
     try {
-      const unpacked = await unpackArchive(createReadStream(uploads.pathOf(waiting.upload)), contentFolder);
+      const unpacked = await unpackArchive(uploads.read(waiting.upload), content, (hashes) => claim(waiting, hashes));
       const apply = await parts.domains({ accountId, projectId }, unpacked.projectFile.domains);
       await db.write(async (tx) => {
-        if (!(await finishDeployment(tx, waiting, unpacked))) return;
         await lockProject(tx, accountId, projectId);
+        if (!(await finishDeployment(tx, waiting, unpacked))) return;
         await switchDeployment(tx, accountId, projectId, id);
         await pruneDeployments(tx, accountId, projectId, id);
         await apply(tx, clock());
@@ -70,11 +71,23 @@ export function openDeploying(parts: DeployingParts): Worker {
     await removeUnused();
   }
 
-  /** Runs between two deployments only, so that no file goes that one is about to use. */
+  /** With the project locked, since its deletion frees what its deployments have claimed. */
+  async function claim(waiting: WaitingDeployment, hashes: string[]): Promise<void> {
+    await db.write(async (tx) => {
+      await lockProject(tx, waiting.accountId, waiting.projectId);
+      await claimFiles(tx, waiting, hashes);
+    });
+  }
+
+  /** Runs between two deployments of this node only, so that no file goes from its folder that one is about to use. */
   async function removeUnused(): Promise<void> {
-    const hashes = await db.write((tx) => takeUnusedFiles(tx, removedAtOnce));
+    const hashes = await db.write(async (tx) => {
+      const unused = await takeUnusedFiles(tx, removedAtOnce);
+      await content.forget(tx, unused);
+      return unused;
+    });
     for (const hash of hashes) {
-      for (const encoding of [undefined, "br", "gzip"] as const) await rm(contentPath(contentFolder, hash, encoding), { force: true });
+      for (const encoding of [undefined, "br", "gzip"] as const) await rm(contentPath(content.folder, hash, encoding), { force: true });
     }
   }
 

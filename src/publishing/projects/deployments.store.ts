@@ -30,6 +30,8 @@ type DeploymentRow = {
 
 const columns = sql`account_id, id, project_id, status, error, files, bytes, version, created_at`;
 const hashesAtOnce = 500;
+/** Held by whoever claims files and whoever removes unclaimed ones. */
+const contentLock = "content";
 
 export async function listDeployments(
   db: Queryable,
@@ -99,19 +101,26 @@ export async function finishDeployment(
     UPDATE deployments SET status = 'ready', manifest = ${manifestToText(manifest)}, files = ${files}, bytes = ${bytes},
       upload = NULL, lease_until = NULL, version = version + 1
     WHERE account_id = ${accountId} AND id = ${id} AND status = 'queued' AND lease_until = ${leaseUntil} RETURNING 1`);
-  if (done.length === 0) return false;
-  const hashes = [...new Set(Array.from(manifest.values(), ({ hash }) => hash))];
+  return done.length > 0;
+}
+
+/** Files that are to be published, and not removed as unused from now on, though the deployment is not ready yet. */
+export async function claimFiles(tx: Transaction, { accountId, id }: WaitingDeployment, hashes: readonly string[]): Promise<void> {
+  await tx.lock(contentLock);
   for (let i = 0; i < hashes.length; i += hashesAtOnce) {
     const rows = hashes.slice(i, i + hashesAtOnce).map((hash) => [accountId, id, hash]);
-    await tx.query(sql`INSERT INTO files (account_id, deployment_id, hash) VALUES ${bulk(rows)}`);
+    await tx.query(sql`
+      INSERT INTO files (account_id, deployment_id, hash) VALUES ${bulk(rows)} ON CONFLICT (account_id, deployment_id, hash) DO NOTHING`);
   }
-  return true;
 }
 
 export async function failDeployment(tx: Transaction, { accountId, id, leaseUntil }: WaitingDeployment, error: string): Promise<void> {
-  await tx.query(sql`
+  const failed = await tx.query(sql`
     UPDATE deployments SET status = 'failed', error = ${error}, upload = NULL, lease_until = NULL, version = version + 1
-    WHERE account_id = ${accountId} AND id = ${id} AND status = 'queued' AND lease_until = ${leaseUntil}`);
+    WHERE account_id = ${accountId} AND id = ${id} AND status = 'queued' AND lease_until = ${leaseUntil} RETURNING 1`);
+  if (failed.length === 0) return;
+  await freeFiles(tx, accountId, id);
+  await tx.query(sql`DELETE FROM files WHERE account_id = ${accountId} AND deployment_id = ${id}`);
 }
 
 /** Deletes all but the newest deployments of a project and the one that is served; their content becomes free to remove. */
@@ -120,15 +129,23 @@ export async function pruneDeployments(tx: Transaction, accountId: number, proje
     SELECT id FROM deployments WHERE account_id = ${accountId} AND project_id = ${projectId} AND status <> 'queued'
       AND id <> ${servedId ?? 0} ORDER BY id DESC LIMIT 1000 OFFSET ${deploymentsKept - 1}`);
   for (const { id } of old) {
-    await tx.query(sql`
-      INSERT INTO unused_files (hash) SELECT hash FROM files WHERE account_id = ${accountId} AND deployment_id = ${id}
-      ON CONFLICT (hash) DO NOTHING`);
+    await freeFiles(tx, accountId, id);
     await tx.query(sql`DELETE FROM deployments WHERE account_id = ${accountId} AND id = ${id}`);
   }
 }
 
-/** Content of which no deployment has a use, at most `limit`; those that one has again are forgotten. */
+async function freeFiles(tx: Transaction, accountId: number, id: number): Promise<void> {
+  await tx.query(sql`
+    INSERT INTO unused_files (hash) SELECT hash FROM files WHERE account_id = ${accountId} AND deployment_id = ${id} ORDER BY hash
+    ON CONFLICT (hash) DO NOTHING`);
+}
+
+/**
+ * Content of which no deployment has a use, at most `limit`; those that one has again are forgotten. Nobody claims any of it before the
+ * transaction ends.
+ */
 export async function takeUnusedFiles(tx: Transaction, limit: number): Promise<string[]> {
+  await tx.lock(contentLock);
   await tx.query(sql`DELETE FROM unused_files WHERE EXISTS (SELECT 1 FROM files WHERE files.hash = unused_files.hash)`);
   const rows = await tx.query<{ hash: string }>(sql`
     DELETE FROM unused_files WHERE hash IN (SELECT hash FROM unused_files LIMIT ${limit}) RETURNING hash`);

@@ -3,7 +3,6 @@ import { DateTime, Id, named, Nullable, paging, Text } from "../../platform/http
 import type { Change } from "../../platform/nodes/nodes.ts";
 import { Problem } from "../../platform/problem.ts";
 
-export { contentPath, clearIncoming } from "./content.ts";
 export { manifestFromText, type Manifest } from "./manifest.ts";
 export type { ProjectFile } from "./project-file.ts";
 
