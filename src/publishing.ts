@@ -31,12 +31,12 @@ import { openDeploying } from "./publishing/projects/deploying.ts";
 import { deploymentRoutes } from "./publishing/projects/deployments.routes.ts";
 import { isUploadTaken, releaseDeployments } from "./publishing/projects/deployments.store.ts";
 import { projectRoutes } from "./publishing/projects/projects.routes.ts";
-import { openContent } from "./publishing/projects/shared-content.ts";
+import { localContent, sharedContent } from "./publishing/projects/shared-content.ts";
 import { openUploads, uploadBlobs, uploadFolder } from "./publishing/projects/uploads.ts";
 import type { Settings } from "./settings.ts";
 
 const cleanEveryMs = 60_000;
-const evictEveryMs = 60 * 60_000;
+const auditEveryMs = 60 * 60_000;
 /** A removal waits this long for DNS, to warn of a record that is still there. */
 const quickTimeoutMs = 400;
 const closeMs = 5_000;
@@ -70,7 +70,8 @@ export function openPublishing(parts: PublishingParts): Publishing {
   const onError = (error: unknown): void => log.error({ err: error }, "background work failed");
   const keys = secretsKeysOf(settings);
   const blobs = db.engine === "sqlite" ? undefined : openBlobs(db, clock);
-  const content = openContent(join(settings.dataDir, "content"), blobs);
+  const folder = join(settings.dataDir, "content");
+  const content = blobs ? sharedContent(db, folder, blobs, settings.contentCacheMib * 1024 * 1024) : localContent(db, folder);
   const waiting = uploadFolder(join(settings.dataDir, "uploads"));
   const uploads = openUploads(blobs ? uploadBlobs(db, blobs) : waiting);
   let proofSecret: Buffer | undefined;
@@ -112,7 +113,7 @@ export function openPublishing(parts: PublishingParts): Publishing {
     cleaning = [
       repeat(cleanEveryMs, () => db.write((tx) => forgetOld(tx, clock())), onError),
       repeat(cleanEveryMs, async () => blobs?.expire(), onError),
-      repeat(evictEveryMs, () => content.evict(clock()), onError),
+      repeat(auditEveryMs, async () => blobs?.noteOrphans(), onError),
     ];
     wake();
   }
@@ -222,6 +223,7 @@ async function openServing({ settings, clock, log }: PublishingParts, hosts: Hos
     challenges: hosts.challenges,
     openContent: openForm,
     ticketSecret,
+    trustedProxies: settings.trustedProxies,
     log,
     clock,
   });

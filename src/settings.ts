@@ -57,6 +57,13 @@ const table = {
     allowed: "a folder",
     meaning: "Folder of this process alone, with the embedded database; made if absent (mode 0700)",
   }),
+  contentCacheMib: setting({
+    name: "CONTENT_CACHE_MIB",
+    fallback: "2048",
+    parse: integer(256, 1_000_000),
+    allowed: "MiB from 256 to 1000000",
+    meaning: "With DATABASE_URL: how much of the published files DATA_DIR keeps at hand; the rest is fetched when it is asked for",
+  }),
   databaseUrl: setting({
     name: "DATABASE_URL",
     fallback: "",
@@ -78,7 +85,7 @@ const table = {
     fallback: "",
     parse: addressList,
     allowed: "IP addresses and CIDR ranges, separated by commas",
-    meaning: "Proxies whose X-Forwarded-For is believed",
+    meaning: "Proxies whose X-Forwarded-For, and at the edge X-Forwarded-Proto, is believed",
   }),
   metricsFrom: setting({
     name: "METRICS",

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
-import { answer, later, text, type Answer, type Served } from "./answer.ts";
+import { isIP, isIPv6, type BlockList } from "node:net";
 import { Problem } from "../../platform/problem.ts";
+import { answer, later, text, type Answer, type Served } from "./answer.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Connections } from "./connections.ts";
 import { sendAnswer, type Incoming, type Outgoing } from "./send.ts";
@@ -14,6 +15,7 @@ export type ExchangeParts = {
   connections: Connections;
   bodies: Bodies;
   hotFileBytesMax: number;
+  trustedProxies: BlockList;
   log: Log;
 };
 
@@ -23,12 +25,14 @@ export type Exchange = {
 };
 
 /** Answers requests: reads one off its protocol, decides, sends. Whatever goes wrong on our side is a neutral 500 and a line in the log. */
-export function createExchange({ served, secureHosts, connections, bodies, hotFileBytesMax, log }: ExchangeParts): Exchange {
+export function createExchange(parts: ExchangeParts): Exchange {
+  const { served, secureHosts, connections, bodies, hotFileBytesMax, trustedProxies, log } = parts;
   function http1(request: IncomingMessage, response: ServerResponse): void {
     const { method = "", url = "", headers, socket } = request;
     const authority = hostHeaders(request) > 1 ? undefined : headers.host;
     void attempt(request, response, () => {
-      const reply = answer({ method, url, authority, secureHost: secureHosts.get(socket), headers }, served);
+      const cameByHttps = isForwardedHttps(request, trustedProxies);
+      const reply = answer({ method, url, authority, secureHost: secureHosts.get(socket), cameByHttps, headers }, served);
       if (reply.host !== undefined) connections.use(socket, reply.host);
       return reply;
     });
@@ -40,7 +44,8 @@ export function createExchange({ served, secureHosts, connections, bodies, hotFi
     if (session === undefined) return;
     const named = headers[":authority"];
     const authority = named !== undefined && headers.host !== undefined && headers.host !== named ? undefined : (named ?? headers.host);
-    void attempt(request, response, () => answer({ method, url, authority, secureHost: secureHosts.get(session), headers }, served));
+    const secureHost = secureHosts.get(session);
+    void attempt(request, response, () => answer({ method, url, authority, secureHost, cameByHttps: false, headers }, served));
   }
 
   async function attempt(request: Incoming, response: Outgoing, decide: () => Answer): Promise<void> {
@@ -59,6 +64,14 @@ export function createExchange({ served, secureHosts, connections, bodies, hotFi
 }
 
 const wentWrong = text(500, "Something went wrong on our side.");
+
+/** Where several proxies have added to `X-Forwarded-Proto`, the first value is of the visitor's own connection. */
+function isForwardedHttps({ headers, socket }: IncomingMessage, trustedProxies: BlockList): boolean {
+  const forwarded = headers["x-forwarded-proto"];
+  if (forwarded === undefined || !/^https *(,|$)/i.test(String(forwarded))) return false;
+  const address = socket.remoteAddress ?? "";
+  return isIP(address) !== 0 && trustedProxies.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+}
 
 /** Node hands over the first of several Host headers; which one was meant is anybody's guess (RFC 9112, section 3.2). */
 function hostHeaders({ rawHeaders }: IncomingMessage): number {

@@ -7,24 +7,31 @@ import { Readable } from "node:stream";
 import { after, before, test } from "node:test";
 import { brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { pack, type Header } from "tar-stream";
+import type { Database } from "../../platform/db/database.ts";
+import { openSqlite } from "../../platform/db/sqlite.ts";
 import { Problem } from "../../platform/problem.ts";
 import { archiveLimits, unpackArchive } from "./archive.ts";
 import { contentPath } from "./content.ts";
-import { openContent, type Content } from "./shared-content.ts";
+import { localContent, type Content } from "./shared-content.ts";
 import { manifestFromText, manifestToText } from "./manifest.ts";
 
 type PackedEntry = Partial<Header> & { name: string; body?: string | Buffer };
 const petstoreJson: PackedEntry = { name: "petstore.json", body: JSON.stringify({ name: "Shop" }) };
 const page = "<!doctype html><p>" + "Cats and dogs. ".repeat(200);
 let folder: string;
+let db: Database;
 let content: Content;
 const claim = async () => undefined;
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), "content-"));
-  content = openContent(folder, undefined);
+  db = openSqlite(join(folder, "test.db"));
+  content = localContent(db, folder);
 });
-after(() => rm(folder, { recursive: true }));
+after(async () => {
+  await db.close();
+  await rm(folder, { recursive: true });
+});
 
 async function tarOf(entries: PackedEntry[]): Promise<Buffer> {
   const tar = pack();

@@ -6,6 +6,8 @@ export type Blob = { id: string; bytes: number; sha256: string };
 
 const namesAtOnce = 500;
 const expiredAtOnce = 100;
+/** A form of content is named by the SHA-256 of its plain bytes, in hexadecimal, and a suffix. */
+const hashLength = 64;
 
 export async function insertBlob(tx: Transaction, id: string, now: number): Promise<void> {
   await tx.query(sql`INSERT INTO blobs (id, made_at) VALUES (${id}, ${now})`);
@@ -58,4 +60,13 @@ export async function expireBlobs(tx: Transaction, before: number): Promise<void
       SELECT id FROM blobs WHERE made_at < ${before} AND (name IS NULL OR (name LIKE 'upload/%'
         AND NOT EXISTS (SELECT 1 FROM deployments WHERE 'upload/' || upload = name)))
       LIMIT ${expiredAtOnce})`);
+}
+
+/** Notes as unused what is content, was made before a time, and is in no deployment. */
+export async function noteOrphanContent(tx: Transaction, before: number): Promise<void> {
+  await tx.query(sql`
+    INSERT INTO unused_files (hash)
+    SELECT DISTINCT LEFT(name, ${hashLength}) FROM blobs WHERE made_at < ${before} AND name NOT LIKE 'upload/%'
+      AND NOT EXISTS (SELECT 1 FROM files WHERE files.hash = LEFT(blobs.name, ${hashLength}))
+    ON CONFLICT (hash) DO NOTHING`);
 }

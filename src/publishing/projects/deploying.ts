@@ -1,11 +1,9 @@
-import { rm } from "node:fs/promises";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import { Problem } from "../../platform/problem.ts";
-import { unpackArchive } from "./archive.ts";
-import { contentPath } from "./content.ts";
+import { unpackArchive, type UnpackedArchive } from "./archive.ts";
 import type { Content } from "./shared-content.ts";
 import { failureOf } from "./deployments.ts";
 import {
@@ -13,8 +11,10 @@ import {
   claimFiles,
   failDeployment,
   finishDeployment,
+  hasUnusedFiles,
+  keepManifest,
+  noteUnusedFiles,
   pruneDeployments,
-  takeUnusedFiles,
   type WaitingDeployment,
 } from "./deployments.store.ts";
 import type { ProjectFile } from "./project-file.ts";
@@ -44,55 +44,82 @@ const leaseMs = 10 * 60_000;
 const lookEveryMs = 1_000;
 const removedAtOnce = 200;
 
-/** Unpacks waiting deployments one at a time, and switches each project to what came out (decisions, part 5). */
+/**
+ * Unpacks waiting deployments one at a time, and switches each project to what came out (decisions, part 5). A deployment is ready when
+ * every node serves it.
+ */
 export function openDeploying(parts: DeployingParts): Worker {
   const { db, clock, uploads, content, announcer, onError } = parts;
 
   async function deploy(waiting: WaitingDeployment): Promise<void> {
-    const { accountId, id, projectId } = waiting;
+    const claimed: string[] = [];
     try {
-      const unpacked = await unpackArchive(uploads.read(waiting.upload), content, (hashes) => claim(waiting, hashes));
-      const apply = await parts.domains({ accountId, projectId }, unpacked.projectFile.domains);
-      await db.write(async (tx) => {
-        await lockProject(tx, accountId, projectId);
-        if (!(await finishDeployment(tx, waiting, unpacked))) return;
-        await switchDeployment(tx, accountId, projectId, id);
-        await pruneDeployments(tx, accountId, projectId, id);
-        await apply(tx, clock());
-        await announcer.announce(tx, projectChanged(accountId, projectId));
-      });
+      if (!(await isReady(waiting, claimed))) await db.write((tx) => noteUnusedFiles(tx, claimed));
+    } finally {
+      content.release(claimed);
+    }
+    await uploads.remove(waiting.upload);
+  }
+
+  /** Whether the deployment came to be ready; if not, why is written. */
+  async function isReady(waiting: WaitingDeployment, claimed: string[]): Promise<boolean> {
+    try {
+      const unpacked = await unpackArchive(uploads.read(waiting.upload), content, (hashes) => claim(waiting, hashes, claimed));
+      if (!(await serve(waiting, unpacked))) return false;
     } catch (error) {
       if (!(error instanceof Problem) || error.code === "internal") onError(error);
       if (error instanceof Problem && error.code === "unavailable") throw error; // the store is busy: the lease brings it back
-      await db.write((tx) => failDeployment(tx, waiting, failureOf(error)));
+      await end(waiting, (tx) => failDeployment(tx, waiting, failureOf(error)));
+      return false;
     }
-    await uploads.remove(waiting.upload);
     await announcer.settled();
-    await removeUnused();
+    return end(waiting, (tx) => finishDeployment(tx, waiting));
   }
 
   /** With the project locked, since its deletion frees what its deployments have claimed. */
-  async function claim(waiting: WaitingDeployment, hashes: string[]): Promise<void> {
+  async function claim(waiting: WaitingDeployment, hashes: string[], claimed: string[]): Promise<void> {
+    content.hold(hashes);
+    claimed.push(...hashes);
     await db.write(async (tx) => {
       await lockProject(tx, waiting.accountId, waiting.projectId);
       await claimFiles(tx, waiting, hashes);
     });
   }
 
-  /** Runs between two deployments of this node only, so that no file goes from its folder that one is about to use. */
-  async function removeUnused(): Promise<void> {
-    const hashes = await db.write(async (tx) => {
-      const unused = await takeUnusedFiles(tx, removedAtOnce);
-      await content.forget(tx, unused);
-      return unused;
+  /** Switches the project; false where another process has taken the deployment over. */
+  async function serve(waiting: WaitingDeployment, unpacked: UnpackedArchive): Promise<boolean> {
+    const { accountId, id, projectId } = waiting;
+    const applyDomains = await parts.domains({ accountId, projectId }, unpacked.projectFile.domains);
+    return db.write(async (tx) => {
+      await lockProject(tx, accountId, projectId);
+      if (!(await keepManifest(tx, waiting, unpacked))) return false;
+      await switchDeployment(tx, accountId, projectId, id);
+      await applyDomains(tx, clock());
+      await announcer.announce(tx, projectChanged(accountId, projectId));
+      return true;
     });
-    for (const hash of hashes) {
-      for (const encoding of [undefined, "br", "gzip"] as const) await rm(contentPath(content.folder, hash, encoding), { force: true });
-    }
+  }
+
+  /** Gives a deployment its last state; false where the project is gone, or another process has taken the deployment over. */
+  function end({ accountId, projectId }: WaitingDeployment, write: (tx: Transaction) => Promise<boolean>): Promise<boolean> {
+    return db
+      .write(async (tx) => {
+        const { deploymentId } = await lockProject(tx, accountId, projectId);
+        if (!(await write(tx))) return false;
+        await pruneDeployments(tx, accountId, projectId, deploymentId);
+        return true;
+      })
+      .catch(unlessGone);
+  }
+
+  async function removeUnused(): Promise<void> {
+    while (await hasUnusedFiles(db)) await content.remove(removedAtOnce);
   }
 
   return openWorker({
-    claim: (count) => {
+    // Looked for only while nothing is unpacked here: no file may go from the folder that a deployment is about to use.
+    claim: async (count) => {
+      await removeUnused().catch(onError);
       const now = clock();
       return db.write((tx) => claimDeployments(tx, count, now, now + leaseMs));
     },
@@ -101,4 +128,9 @@ export function openDeploying(parts: DeployingParts): Worker {
     everyMs: lookEveryMs,
     onError,
   });
+}
+
+function unlessGone(error: unknown): false {
+  if (error instanceof Problem && error.code === "not_found") return false;
+  throw error;
 }

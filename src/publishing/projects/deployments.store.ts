@@ -1,4 +1,4 @@
-import sql, { bulk } from "sql-template-tag";
+import sql, { bulk, join } from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
 import { deploymentsKept, waitingMax, type DeploymentStatus } from "./deployments.ts";
@@ -81,25 +81,35 @@ export async function isUploadTaken(db: Queryable, upload: string): Promise<bool
 
 export type WaitingDeployment = { accountId: number; id: number; projectId: number; upload: string; leaseUntil: number };
 
-/** Takes the oldest waiting deployments for this process until `leaseUntil`. */
+/** Takes the oldest waiting deployments for this process until `leaseUntil`; of each project one at a time, so that the newest is switched to last. */
 export async function claimDeployments(tx: Transaction, count: number, now: number, leaseUntil: number): Promise<WaitingDeployment[]> {
   const rows = await tx.query<{ account_id: number; id: number; project_id: number; upload: string }>(sql`
     UPDATE deployments SET lease_until = ${leaseUntil}
     WHERE status = 'queued' AND (lease_until IS NULL OR lease_until <= ${now}) AND id IN (
-      SELECT id FROM deployments WHERE status = 'queued' AND (lease_until IS NULL OR lease_until <= ${now}) ORDER BY id LIMIT ${count})
+      SELECT id FROM deployments d WHERE status = 'queued' AND (lease_until IS NULL OR lease_until <= ${now})
+        AND NOT EXISTS (SELECT 1 FROM deployments earlier WHERE earlier.account_id = d.account_id
+          AND earlier.project_id = d.project_id AND earlier.id < d.id AND earlier.status = 'queued')
+      ORDER BY id LIMIT ${count})
     RETURNING account_id, id, project_id, upload`);
   return rows.map((row) => ({ accountId: row.account_id, id: row.id, projectId: row.project_id, upload: row.upload, leaseUntil }));
 }
 
-/** Marks a deployment as ready; false where the lease was lost or the project is gone, and nothing is to be switched. */
-export async function finishDeployment(
+/** Writes down what a deployment serves; false where the lease was lost or the project is gone, and nothing is to be switched. */
+export async function keepManifest(
   tx: Transaction,
   { accountId, id, leaseUntil }: WaitingDeployment,
   { manifest, files, bytes }: { manifest: Manifest; files: number; bytes: number },
 ): Promise<boolean> {
+  const kept = await tx.query(sql`
+    UPDATE deployments SET manifest = ${manifestToText(manifest)}, files = ${files}, bytes = ${bytes}
+    WHERE account_id = ${accountId} AND id = ${id} AND status = 'queued' AND lease_until = ${leaseUntil} RETURNING 1`);
+  return kept.length > 0;
+}
+
+/** Marks a deployment as ready; false where the lease was lost or the project is gone. */
+export async function finishDeployment(tx: Transaction, { accountId, id, leaseUntil }: WaitingDeployment): Promise<boolean> {
   const done = await tx.query(sql`
-    UPDATE deployments SET status = 'ready', manifest = ${manifestToText(manifest)}, files = ${files}, bytes = ${bytes},
-      upload = NULL, lease_until = NULL, version = version + 1
+    UPDATE deployments SET status = 'ready', upload = NULL, lease_until = NULL, version = version + 1
     WHERE account_id = ${accountId} AND id = ${id} AND status = 'queued' AND lease_until = ${leaseUntil} RETURNING 1`);
   return done.length > 0;
 }
@@ -114,20 +124,22 @@ export async function claimFiles(tx: Transaction, { accountId, id }: WaitingDepl
   }
 }
 
-export async function failDeployment(tx: Transaction, { accountId, id, leaseUntil }: WaitingDeployment, error: string): Promise<void> {
+/** Marks a deployment as failed; false where the lease was lost or the project is gone. */
+export async function failDeployment(tx: Transaction, { accountId, id, leaseUntil }: WaitingDeployment, error: string): Promise<boolean> {
   const failed = await tx.query(sql`
     UPDATE deployments SET status = 'failed', error = ${error}, upload = NULL, lease_until = NULL, version = version + 1
     WHERE account_id = ${accountId} AND id = ${id} AND status = 'queued' AND lease_until = ${leaseUntil} RETURNING 1`);
-  if (failed.length === 0) return;
+  if (failed.length === 0) return false;
   await freeFiles(tx, accountId, id);
   await tx.query(sql`DELETE FROM files WHERE account_id = ${accountId} AND deployment_id = ${id}`);
+  return true;
 }
 
 /** Deletes all but the newest deployments of a project and the one that is served; their content becomes free to remove. */
 export async function pruneDeployments(tx: Transaction, accountId: number, projectId: number, servedId: number | null): Promise<void> {
   const old = await tx.query<{ id: number }>(sql`
     SELECT id FROM deployments WHERE account_id = ${accountId} AND project_id = ${projectId} AND status <> 'queued'
-      AND id <> ${servedId ?? 0} ORDER BY id DESC LIMIT 1000 OFFSET ${deploymentsKept - 1}`);
+      AND id <> ${servedId ?? 0} ORDER BY id DESC LIMIT 1000 OFFSET ${servedId === null ? deploymentsKept : deploymentsKept - 1}`);
   for (const { id } of old) {
     await freeFiles(tx, accountId, id);
     await tx.query(sql`DELETE FROM deployments WHERE account_id = ${accountId} AND id = ${id}`);
@@ -140,16 +152,35 @@ async function freeFiles(tx: Transaction, accountId: number, id: number): Promis
     ON CONFLICT (hash) DO NOTHING`);
 }
 
+/** Notes content that may be removed where no deployment needs it. */
+export async function noteUnusedFiles(tx: Transaction, hashes: readonly string[]): Promise<void> {
+  for (let i = 0; i < hashes.length; i += hashesAtOnce) {
+    const rows = hashes
+      .slice(i, i + hashesAtOnce)
+      .toSorted()
+      .map((hash) => [hash]);
+    await tx.query(sql`INSERT INTO unused_files (hash) VALUES ${bulk(rows)} ON CONFLICT (hash) DO NOTHING`);
+  }
+}
+
+export async function hasUnusedFiles(db: Queryable): Promise<boolean> {
+  return (await db.query(sql`SELECT 1 FROM unused_files LIMIT 1`)).length > 0;
+}
+
 /**
  * Content of which no deployment has a use, at most `limit`; those that one has again are forgotten. Nobody claims any of it before the
  * transaction ends.
  */
-export async function takeUnusedFiles(tx: Transaction, limit: number): Promise<string[]> {
+export async function listUnusedFiles(tx: Transaction, limit: number): Promise<string[]> {
   await tx.lock(contentLock);
   await tx.query(sql`DELETE FROM unused_files WHERE EXISTS (SELECT 1 FROM files WHERE files.hash = unused_files.hash)`);
-  const rows = await tx.query<{ hash: string }>(sql`
-    DELETE FROM unused_files WHERE hash IN (SELECT hash FROM unused_files LIMIT ${limit}) RETURNING hash`);
+  const rows = await tx.query<{ hash: string }>(sql`SELECT hash FROM unused_files ORDER BY hash LIMIT ${limit}`);
   return rows.map(({ hash }) => hash);
+}
+
+/** Forgets content that has been removed. */
+export async function forgetUnusedFiles(tx: Transaction, hashes: string[]): Promise<void> {
+  if (hashes.length > 0) await tx.query(sql`DELETE FROM unused_files WHERE hash IN (${join(hashes)})`);
 }
 
 /** Frees what a process that died had taken; only where no other process can be at work. */

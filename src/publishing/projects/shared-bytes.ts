@@ -2,12 +2,24 @@ import { createHash, randomUUID } from "node:crypto";
 import type { Clock } from "../../platform/clock.ts";
 import { breaks, type Database, type Transaction } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
-import { deleteBlob, deleteBlobs, expireBlobs, findBlob, insertBlob, insertPiece, listSizes, nameBlob, readPiece } from "./blobs.store.ts";
+import {
+  deleteBlob,
+  deleteBlobs,
+  expireBlobs,
+  findBlob,
+  insertBlob,
+  insertPiece,
+  listSizes,
+  nameBlob,
+  noteOrphanContent,
+  readPiece,
+} from "./blobs.store.ts";
 
 /** Large enough that a piece costs little beside its bytes, small enough that nobody's query waits long behind one. */
 const pieceBytes = 256 * 1024;
 /** What was never finished, or waits for nothing, goes after this time. */
 const keptMs = 24 * 60 * 60_000;
+const auditMs = 60_000;
 
 /** Bytes by name in the database that all nodes share. Those of one name never change. */
 export type Blobs = {
@@ -19,6 +31,8 @@ export type Blobs = {
   remove: (tx: Transaction, names: readonly string[]) => Promise<void>;
   /** Deletes some of what processes that died have left. */
   expire: () => Promise<void>;
+  /** Notes content that was stored for a deployment which was deleted meanwhile, by a process that died before it could say so. */
+  noteOrphans: () => Promise<void>;
 };
 
 export function openBlobs(db: Database, clock: Clock): Blobs {
@@ -70,6 +84,7 @@ export function openBlobs(db: Database, clock: Clock): Blobs {
     read,
     sizes: (names) => listSizes(db, names),
     remove: deleteBlobs,
+    noteOrphans: () => db.write((tx) => noteOrphanContent(tx, clock() - keptMs), { statementMs: auditMs }),
     expire: () => db.write((tx) => expireBlobs(tx, clock() - keptMs)),
   };
 }
