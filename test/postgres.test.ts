@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
@@ -18,6 +18,7 @@ import { openService, type Service } from "../src/service.ts";
 import { loadSettings } from "../src/settings.ts";
 import type { Failure } from "./support/models.ts";
 import { temporaryFolder } from "./support/folder.ts";
+import { openLine } from "./support/line.ts";
 import { administer, newDatabase } from "./support/postgres.ts";
 import { spawnServer } from "./support/process.ts";
 import { ask, edgeOfItsOwn, secretsKey, type Asked } from "./support/service.ts";
@@ -231,7 +232,8 @@ test("while every connection waits for a lock, further writes are refused, and p
 
 test("a server that falls silent is unavailable, and used again when it speaks", async (t) => {
   const url = await databaseFor(t);
-  const line = await openLine(t, url);
+  const line = await openLine(url);
+  atEnd(t, () => line.close());
   const shop = await shopOn(await openNode(t, line.url));
   assert.equal((await shop("GET", "/pets")).status, 200);
   line.cut();
@@ -241,29 +243,3 @@ test("a server that falls silent is unavailable, and used again when it speaks",
   assert.equal((await shop("GET", "/pets")).status, 200);
   assert.equal((await shop("POST", "/categories", { body: { name: "Cats" } })).status, 201);
 });
-
-/** Stands between the service and the server; while it is cut, nothing passes and nothing is closed. */
-async function openLine(t: TestContext, url: string): Promise<{ url: string; cut(): void; mend(): void }> {
-  const far = new URL(url);
-  const open = new Set<Socket>();
-  let isCut = false;
-  const listener = createServer((near) => {
-    const onward = connect(Number(far.port), far.hostname);
-    for (const [from, to] of [
-      [near, onward],
-      [onward, near],
-    ] as const) {
-      open.add(from);
-      from.on("data", (bytes) => void (isCut || to.write(bytes)));
-      from.on("error", () => undefined).on("close", () => to.destroy());
-    }
-  }).listen(0, "127.0.0.1");
-  await once(listener, "listening");
-  atEnd(t, () => {
-    listener.close();
-    for (const socket of open) socket.destroy();
-  });
-  const near = new URL(url);
-  near.port = String((listener.address() as AddressInfo).port);
-  return { url: near.href, cut: () => (isCut = true), mend: () => (isCut = false) };
-}
