@@ -3,53 +3,13 @@ import { once } from "node:events";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { suite, test, type TestContext } from "node:test";
-import { connect, type TLSSocket } from "node:tls";
+import { suite, test } from "node:test";
 import { startAcmeProxy, type AcmeProxy, type ProxiedRequest } from "./support/acme-proxy.ts";
-import { openPlatform, type Platform } from "./support/platform.ts";
+import { openScene, openTls, ordersAt } from "./support/certifying.ts";
+import { openPlatform } from "./support/platform.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
-
-/** How many orders the authority has made; a nonce that it refused is none. */
-const ordersAt = ({ requests }: AcmeProxy): number => requests.filter(({ path, status }) => path === "/order-plz" && status === 201).length;
-
-/** A platform with a proxy in front of its authority, and a deployed project. */
-async function openScene(t: TestContext, env: Record<string, string> = {}) {
-  const proxies: AcmeProxy[] = [];
-  const platform = await openPlatform({
-    env,
-    directoryUrl: async (pebble) => {
-      const proxy = await startAcmeProxy(pebble);
-      proxies.push(proxy);
-      return proxy.directoryUrl;
-    },
-  });
-  const proxy = proxies[0]!;
-  t.after(async () => {
-    await platform.close();
-    await proxy.close();
-  });
-  const project = await platform.project("rex", { "index.html": "<h1>Rex</h1>" });
-  const idle = () => platform.service.publishing.idle();
-  const certificate = async (hostname = "www.shop.test") => (await platform.domain(project, hostname)).certificate;
-  const add = async (hostname = "www.shop.test") => {
-    platform.dns.set(hostname, "CNAME", ["sites.test"]);
-    await platform.addDomain(project, hostname);
-    await idle();
-  };
-  const orders = () => ordersAt(proxy);
-  return { platform, proxy, project, idle, certificate, add, orders };
-}
-
-/** A TLS connection that is kept open, with the session that it could be resumed by. */
-async function openTls(platform: Platform, servername: string, session?: Buffer): Promise<TLSSocket> {
-  const port = platform.service.publishing.addresses()!.https!.port;
-  const socket = connect({ host: "127.0.0.1", port, servername, ca: platform.root, ...(session && { session }), maxVersion: "TLSv1.2" });
-  socket.on("error", () => undefined);
-  await once(socket, "secureConnect");
-  return socket;
-}
 
 suite("certificates", { concurrency: 2 }, () => {
   test("rule 11: removal stops serving at once, on an open keep-alive connection and on a resumed TLS session too", async (t) => {
@@ -57,13 +17,13 @@ suite("certificates", { concurrency: 2 }, () => {
     await add();
     const first = await openTls(platform, "www.shop.test");
     const session = first.getSession()!;
-    const resumed = await openTls(platform, "www.shop.test", session);
+    const resumed = await openTls(platform, "www.shop.test", { session });
     assert.equal(resumed.isSessionReused(), true);
     resumed.destroy();
     const closed = once(first, "close");
     assert.equal((await platform.service.ask("DELETE", `/projects/${project}/domains/www.shop.test`)).status, 200);
     await closed;
-    const again = await openTls(platform, "www.shop.test", session).catch(() => undefined);
+    const again = await openTls(platform, "www.shop.test", { session }).catch(() => undefined);
     if (again) await once(again.resume(), "close"); // whatever the handshake gave, nothing is served on it
     await assert.rejects(platform.https("www.shop.test", "/"));
     assert.equal((await platform.http("www.shop.test", "/")).status, 404);
@@ -161,7 +121,7 @@ suite("certificates", { concurrency: 2 }, () => {
   });
 
   test("the authority's limits are kept here: an order over the budget is not made, and the time of the next one is shown", async (t) => {
-    const { platform, add, certificate, idle, orders } = await openScene(t, { ACME_BUDGET: "domain=2/1h" });
+    const { platform, add, certificate, idle, orders } = await openScene(t, { env: { ACME_BUDGET: "domain=2/1h" } });
     for (const name of ["a", "b", "c"]) await add(`${name}.budget.test`);
     assert.equal(orders(), 2);
     const held = await certificate("c.budget.test");

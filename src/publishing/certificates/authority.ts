@@ -20,6 +20,8 @@ export type Authority = {
   directoryUrl: string;
   /** The account at the authority: opened at the first call, and anew after one that failed. Throws `AcmeProblem`. */
   account(): Promise<Account>;
+  /** Lets go of an account that the authority says it does not have: the next call opens another, by the same key. */
+  forget(account: Account): void;
   /** Its names in CAA records; null until its directory was read. */
   caaIdentities(): readonly string[] | null;
   close(): void;
@@ -63,6 +65,10 @@ export function openAuthority(parts: { db: Database; clock: Clock; keys: Secrets
   return {
     directoryUrl,
     account,
+    forget: (lost) => {
+      // Its session is left to the requests that are under way; its connections end when they are idle.
+      if (lost === opened) opening = undefined;
+    },
     caaIdentities: () =>
       settings.caaIdentities.length > 0 ? settings.caaIdentities : (opened?.session.directory.meta?.caaIdentities ?? null),
     close: () => {

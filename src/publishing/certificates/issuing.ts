@@ -62,13 +62,15 @@ export function openIssuing(parts: IssuingParts): Worker {
   async function look(domain: StoredDomain & { leaseUntil: number }): Promise<void> {
     if (domain.status !== "verified" || !(await hasPaidPlan(db, domain.accountId))) return rest(domain);
     const certificate = await findCertificate(db, domain.accountId, domain.hostname);
+    let account: Account | undefined;
     try {
-      const account = await authority.account();
+      account = await authority.account();
       const kind = await orderKind(domain, certificate, account);
       if (kind === null) return;
       await issue(domain, certificate, account, kind);
     } catch (error) {
       if (!(error instanceof AcmeProblem)) throw error;
+      if (account !== undefined && error.type === "accountDoesNotExist") authority.forget(account);
       await failed(domain, error);
     }
   }
