@@ -49,6 +49,8 @@ const lookEveryMs = 1_000;
 const atOnceMax = 16;
 const challengeMs = 86_400_000;
 const hourMs = 3_600_000;
+/** When an authority that could not say is asked again when to renew. */
+const askAgainMs = 6 * hourMs;
 
 /**
  * Brings every verified name to a certificate and keeps it renewed (spec part 1, rule 8; decisions, part 5). One worker over all nodes has a
@@ -92,10 +94,13 @@ export function openIssuing(parts: IssuingParts): Worker {
     const info = await renewalInfoOf(account, certificate);
     const at = renewAt(certificate, info, certificate.renewalId ?? domain.hostname);
     if (at <= now) return info !== null && certificate.renewalId !== null && info.start <= now ? "ari" : "renewal";
-    const dueAt = Math.min(at, info?.askAgainAt ?? at);
+    const asks = account.session.directory.renewalInfo !== undefined && certificate.renewalId !== null;
+    const dueAt = Math.min(at, info?.askAgainAt ?? (asks ? now + askAgainMs : at));
     await db.write(async (tx) => {
+      const written = { dueAt, status: "issued" as const, problem: null, retryAt: null };
+      if (!(await noteCertificate(tx, domain, domain.leaseUntil, written, true))) return;
       await setRenewAt(tx, domain.accountId, domain.hostname, at);
-      await noteCertificate(tx, domain, domain.leaseUntil, { dueAt, status: "issued", problem: null, retryAt: null }, true);
+      await deleteOrder(tx, domain.accountId, domain.hostname); // what failed before counts against no later renewal
     });
     return null;
   }
