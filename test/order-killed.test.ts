@@ -10,6 +10,7 @@ import { addressOf, spawnServer, type ServerProcess } from "./support/process.ts
 import { createAccount } from "./support/server-process.ts";
 import { ask } from "./support/service.ts";
 import { packSite } from "./support/sites.ts";
+import { until } from "./support/until.ts";
 
 /** Where the process is killed: as the authority hears of a request, or with its answer on the way. */
 type Moment = [name: string, when: "before" | "after", matches: (request: ProxiedRequest) => boolean, ordersMax?: number];
@@ -26,8 +27,6 @@ const moments: Moment[] = [
   ["as the certificate is to be fetched", "before", at("/certZ/")],
   ["with the certificate on its way back", "after", at("/certZ/")],
 ];
-
-const pollsMax = 600;
 
 test("a process that is killed between any two steps of an order takes it up by its address: one order, one certificate", async (t) => {
   const scene = await openScene(t);
@@ -121,13 +120,4 @@ async function openScene(t: TestContext) {
       return domain!;
     },
   };
-}
-
-/** Asks again until it is so, a bounded number of times. */
-async function until(so: () => Promise<boolean>): Promise<void> {
-  for (let polls = 0; polls < pollsMax; polls++) {
-    if (await so()) return;
-    await new Promise((next) => setTimeout(next, 50));
-  }
-  assert.fail("it did not come to that");
 }

@@ -61,7 +61,11 @@ export function openDeploying(parts: DeployingParts): Worker {
     } catch (error) {
       if (!(error instanceof Problem) || error.code === "internal") onError(error);
       if (error instanceof Problem && error.code === "unavailable") throw error; // the store is busy: the lease brings it back
-      await db.write((tx) => failDeployment(tx, waiting, failureOf(error)));
+      await db.write(async (tx) => {
+        if (!(await failDeployment(tx, waiting, failureOf(error)))) return;
+        const { deploymentId } = await lockProject(tx, accountId, projectId);
+        await pruneDeployments(tx, accountId, projectId, deploymentId);
+      });
     }
     await uploads.remove(waiting.upload);
     await announce({ accountId, projectId });
@@ -70,9 +74,12 @@ export function openDeploying(parts: DeployingParts): Worker {
 
   /** Runs between two deployments only, so that no file goes that one is about to use. */
   async function removeUnused(): Promise<void> {
-    const hashes = await db.write((tx) => takeUnusedFiles(tx, removedAtOnce));
-    for (const hash of hashes) {
-      for (const encoding of [undefined, "br", "gzip"] as const) await rm(contentPath(contentFolder, hash, encoding), { force: true });
+    for (let taken = removedAtOnce; taken === removedAtOnce;) {
+      const hashes = await db.write((tx) => takeUnusedFiles(tx, removedAtOnce));
+      for (const hash of hashes) {
+        for (const encoding of [undefined, "br", "gzip"] as const) await rm(contentPath(contentFolder, hash, encoding), { force: true });
+      }
+      taken = hashes.length;
     }
   }
 

@@ -108,17 +108,19 @@ export async function finishDeployment(
   return true;
 }
 
-export async function failDeployment(tx: Transaction, { accountId, id, leaseUntil }: WaitingDeployment, error: string): Promise<void> {
-  await tx.query(sql`
+/** Marks a deployment as failed; false where the lease was lost or the project is gone. */
+export async function failDeployment(tx: Transaction, { accountId, id, leaseUntil }: WaitingDeployment, error: string): Promise<boolean> {
+  const done = await tx.query(sql`
     UPDATE deployments SET status = 'failed', error = ${error}, upload = NULL, lease_until = NULL, version = version + 1
-    WHERE account_id = ${accountId} AND id = ${id} AND status = 'queued' AND lease_until = ${leaseUntil}`);
+    WHERE account_id = ${accountId} AND id = ${id} AND status = 'queued' AND lease_until = ${leaseUntil} RETURNING 1`);
+  return done.length > 0;
 }
 
 /** Deletes all but the newest deployments of a project and the one that is served; their content becomes free to remove. */
 export async function pruneDeployments(tx: Transaction, accountId: number, projectId: number, servedId: number | null): Promise<void> {
   const old = await tx.query<{ id: number }>(sql`
     SELECT id FROM deployments WHERE account_id = ${accountId} AND project_id = ${projectId} AND status <> 'queued'
-      AND id <> ${servedId ?? 0} ORDER BY id DESC LIMIT 1000 OFFSET ${deploymentsKept - 1}`);
+      AND id <> ${servedId ?? 0} ORDER BY id DESC LIMIT 1000 OFFSET ${servedId === null ? deploymentsKept : deploymentsKept - 1}`);
   for (const { id } of old) {
     await tx.query(sql`
       INSERT INTO unused_files (hash) SELECT hash FROM files WHERE account_id = ${accountId} AND deployment_id = ${id}
