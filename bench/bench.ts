@@ -2,13 +2,24 @@
  * The table of docs/performance.md: `npm run bench`, or `npm run bench -- store paging` for some suites. Each line is a
  * ratio of two things measured by turns in the same run, so that the machine matters little.
  */
+import { measureCustomDomains } from "./custom-domains.ts";
+import { measureDashboard } from "./dashboard.ts";
 import { reaches, type Figure, type Suite } from "./figures.ts";
 import { measureLimits } from "./limits.ts";
 import { measurePaging } from "./paging.ts";
 import { measurePostgres } from "./postgres.ts";
+import { measurePublishing } from "./publishing.ts";
 import { measureStore } from "./store.ts";
 
-const suites: Record<string, Suite> = { store: measureStore, paging: measurePaging, limits: measureLimits, postgres: measurePostgres };
+const suites: Record<string, Suite> = {
+  store: measureStore,
+  paging: measurePaging,
+  limits: measureLimits,
+  postgres: measurePostgres,
+  publishing: measurePublishing,
+  domains: measureCustomDomains,
+  dashboard: measureDashboard,
+};
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.find((name) => !(name in suites));

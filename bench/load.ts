@@ -10,15 +10,18 @@ const run = promisify(execFile);
 const seconds = 3;
 
 /** `script` is the Lua by which `wrk` makes the requests, where they are not all the same. */
-export type Load = { url: string; key?: string; connections: number; body?: string; script?: string };
+export type Load = { url: string; key?: string; host?: string; connections: number; body?: string; script?: string };
 
 /** Requests a second that `wrk` gets answered, every one of them 2xx. */
-export async function requestsPerSecond({ url, key, connections, body, script: lua }: Load): Promise<number> {
+export async function requestsPerSecond({ url, key, host, connections, body, script: lua }: Load): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "petstore-wrk-"));
   const script = join(folder, "request.lua");
   const post = `wrk.method = "POST"; wrk.body = [[${body}]]; wrk.headers["Content-Type"] = "application/json"`;
   writeFileSync(script, lua ?? (body === undefined ? "" : post));
-  const headers = key === undefined ? [] : ["-H", `Authorization: Bearer ${key}`];
+  const headers = [
+    ...(key === undefined ? [] : ["-H", `Authorization: Bearer ${key}`]),
+    ...(host === undefined ? [] : ["-H", `Host: ${host}`]),
+  ];
   try {
     const { stdout } = await run("wrk", ["-t1", `-c${connections}`, `-d${seconds}s`, ...headers, "-s", script, url]);
     if (stdout.includes("Non-2xx")) throw new Error(`${url} refused requests:\n${stdout}`);

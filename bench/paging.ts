@@ -55,7 +55,8 @@ export async function measurePaging(): Promise<Figure[]> {
   }
 }
 
-function fill(database: DatabaseSync, accountId: number): void {
+/** Puts a million animals into an empty shop. */
+export function fill(database: DatabaseSync, accountId: number): void {
   database.exec(`
     PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; BEGIN;
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${categories})

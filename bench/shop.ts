@@ -3,6 +3,7 @@ import { mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { once } from "node:events";
+import { freePorts } from "../test/support/pebble.ts";
 import { stop } from "./load.ts";
 
 const entry = join(import.meta.dirname, "..", "bin", "petstore.mjs");
@@ -14,6 +15,7 @@ export type Shop = {
   key: string;
   accountId: number;
   dataDir: string;
+  pid: number;
   ask(method: string, path: string, body?: unknown): Promise<Response>;
   stop(): Promise<void>;
 };
@@ -31,7 +33,7 @@ export function makeFolder(env: Record<string, string> = {}): ShopFolder {
 
 /** The service as people start it, in a process of its own, with all its defaults but the folder and the port. */
 export async function openShop({ dataDir, key, accountId }: ShopFolder, env: Record<string, string> = {}): Promise<Shop> {
-  const port = 20_000 + Math.floor(Math.random() * 20_000);
+  const [port] = await freePorts(1);
   const origin = `http://127.0.0.1:${port}`;
   const child = spawn(process.execPath, [entry, "serve"], {
     env: { ...process.env, DATA_DIR: dataDir, PORT: String(port), EDGE_HTTP_PORT: "0", EDGE_HTTPS_PORT: "0", ...env },
@@ -46,7 +48,7 @@ export async function openShop({ dataDir, key, accountId }: ShopFolder, env: Rec
       headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { "content-type": "application/json" }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-  return { url, key, accountId, dataDir, ask, stop: () => stop(child) };
+  return { url, key, accountId, dataDir, pid: child.pid ?? 0, ask, stop: () => stop(child) };
 }
 
 async function answers(url: string): Promise<void> {

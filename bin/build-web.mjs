@@ -76,7 +76,10 @@ async function compress(path) {
 /** A hash over the names and contents of all that the build is made of. */
 function hashOfInputs() {
   const sources = filesIn(join(root, "web")).filter((path) => !/\.test\.tsx?$/.test(path));
-  const files = ["package-lock.json", "bin/build-web.mjs", ...sources.map((path) => `web/${path}`)];
+  const shared = ["client", "src/importing", "src/platform"].flatMap((folder) =>
+    filesIn(join(root, folder)).map((path) => `${folder}/${path}`),
+  );
+  const files = ["package-lock.json", "bin/build-web.mjs", ...shared, ...sources.map((path) => `web/${path}`)];
   const hash = createHash("sha256");
   for (const path of files.toSorted())
     hash.update(`${path}\0`).update(

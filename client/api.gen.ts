@@ -881,6 +881,8 @@ export type paths = {
         query?: {
           /** Only entries with this status. */
           status?: "available" | "pending" | "sold";
+          /** Only the entries of these animals; may be repeated. */
+          petId?: (number)[];
           /** How many to answer at most. */
           limit?: number;
           /** Where the page begins: taken from the `Link` header of the page before, with the same filters and sort. */

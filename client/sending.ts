@@ -1,4 +1,5 @@
 import { Problem } from "../src/platform/problem.ts";
+import { chunksOf } from "./chunks.ts";
 import type { Gate } from "./gate.ts";
 import { limitWaitMsMax, retryAfterMs } from "./limits.ts";
 import { codeOf } from "./refusals.ts";
@@ -75,7 +76,8 @@ async function attempt(fetch: Fetch, request: Request, headers: Headers): Promis
 async function bytesOf(response: Response): Promise<Blob> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array<ArrayBuffer>>) {
+  if (response.body === null) return new Blob([]);
+  for await (const chunk of chunksOf(response.body)) {
     bytes += chunk.length;
     if (bytes > answerBytesMax) throw new Problem("internal", `The server's answer is over ${answerBytesMax} bytes.`);
     chunks.push(chunk);

@@ -5,9 +5,11 @@ import { description } from "./commands/description.ts";
 import { domainCommands } from "./commands/domains.ts";
 import { exporting } from "./commands/export.ts";
 import { importing } from "./commands/import.ts";
+import { initialising } from "./commands/init.ts";
 import { keysCreate, keysList, keysRevoke, keysRotate, keysUnban } from "./commands/keys.ts";
 import { membersInvite, membersList, membersRemove, membersReset } from "./commands/members.ts";
 import { migrate } from "./commands/migrate.ts";
+import { projectCommands } from "./commands/projects.ts";
 import { serve } from "./commands/serve.ts";
 import { settings } from "./commands/settings.ts";
 import { loadSettings } from "./settings.ts";
@@ -30,6 +32,8 @@ const commands: Command[] = [
   membersRemove,
   importing(client),
   exporting(client),
+  initialising(client),
+  ...projectCommands(client),
   deploying(client),
   ...domainCommands(client),
   migrate,

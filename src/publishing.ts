@@ -199,6 +199,7 @@ async function openServing(
     challenges: hosts.challenges,
     contentPath: (hash, encoding) => contentPath(contentFolder, hash, encoding),
     ticketSecret,
+    trustedProxies: settings.trustedProxies,
     log,
     clock,
   });

@@ -38,11 +38,18 @@ async function greet({ administration }: Service, { publicUrl }: Settings): Prom
   const { accounts } = await administration["accounts.list"]({});
   if (accounts.length > 0) return print(`Pet Store is at ${publicUrl} (API: ${publicUrl}/v1, description: ${publicUrl}/openapi.json)`);
   const { account, key } = await administration["accounts.create"](firstAccount);
+  const { link } = await administration["members.invite"]({ account: account.id });
   print(`Pet Store is at ${publicUrl} (API: ${publicUrl}/v1, description: ${publicUrl}/openapi.json)
 
 This is its first start: account ${account.id} (${account.name}, plan ${account.plan}) was made for you. Its key, shown only now:
 
   ${key}
+
+Sign in to the dashboard, within 15 minutes and once, at
+
+  ${link}
+
+Later links come from: npm run petstore -- members invite --account ${account.id} --email YOU@EXAMPLE.COM
 
 Try it:
 

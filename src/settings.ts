@@ -78,7 +78,7 @@ const table = {
     fallback: "",
     parse: addressList,
     allowed: "IP addresses and CIDR ranges, separated by commas",
-    meaning: "Proxies whose X-Forwarded-For is believed",
+    meaning: "Proxies whose X-Forwarded-For, and at the edge X-Forwarded-Proto, is believed",
   }),
   metricsFrom: setting({
     name: "METRICS",

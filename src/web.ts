@@ -8,7 +8,13 @@ export type Web = { page: StaticFile; files: Map<string, StaticFile> };
 const folder = fileURLToPath(new URL("../dist/web", import.meta.url));
 
 /** The addresses of the application, which web/router.tsx turns into pages. */
-const pages = ["/", "/reference", "/reference/:operationId"];
+const pages = ["/", "/reference", "/reference/:operationId", "/sign-in", "/dashboard", ...belowDashboard()];
+
+/** Every path below /dashboard but those of its calls, whose unknown ones are the calls' own 404. */
+function belowDashboard(): string[] {
+  const area = "/dashboard/:area(^(?!v1$).+$)";
+  return [area, `${area}/*`];
+}
 
 /** Mantine writes its variables into style elements and attributes; nothing else may come from the page itself, and nothing from elsewhere. */
 const contentSecurityPolicy = [

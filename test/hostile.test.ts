@@ -9,7 +9,7 @@ import { bytesOf, hostileCursor, hostileRequest, type Known } from "./support/ho
 import type { Failure } from "./support/models.ts";
 import { sendRaw, type RawAnswer } from "./support/raw.ts";
 import { startService, type TestService } from "./support/service.ts";
-import { made, newCategory, newPet } from "./support/shop.ts";
+import { exampleSite, made, newCategory, newPet } from "./support/shop.ts";
 
 const document = JSON.parse(readFileSync(new URL("../openapi.json", import.meta.url), "utf8")) as Document;
 const operations = operationsIn(document);
@@ -21,8 +21,10 @@ const betweenMs = 90_000;
 
 let now = Date.UTC(2026, 5, 1);
 let service: TestService;
+let site: Buffer;
 before(async () => {
   service = await startService({ clock: () => now });
+  site = Buffer.from(await exampleSite());
 });
 after(() => service.close());
 
@@ -31,7 +33,7 @@ type Shop = Known & { id: number };
 /** A shop with a bit of everything. */
 async function openShop(): Promise<Shop> {
   const { id, key } = await service.newAccount();
-  const shop: Shop = { id, key, petId: [], categoryId: [], orderId: [] };
+  const shop: Shop = { id, key, site, petId: [], categoryId: [], orderId: [], projectId: [], deploymentId: [], hostname: [] };
   for (const name of ["Dogs", "Cats", "Fish"]) shop.categoryId.push((await newCategory(service, name, key)).id);
   for (const name of ["Rex", "Luna", "Łódź", "ﷺ", "Tiger"]) {
     const { id: petId } = await newPet(service, shop.categoryId[0] ?? 0, { name }, key);
@@ -42,16 +44,41 @@ async function openShop(): Promise<Shop> {
       shop.orderId.push((await made<{ id: number }>(service, "POST", "/store/orders", { petId, complete }, key)).id);
     }
   }
+  for (const slug of [`a${id}`, `b${id}`]) await publish(shop, slug);
   return shop;
+}
+
+/** A project with a deployment and a domain. */
+async function publish(shop: Shop, slug: string): Promise<void> {
+  const { key } = shop;
+  const { id } = await made<{ id: number }>(service, "POST", "/projects", { name: slug, slug }, key);
+  const upload = { key, body: site, headers: { "content-type": "application/gzip" } };
+  const { body } = await service.ask<{ id: number }>("POST", `/projects/${id}/deployments`, upload);
+  await service.publishing.idle();
+  const { hostname } = await made<{ hostname: string }>(
+    service,
+    "POST",
+    `/projects/${id}/domains`,
+    { hostname: `www.${slug}.example` },
+    key,
+  );
+  shop.projectId.push(id);
+  shop.deploymentId.push(body.id);
+  shop.hostname.push(hostname);
 }
 
 /** All records of an account, versions and holds included. */
 async function recordsOf({ id }: Pick<Shop, "id">): Promise<unknown> {
+  // what was accepted before goes on by itself
+  await service.publishing.idle();
   const tables = [
     sql`SELECT * FROM categories WHERE account_id = ${id} ORDER BY id`,
     sql`SELECT * FROM pets WHERE account_id = ${id} ORDER BY id`,
     sql`SELECT * FROM inventory WHERE account_id = ${id} ORDER BY pet_id`,
     sql`SELECT * FROM orders WHERE account_id = ${id} ORDER BY id`,
+    sql`SELECT * FROM projects WHERE account_id = ${id} ORDER BY id`,
+    sql`SELECT * FROM deployments WHERE account_id = ${id} ORDER BY id`,
+    sql`SELECT project_id, hostname, status, is_primary, redirect_to, redirect_status FROM domains WHERE account_id = ${id} ORDER BY id`,
   ];
   return Promise.all(tables.map((query) => service.db.query(query)));
 }

@@ -16,11 +16,11 @@ before(async () => {
 });
 after(() => shop.close());
 
-const lists = ["/pets", "/categories", "/store/orders", "/store/inventory"];
+const lists = ["/pets", "/categories", "/store/orders", "/store/inventory", "/projects"];
 
 /** All that the shop has, as its own key sees it. */
 async function contents(): Promise<unknown[]> {
-  return Promise.all(lists.map(async (path) => (await shop.ask("GET", path)).body));
+  return Promise.all([...lists, "/projects/1/deployments", "/projects/1/domains"].map(async (path) => (await shop.ask("GET", path)).body));
 }
 
 test("a foreign identifier in a path is a 404 for every operation, never a 403, and nothing changes", async () => {
@@ -32,11 +32,15 @@ test("a foreign identifier in a path is a 404 for every operation, never a 403, 
     const headers: Record<string, string> = contentType ? { "content-type": contentType } : {};
     const foreign = await shop.ask<Failure>(operation.method, path, { key: stranger, body, headers });
     assert.deepEqual([foreign.status, foreign.body.code], [404, "not_found"], operation.operationId);
-    const absent = await shop.ask<Failure>(operation.method, exampleOf(operation, { petId: 987, categoryId: 987, orderId: 987 }).path, {
-      key: stranger,
-      body,
-      headers,
-    });
+    const absent = await shop.ask<Failure>(
+      operation.method,
+      exampleOf(operation, { petId: 987, categoryId: 987, orderId: 987, projectId: 987 }).path,
+      {
+        key: stranger,
+        body,
+        headers,
+      },
+    );
     assert.equal(absent.body.message.replace("987", "N"), foreign.body.message.replace(/\d+/, "N"), "foreign and absent are told alike");
   }
   assert.deepEqual(await contents(), earlier);

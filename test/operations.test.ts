@@ -20,14 +20,16 @@ async function refusalOf(server: ServerProcess): Promise<string> {
 }
 
 suite("a server as a process", { concurrency: 2 }, () => {
-  test("the first start makes an account and prints its key, once, and no link to a page that is not there; a second start prints no secret", async (t) => {
+  test("the first start makes an account and prints its key and a sign-in link, once; a second start prints no secret", async (t) => {
     const dataDir = join(temporaryFolder(t), "data");
     const first = spawnServer(t, dataDir);
     const address = await addressOf(first);
     const key = keyIn(first.out());
     const { status, body } = await ask<{ plan: string }>(`${address}/v1/account`, "GET", { key });
     assert.deepEqual([status, body.plan], [200, "business"]);
-    assert.doesNotMatch(first.out(), /sign-in|token=/);
+    const token = /^ {2}http:\/\/localhost:0\/sign-in#token=([\w-]{43})$/m.exec(first.out())?.[1];
+    const link = () => ask(`${address}/dashboard/v1/sign-in/link`, "POST", { headers: { origin: address }, body: { token } });
+    assert.deepEqual([(await link()).status, (await link()).status], [200, 401]);
     assert.equal(statSync(dataDir).mode & 0o777, 0o700);
     first.kill("SIGTERM");
     assert.equal(await first.ended, 0);

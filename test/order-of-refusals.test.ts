@@ -110,3 +110,20 @@ test("when several refusals apply: key_banned and rate_limit_exceeded before all
   for (let i = 0; i < 20; i++) assert.equal((await send()).body.code, "rate_limit_exceeded");
   assert.equal((await send()).body.code, "key_banned");
 });
+
+test("when several refusals apply: 403 of the plan before 406, 413, 415, 400 and 404", async () => {
+  const { key } = await shop.newAccount("free");
+  const asked: Asked[] = [
+    { body: {} },
+    { body: { hostname: "*.example.com" } },
+    { body: "{" },
+    { headers: { ...html, ...plain }, body: tooLarge },
+    { body: { hostname: "www.example.com" } },
+  ];
+  for (const one of asked) {
+    const reply = await shop.ask<Failure>("POST", "/projects/999/domains", { ...one, key });
+    assert.deepEqual([reply.status, reply.body.code], [403, "plan_required"]);
+  }
+  const verify = await shop.ask<Failure>("POST", "/projects/01/domains/www.example.com/verify", { key });
+  assert.deepEqual([verify.status, verify.body.code], [403, "plan_required"]);
+});

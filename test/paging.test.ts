@@ -184,6 +184,13 @@ test("categories, orders and inventory are walked by id, with each of their filt
     entries.filter(({ status }) => status === "available"),
   );
 
+  const some = [8, 2, 5].map((i) => tracked[i]?.id);
+  const ofSome = (await walk<InventoryItem>(`/store/inventory?limit=2&${some.map((id) => `petId=${id}`).join("&")}&petId=999999`)).flat();
+  assert.deepEqual(
+    ofSome,
+    entries.filter(({ petId }) => some.includes(petId)),
+  );
+
   const placed: Order[] = [];
   const animals = [pets.findLast(({ status }) => status === "available")?.id, undefined];
   for (let i = 0; i < 9; i++)

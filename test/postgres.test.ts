@@ -14,13 +14,14 @@ import { migrate, migrationsFor } from "../src/platform/db/migrate.ts";
 import { AccessError } from "../src/platform/db/postgres-errors.ts";
 import { startPostgres, type PostgresProcess } from "./support/postgres-process.ts";
 import { openPostgres } from "../src/platform/db/postgres.ts";
+import { newSecretsKey } from "../src/publishing/certificates/secrets.ts";
 import { openService, type Service } from "../src/service.ts";
 import { loadSettings } from "../src/settings.ts";
 import type { Failure } from "./support/models.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { administer, newDatabase } from "./support/postgres.ts";
 import { spawnServer } from "./support/process.ts";
-import { ask, type Asked } from "./support/service.ts";
+import { ask, edgeOfItsOwn, type Asked } from "./support/service.ts";
 
 const limits = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 
@@ -58,11 +59,14 @@ function folderFor(t: TestContext): string {
   return folder;
 }
 
+/** Nodes of one database share it. */
+const secretsKey = newSecretsKey();
+
 /** A node on a database, with a data folder of its own, and its log. */
 async function openNode(t: TestContext, url: string): Promise<Service & { lines: string[] }> {
   const lines: string[] = [];
   const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(line) });
-  const settings = loadSettings({ PORT: "0", DATA_DIR: folderFor(t), DATABASE_URL: url });
+  const settings = loadSettings({ PORT: "0", DATA_DIR: folderFor(t), DATABASE_URL: url, SECRETS_KEY: secretsKey, ...edgeOfItsOwn });
   const service = await openService(settings, { clock: systemClock, log });
   atEnd(t, () => service.close());
   return { ...service, lines };

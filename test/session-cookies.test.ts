@@ -8,7 +8,7 @@ import { openService } from "../src/service.ts";
 import { loadSettings } from "../src/settings.ts";
 import { newMember, openBrowser, tokenIn } from "./support/dashboard.ts";
 import { temporaryFolder } from "./support/folder.ts";
-import { ask, startService } from "./support/service.ts";
+import { ask, edgeOfItsOwn, startService } from "./support/service.ts";
 
 async function setCookie(t: TestContext, publicUrl: string): Promise<string> {
   const shop = await startService({ env: { PUBLIC_URL: publicUrl } });
@@ -44,7 +44,7 @@ test("behind HTTPS only the public origin may write, not this machine's names", 
 test("no password, token, cookie or key is in the log or the database", async (t) => {
   const lines: string[] = [];
   const stream = new Writable({ write: (chunk, _encoding, done) => (lines.push(String(chunk)), done()) });
-  const settings = loadSettings({ PORT: "0", DATA_DIR: temporaryFolder(t) });
+  const settings = loadSettings({ PORT: "0", DATA_DIR: temporaryFolder(t), ...edgeOfItsOwn });
   const service = await openService(settings, { clock: systemClock, log: pino({ level: "trace" }, stream) });
   const { account } = await service.administration["accounts.create"]({ name: "A", plan: "pro" });
   const email = "ann@shop.example";

@@ -8,6 +8,14 @@ const service = "http://localhost:8080";
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
   plugins: [react()],
+  // the builds for browsers, under the names by which the service imports the others
+  resolve: {
+    alias: [
+      { find: /^csv-parse$/, replacement: "csv-parse/browser/esm" },
+      { find: /^csv-stringify\/sync$/, replacement: "csv-stringify/browser/esm/sync" },
+    ],
+  },
+  worker: { format: "es" },
   build: {
     outDir: "../dist/web",
     emptyOutDir: true,
@@ -16,5 +24,5 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
   },
-  server: { proxy: { "/v1": service, "/openapi.json": service, "/openapi.yaml": service } },
+  server: { proxy: { "/v1": service, "/dashboard/v1": service, "/openapi.json": service, "/openapi.yaml": service } },
 });

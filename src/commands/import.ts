@@ -1,4 +1,4 @@
-import type { ImportOptions } from "../importing/import.ts";
+import type { ImportOptions } from "../importing/import-files.ts";
 import type { Report } from "../importing/report.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Command } from "./command.ts";
@@ -29,7 +29,7 @@ export function importing(environment: () => Connect): Command {
         resend: options["resend"] === true,
       };
       const rehearsed = options["dry-run"] === true;
-      const { rehearse } = await import("../importing/import.ts");
+      const { rehearse } = await import("../importing/import-files.ts");
       const { summary } = await import("../importing/report.ts");
       const startedAt = systemClock();
       const report = rehearsed ? await rehearse(files) : await importNow(files, connectionOf(options, environment()));
@@ -42,7 +42,7 @@ export function importing(environment: () => Connect): Command {
 /** The bar appears once the file is read; waits are told above it, or as lines before it is there. */
 async function importNow(files: ImportOptions, { url, key }: Connect): Promise<Report> {
   const { openClient } = await import("../../client/client.ts");
-  const { importFile } = await import("../importing/import.ts");
+  const { importFile } = await import("../importing/import-files.ts");
   const { showProgress } = await import("../importing/progress.ts");
   let progress = showProgress({ write: (text) => process.stderr.write(text) }, 0, systemClock);
   const client = openClient({

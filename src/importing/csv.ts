@@ -1,6 +1,3 @@
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
-import { pipeline } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 import { Problem } from "../platform/problem.ts";
 
@@ -10,25 +7,25 @@ export type CsvRow = { line: number; cells: string[] };
 /** The most characters of a row: a quote that is never closed takes no more of the file than this. */
 const rowCharactersMax = 128_000;
 
+const options = {
+  info: true,
+  relax_column_count: true,
+  skip_empty_lines: true,
+  record_delimiter: "\n",
+  max_record_size: rowCharactersMax,
+};
+
+type Parsed = { record: string[]; info: { lines: number } };
+
 /**
- * The rows of a CSV file (RFC 4180; line ends may be mixed, a byte order mark is skipped), the header first, as they are
- * read. Rows may have more or fewer cells than the header. Raises `invalid_request` with one line for a file that is absent,
- * not a file, not UTF-8, or whose quotes do not match.
+ * The rows of a CSV file (RFC 4180; line ends may be mixed, a byte order mark is skipped), the header first, as its bytes
+ * arrive. Rows may have more or fewer cells than the header. Raises `invalid_request` with one line for a file that is empty,
+ * not UTF-8, or whose quotes do not match; `file` is what the line calls it.
  */
-export async function* readCsv(file: string): AsyncGenerator<CsvRow> {
-  await checkIsFile(file);
-  const options = {
-    info: true,
-    relax_column_count: true,
-    skip_empty_lines: true,
-    record_delimiter: "\n",
-    max_record_size: rowCharactersMax,
-  };
-  const parser = parse(options);
-  pipeline(readText(file), parser, () => {});
+export async function* csvRows(bytes: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<CsvRow> {
   let line = 0;
   try {
-    for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: { lines: number } }>) {
+    for await (const { record, info } of parsed(textOf(bytes, file))) {
       line = info.lines;
       yield { line: line - record.join("").split("\n").length + 1, cells: record };
     }
@@ -38,37 +35,46 @@ export async function* readCsv(file: string): AsyncGenerator<CsvRow> {
   if (line === 0) throw new Problem("invalid_request", `${file} is empty: not even a header line.`);
 }
 
-async function checkIsFile(file: string): Promise<void> {
-  const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === "ENOENT" ? "there is no such file" : (error.code ?? error.message);
-    throw new Problem("invalid_request", `${file} cannot be read: ${why}.`);
+/** Feeds the parser by its events, which are the same in its build for browsers. */
+async function* parsed(text: AsyncIterable<string>): AsyncGenerator<Parsed> {
+  const parser = parse(options);
+  let rows: Parsed[] = [];
+  let failure: Error | undefined;
+  const ended = new Promise<void>((resolve) => {
+    parser.on("data", (row: Parsed) => rows.push(row));
+    parser.on("end", resolve);
+    parser.on("error", (error) => resolve(void (failure ??= error)));
   });
-  if (!found.isFile()) throw new Problem("invalid_request", `${file} is not a file.`);
+  for await (const chunk of text) {
+    await Promise.race([new Promise((resolve) => void parser.write(chunk, resolve)), ended]);
+    yield* rows;
+    rows = [];
+    if (failure) throw failure;
+  }
+  parser.end();
+  await ended;
+  yield* rows;
+  if (failure) throw failure;
 }
 
 /** The file as text with `\n` as the only line end, so that lines are counted as an editor counts them. */
-async function* readText(file: string): AsyncGenerator<string> {
+async function* textOf(bytes: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let lines = 1;
   let heldBack = "";
-  const decode = (bytes?: Uint8Array) => {
+  const decode = (some?: Uint8Array) => {
     try {
-      return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true });
+      return some === undefined ? decoder.decode() : decoder.decode(some, { stream: true });
     } catch {
       throw new Problem("invalid_request", `${file} is not UTF-8 text (after line ${lines}). Save it as UTF-8 first.`);
     }
   };
-  try {
-    for await (const bytes of createReadStream(file) as AsyncIterable<Buffer>) {
-      const text = heldBack + decode(bytes);
-      heldBack = text.endsWith("\r") ? "\r" : "";
-      const normal = text.slice(0, text.length - heldBack.length).replace(/\r\n?/g, "\n");
-      lines += normal.split("\n").length - 1;
-      yield normal;
-    }
-  } catch (error) {
-    if (error instanceof Problem) throw error;
-    throw new Problem("invalid_request", `${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)}).`);
+  for await (const some of bytes) {
+    const text = heldBack + decode(some);
+    heldBack = text.endsWith("\r") ? "\r" : "";
+    const normal = text.slice(0, text.length - heldBack.length).replace(/\r\n?/g, "\n");
+    lines += normal.split("\n").length - 1;
+    yield normal;
   }
   yield (heldBack + decode()).replace("\r", "\n");
 }

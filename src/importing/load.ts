@@ -7,13 +7,13 @@ import { Problem } from "../platform/problem.ts";
 import { batchesOf, batchKey, hashOf, refusedElements } from "./plan.ts";
 import type { Creation, Plan, Update } from "./plan.ts";
 import type { Row } from "./source.ts";
-import type { BatchElement, State } from "./state.ts";
+import type { BatchElement, LoadState } from "./state.ts";
 
 /** What a load works with. `save` writes the state; `reject` and `advance` are told what became of rows. */
 export type Loading = {
   client: PetStore;
   categoryIds: ReadonlyMap<string, number>;
-  state: State;
+  state: LoadState;
   save: () => Promise<void>;
   now: Clock;
   reject: (row: Row, reason: string) => void;
@@ -31,7 +31,7 @@ const refusedStatuses = new Set([400, 413, 422]);
  * answers what it had done, or does it now. Raises `invalid_request` if the service may have forgotten the key, unless
  * `resend` is set.
  */
-export async function finishBatch(client: PetStore, state: State, now: Clock, resend: boolean): Promise<void> {
+export async function finishBatch(client: PetStore, state: LoadState, now: Clock, resend: boolean): Promise<void> {
   if (state.batch === null) return;
   const { sentAt, elements } = state.batch;
   if (now() - sentAt > resendMsMax && !resend) throw outdated(elements, sentAt);
@@ -114,7 +114,7 @@ function sendBatch(client: PetStore, elements: readonly BatchElement[]) {
  * Notes a batch's animals in the state. A replayed answer may be older than a deletion in the shop: then its ids are looked
  * up first, and those that are gone are not noted but given back, ids by their place in the batch.
  */
-async function record(client: PetStore, state: State, elements: readonly BatchElement[], answer: Sent): Promise<Map<number, number>> {
+async function record(client: PetStore, state: LoadState, elements: readonly BatchElement[], answer: Sent): Promise<Map<number, number>> {
   const ids = idsOf(answer, elements.length);
   const there = answer.response.headers.get("idempotent-replayed") === "true" ? await existing(client, ids) : undefined;
   const deleted = new Map<number, number>();

@@ -1,8 +1,9 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { fold } from "../platform/folding.ts";
 import type { Animal } from "./animals.ts";
 import type { Row } from "./source.ts";
-import type { BatchElement, Known } from "./state.ts";
+import type { BatchElement, Notes } from "./state.ts";
 
 /** An animal to be made. `replaces` is the id under which it was in the shop before somebody deleted it there. */
 export type Creation = { row: Row; replaces: number | null };
@@ -13,7 +14,7 @@ export type Plan = { creations: Creation[]; updates: Update[]; unchanged: number
 export const batchSizeMax = 1_000;
 
 /** What is left to do for the rows of a file, by what earlier runs have put into the shop; in the order of the rows. */
-export function planLoad(rows: readonly Row[], known: ReadonlyMap<string, Known>): Plan {
+export function planLoad(rows: readonly Row[], known: Pick<Notes, "get">): Plan {
   const plan: Plan = { creations: [], updates: [], unchanged: 0 };
   for (const row of rows) {
     const before = known.get(row.animal.sourceId);
@@ -56,5 +57,5 @@ export function refusedElements(details: readonly { path: string; message: strin
 }
 
 function digest(value: unknown): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
+  return bytesToHex(sha256(utf8ToBytes(JSON.stringify(value))));
 }

@@ -1,6 +1,4 @@
-import { rename, rm, writeFile } from "node:fs/promises";
 import { stringify } from "csv-stringify/sync";
-import { Problem } from "../platform/problem.ts";
 import type { Reject } from "./source.ts";
 
 /** The reject file's text: the file's own columns, then `line` and `reason`, in the order of the lines. */
@@ -9,20 +7,4 @@ export function formatRejects(header: readonly string[], rejects: readonly Rejec
     .toSorted((a, b) => a.line - b.line)
     .map(({ cells, line, reason }) => header.map((_, index) => cells[index] ?? "").concat(String(line), reason));
   return stringify([[...header, "line", "reason"], ...rows]);
-}
-
-/** Writes the reject file whole, or not at all. Raises `invalid_request` if it cannot. */
-export async function writeRejects(file: string, header: readonly string[], rejects: readonly Reject[]): Promise<void> {
-  try {
-    await writeFile(`${file}.tmp`, formatRejects(header, rejects));
-    await rename(`${file}.tmp`, file);
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new Problem("invalid_request", `The reject file ${file} cannot be written (${code ?? message}).`);
-  }
-}
-
-/** Takes away what an earlier run rejected, so that nobody reads it as this one's. */
-export async function removeRejects(file: string): Promise<void> {
-  await rm(file, { force: true });
 }

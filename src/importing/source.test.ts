@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseMapping } from "./mapping.ts";
+import { parseMapping } from "./mapping-file.ts";
 import { formatRejects } from "./rejects.ts";
 import { readSource } from "./source.ts";
 

@@ -5,8 +5,10 @@ import * as hostile from "./hostile-values.ts";
 /** A request of which nothing is promised: what follows `/v1`, header lines, and bytes. */
 export type HostileRequest = { target: string; headers: [name: string, value: string][]; body: Buffer | undefined; chunked: boolean };
 
-/** What a request needs to be a good one: a key, and the ids that a path or a body may have. */
-export type Known = { key: string; petId: number[]; categoryId: number[]; orderId: number[] };
+/** What a request needs to be a good one: a key, the ids that a path or a body may have, and a file to upload. */
+export type Known = { key: string; site: Buffer } & Record<"petId" | "categoryId" | "orderId" | "projectId" | "deploymentId", number[]> & {
+    hostname: string[];
+  };
 
 /** Any request to an operation; most have a good key and path, and many a body that is right, or nearly so. */
 export function hostileRequest(operation: Operation, known: Known): fc.Arbitrary<HostileRequest> {
@@ -22,17 +24,18 @@ export function hostileRequest(operation: Operation, known: Known): fc.Arbitrary
       .map(([credential, some, type, accept]) =>
         [...credential, ...some, ...type, ...accept].map(([name, value]) => [name, wireSafe(value)] as [string, string]),
       ),
-    body: operation.requestBody ? often(bodyOf(operation, known)) : fc.constant(undefined),
+    body: operation.requestBody ? often(takesFile(operation) ? fileOf(known) : bodyOf(operation, known)) : fc.constant(undefined),
     chunked: fc.boolean(),
   });
 }
 
 function pathOf({ path }: Operation, known: Known): fc.Arbitrary<string> {
-  const name = /\{(petId|categoryId|orderId)\}/.exec(path)?.[1] as "petId" | "categoryId" | "orderId" | undefined;
-  if (name === undefined) return fc.constant(path);
-  const own = constants(known[name].map(String));
-  const id = fc.oneof({ weight: 12, arbitrary: own }, { weight: 4, arbitrary: constants(hostile.pathIds) }, fc.string({ unit: "binary" }));
-  return id.map((text) => path.replace(/\{\w+\}/, () => text));
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as Exclude<keyof Known, "key" | "site">);
+  const ids = names.map((name) => {
+    const own = constants(known[name].map(String));
+    return fc.oneof({ weight: 12, arbitrary: own }, { weight: 4, arbitrary: constants(hostile.pathIds) }, fc.string({ unit: "binary" }));
+  });
+  return fc.tuple(...ids).map((texts) => texts.reduce((whole, text) => whole.replace(/\{\w+\}/, () => text), path));
 }
 
 function queryOf({ parameters }: Operation): fc.Arbitrary<string> {
@@ -77,6 +80,22 @@ const header = fc.tuple(
 function contentType({ requestBody }: Operation): fc.Arbitrary<[string, string][]> {
   const right = constants(Object.keys(requestBody?.content ?? { "application/json": 0 }));
   return fc.oneof({ weight: 8, arbitrary: right }, { weight: 1, arbitrary: constants(hostile.contentTypes) }).map(named("Content-Type"));
+}
+
+function takesFile({ requestBody }: Operation): boolean {
+  return requestBody?.content["application/gzip"] !== undefined;
+}
+
+/** The file as it should be, cut off, with a byte changed, or anything else. */
+function fileOf({ site }: Known): fc.Arbitrary<Buffer> {
+  const place = fc.nat({ max: site.length - 1 });
+  return fc.oneof(
+    { weight: 4, arbitrary: fc.constant(site) },
+    { weight: 4, arbitrary: place.map((end) => site.subarray(0, end)) },
+    { weight: 8, arbitrary: fc.tuple(place, fc.nat({ max: 255 })).map(([at, byte]) => Buffer.from(site).fill(byte, at, at + 1)) },
+    constants(hostile.byteTexts),
+    fc.uint8Array({ maxLength: 50 }).map((list) => Buffer.from(list)),
+  );
 }
 
 function bodyOf(operation: Operation, known: Known): fc.Arbitrary<Buffer> {

@@ -15,6 +15,7 @@ import { systemClock } from "../../src/platform/clock.ts";
 import { openLog } from "../../src/platform/log.ts";
 import { openService, type Service } from "../../src/service.ts";
 import { loadSettings } from "../../src/settings.ts";
+import { edgeOfItsOwn } from "./service.ts";
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 export const sample = fileURLToPath(new URL("../../examples/longbeach-sample.csv", import.meta.url));
@@ -31,7 +32,7 @@ let service: Service;
 
 before(async () => {
   dataFolder = await mkdtemp(join(tmpdir(), "petstore-import-"));
-  const settings = loadSettings({ DATA_DIR: join(dataFolder, "data"), PORT: "0" });
+  const settings = loadSettings({ DATA_DIR: join(dataFolder, "data"), PORT: "0", ...edgeOfItsOwn });
   service = await openService(settings, { clock: systemClock, log: openLog("silent").log });
 });
 after(async () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest, type Agent } from "node:https";
 import { text } from "node:stream/consumers";
+import type { Clock } from "../../src/platform/clock.ts";
 import type { Domain } from "../../src/publishing/domains/domains.ts";
 import type { Deployment } from "../../src/publishing/projects/deployments.ts";
 import type { Project } from "../../src/publishing/projects/projects.ts";
@@ -40,6 +41,7 @@ export async function openPlatform(
   options: {
     env?: Record<string, string>;
     dataDir?: string;
+    clock?: Clock;
     directoryUrl?: (pebble: Pebble) => Promise<string>;
     pebble?: Partial<PebbleSettings>;
   } = {},
@@ -50,7 +52,7 @@ export async function openPlatform(
   const pebble = await startPebble({ dns: dns.address, httpPort: httpPort!, tlsPort: httpsPort!, ...options.pebble });
   const time = { now: Date.now() };
   const start = {
-    clock: () => time.now,
+    clock: options.clock ?? (() => time.now),
     ...(options.dataDir !== undefined && { dataDir: options.dataDir }),
     env: {
       PLATFORM_DOMAIN: "sites.test",

@@ -29,7 +29,7 @@ const unlimited = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
 export const engine = process.env["PETSTORE_TEST_ENGINE"] ?? "sqlite";
 
 /** Free ports, and no look-up that leaves this machine: nothing answers at the discard port. */
-const edgeOfItsOwn = {
+export const edgeOfItsOwn = {
   EDGE_HTTP_PORT: "0",
   EDGE_HTTPS_PORT: "0",
   EDGE_PUBLIC_HTTP_PORT: "0",

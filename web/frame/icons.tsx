@@ -29,6 +29,7 @@ export const CopyIcon = icon(
   <path d="M7 7V4.500A1.5 1.5 0 0 1 8.5 3h7A1.5 1.5 0 0 1 17 4.500v7a1.5 1.5 0 0 1-1.5 1.500H13M4.5 7h7A1.5 1.5 0 0 1 13 8.500v7a1.5 1.5 0 0 1-1.5 1.500h-7A1.5 1.5 0 0 1 3 15.500v-7A1.5 1.5 0 0 1 4.5 7Z" />,
 );
 export const CheckIcon = icon(<path d="m4 10.5 4 4 8-9" />);
+export const DotsIcon = icon(<path d="M4.500 10h.01M10 10h.01M15.500 10h.01" strokeWidth="2.600" />);
 export const PawIcon = (): ReactNode => (
   <svg width="22" height="22" viewBox="6 4 20 22" fill="currentColor" aria-hidden="true">
     <ellipse cx="9.3" cy="14" rx="2.4" ry="3.2" />

@@ -1,5 +1,5 @@
 import { Kbd, UnstyledButton } from "@mantine/core";
-import { Link } from "@tanstack/react-router";
+import { Link, type LinkProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
 import { ColorSchemeButton } from "./color-scheme-button.tsx";
@@ -9,7 +9,7 @@ import styles from "./shell.module.css";
 
 const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
-type Props = { links: { to: "/reference"; label: string }[]; commands: Command[]; children: ReactNode };
+type Props = { links: { to: NonNullable<LinkProps["to"]>; label: string }[]; commands: Command[]; children: ReactNode };
 
 /** What surrounds every page: the header with the product's faces, the search, the colour scheme. */
 export function Shell({ links, commands, children }: Props): ReactNode {
@@ -21,7 +21,7 @@ export function Shell({ links, commands, children }: Props): ReactNode {
       <header className={`${styles.header} screen-only`}>
         <Link to="/" className={styles.brand}>
           <PawIcon />
-          <span>{texts.productName}</span>
+          <span className={styles.brandName}>{texts.productName}</span>
         </Link>
         <nav className={styles.links} aria-label={texts.mainNavigation}>
           {links.map(({ to, label }) => (

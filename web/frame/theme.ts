@@ -27,6 +27,12 @@ const night: MantineColorsTuple = [
   "#0a0c0e",
 ];
 
+/** Of dialogs and drawers: their headers are no banners of the page. */
+const overlay = {
+  defaultProps: { attributes: { header: { role: "presentation" } } },
+  styles: { title: { fontSize: 18, fontWeight: 640 } },
+};
+
 export const theme = createTheme({
   primaryColor: "pine",
   primaryShade: { light: 9, dark: 8 },
@@ -39,6 +45,8 @@ export const theme = createTheme({
   cursorType: "pointer",
   respectReducedMotion: true,
   components: {
+    Modal: overlay,
+    Drawer: overlay,
     Tooltip: { defaultProps: { withArrow: true, openDelay: 300, events: { hover: true, focus: true, touch: true } } },
   },
 });

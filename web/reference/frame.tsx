@@ -1,9 +1,9 @@
-import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Outlet } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { FailurePage } from "../frame/message-page.tsx";
 import { WithSidebar } from "../frame/sidebar.tsx";
+import { Waiting } from "../frame/waiting.tsx";
 import { texts } from "../texts/texts.ts";
 import { DescriptionContext } from "./context.ts";
 import { descriptionQuery } from "./load.ts";
@@ -23,15 +23,5 @@ export function ReferenceFrame(): ReactNode {
         <Waiting lines={5} />
       )}
     </WithSidebar>
-  );
-}
-
-function Waiting({ lines }: { lines: number }): ReactNode {
-  return (
-    <output aria-label={texts.loading}>
-      {Array.from({ length: lines }, (_, line) => (
-        <Skeleton key={line} height={18} mb={14} radius="sm" />
-      ))}
-    </output>
   );
 }

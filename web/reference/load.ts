@@ -2,10 +2,14 @@ import { queryOptions } from "@tanstack/react-query";
 import { readDescription } from "./description.ts";
 import type { OpenApi } from "./openapi.ts";
 
-export const descriptionUrl = "/openapi.json";
+/** The service: where the page comes from, or what the page names where it is published elsewhere. */
+const serviceUrl = document.querySelector<HTMLMetaElement>('meta[name="petstore-url"]')?.content ?? "";
+
+export const descriptionUrl = `${serviceUrl}/openapi.json`;
+export const yamlUrl = `${serviceUrl}/openapi.yaml`;
 const timeoutMs = 20_000;
 
-/** The description of the service that this page comes from; read once. */
+/** The description of the service; read once. */
 export const descriptionQuery = queryOptions({
   queryKey: ["description"],
   staleTime: Infinity,

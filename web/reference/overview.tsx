@@ -9,7 +9,7 @@ import { MethodBadge, OperationBadges } from "./badges.tsx";
 import { useDescription } from "./context.ts";
 import { absoluteUrl } from "./server-url.ts";
 import type { Section } from "./description.ts";
-import { descriptionUrl } from "./load.ts";
+import { descriptionUrl, yamlUrl } from "./load.ts";
 import styles from "./overview.module.css";
 
 /** What the API is, and every operation at a glance. */
@@ -30,7 +30,7 @@ export function OverviewPage(): ReactNode {
           <Button component="a" href={descriptionUrl} variant="default" size="sm">
             openapi.json
           </Button>
-          <Button component="a" href="/openapi.yaml" variant="default" size="sm">
+          <Button component="a" href={yamlUrl} variant="default" size="sm">
             openapi.yaml
           </Button>
           <Button renderRoot={(props) => <Link to="/reference/all" {...props} />} variant="default" size="sm">

@@ -36,7 +36,10 @@ export function StartPage(): ReactNode {
       <h1>{texts.start.title}</h1>
       <p className={styles.lead}>{texts.start.lead}</p>
       <p className={styles.actions}>
-        <Button size="md" renderRoot={(props) => <Link to="/reference" {...props} />}>
+        <Button size="md" renderRoot={(props) => <Link to="/dashboard" {...props} />}>
+          {texts.start.dashboard}
+        </Button>
+        <Button size="md" variant="default" renderRoot={(props) => <Link to="/reference" {...props} />}>
           {texts.start.reference}
         </Button>
         <Button size="md" variant="default" component="a" href="/openapi.json">

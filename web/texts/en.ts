@@ -1,3 +1,10 @@
+import { accountTexts } from "./en-account.ts";
+import { keysTexts } from "./en-keys.ts";
+import { usageTexts } from "./en-usage.ts";
+import { dashboardTexts, signInTexts } from "./en-dashboard.ts";
+import { importingTexts } from "./en-importing.ts";
+import { storeTexts } from "./en-store.ts";
+
 /** Every text of the web application in English. What the service itself says (descriptions, problems) is not here. */
 export const en = {
   productName: "Pet Store",
@@ -12,6 +19,14 @@ export const en = {
   copy: "Copy",
   copied: "Copied",
   retry: "Try again",
+
+  dashboard: dashboardTexts,
+  signIn: signInTexts,
+  account: accountTexts,
+  keys: keysTexts,
+  usage: usageTexts,
+  store: storeTexts,
+  importing: importingTexts,
 
   palette: {
     title: "Search and go to",
@@ -36,6 +51,7 @@ export const en = {
     page: "Start",
     title: "A shop’s back end, with an exactly described API",
     lead: "Animals, categories, orders, and stock that is never sold twice. Make an account on the command line, then call the API.",
+    dashboard: "Open the dashboard",
     reference: "Open the API reference",
     description: "Download openapi.json",
     stepsTitle: "The first requests",

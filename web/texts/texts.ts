@@ -18,3 +18,13 @@ export function formatMoment(moment: Date): string {
 export function formatTime(moment: Date): string {
   return new Intl.DateTimeFormat(undefined, { timeStyle: "medium" }).format(moment);
 }
+
+/** A moment in the reader's time zone, short enough for a table. */
+export function formatShortMoment(moment: Date): string {
+  return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }).format(moment);
+}
+
+/** A number in the reader's way of writing. */
+export function formatNumber(value: number): string {
+  return new Intl.NumberFormat().format(value);
+}

@@ -88,9 +88,13 @@ export function hasExpired(expiresAt: number | null, now: number): boolean {
  */
 export function keyExpiry(text: string, now: number): number {
   const time = parseDateTime(text) ?? parseDateTime(`${text}T00:00:00Z`);
-  if (time === undefined) throw new Problem("invalid_request", "expires must be a date, or a date and time of RFC 3339 with a zone.");
-  if (time <= now) throw new Problem("invalid_request", "expires must be in the future.");
+  if (time === undefined) throw badExpiry("must be a date, or a date and time of RFC 3339 with a zone");
+  if (time <= now) throw badExpiry("must be in the future");
   return time;
+}
+
+function badExpiry(message: string): Problem {
+  return new Problem("invalid_request", `expires ${message}.`, { details: [{ path: "body.expires", message }] });
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from "typebox";
-import type { Database, Transaction } from "../db/database.ts";
+import type { Database, Queryable, Transaction } from "../db/database.ts";
 import type { ProblemCode } from "../problem.ts";
 import type { Caller } from "./caller.ts";
 
@@ -61,6 +61,8 @@ type Declaration = {
   /** The scope that the caller must have; null where nobody needs to be known. */
   scope: string | null;
   stability?: "beta" | "experimental";
+  /** Raises the 403 of an account that may not use the operation at all: it comes with that of a missing scope, before the request is read. */
+  permit?: (db: Queryable, accountId: number) => Promise<void>;
   /** RFC 9745 and RFC 8594: both in milliseconds since the Unix epoch; `successor` with `{…}` filled from the path. */
   deprecated?: { since: number; sunset: number; successor: string };
   hideTryItPanel?: boolean;

@@ -46,6 +46,7 @@ function handlerOf(operation: Operation, { db, clock }: Runtime, idempotent: Ret
     if (operation.params) requireParameters(request.params as Record<string, string>);
     announceDeprecation?.(request, now);
     const caller = requireScope(request, operation.scope);
+    if (caller && operation.permit) await operation.permit(db, caller.accountId);
     requireJsonAccepted(request.headers.accept);
 
     let input: unknown;

@@ -105,8 +105,8 @@ export function domainRoutes({ checks, wake, announce }: DomainParts): Operation
         201: created("The domain, to be verified.", Domain, shop),
       },
       problems: ["plan_required", "not_found", "project_not_deployed", "domain_taken"],
+      permit: requirePaidPlan,
       before: async (db, { accountId, params: { projectId }, body }) => {
-        await requirePaidPlan(db, accountId);
         const name = parseHostname(body.hostname, checks.own);
         return lookUpProof(db, checks, { accountId, projectId }, name);
       },
@@ -221,8 +221,8 @@ export function domainRoutes({ checks, wake, announce }: DomainParts): Operation
       example: { params: oneParams },
       answers: { 200: resource("The domain as it was found.", Domain, www) },
       problems: ["plan_required", "not_found"],
+      permit: requirePaidPlan,
       before: async (db, { accountId, params: { projectId, hostname } }) => {
-        await requirePaidPlan(db, accountId);
         const domain = await findDomain(db, accountId, projectId, keptForm(hostname));
         return { domain, checked: await checks.check(db, domain) };
       },

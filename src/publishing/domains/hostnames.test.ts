@@ -95,6 +95,7 @@ describe("a host name", () => {
     ["a".repeat(5000), /at most 253/],
     ["a\u200db.example.com", /international/],
     ["shop!.example.com", /no "!"/],
+    ["shop.0-0", /last part .* has a letter/],
   ];
   for (const [typed, reason] of refused)
     it(`is refused when typed as ${JSON.stringify(typed.slice(0, 40))}`, () => assert.match(reasonFor(typed), reason));

@@ -86,7 +86,7 @@ const tooLong = `A host name has at most ${nameCharactersMax} characters.`;
 const endsInNumber = /(^|\.)(\d+|0x[0-9a-f]*)\.?$/i;
 const notAnAddress = "Enter a host name, not an IP address.";
 
-/** RFC 1035 section 2.3.4 (lengths), RFC 1123 section 2.1 (characters), RFC 5890 section 2.3.1 (the two hyphens). */
+/** RFC 1035 section 2.3.4 (lengths), RFC 1123 section 2.1 (characters, an alphabetic end), RFC 5890 section 2.3.1 (the two hyphens). */
 function refusalOfSyntax(hostname: string): string | null {
   if (hostname === "") return "This is not a valid international host name.";
   const labels = hostname.split(".");
@@ -97,6 +97,7 @@ function refusalOfSyntax(hostname: string): string | null {
     return `Each part of a host name has at most ${labelCharactersMax} characters.`;
   if (labels.some((label) => !/^[a-z0-9-]+$/.test(label))) return "A host name has letters, digits and hyphens only.";
   if (labels.some((label) => label.startsWith("-") || label.endsWith("-"))) return "No part of a host name begins or ends with a hyphen.";
+  if (!/[a-z]/.test(labels.at(-1) ?? "")) return "The last part of a host name has a letter, as in .com.";
   const reserved = labels.find((label) => label.slice(2, 4) === "--" && !isPunycode(label));
   return reserved === undefined
     ? null

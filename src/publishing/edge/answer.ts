@@ -12,6 +12,8 @@ export type EdgeRequest = {
   authority: string | undefined;
   /** The name that the TLS connection was made for; undefined on plain HTTP. */
   secureHost: string | undefined;
+  /** A trusted proxy says that the visitor came to it over HTTPS, though it passes the request on without. */
+  cameByHttps: boolean;
   headers: IncomingHttpHeaders;
 };
 
@@ -47,8 +49,9 @@ export function answer(request: EdgeRequest, served: Served): Answer {
     const redirect = isChallenge ? undefined : domainRedirect(site, target, served);
     return { ...(redirect === undefined ? text(404, "There is no site at this address.") : redirectTo(redirect)), host };
   }
-  const secure =
-    request.secureHost === undefined && !isChallenge ? httpsRedirect(host, target, served.certificates, served.ports) : undefined;
+  // A visitor who is there already would be sent round in circles.
+  const isPlain = request.secureHost === undefined && !request.cameByHttps;
+  const secure = isPlain && !isChallenge ? httpsRedirect(host, target, served.certificates, served.ports) : undefined;
   if (secure !== undefined) return { ...redirectTo(secure), host };
   return { ...fromManifest(site.manifest, target, request), host };
 }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { createServer as createHttp2Server, type Http2Server, type Http2Session } from "node:http2";
-import type { AddressInfo, Server as NetServer, Socket } from "node:net";
+import { BlockList, type AddressInfo, type Server as NetServer, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "../../platform/clock.ts";
 import { listeningError } from "../../platform/listening.ts";
@@ -27,6 +27,8 @@ export type EdgeOptions = {
   contentPath: (hash: string, encoding?: Encoding) => string;
   /** At least 32 bytes, the same on all nodes. */
   ticketSecret: Buffer;
+  /** The proxies whose X-Forwarded-Proto is believed; none unless told. */
+  trustedProxies?: BlockList;
   log: Log;
   clock: Clock;
   limits?: Partial<EdgeLimits>;
@@ -47,12 +49,13 @@ export type Edge = {
  */
 export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const limits = { ...edgeLimits, ...options.limits };
-  const { sites, certificates, challenges, log } = options;
+  const { sites, certificates, challenges, trustedProxies = new BlockList(), log } = options;
   const connections = trackConnections();
   const bodies = openBodies(options.contentPath, limits);
   const served: Served = { sites, certificates, challenges, ports: { http: 0, https: undefined } };
   const secureHosts = new WeakMap<object, string>();
-  const exchange = createExchange({ served, secureHosts, connections, bodies, hotFileBytesMax: limits.hotFileBytesMax, log });
+  const { hotFileBytesMax } = limits;
+  const exchange = createExchange({ served, secureHosts, connections, bodies, hotFileBytesMax, trustedProxies, log });
 
   const http1 = openHttp1(exchange, limits);
   const http2 = openHttp2(exchange, limits);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { isIP, isIPv6, type BlockList } from "node:net";
 import { answer, text, type Answer, type Served } from "./answer.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Connections } from "./connections.ts";
@@ -13,6 +14,7 @@ export type ExchangeParts = {
   connections: Connections;
   bodies: Bodies;
   hotFileBytesMax: number;
+  trustedProxies: BlockList;
   log: Log;
 };
 
@@ -22,12 +24,14 @@ export type Exchange = {
 };
 
 /** Answers requests: reads one off its protocol, decides, sends. Whatever goes wrong on our side is a neutral 500 and a line in the log. */
-export function createExchange({ served, secureHosts, connections, bodies, hotFileBytesMax, log }: ExchangeParts): Exchange {
+export function createExchange(parts: ExchangeParts): Exchange {
+  const { served, secureHosts, connections, bodies, hotFileBytesMax, trustedProxies, log } = parts;
   function http1(request: IncomingMessage, response: ServerResponse): void {
     const { method = "", url = "", headers, socket } = request;
     const authority = hostHeaders(request) > 1 ? undefined : headers.host;
     void attempt(request, response, () => {
-      const reply = answer({ method, url, authority, secureHost: secureHosts.get(socket), headers }, served);
+      const cameByHttps = isForwardedHttps(request, trustedProxies);
+      const reply = answer({ method, url, authority, secureHost: secureHosts.get(socket), cameByHttps, headers }, served);
       if (reply.host !== undefined) connections.use(socket, reply.host);
       return reply;
     });
@@ -39,7 +43,8 @@ export function createExchange({ served, secureHosts, connections, bodies, hotFi
     if (session === undefined) return;
     const named = headers[":authority"];
     const authority = named !== undefined && headers.host !== undefined && headers.host !== named ? undefined : (named ?? headers.host);
-    void attempt(request, response, () => answer({ method, url, authority, secureHost: secureHosts.get(session), headers }, served));
+    const secureHost = secureHosts.get(session);
+    void attempt(request, response, () => answer({ method, url, authority, secureHost, cameByHttps: false, headers }, served));
   }
 
   async function attempt(request: Incoming, response: Outgoing, decide: () => Answer): Promise<void> {
@@ -54,6 +59,14 @@ export function createExchange({ served, secureHosts, connections, bodies, hotFi
   }
 
   return { http1, http2 };
+}
+
+/** Where several proxies have added to `X-Forwarded-Proto`, the first value is of the visitor's own connection. */
+function isForwardedHttps({ headers, socket }: IncomingMessage, trustedProxies: BlockList): boolean {
+  const forwarded = headers["x-forwarded-proto"];
+  if (forwarded === undefined || !/^https *(,|$)/i.test(String(forwarded))) return false;
+  const address = socket.remoteAddress ?? "";
+  return isIP(address) !== 0 && trustedProxies.check(address, isIPv6(address) ? "ipv6" : "ipv4");
 }
 
 /** Node hands over the first of several Host headers; which one was meant is anybody's guess (RFC 9112, section 3.2). */

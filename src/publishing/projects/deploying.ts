@@ -5,15 +5,18 @@ import type { Database, Transaction } from "../../platform/db/database.ts";
 import type { Change } from "../../platform/jobs/changes.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import { Problem } from "../../platform/problem.ts";
-import { unpackArchive } from "./archive.ts";
+import { unpackArchive, type UnpackedArchive } from "./archive.ts";
 import { contentPath } from "./content.ts";
 import { failureOf } from "./deployments.ts";
 import {
   claimDeployments,
   failDeployment,
   finishDeployment,
+  forgetUnusedFiles,
+  listUnusedFiles,
+  maySweepFiles,
+  noteUnusedFiles,
   pruneDeployments,
-  takeUnusedFiles,
   type WaitingDeployment,
 } from "./deployments.store.ts";
 import type { ProjectFile } from "./project-file.ts";
@@ -47,21 +50,16 @@ export function openDeploying(parts: DeployingParts): Worker {
   const { db, clock, uploads, contentFolder, announce, onError } = parts;
 
   async function deploy(waiting: WaitingDeployment): Promise<void> {
-    const { accountId, id, projectId } = waiting;
+    const { accountId, projectId } = waiting;
+    let unpacked: UnpackedArchive | undefined;
     try {
-      const unpacked = await unpackArchive(createReadStream(uploads.pathOf(waiting.upload)), contentFolder);
-      const apply = await parts.domains({ accountId, projectId }, unpacked.projectFile.domains);
-      await db.write(async (tx) => {
-        if (!(await finishDeployment(tx, waiting, unpacked))) return;
-        await lockProject(tx, accountId, projectId);
-        await switchDeployment(tx, accountId, projectId, id);
-        await apply(tx, clock());
-        await pruneDeployments(tx, accountId, projectId, id);
-      });
+      unpacked = await unpackArchive(createReadStream(uploads.pathOf(waiting.upload)), contentFolder);
+      await apply(waiting, unpacked);
     } catch (error) {
       if (!(error instanceof Problem) || error.code === "internal") onError(error);
       if (error instanceof Problem && error.code === "unavailable") throw error; // the store is busy: the lease brings it back
       await db.write(async (tx) => {
+        await noteUnusedFiles(tx, hashesOf(unpacked));
         if (!(await failDeployment(tx, waiting, failureOf(error)))) return;
         const { deploymentId } = await lockProject(tx, accountId, projectId);
         await pruneDeployments(tx, accountId, projectId, deploymentId);
@@ -69,22 +67,36 @@ export function openDeploying(parts: DeployingParts): Worker {
     }
     await uploads.remove(waiting.upload);
     await announce({ accountId, projectId });
-    await removeUnused();
   }
 
-  /** Runs between two deployments only, so that no file goes that one is about to use. */
+  async function apply(waiting: WaitingDeployment, unpacked: UnpackedArchive): Promise<void> {
+    const { accountId, id, projectId } = waiting;
+    const applyDomains = await parts.domains({ accountId, projectId }, unpacked.projectFile.domains);
+    await db.write(async (tx) => {
+      if (!(await finishDeployment(tx, waiting, unpacked))) return noteUnusedFiles(tx, hashesOf(unpacked));
+      await lockProject(tx, accountId, projectId);
+      await switchDeployment(tx, accountId, projectId, id);
+      await applyDomains(tx, clock());
+      await pruneDeployments(tx, accountId, projectId, id);
+    });
+  }
+
+  /** What has to go is forgotten once it is gone, so that a process that dies between leaves nothing behind. */
   async function removeUnused(): Promise<void> {
-    for (let taken = removedAtOnce; taken === removedAtOnce;) {
-      const hashes = await db.write((tx) => takeUnusedFiles(tx, removedAtOnce));
+    for (let taken = removedAtOnce; taken === removedAtOnce && (await maySweepFiles(db));) {
+      const hashes = await db.write((tx) => listUnusedFiles(tx, removedAtOnce));
       for (const hash of hashes) {
         for (const encoding of [undefined, "br", "gzip"] as const) await rm(contentPath(contentFolder, hash, encoding), { force: true });
       }
+      await db.write((tx) => forgetUnusedFiles(tx, hashes));
       taken = hashes.length;
     }
   }
 
   return openWorker({
-    claim: (count) => {
+    // Looked for only while nothing is unpacked: no file may go that a deployment is about to use.
+    claim: async (count) => {
+      await removeUnused().catch(onError);
       const now = clock();
       return db.write((tx) => claimDeployments(tx, count, now, now + leaseMs));
     },
@@ -93,4 +105,8 @@ export function openDeploying(parts: DeployingParts): Worker {
     everyMs: lookEveryMs,
     onError,
   });
+}
+
+function hashesOf(unpacked: UnpackedArchive | undefined): string[] {
+  return [...new Set(Array.from(unpacked?.manifest.values() ?? [], ({ hash }) => hash))];
 }

@@ -1,4 +1,4 @@
-import sql, { bulk } from "sql-template-tag";
+import sql, { bulk, join } from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
 import { deploymentsKept, waitingMax, type DeploymentStatus } from "./deployments.ts";
@@ -129,12 +129,31 @@ export async function pruneDeployments(tx: Transaction, accountId: number, proje
   }
 }
 
+/** Notes content that may be taken from the disk where no deployment needs it. */
+export async function noteUnusedFiles(tx: Transaction, hashes: string[]): Promise<void> {
+  for (let i = 0; i < hashes.length; i += hashesAtOnce) {
+    const rows = hashes.slice(i, i + hashesAtOnce).map((hash) => [hash]);
+    await tx.query(sql`INSERT INTO unused_files (hash) VALUES ${bulk(rows)} ON CONFLICT (hash) DO NOTHING`);
+  }
+}
+
+/** Whether there is content to take from the disk, and no deployment, on any node, that may be about to need it. */
+export async function maySweepFiles(db: Queryable): Promise<boolean> {
+  const rows = await db.query(sql`
+    SELECT 1 FROM unused_files WHERE NOT EXISTS (SELECT 1 FROM deployments WHERE status = 'queued') LIMIT 1`);
+  return rows.length > 0;
+}
+
 /** Content of which no deployment has a use, at most `limit`; those that one has again are forgotten. */
-export async function takeUnusedFiles(tx: Transaction, limit: number): Promise<string[]> {
+export async function listUnusedFiles(tx: Transaction, limit: number): Promise<string[]> {
   await tx.query(sql`DELETE FROM unused_files WHERE EXISTS (SELECT 1 FROM files WHERE files.hash = unused_files.hash)`);
-  const rows = await tx.query<{ hash: string }>(sql`
-    DELETE FROM unused_files WHERE hash IN (SELECT hash FROM unused_files LIMIT ${limit}) RETURNING hash`);
+  const rows = await tx.query<{ hash: string }>(sql`SELECT hash FROM unused_files ORDER BY hash LIMIT ${limit}`);
   return rows.map(({ hash }) => hash);
+}
+
+/** Forgets content that has been taken from the disk. */
+export async function forgetUnusedFiles(tx: Transaction, hashes: string[]): Promise<void> {
+  if (hashes.length > 0) await tx.query(sql`DELETE FROM unused_files WHERE hash IN (${join(hashes)})`);
 }
 
 /** Frees what a process that died had taken; only where no other process can be at work. */

@@ -23,13 +23,15 @@ const columns = sql`pet_id, quantity, held, status, version`;
 export async function listItems(
   db: Queryable,
   accountId: number,
-  { status }: InventoryQuery,
+  { status, petId }: InventoryQuery,
   afterPetId: number,
   limit: number,
 ): Promise<StoredItem[]> {
-  const filter = status === undefined ? sql`` : sql`AND status = ${status}`;
+  const withStatus = status === undefined ? sql`` : sql`AND status = ${status}`;
+  const ofAnimals = petId === undefined ? sql`` : sql`AND pet_id IN (${join(petId)})`;
   const rows = await db.query<ItemRow>(sql`
-    SELECT ${columns} FROM inventory WHERE account_id = ${accountId} ${filter} AND pet_id > ${afterPetId} ORDER BY pet_id ${limitTo(limit)}`);
+    SELECT ${columns} FROM inventory WHERE account_id = ${accountId} ${withStatus} ${ofAnimals} AND pet_id > ${afterPetId}
+    ORDER BY pet_id ${limitTo(limit)}`);
   return rows.map(stored);
 }
 

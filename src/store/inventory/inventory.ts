@@ -32,6 +32,9 @@ export const InventoryAdjustment = named(
 export const InventoryPath = Type.Object({ petId: Id("The identifier of the animal that the entry tracks.") });
 export const InventoryQuery = Type.Object({
   status: Type.Optional(Type.Unsafe<PetStatus>({ ...PetStatus, description: "Only entries with this status." })),
+  petId: Type.Optional(
+    Type.Array(Id(""), { minItems: 1, maxItems: 100, description: "Only the entries of these animals; may be repeated." }),
+  ),
   ...paging,
 });
 export type InventoryQuery = Static<typeof InventoryQuery>;

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { animalOf } from "./animals.ts";
-import { checkColumns, parseMapping } from "./mapping.ts";
+import { parseMapping } from "./mapping-file.ts";
+import { checkColumns } from "./mapping.ts";
 
 const example = await readFile(new URL("../../examples/longbeach.mapping.json", import.meta.url), "utf8");
 const small = { id: "no", name: { columns: ["name"] }, category: { columns: ["kind"] } };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { stringify } from "csv-stringify/sync";
 import fc from "fast-check";
-import { readCsv } from "./csv.ts";
+import { readCsv } from "./csv-file.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "petstore-csv-"));
 after(() => rm(folder, { recursive: true }));

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import { checkBelongs, formatState, parseState, readState, writeState, type State } from "./state.ts";
+import { formatState, parseState, readState, writeState } from "./state-file.ts";
+import { checkBelongs, type State } from "./state.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "petstore-state-"));
 after(() => rm(folder, { recursive: true }));

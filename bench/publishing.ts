@@ -1,0 +1,95 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { systemClock } from "../src/platform/clock.ts";
+import { openPlatform, type Platform } from "../test/support/platform.ts";
+import { byTurns, median, type Figure } from "./figures.ts";
+import { requestsPerSecond, startBare } from "./load.ts";
+
+const rounds = 5;
+const connections = 32;
+const singles = 15;
+const many = 200;
+const waitMsMax = 60_000;
+/** A page of 10 KiB that no compression makes smaller. */
+const page = randomBytes(7_680).toString("base64");
+
+/** What the owner of a domain waits for, with the Pebble authority on this machine, and what a page of a site costs. */
+export async function measurePublishing(): Promise<Figure[]> {
+  const platform = await openPlatform({ clock: systemClock });
+  try {
+    const project = await platform.project("bench", { "index.html": page });
+    return [await compareFile(platform), await measureOne(platform, project), await measureMany(platform, project)];
+  } finally {
+    await platform.close();
+  }
+}
+
+async function compareFile(platform: Platform): Promise<Figure> {
+  const host = "bench.sites.test";
+  const { status, headers } = await platform.http(host, "/");
+  const { "content-type": type = "", etag = "" } = headers;
+  const bare = await startBare({ status, headers: { "content-type": type, etag, "content-length": String(page.length) }, body: page });
+  const url = `http://127.0.0.1:${platform.service.publishing.addresses()?.http.port}/`;
+  try {
+    const figures = await byTurns(
+      rounds,
+      () => requestsPerSecond({ url, host, connections }),
+      () => requestsPerSecond({ url: bare.url, connections }),
+    );
+    return { what: `a file of 10 KiB / bare node:http, ${connections} connections`, ...figures, unit: "requests/s", goal: "≥ 0.6" };
+  } finally {
+    await bare.stop();
+  }
+}
+
+/** From a correct record, which the owner says is there, to the first trusted answer. */
+async function measureOne(platform: Platform, project: number): Promise<Figure> {
+  const times: number[] = [];
+  for (let index = 0; index < singles; index++) {
+    const name = `www.single-${index}.test`;
+    await platform.addDomain(project, name);
+    await platform.service.publishing.idle();
+    const started = performance.now();
+    platform.dns.set(name, "CNAME", ["sites.test"]);
+    await platform.service.ask("POST", `/projects/${project}/domains/${name}/verify`);
+    await served(platform, name);
+    times.push(performance.now() - started);
+  }
+  const ms = median(times);
+  return {
+    what: "from the right record to trusted HTTPS, median / 1 s",
+    ours: ms,
+    against: 1_000,
+    unit: "ms",
+    ratio: ms / 1_000,
+    goal: "≤ 1",
+  };
+}
+
+async function measureMany(platform: Platform, project: number): Promise<Figure> {
+  const names = Array.from({ length: many }, (_, index) => `www.many-${index}.test`);
+  for (const name of names) platform.dns.set(name, "CNAME", ["sites.test"]);
+  const started = performance.now();
+  await Promise.all(names.map((name) => platform.addDomain(project, name)));
+  await Promise.all(names.map((name) => served(platform, name)));
+  const ms = performance.now() - started;
+  const failed = (await Promise.all(names.map((name) => platform.domain(project, name)))).filter(
+    ({ certificate }) => certificate.problem !== null,
+  );
+  if (failed.length > 0) throw new Error(`${failed.length} orders failed: ${failed[0]?.certificate.problem}`);
+  return { what: `${many} names added at once, all served / 10 s`, ours: ms, against: 10_000, unit: "ms", ratio: ms / 10_000, goal: "≤ 1" };
+}
+
+/** Waits for the first answer over HTTPS that the authority's root vouches for. */
+async function served(platform: Platform, name: string): Promise<void> {
+  const until = performance.now() + waitMsMax;
+  while (performance.now() < until) {
+    const status = await platform.https(name, "/").then(
+      (answer) => answer.status,
+      () => 0,
+    );
+    if (status === 200) return;
+    await sleep(10);
+  }
+  throw new Error(`${name} is not served after ${waitMsMax} ms`);
+}

@@ -1,0 +1,100 @@
+import { basename, resolve } from "node:path";
+import { origin } from "../platform/parse.ts";
+import { Problem } from "../platform/problem.ts";
+import { administer } from "./administer.ts";
+import { numeric, type Command } from "./command.ts";
+import type { Connect } from "./connection.ts";
+
+/** Makes the command; `environment` is where the service's address is looked up when it is not an option. */
+export function initialising(environment: () => Connect): Command {
+  return {
+    name: "init",
+    usage: "DIR (--account ID | --key psp_…) [--name NAME] [--url URL] [--reference]",
+    summary: "Write a starter for a shop's page into a new folder, to be deployed; --reference adds the API reference",
+    options: {
+      account: { type: "string" },
+      key: { type: "string" },
+      name: { type: "string" },
+      url: { type: "string" },
+      reference: { type: "boolean" },
+    },
+    operands: ["DIR"],
+    async run({ options, operands: [folder = ""] }) {
+      const { requireEmpty, writeStarter } = await import("./starter.ts");
+      const url = originOf(String(options["url"] ?? environment().url));
+      const name = nameOf(String(options["name"] ?? basename(resolve(folder))));
+      requireKeyOrAccount(options);
+      await requireEmpty(folder);
+      const key = options["key"] === undefined ? await newKey(options["account"]) : publishable(String(options["key"]));
+      const files = await writeStarter(folder, { name, url, key });
+      if (options["reference"] === true) {
+        const { writeReference } = await import("./reference.ts");
+        process.stderr.write("Building the reference …\n");
+        await writeReference(folder, url);
+        files.push("reference/");
+      }
+      return { json: { folder, url, key, files }, text: nextSteps(folder, name, files) };
+    },
+  };
+}
+
+function requireKeyOrAccount({ key, account }: Record<string, unknown>): void {
+  if (key !== undefined && account !== undefined) throw new Problem("invalid_request", "--key and --account: one of them is enough");
+  if (key !== undefined || account !== undefined) return;
+  throw new Problem(
+    "invalid_request",
+    "the page needs a publishable key: give --account ID to have one made, or --key with one from `petstore keys create --account ID --publishable`",
+  );
+}
+
+/** The page's address of the service, with or without `/v1`. */
+function originOf(text: string): string {
+  const url = origin(text.replace(/\/+$/, "").replace(/\/v1$/, ""));
+  if (url === undefined) throw new Problem("invalid_request", `--url ${text} is no http or https origin, such as https://pets.example.com`);
+  return url;
+}
+
+function nameOf(text: string): string {
+  const name = text.trim();
+  if (name === "" || name.length > 200) throw new Problem("invalid_request", "--name must be a text of 1 to 200 characters");
+  return name;
+}
+
+/** Everybody can read the page: a key that may change something must not get there. */
+function publishable(key: string): string {
+  if (/^psp_[0-9A-Za-z]{36}$/.test(key)) return key;
+  throw new Problem("invalid_request", "--key is not a publishable key (psp_…), and everybody can read the page that it is written into");
+}
+
+async function newKey(account: unknown): Promise<string> {
+  const { key } = await administer("keys.create", { account: numeric(account), publishable: true });
+  return key;
+}
+
+function nextSteps(folder: string, name: string, files: string[]): string {
+  const slug = slugOf(basename(resolve(folder)));
+  return [
+    `${folder} holds ${files.join(", ")}.`,
+    "",
+    "Publish it, with PETSTORE_KEY set to a key of the account:",
+    "",
+    `  npm run petstore -- projects create ${slug} --name ${quoted(name)}`,
+    `  npm run petstore -- deploy ${quoted(folder)} --project ${slug}`,
+  ].join("\n");
+}
+
+/** A DNS label that is like the folder's name. */
+function slugOf(text: string): string {
+  const slug = text
+    .normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .slice(0, 60)
+    .replaceAll(/^-+|-+$/g, "");
+  return slug === "" ? "shop" : slug;
+}
+
+function quoted(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,26 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { Problem } from "../platform/problem.ts";
+import { csvRows, type CsvRow } from "./csv.ts";
+
+/** The rows of a file, as `csvRows` gives them. Raises `invalid_request` as it does, and for a file that is absent or no file. */
+export async function* readCsv(file: string): AsyncGenerator<CsvRow> {
+  await checkIsFile(file);
+  yield* csvRows(bytesOf(file), file);
+}
+
+async function checkIsFile(file: string): Promise<void> {
+  const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === "ENOENT" ? "there is no such file" : (error.code ?? error.message);
+    throw new Problem("invalid_request", `${file} cannot be read: ${why}.`);
+  });
+  if (!found.isFile()) throw new Problem("invalid_request", `${file} is not a file.`);
+}
+
+async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const bytes of createReadStream(file)) yield bytes as Buffer;
+  } catch (error) {
+    throw new Problem("invalid_request", `${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)}).`);
+  }
+}

@@ -1,0 +1,31 @@
+import { stringify } from "csv-stringify/sync";
+import type { ListPath } from "../../client/pages.ts";
+
+/** A list that can be exported: its path, and its columns, which are the fields of its model in the model's order. */
+export type Exported = { path: ListPath; columns: readonly string[] };
+export type ExportFormat = "csv" | "ndjson";
+
+export const exportedLists: Record<"pets" | "categories" | "orders" | "inventory", Exported> = {
+  pets: { path: "/pets", columns: ["id", "name", "categoryId", "status"] },
+  categories: { path: "/categories", columns: ["id", "name", "description"] },
+  orders: { path: "/store/orders", columns: ["id", "petId", "quantity", "shipDate", "complete"] },
+  inventory: { path: "/store/inventory", columns: ["petId", "quantity", "status"] },
+};
+
+/** The text of an export as its pages arrive: for CSV a header line, then one line for each row. */
+export async function* exportText(
+  pages: AsyncIterable<object[]>,
+  format: ExportFormat,
+  columns: readonly string[],
+): AsyncGenerator<string> {
+  if (format === "csv") yield stringify([columns]);
+  for await (const rows of pages) if (rows.length > 0) yield format === "csv" ? csvLines(rows, columns) : rows.map(jsonLine).join("");
+}
+
+function csvLines(rows: object[], columns: readonly string[]): string {
+  return stringify(rows, { columns: [...columns], cast: { boolean: String } });
+}
+
+function jsonLine(row: object): string {
+  return `${JSON.stringify(row)}\n`;
+}

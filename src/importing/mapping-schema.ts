@@ -1,0 +1,24 @@
+import Type from "typebox";
+import type { Static } from "typebox";
+
+const columns = Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 20 });
+const transforms = Type.Optional(Type.Array(Type.Enum(["strip-stars"]), { maxItems: 10 }));
+const status = Type.Enum(["available", "pending", "sold"]);
+const values = Type.Unsafe<Record<string, Static<typeof status>>>({ type: "object", additionalProperties: status });
+const text = Type.Object({ columns, transforms, default: Type.Optional(Type.String({ minLength: 1 })) }, { additionalProperties: false });
+
+/** How a file's columns become an animal's fields. `docs/importing.md` explains each part. */
+export const mappingSchema = Type.Object(
+  {
+    id: Type.String({ minLength: 1 }),
+    name: text,
+    category: text,
+    status: Type.Optional(
+      Type.Object({ columns, transforms, values: Type.Optional(values), default: Type.Optional(status) }, { additionalProperties: false }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type Mapping = Static<typeof mappingSchema>;
+export type PetStatus = Static<typeof status>;
+export type TextField = Static<typeof text>;

@@ -1,0 +1,20 @@
+import { rename, rm, writeFile } from "node:fs/promises";
+import { Problem } from "../platform/problem.ts";
+import { formatRejects } from "./rejects.ts";
+import type { Reject } from "./source.ts";
+
+/** Writes the reject file whole, or not at all. Raises `invalid_request` if it cannot. */
+export async function writeRejects(file: string, header: readonly string[], rejects: readonly Reject[]): Promise<void> {
+  try {
+    await writeFile(`${file}.tmp`, formatRejects(header, rejects));
+    await rename(`${file}.tmp`, file);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Problem("invalid_request", `The reject file ${file} cannot be written (${code ?? message}).`);
+  }
+}
+
+/** Takes away what an earlier run rejected, so that nobody reads it as this one's. */
+export async function removeRejects(file: string): Promise<void> {
+  await rm(file, { force: true });
+}

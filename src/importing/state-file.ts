@@ -1,0 +1,80 @@
+import { open, readFile, rename } from "node:fs/promises";
+import { Ajv } from "ajv";
+import Type from "typebox";
+import type { Static } from "typebox";
+import { Problem } from "../platform/problem.ts";
+import type { PetStatus } from "./mapping.ts";
+import type { Known, State } from "./state.ts";
+
+const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+const element = Type.Object({
+  sourceId: Type.String(),
+  hash: Type.String(),
+  replaces: Type.Unsafe<number | null>({ type: ["integer", "null"] }),
+  pet: Type.Object({ name: Type.String(), categoryId: id, status: Type.Unsafe<PetStatus>({ enum: ["available", "pending", "sold"] }) }),
+});
+const stateSchema = Type.Object({
+  version: Type.Literal(1),
+  server: Type.String(),
+  account: Type.Unsafe<number | null>({ type: ["integer", "null"] }),
+  batch: Type.Unsafe<State["batch"]>({
+    anyOf: [{ type: "null" }, Type.Object({ sentAt: Type.Number(), elements: Type.Array(element, { minItems: 1, maxItems: 1_000 }) })],
+  }),
+  animals: Type.Unsafe<Record<string, Known>>({
+    type: "object",
+    additionalProperties: Type.Object({ petId: id, hash: Type.String() }),
+  }),
+});
+
+const fits = new Ajv({ allowUnionTypes: true }).compile<Static<typeof stateSchema>>(stateSchema);
+
+/** Reads a state file; undefined where there is none yet. Raises `invalid_request` for one that cannot be understood. */
+export async function readState(file: string): Promise<State | undefined> {
+  const content = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw new Problem("invalid_request", `The state file ${file} cannot be read (${error.code ?? error.message}).`);
+  });
+  return content === undefined ? undefined : parseState(content, file);
+}
+
+/** Reads a state's text; `file` is only what the error calls it. */
+export function parseState(content: string, file: string): State {
+  const stored = parsed(content);
+  if (!fits(stored)) throw new Problem("invalid_request", `${file} is not a state file of this import. Name another one with --state.`);
+  const { server, account, batch, animals } = stored;
+  return { server, account, batch, animals: new Map(Object.entries(animals)) };
+}
+
+/** A state as text, one animal a line. */
+export function formatState(state: State): string {
+  const { server, account, batch, animals } = state;
+  const lines = Array.from(animals, ([sourceId, known]) => `${JSON.stringify(sourceId)}:${JSON.stringify(known)}`);
+  const head = JSON.stringify({ version: 1, server, account, batch });
+  return `${head.slice(0, -1)},"animals":{\n${lines.join(",\n")}\n}}\n`;
+}
+
+/** Replaces the state file in one step: whatever stops the program, the file is the old one or the new one, whole. */
+export async function writeState(file: string, state: State): Promise<void> {
+  const next = `${file}.tmp`;
+  try {
+    const handle = await open(next, "w", 0o600);
+    try {
+      await handle.writeFile(formatState(state));
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(next, file);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Problem("invalid_request", `The state file ${file} cannot be written (${code ?? message}).`);
+  }
+}
+
+function parsed(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { startBrowser } from "./support/browser.ts";
+import { newMember, openBrowser, tokenIn } from "./support/dashboard.ts";
+import { findings, overflow, phone, visit } from "./support/pages.ts";
+import { startService, type TestService } from "./support/service.ts";
+import { password, visitSignedIn } from "./support/signed-in.ts";
+
+let browser: Browser;
+let service: TestService;
+
+before(async () => {
+  [browser, service] = await Promise.all([startBrowser(), startService()]);
+});
+
+after(async () => {
+  await browser.close();
+  await service.close();
+});
+
+const region = (page: Page, name: string) => page.getByRole("region", { name });
+const rowOf = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
+
+async function choose(page: Page, email: string, action: string): Promise<void> {
+  await rowOf(page, email).getByRole("button").click();
+  await page.getByRole("menuitem", { name: action }).click();
+}
+
+/** Opens the account's page as an owner of a new account. */
+async function openAccount(t: Parameters<typeof visitSignedIn>[0], options = {}) {
+  const { id: account } = await service.newAccount();
+  const visited = await visitSignedIn(t, browser, service, "/dashboard/account", { account, ...options });
+  await region(visited.page, "Members").getByRole("table").waitFor();
+  return { ...visited, account };
+}
+
+test("the plan and its limits are shown", async (t) => {
+  const { id: account } = await service.newAccount("pro");
+  const { page } = await visitSignedIn(t, browser, service, "/dashboard/account", { account });
+  const plan = region(page, "Plan");
+  await plan.getByText("Pro", { exact: true }).waitFor();
+  await plan.getByText("300", { exact: true }).waitFor();
+  await plan.getByText("10,000", { exact: true }).waitFor();
+});
+
+test("an owner invites somebody by a link that is shown once, and signs them in once", async (t) => {
+  const { page } = await openAccount(t);
+  await page.getByRole("button", { name: "Invite somebody" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Email").fill("not an email");
+  await dialog.getByRole("button", { name: "Make the link" }).click();
+  await dialog.getByText("Must be an email address.").waitFor();
+  await dialog.getByLabel("Email").fill("new@shop.example");
+  await dialog.getByRole("button", { name: "Make the link" }).click();
+  const link = await dialog.getByRole("textbox", { name: "Sign-in link" }).inputValue();
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await rowOf(page, "new@shop.example").getByText("Invited").waitFor();
+  assert.ok(!(await page.content()).includes(tokenIn(link)));
+
+  const guest = await visit(t, browser, `${service.address}/sign-in#token=${tokenIn(link)}`);
+  await guest.page.getByRole("heading", { name: "Choose a password" }).waitFor();
+  assert.equal((await openBrowser(service).ask("POST", "/sign-in/link", { token: tokenIn(link) })).status, 401);
+});
+
+test("an owner makes a member an owner, resets and removes members, who are signed out at once", async (t) => {
+  const { page, account } = await openAccount(t);
+  const bea = await newMember(service, { account, email: "bea@family.example", role: "member", password });
+  await page.reload();
+  await choose(page, "bea@family.example", "Make an owner");
+  await rowOf(page, "bea@family.example").getByText("Owner", { exact: true }).waitFor();
+  assert.equal((await bea.ask("POST", "/keys", {})).status, 201);
+
+  await choose(page, "bea@family.example", "New sign-in link …");
+  await page.getByRole("dialog").getByRole("button", { name: "End them and make the link" }).click();
+  const link = await page.getByRole("dialog").getByRole("textbox", { name: "Sign-in link" }).inputValue();
+  assert.equal((await bea.ask("GET", "/session")).status, 401);
+  await page.keyboard.press("Escape");
+  assert.equal((await bea.ask("POST", "/sign-in/link", { token: tokenIn(link) })).status, 200);
+
+  await choose(page, "bea@family.example", "Remove …");
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  assert.equal((await bea.ask("GET", "/session")).status, 200);
+  await choose(page, "bea@family.example", "Remove …");
+  await page.getByRole("dialog").getByRole("button", { name: "Remove the member" }).click();
+  await region(page, "Notices").getByText("bea@family.example is removed.").waitFor();
+  await rowOf(page, "bea@family.example").waitFor({ state: "detached" });
+  assert.equal((await bea.ask("GET", "/session")).status, 401);
+});
+
+test("the last owner cannot be removed, and the dialog says why", async (t) => {
+  const { page, email } = await openAccount(t);
+  await choose(page, email, "Remove …");
+  await page.getByRole("dialog").getByText("This is you").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove the member" }).click();
+  await page.getByRole("dialog").getByRole("alert").getByText(/owner/).waitFor();
+  await page.getByRole("dialog").getByText("Request id").waitFor();
+});
+
+test("a member sees who has access, and nothing to change it with", async (t) => {
+  const { page } = await visitSignedIn(t, browser, service, "/dashboard/account?invite=true", { role: "member" });
+  const members = region(page, "Members");
+  await members.getByRole("table").waitFor();
+  assert.equal(await members.getByRole("button").count(), 0);
+  assert.equal(await page.getByRole("dialog").count(), 0);
+});
+
+test("an email of markup is text", async (t) => {
+  const hostile = `<img/src=x/onerror=alert(1)>"'&amp;@evil.example`;
+  const { page, account } = await openAccount(t);
+  await newMember(service, { account, email: hostile, role: "member" });
+  await page.reload();
+  await rowOf(page, hostile).waitFor();
+  assert.equal(await page.locator("main img").count(), 0);
+  await choose(page, hostile, "Remove …");
+  await page.getByRole("dialog", { name: `Remove ${hostile}?` }).waitFor();
+});
+
+test("the password changes with the current one, and all other sessions end", async (t) => {
+  const { page, email } = await openAccount(t);
+  const other = openBrowser(service);
+  await other.ask("POST", "/sign-in", { email, password });
+  await page.getByRole("textbox", { name: "Current password" }).fill("not the password");
+  await page.getByRole("textbox", { name: "New password" }).fill("another good password");
+  await page.getByRole("button", { name: "Change the password" }).click();
+  await page.locator("input[name=currentPassword][aria-invalid=true]").waitFor();
+  assert.equal((await other.ask("GET", "/session")).status, 200);
+
+  await page.getByRole("textbox", { name: "Current password" }).fill(password);
+  await page.getByRole("button", { name: "Change the password" }).click();
+  await region(page, "Notices").getByText("The password is changed").waitFor();
+  assert.equal(await page.getByRole("textbox", { name: "New password" }).inputValue(), "");
+  assert.equal((await other.ask("GET", "/session")).status, 401);
+  assert.equal((await other.ask("POST", "/sign-in", { email, password: "another good password" })).status, 200);
+});
+
+test("this session is marked; another one is ended alone, and all others together", async (t) => {
+  const { page, email } = await openAccount(t);
+  const others = [openBrowser(service), openBrowser(service), openBrowser(service)] as const;
+  for (const [place, other] of others.entries()) {
+    const agent = { "user-agent": `Mozilla/5.0 (X11; Linux x86_64; rv:${140 + place}.0) Gecko/20100101 Firefox/${140 + place}.0` };
+    await other.ask("POST", "/sign-in", { email, password }, agent);
+  }
+  const living = async () =>
+    (await Promise.all(others.map((other) => other.ask("GET", "/session")))).filter(({ status }) => status === 200);
+  await page.reload();
+  const sessions = region(page, "Your sessions");
+  await sessions.getByText("This one").waitFor();
+  assert.equal(await sessions.getByText("Firefox on Linux").count(), 3);
+  await sessions.getByRole("button", { name: "End the session" }).first().click();
+  await region(page, "Notices").getByText("The session has ended.").waitFor();
+  assert.equal((await living()).length, 2);
+  await sessions.getByRole("button", { name: "End all others" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "End all others" }).click();
+  await region(page, "Notices").getByText("All other sessions have ended.").waitFor();
+  assert.equal((await living()).length, 0);
+  await sessions.getByText("Firefox on Linux").first().waitFor({ state: "detached" });
+  await sessions.getByText("This one").waitFor();
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`the account, ${colorScheme}: axe finds nothing, and it fits a phone`, async (t) => {
+    const { page, email } = await openAccount(t, { colorScheme });
+    for (const viewport of [{ width: 1280, height: 900 }, phone]) {
+      await page.setViewportSize(viewport);
+      assert.equal(await overflow(page), 0);
+      assert.deepEqual(await findings(page), []);
+    }
+    await page.getByRole("button", { name: "Menu" }).click();
+    await page.getByRole("dialog").getByRole("link", { name: "Account" }).waitFor();
+    assert.deepEqual(await findings(page), []);
+    await page.keyboard.press("Escape");
+    await choose(page, email, "Remove …");
+    await page.getByRole("dialog").getByRole("button", { name: "Remove the member" }).waitFor();
+    assert.deepEqual(await findings(page), []);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Invite somebody" }).click();
+    await page.getByRole("dialog").getByLabel("Email").waitFor();
+    assert.deepEqual(await findings(page), []);
+  });
+}

@@ -1,0 +1,224 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { startBrowser } from "./support/browser.ts";
+import { choose, openDashboardShop, pick } from "./support/dashboard-shop.ts";
+import type { Pet } from "./support/models.ts";
+import { startService, type TestService } from "./support/service.ts";
+
+let browser: Browser;
+let service: TestService;
+
+before(async () => {
+  [browser, service] = await Promise.all([startBrowser(), startService()]);
+});
+
+after(async () => {
+  await browser.close();
+  await service.close();
+});
+
+const rowOf = (page: Page, name: string) => page.getByRole("row").filter({ has: page.getByRole("link", { name, exact: true }) });
+const names = (page: Page) => page.getByRole("table", { name: "Animals" }).getByRole("link").allInnerTexts();
+
+test("the filters and the order are in the address, and survive a reload", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const [dogs, cats] = [await shop.category("Dogs"), await shop.category("Cats")];
+  for (const name of ["Rex", "Rexona", "Ben"]) await shop.pet(name, dogs);
+  await shop.pet("Rex the cat", cats);
+  await shop.pet("Rex sold", dogs, { status: "sold" });
+  const page = await shop.open("/animals");
+
+  await page.getByRole("searchbox", { name: "Search by name" }).fill("reX");
+  await page.getByRole("link", { name: "Ben", exact: true }).waitFor({ state: "detached" });
+  await pick(page, "Category", "Dogs");
+  await page.getByRole("link", { name: "Rex the cat" }).waitFor({ state: "detached" });
+  await pick(page, "Status", "Available");
+  await page.getByRole("link", { name: "Rex sold" }).waitFor({ state: "detached" });
+  await pick(page, "Sort", "Name, Z to A");
+  await page.getByRole("row").nth(1).getByRole("link", { name: "Rexona" }).waitFor();
+  assert.deepEqual(await names(page), ["Rexona", "Rex"]);
+
+  await page.reload();
+  await page.getByRole("link", { name: "Rexona" }).waitFor();
+  assert.deepEqual(await names(page), ["Rexona", "Rex"]);
+  assert.equal(await page.getByRole("searchbox", { name: "Search by name" }).inputValue(), "reX");
+  assert.equal(await page.getByRole("combobox", { name: "Category" }).inputValue(), "Dogs");
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await page.getByRole("link", { name: "Ben", exact: true }).waitFor();
+});
+
+test("what the service refuses of a new animal stands at its field; then the animal is made", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  await shop.category("Dogs");
+  const page = await shop.open("/animals");
+  await page.getByText("No animals yet").waitFor();
+  await page.getByRole("button", { name: "New animal" }).first().click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Create animal" }).click();
+  await dialog.locator("input[name=name][aria-invalid=true]").waitFor();
+  assert.equal(await page.evaluate("document.activeElement.getAttribute('name')"), "name", "the refused field has the focus");
+  assert.equal(await dialog.getByRole("combobox", { name: "Category" }).getAttribute("aria-invalid"), "true");
+
+  await dialog.getByRole("textbox", { name: "Name" }).fill("  Rex  ");
+  await pick(page, "Category", "Dogs");
+  await dialog.getByText("Pending").click();
+  await dialog.getByRole("button", { name: "Create animal" }).click();
+  await rowOf(page, "Rex").waitFor();
+  const { body } = await shop.ask<Pet[]>("GET", "/pets");
+  assert.partialDeepStrictEqual(body, [{ name: "Rex", status: "pending" }]);
+});
+
+test("an edit that somebody else came before is not saved; after a reload it is", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const petId = await shop.pet("Rex", await shop.category("Dogs"));
+  const page = await shop.open(`/animals?animal=${petId}`);
+  const panel = page.getByRole("dialog");
+  await panel.getByRole("textbox", { name: "Name" }).fill("Rex by me");
+  await shop.ask("PATCH", `/pets/${petId}`, { name: "Rex by her" });
+  await panel.getByRole("button", { name: "Save changes" }).click();
+  await panel.getByText("Somebody changed it meanwhile. Reload it, then make your change again.").waitFor();
+  assert.match(await panel.getByRole("alert").innerText(), /Request id/);
+  assert.equal((await shop.ask<Pet[]>("GET", "/pets")).body[0]?.name, "Rex by her");
+
+  await panel.getByRole("button", { name: "Reload" }).click();
+  await panel.locator("input[name=name][value='Rex by her']").waitFor();
+  await panel.getByRole("textbox", { name: "Name" }).fill("Rex by both");
+  await panel.getByRole("button", { name: "Save changes" }).click();
+  await page.getByText("“Rex by both” is saved.").waitFor();
+  await rowOf(page, "Rex by both").waitFor({ state: "attached" });
+});
+
+test("the stock of an animal is begun, adjusted and set in place, and given up", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const petId = await shop.pet("Rex", await shop.category("Dogs"));
+  const page = await shop.open(`/animals?animal=${petId}`);
+  const panel = page.getByRole("dialog", { name: "Rex" });
+  const count = panel.getByRole("textbox", { name: "Free units of Rex" });
+  const countIs = (value: string) => panel.locator(`[aria-label="Free units of Rex"][value="${value}"]`).waitFor();
+
+  await panel.getByRole("textbox", { name: "Free units" }).fill("-1");
+  await panel.getByRole("button", { name: "Begin tracking" }).click();
+  await panel.locator("input[name=quantity][aria-invalid=true]").waitFor();
+  await panel.getByRole("textbox", { name: "Free units" }).fill("2");
+  await panel.getByRole("button", { name: "Begin tracking" }).click();
+  await countIs("2");
+  await panel.getByRole("button", { name: "One unit more of Rex" }).click();
+  await countIs("3");
+  await panel.getByRole("button", { name: "One unit less of Rex" }).click();
+  await countIs("2");
+  await count.fill("12");
+  await count.press("Enter");
+  await page.getByText("12 free units of “Rex”.").waitFor();
+  assert.deepEqual((await shop.ask("GET", `/store/inventory/${petId}`)).body, { petId, quantity: 12, status: "available" });
+  await page.getByRole("button", { name: "Undo" }).click();
+  await countIs("2");
+
+  await panel.getByRole("button", { name: "Stop tracking" }).click();
+  await page.getByRole("dialog", { name: "Stop tracking “Rex”?" }).getByRole("button", { name: "Stop tracking" }).click();
+  await panel.getByText("Its units are not counted").waitFor();
+  assert.equal((await shop.ask("GET", `/store/inventory/${petId}`)).status, 404);
+});
+
+test("the stock of all rows comes in a few requests, and is changed in its row", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const categoryId = await shop.category("Dogs");
+  await shop.ask(
+    "POST",
+    "/pets/batch",
+    Array.from({ length: 30 }, (_, index) => ({ name: `Dog ${index}`, categoryId })),
+  );
+  const pets = (await shop.ask<Pet[]>("GET", "/pets?limit=30")).body;
+  for (const { id } of pets) await shop.ask("PUT", `/store/inventory/${id}`, { quantity: 1 });
+  const page = await shop.open("/animals");
+  const asked: string[] = [];
+  page.on("request", (request) => void (request.url().includes("/store/inventory") && asked.push(request.url())));
+  await page.reload();
+  const row = rowOf(page, "Dog 0");
+  await row.getByRole("button", { name: "One unit less of Dog 0" }).click();
+  await row.getByText("Sold").waitFor();
+  assert.equal((await shop.ask<{ quantity: number }>("GET", `/store/inventory/${pets[0]?.id}`)).body.quantity, 0);
+  assert.ok(asked.filter((url) => url.includes("?")).length <= 5, asked.join("\n"));
+});
+
+test("an animal with an open order is kept, and the dialog says why; without one it goes after a question", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const petId = await shop.pet("Rex", await shop.category("Dogs"));
+  const order = (await shop.ask<{ id: number }>("POST", "/store/orders", { petId })).body.id;
+  const page = await shop.open("/animals");
+  await choose(page, "Rex", "Delete");
+  const dialog = page.getByRole("dialog", { name: "Delete “Rex”?" });
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await dialog.getByText("has an unfulfilled order").waitFor();
+  await dialog.getByText("Fulfil or cancel its open orders first").waitFor();
+
+  await shop.ask("DELETE", `/store/orders/${order}`);
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await rowOf(page, "Rex").waitFor({ state: "detached" });
+  assert.deepEqual((await shop.ask("GET", "/pets")).body, []);
+});
+
+test("scrolling goes on over more animals than a page holds, with few rows in the document", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const categoryId = await shop.category("Dogs");
+  const animals = Array.from({ length: 450 }, (_, index) => ({ name: `Dog ${String(index).padStart(3, "0")}`, categoryId }));
+  await shop.ask("POST", "/pets/batch", animals);
+  const page = await shop.open("/animals?sort=name");
+  await rowOf(page, "Dog 000").waitFor();
+  for (const next of ["Dog 100", "Dog 200", "Dog 300", "Dog 400"]) {
+    await page.keyboard.press("End");
+    await rowOf(page, next).waitFor({ state: "attached" });
+    assert.ok((await page.locator("tbody tr").count()) < 80);
+  }
+  await page.keyboard.press("End");
+  await rowOf(page, "Dog 449").waitFor();
+  assert.equal(await page.getByRole("table", { name: "Animals" }).getAttribute("aria-rowcount"), "451");
+});
+
+test("a hostile name is text, wherever it is shown", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const hostile = `<img src=x onerror="document.title='taken'">{{1}}`;
+  const petId = await shop.pet(hostile, await shop.category(hostile));
+  await shop.ask("PUT", `/store/inventory/${petId}`, { quantity: 1 });
+  await shop.ask("POST", "/store/orders", { petId });
+  for (const path of ["/animals", `/animals?animal=${petId}`, "/categories", "/inventory", "/orders", `/orders?order=${petId}`]) {
+    const page = await shop.open(path);
+    await page.getByText(hostile).first().waitFor({ state: "attached" });
+    assert.equal(await page.locator("img").count(), 0, path);
+    assert.notEqual(await page.title(), "taken");
+  }
+});
+
+test("who belongs to another account sees nothing of it, not by an id either", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const petId = await shop.pet("Rex", await shop.category("Dogs"));
+  const stranger = await openDashboardShop(t, browser, service);
+  const page = await stranger.open("/animals");
+  await page.getByText("No animals yet").waitFor();
+  await page.goto(`${service.address}/dashboard/animals?animal=${petId}`);
+  await page.getByText(`Animal ${petId} is not there (any more).`).waitFor();
+  for (const [path, empty] of [
+    ["categories", "No categories yet"],
+    ["orders", "No orders yet"],
+    ["inventory", "Nothing is tracked yet"],
+  ] as const) {
+    await page.goto(`${service.address}/dashboard/${path}`);
+    await page.getByText(empty).waitFor();
+  }
+});
+
+test("a new animal is begun from the palette by keyboard alone", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  await shop.category("Dogs");
+  const page = await shop.open("/orders");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("new animal");
+  await page.getByRole("dialog").getByText("New animal").waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/dashboard/animals?new=true");
+  await page.getByRole("dialog", { name: "New animal" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog", { name: "New animal" }).waitFor({ state: "detached" });
+  assert.equal(new URL(page.url()).search, "");
+});

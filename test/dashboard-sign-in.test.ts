@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { after, before, test, type TestContext } from "node:test";
+import type { Browser } from "playwright-core";
+import { startBrowser } from "./support/browser.ts";
+import { newMember, tokenIn } from "./support/dashboard.ts";
+import { findings, overflow, phone, visit } from "./support/pages.ts";
+import { ask, startService, type TestService } from "./support/service.ts";
+import { password, visitSignedIn } from "./support/signed-in.ts";
+
+let browser: Browser;
+let service: TestService;
+
+before(async () => {
+  [browser, service] = await Promise.all([startBrowser(), startService()]);
+});
+
+after(async () => {
+  await browser.close();
+  await service.close();
+});
+
+const open = (t: TestContext, path: string, options = {}) => visit(t, browser, service.address + path, options);
+
+async function linkOf(email?: string): Promise<string> {
+  const { link } = await service.administration["members.invite"]({ account: service.accountId, email });
+  return `/sign-in#token=${tokenIn(link)}`;
+}
+
+test("a link signs in once, asks for a password before anything else, and is gone from the address", async (t) => {
+  const path = await linkOf("ann@shop.example");
+  const { page, requests } = await open(t, path);
+  await page.getByRole("heading", { name: "Choose a password" }).waitFor();
+  assert.equal(page.url(), `${service.address}/sign-in`);
+  const token = path.split("token=")[1] ?? "";
+  assert.ok(requests.every((request) => !request.includes(token)));
+
+  await page.goto(`${service.address}/dashboard/account`);
+  await page.getByRole("heading", { name: "Choose a password" }).waitFor();
+  assert.equal(await page.getByLabel("Email").inputValue(), "ann@shop.example");
+  await page.getByRole("textbox", { name: "New password" }).fill("short");
+  await page.getByRole("button", { name: "Save and go on" }).click();
+  await page.locator("input[name=password][aria-invalid=true]").waitFor();
+  assert.equal(await page.evaluate("document.activeElement.getAttribute('name')"), "password", "the refused field has the focus");
+  await page.getByRole("textbox", { name: "New password" }).fill(password);
+  await page.getByRole("button", { name: "Save and go on" }).click();
+  await page.getByRole("heading", { level: 1, name: "Account" }).waitFor();
+
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  await page.goto(service.address + path);
+  await page.getByRole("heading", { name: "This sign-in link does not work any more" }).waitFor();
+  await page.getByText("members reset").waitFor();
+  assert.deepEqual(await findings(page), []);
+  await page.getByRole("button", { name: "Sign in with a password" }).click();
+  await page.getByLabel("Email").fill("ann@shop.example");
+  await page.getByRole("textbox", { name: "Password" }).fill(password);
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/dashboard/*");
+  await page.getByRole("navigation", { name: "Dashboard" }).getByText("ann@shop.example").waitFor();
+});
+
+test("a link that is pasted where the page is open already signs in as well", async (t) => {
+  const { page } = await open(t, "/sign-in");
+  await page.getByLabel("Email").waitFor();
+  await page.goto(service.address + (await linkOf("pat@shop.example")));
+  await page.getByRole("heading", { name: "Choose a password" }).waitFor();
+  assert.equal(page.url(), `${service.address}/sign-in`);
+});
+
+test("an owner of a first start gives an email along with the password", async (t) => {
+  const { page } = await open(t, await linkOf());
+  await page.getByLabel("Email").fill("not an email");
+  await page.getByRole("textbox", { name: "New password" }).fill(password);
+  await page.getByRole("button", { name: "Save and go on" }).click();
+  await page.getByText("Must be an email address.").waitFor();
+  await page.getByLabel("Email").fill("first@shop.example");
+  await page.getByRole("button", { name: "Save and go on" }).click();
+  await page.getByText("first@shop.example").first().waitFor();
+});
+
+test("without a session every page leads to signing in, and then back to where one wanted to go", async (t) => {
+  await newMember(service, { account: service.accountId, email: "bea@shop.example", role: "owner", password });
+  const { page } = await open(t, "/dashboard/account?a=1");
+  await page.waitForURL("**/sign-in?to=*");
+  await page.getByLabel("Email").fill("bea@shop.example");
+  await page.getByRole("textbox", { name: "Password" }).fill("not her password");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("alert").waitFor();
+  assert.equal(await page.getByLabel("Email").inputValue(), "bea@shop.example");
+  await page.getByRole("textbox", { name: "Password" }).fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL("**/dashboard/account?a=1");
+});
+
+test("a link to sign in cannot lead to another site", async (t) => {
+  const { page } = await visitSignedIn(t, browser, service, "/sign-in?to=//evil.example/dashboard");
+  await page.waitForURL("**/dashboard/**");
+  assert.equal(new URL(page.url()).origin, service.address);
+});
+
+test("a session that is ended elsewhere leads to signing in at the next call", async (t) => {
+  const { page, context } = await visitSignedIn(t, browser, service, "/dashboard/account");
+  const cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join("; ");
+  await ask(`${service.address}/dashboard/v1/sign-out`, "POST", { headers: { cookie, origin: service.address } });
+  await page.reload();
+  await page.waitForURL("**/sign-in?to=%2Fdashboard%2Faccount");
+});
+
+test("a path of the calls that does not exist is a 404 of theirs, not the page", async () => {
+  const cookie = (await newMember(service, { account: service.accountId, email: "cy@shop.example", role: "owner" })).cookie;
+  for (const path of ["/dashboard/v1", "/dashboard/v1/nothing", "/dashboard/v1/nothing/at/all"]) {
+    const { status, headers } = await ask(service.address + path, "GET", { headers: { cookie, accept: "text/html" } });
+    assert.equal(status, 404, path);
+    if (path !== "/dashboard/v1") assert.match(headers.get("content-type") ?? "", /json/);
+  }
+  for (const path of ["/sign-in", "/dashboard", "/dashboard/animals", "/dashboard/animals/7", "/dashboard/v10"]) {
+    assert.equal((await ask(service.address + path, "GET")).status, 200, path);
+  }
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`signing in, ${colorScheme}: axe finds nothing, and it fits a phone`, async (t) => {
+    const { page } = await open(t, "/sign-in", { colorScheme });
+    await page.getByLabel("Email").waitFor();
+    assert.deepEqual(await findings(page), []);
+    await page.setViewportSize(phone);
+    assert.equal(await overflow(page), 0);
+    assert.deepEqual(await findings(page), []);
+  });
+}

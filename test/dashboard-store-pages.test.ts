@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { Browser, Page } from "playwright-core";
+import { startBrowser } from "./support/browser.ts";
+import { choose } from "./support/dashboard-shop.ts";
+import { findings, overflow, phone } from "./support/pages.ts";
+import { startService, type TestService } from "./support/service.ts";
+import { visitSignedIn } from "./support/signed-in.ts";
+
+const sample = fileURLToPath(new URL("../examples/longbeach-sample.csv", import.meta.url));
+const longName = "Sir Reginald Bartholomew-Featherstonehaugh-Cholmondeley of Donaudampfschifffahrtsgesellschaftskapitän";
+
+let browser: Browser;
+let service: TestService;
+let empty: { id: number };
+
+before(async () => {
+  [browser, service] = await Promise.all([startBrowser(), startService()]);
+  empty = await service.newAccount();
+  await service.ask("POST", "/categories", { body: { name: "Dogs", description: "Loyal. ".repeat(40) } });
+  for (const name of ["Rex", "Luna", longName]) await service.ask("POST", "/pets", { body: { name, categoryId: 1 } });
+  for (const [petId, quantity] of [
+    [1, 0],
+    [2, 2],
+    [3, 1_000],
+  ]) {
+    await service.ask("PUT", `/store/inventory/${petId}`, { body: { quantity } });
+  }
+  await service.ask("POST", "/store/orders", { body: { petId: 3, shipDate: "2027-01-01T10:00:00Z" } });
+  await service.ask("POST", "/store/orders", { body: { petId: 3, complete: true } });
+});
+
+after(async () => {
+  await browser.close();
+  await service.close();
+});
+
+type Scene = { name: string; path: string; isEmpty?: boolean; ready: (page: Page) => Promise<unknown> };
+const given = (page: Page) => page.locator("input[type=file]").setInputFiles(sample);
+
+const scenes: Scene[] = [
+  { name: "animals", path: "/animals", ready: (page) => page.getByRole("link", { name: "Rex" }).waitFor() },
+  { name: "no animals", path: "/animals", isEmpty: true, ready: (page) => page.getByText("No animals yet").waitFor() },
+  {
+    name: "an animal with stock",
+    path: "/animals?animal=3",
+    ready: (page) => page.getByRole("button", { name: "Stop tracking" }).waitFor(),
+  },
+  {
+    name: "a new animal that was refused",
+    path: "/animals?new=true",
+    ready: async (page) => {
+      await page.getByRole("button", { name: "Create animal" }).click();
+      await page.locator("[aria-invalid=true]").first().waitFor();
+    },
+  },
+  {
+    name: "an animal that cannot be deleted",
+    path: "/animals",
+    ready: async (page) => {
+      await choose(page, longName, "Delete");
+      await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+      await page.getByRole("alert").waitFor();
+    },
+  },
+  { name: "an export", path: "/animals?export=true", ready: (page) => page.getByRole("radio").first().waitFor() },
+  { name: "categories", path: "/categories", ready: (page) => page.getByRole("link", { name: "Dogs" }).waitFor() },
+  { name: "a category", path: "/categories?category=1", ready: (page) => page.getByRole("button", { name: "Save changes" }).waitFor() },
+  { name: "orders", path: "/orders", ready: (page) => page.getByRole("link", { name: longName }).first().waitFor() },
+  { name: "a new order", path: "/orders?order=1", ready: (page) => page.getByRole("button", { name: "Place order" }).waitFor() },
+  { name: "inventory", path: "/inventory", ready: (page) => page.getByRole("link", { name: "Rex" }).waitFor() },
+  { name: "a file to be chosen", path: "/import", ready: (page) => page.getByRole("button", { name: "Choose a file" }).waitFor() },
+  {
+    name: "a file that is mapped",
+    path: "/import",
+    ready: async (page) => {
+      await given(page);
+      await page.getByRole("button", { name: "Import 785 animals" }).waitFor();
+      await page.getByRole("button", { name: "Clear the name’s second column" }).click();
+      await page.getByRole("button", { name: "Download the rejects as CSV" }).waitFor();
+    },
+  },
+];
+
+for (const { name, path, isEmpty, ready } of scenes) {
+  for (const colorScheme of ["light", "dark"] as const) {
+    test(`${name}, ${colorScheme}: axe finds nothing, and it fits a phone`, async (t) => {
+      const account = isEmpty ? empty.id : service.accountId;
+      const { page } = await visitSignedIn(t, browser, service, `/dashboard${path}`, { account, colorScheme });
+      await ready(page);
+      assert.deepEqual(await findings(page), []);
+      await page.setViewportSize(phone);
+      assert.equal(await overflow(page), 0);
+      assert.deepEqual(await findings(page), []);
+    });
+  }
+}

@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { after, before, test, type TestContext } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { startBrowser } from "./support/browser.ts";
+import { findings, overflow, phone } from "./support/pages.ts";
+import { startService, type TestService } from "./support/service.ts";
+import { visitSignedIn } from "./support/signed-in.ts";
+
+let browser: Browser;
+let service: TestService;
+
+before(async () => {
+  [browser, service] = await Promise.all([startBrowser(), startService()]);
+});
+
+after(async () => {
+  await browser.close();
+  await service.close();
+});
+
+const region = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
+const cellsOf = (page: Page, table: string, row: string) =>
+  page.getByRole("table", { name: table }).getByRole("row").filter({ hasText: row }).getByRole("cell").allInnerTexts();
+
+/** The usage of an account with so many requests a day, after so many requests. */
+async function openUsage(
+  t: TestContext,
+  { perDay, requests, ...options }: { perDay: number; requests: number; colorScheme?: "light" | "dark"; timezoneId?: string },
+) {
+  const { id: account, key } = await service.newAccount("enterprise", { perMinute: 1_000, perDay });
+  for (let i = 0; i < requests; i++) await service.ask("GET", "/pets", { key });
+  const visited = await visitSignedIn(t, browser, service, "/dashboard/usage", { account, ...options });
+  return { ...visited, account, key, name: `${key.slice(0, 8)}…` };
+}
+
+test("a request that was just made and a refusal are there, by key and by operation, and what is left", async (t) => {
+  const { page, name } = await openUsage(t, { perDay: 2, requests: 3 });
+  await page.getByRole("table", { name: "By key" }).waitFor();
+  assert.deepEqual(await cellsOf(page, "By key", name), [name, "3", "1", "0"]);
+  assert.deepEqual(await cellsOf(page, "By operation", "listPets"), ["listPets", "3", "1", "0"]);
+  const left = region(page, "Left now");
+  await left.getByText("of 2 requests left").waitFor();
+  await left
+    .getByText(/2 used · Resets in [\d:]+(?: s)?, at \d\d:\d\d:\d\d/)
+    .last()
+    .waitFor();
+  await page.getByRole("img", { name: /Requests in the last hour by minute: 3 in all/ }).waitFor();
+});
+
+test("a request shows by itself while somebody looks", async (t) => {
+  const { page, key, name } = await openUsage(t, { perDay: 1_000, requests: 1 });
+  await page.getByRole("img", { name: /: 1 in all/ }).waitFor();
+  await service.ask("GET", "/categories", { key });
+  await page.getByRole("img", { name: /: 2 in all/ }).waitFor();
+  assert.deepEqual(await cellsOf(page, "By key", name), [name, "2", "0", "0"]);
+  await region(page, "Left now")
+    .getByText(/^2 used/)
+    .first()
+    .waitFor();
+});
+
+test("strikes tell how near a ban a key is, and a ban until when it lasts", async (t) => {
+  const { page, key, name } = await openUsage(t, { perDay: 1, requests: 4 });
+  const bans = region(page, "How near a ban");
+  await bans.getByRole("table").waitFor();
+  assert.deepEqual(await cellsOf(page, "How near a ban", name), [name, "3", "197", "Not banned"]);
+  for (let i = 0; i < 200; i++) await service.ask("GET", "/pets", { key });
+  await bans.getByText(/^Banned for [\d:]+(?: s)?, until \d\d:\d\d:\d\d$/).waitFor();
+});
+
+test("the chart shows one key or one operation alone, at an address of its own", async (t) => {
+  const { page, key, name } = await openUsage(t, { perDay: 1_000, requests: 2 });
+  await service.ask("GET", "/categories", { key });
+  await page.reload();
+  await page.getByRole("img", { name: /: 3 in all/ }).waitFor();
+  await page.getByRole("button", { name: "listPets" }).click();
+  await page.getByText("Only listPets is shown.").waitFor();
+  await page.getByRole("img", { name: /: 2 in all/ }).waitFor();
+  assert.equal(new URL(page.url()).searchParams.get("operation"), "listPets");
+  await page.reload();
+  await page.getByText("Only listPets is shown.").waitFor();
+  await page.getByRole("button", { name, exact: true }).click();
+  await page.getByRole("img", { name: /: 3 in all/ }).waitFor();
+  await page.getByRole("button", { name: "Show all" }).click();
+  await page.getByText(/is shown\.$/).waitFor({ state: "detached" });
+});
+
+test("hours and days are there too, and the chart in numbers is in the reader's time zone", async (t) => {
+  const { page } = await openUsage(t, { perDay: 1_000, requests: 2, timezoneId: "Asia/Kathmandu" });
+  for (const [interval, label] of [
+    ["Last 7 days", /Requests in the last 7 days by hour: 2 in all/],
+    ["Last 90 days", /Requests in the last 90 days by day: 2 in all/],
+  ] as const) {
+    await page.getByText(interval).click();
+    await page.getByRole("img", { name: label }).waitFor();
+  }
+  await page.getByText("As a table").click();
+  const moment = page.getByRole("table", { name: "Requests" }).locator("time");
+  assert.match((await moment.getAttribute("datetime")) ?? "", /T00:00:00/, "a day of UTC");
+  assert.match(await moment.innerText(), /, 05:45$/, "which begins at a quarter to six in Kathmandu");
+  assert.deepEqual(await findings(page), []);
+});
+
+test("the chart's code is loaded where there is a chart, and nowhere else", async (t) => {
+  const { page, requests } = await openUsage(t, { perDay: 10, requests: 1 });
+  const isOfChart = (request: string) => /\/chart-[\w-]+\.js$/.test(request);
+  await page.getByRole("img", { name: /in all/ }).waitFor();
+  assert.equal(requests.filter(isOfChart).length, 1);
+  const elsewhere = await visitSignedIn(t, browser, service, "/dashboard/account");
+  await elsewhere.page.waitForLoadState("networkidle");
+  assert.deepEqual(elsewhere.requests.filter(isOfChart), []);
+});
+
+test("a member sees the usage, and what the dashboard asks is none of it", async (t) => {
+  const { id: account } = await service.newAccount();
+  const { page } = await visitSignedIn(t, browser, service, "/dashboard/usage", { account, role: "member" });
+  await page.getByRole("img", { name: /: 0 in all/ }).waitFor();
+  await page.getByText("No requests yet").waitFor();
+  await page.reload();
+  await page.getByRole("img", { name: /: 0 in all/ }).waitFor();
+  await region(page, "Left now")
+    .getByText(/^0 used/)
+    .first()
+    .waitFor();
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`usage, ${colorScheme}: axe finds nothing, and it fits a phone`, async (t) => {
+    const { page } = await openUsage(t, { perDay: 5, requests: 7, colorScheme });
+    await page.getByRole("img", { name: /: 7 in all/ }).waitFor();
+    await page.getByText("As a table").click();
+    for (const viewport of [{ width: 1280, height: 900 }, phone]) {
+      await page.setViewportSize(viewport);
+      assert.equal(await overflow(page), 0);
+      assert.deepEqual(await findings(page), []);
+    }
+  });
+}

@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Browser } from "playwright-core";
+import { startBrowser } from "./support/browser.ts";
+import { startService, type TestService } from "./support/service.ts";
+import { visitSignedIn } from "./support/signed-in.ts";
+
+/** Of JavaScript, as gzip sends it, until a page that was opened first shows what it has. */
+const bytesMax = 300 * 1_024;
+
+let browser: Browser;
+let service: TestService;
+
+before(async () => {
+  [browser, service] = await Promise.all([startBrowser(), startService()]);
+});
+
+after(async () => {
+  await browser.close();
+  await service.close();
+});
+
+/** The bytes of a file as it is sent to who takes gzip. */
+async function gzipBytes(url: string): Promise<number> {
+  const answer = await fetch(url, { method: "HEAD", headers: { "accept-encoding": "gzip" }, signal: AbortSignal.timeout(60_000) });
+  assert.equal(answer.status, 200, url);
+  return Number(answer.headers.get("content-length"));
+}
+
+for (const page of ["animals", "categories", "orders", "inventory", "import", "usage", "keys", "account"]) {
+  test(`the first load of ${page} is at most 300 KB of JavaScript`, async (t) => {
+    const visited = await visitSignedIn(t, browser, service, `/dashboard/${page}`);
+    await visited.page.waitForLoadState("networkidle");
+    const scripts = visited.requests.filter((request) => request.endsWith(".js") && new URL(request).pathname.startsWith("/assets/"));
+    assert.ok(scripts.length > 0);
+    const sizes = await Promise.all([...new Set(scripts)].map(gzipBytes));
+    const total = sizes.reduce((sum, size) => sum + size, 0);
+    t.diagnostic(`${total} bytes`);
+    assert.ok(total <= bytesMax, `${total} bytes`);
+  });
+}

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { petstore } from "./support/commands.ts";
+import { temporaryFolder } from "./support/folder.ts";
+import { startService, type TestService } from "./support/service.ts";
+
+let service: TestService;
+before(async () => {
+  service = await startService();
+});
+after(() => service.close());
+
+const key = `psp_${"0".repeat(36)}`;
+const keysOf = async () => (await service.administration["keys.list"]({ account: service.accountId })).keys;
+
+test("init writes a page for the shop with the key and address that it is given, and says how to publish it", async (t) => {
+  const folder = join(temporaryFolder(t), "Rex und Söhne");
+  const { code, out } = await petstore(service, "init", folder, "--key", key, "--url", "https://pets.example.com/v1/");
+  assert.equal(code, 0);
+  assert.match(out, /projects create rex-und-sohne --name 'Rex und Söhne'/);
+  assert.ok(out.includes(`deploy '${folder}' --project rex-und-sohne`), out);
+  assert.deepEqual(readdirSync(folder).toSorted(), ["404.html", "index.html", "petstore.json", "shop.css", "shop.js"]);
+  assert.deepEqual(JSON.parse(readFileSync(join(folder, "petstore.json"), "utf8")), { name: "Rex und Söhne", domains: {} });
+  const page = readFileSync(join(folder, "index.html"), "utf8");
+  assert.ok(page.includes(`<meta name="petstore-key" content="${key}" />`));
+  assert.ok(page.includes(`<meta name="petstore-url" content="https://pets.example.com" />`));
+  assert.ok(!/\{\{/.test(page), "no blank is left");
+});
+
+test("with --account init has the running service make a publishable key", async (t) => {
+  const folder = join(temporaryFolder(t), "site");
+  const { code, out } = await petstore(service, "init", folder, "--account", String(service.accountId), "--name", "A <b>", "--json");
+  assert.equal(code, 0);
+  const made = JSON.parse(out) as { key: string; url: string };
+  assert.equal((await service.ask("GET", "/pets", { key: made.key })).status, 200);
+  assert.equal((await service.ask("POST", "/categories", { key: made.key, body: { name: "Dogs" } })).status, 403);
+  const page = readFileSync(join(folder, "index.html"), "utf8");
+  assert.ok(page.includes(made.key) && page.includes(`<h1>A &#60;b&#62;</h1>`), "a name is text");
+});
+
+test("init overwrites nothing, names what is in the way, and makes no key for it", async (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, "index.html"), "mine");
+  const earlier = await keysOf();
+  const { code, error } = await petstore(service, "init", folder, "--account", String(service.accountId));
+  assert.equal(code, 1);
+  assert.ok(error.includes(`${join(folder, "index.html")} is there already`), error);
+  assert.deepEqual([readdirSync(folder), readFileSync(join(folder, "index.html"), "utf8")], [["index.html"], "mine"]);
+  assert.equal((await keysOf()).length, earlier.length);
+});
+
+test("a folder with nothing but hidden files counts as empty", async (t) => {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, ".git"));
+  assert.equal((await petstore(service, "init", folder, "--key", key)).code, 0);
+});
+
+test("without a key init tells where one comes from, and a secret one never gets into the page", async (t) => {
+  const folder = join(temporaryFolder(t), "site");
+  const none = await petstore(service, "init", folder);
+  assert.deepEqual([none.code, none.error.includes("petstore keys create --account ID --publishable")], [1, true]);
+  const secret = await petstore(service, "init", folder, "--key", service.key);
+  assert.equal(secret.code, 1);
+  assert.ok(secret.error.includes("everybody can read the page") && !secret.error.includes(service.key), secret.error);
+  const both = await petstore(service, "init", folder, "--key", key, "--account", "1");
+  assert.deepEqual([both.code, both.error.includes("one of them is enough")], [1, true]);
+  for (const wrong of ["ftp://x", "https://pets.example.com/shop", "pets"]) {
+    const refused = await petstore(service, "init", folder, "--key", key, "--url", wrong);
+    assert.deepEqual([refused.code, refused.error.includes("--url")], [1, true], wrong);
+  }
+  assert.throws(() => readdirSync(folder), "nothing was written");
+});

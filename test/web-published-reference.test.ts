@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { readdirSync, statSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test, type TestContext } from "node:test";
+import type { Browser } from "playwright-core";
+import { startBrowser } from "./support/browser.ts";
+import { petstore } from "./support/commands.ts";
+import { findings, overflow, phone, visit } from "./support/pages.ts";
+import { startService, type TestService } from "./support/service.ts";
+import { newCategory } from "./support/shop.ts";
+
+let browser: Browser;
+let service: TestService;
+let folder: string;
+let url: string;
+
+before(async () => {
+  [browser, service, folder] = await Promise.all([startBrowser(), startService(), mkdtemp(join(tmpdir(), "petstore-reference-"))]);
+  const site = join(folder, "shop");
+  const started = await petstore(service, "init", site, "--account", String(service.accountId), "--reference");
+  assert.equal(started.code, 0, started.error);
+  assert.equal((await petstore(service, "projects", "create", "shop")).code, 0);
+  const deployed = await petstore(service, "deploy", site, "--project", "shop", "--json");
+  assert.equal(deployed.code, 0, deployed.error);
+  ({ url } = JSON.parse(deployed.out) as { url: string });
+});
+after(async () => {
+  await browser.close();
+  await service.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const open = (t: TestContext, path: string, options = {}) =>
+  visit(t, browser, `${url}/reference${path}`, options, [new URL(service.address).host]);
+
+test("a published operation opens by its address, and the overview says where the API is", async (t) => {
+  const { page } = await open(t, "/listPets");
+  await page.getByRole("heading", { level: 1, name: "List animals" }).waitFor();
+  await page.reload();
+  await page.getByRole("heading", { level: 1, name: "List animals" }).waitFor();
+  assert.match(await page.title(), /^List animals/);
+  await page.getByRole("navigation", { name: "API reference" }).getByRole("link", { name: "Overview" }).click();
+  await page.getByText(`${service.address}/v1`, { exact: true }).waitFor();
+  assert.equal(await page.getByRole("link", { name: "openapi.yaml" }).getAttribute("href"), `${service.address}/openapi.yaml`);
+});
+
+test("every operation, and the whole, has an address that a server of files answers", async () => {
+  const description = (await (await fetch(`${service.address}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, { operationId: string }>>;
+  };
+  const ids = Object.values(description.paths).flatMap((path) => Object.values(path).map(({ operationId }) => operationId));
+  assert.ok(ids.length > 40);
+  for (const path of ["", ...ids, "all"].map((id) => join("shop", "reference", id, "index.html"))) {
+    assert.ok(statSync(join(folder, path)).isFile(), path);
+  }
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  assert.ok(files.length < 200, "far from the 2,000 files of a deployment");
+});
+
+test("a published panel sends to the API, with the key that is typed into it", async (t) => {
+  const category = await newCategory(service, "Dogs");
+  const { page, requests } = await open(t, "/createPet");
+  const panel = page.getByRole("region", { name: "Try it" });
+  await panel.getByLabel("API key").fill(service.key);
+  await panel.getByLabel("Body").fill(JSON.stringify({ name: "Biscuit", categoryId: category.id }));
+  await panel.getByRole("button", { name: "Send" }).click();
+  await panel.getByText("201 Created").waitFor();
+  await panel.getByText(/ of 1,000,000,000 requests left, resets at /).waitFor();
+  assert.ok(requests.includes(`${service.address}/v1/pets`));
+  const found = await service.ask<unknown[]>("GET", "/pets?q=Biscuit");
+  assert.equal(found.body.length, 1);
+  assert.ok(requests.every((request) => !request.includes(service.key)));
+});
+
+test("what has no panel at the service has none where it is published", async (t) => {
+  const { page } = await open(t, "/listOrders");
+  await page.getByRole("heading", { level: 1, name: "List orders" }).waitFor();
+  await page.waitForLoadState("networkidle");
+  assert.equal(await page.getByText("Try it").count(), 0);
+});
+
+test("its name in the header leads to the shop's own page", async (t) => {
+  const { page } = await open(t, "/");
+  await page.getByRole("banner").getByRole("link", { name: "Pet Store" }).click();
+  await page.getByRole("heading", { level: 1, name: "shop" }).waitFor();
+  assert.equal(page.url(), `${url}/`);
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`axe finds nothing in the published reference, and it fits a phone, ${colorScheme}`, async (t) => {
+    const { page } = await open(t, "/updatePet", { colorScheme });
+    await page.getByRole("region", { name: "Try it" }).waitFor();
+    assert.deepEqual(await findings(page), []);
+    await page.setViewportSize(phone);
+    assert.equal(await overflow(page), 0);
+    assert.deepEqual(await findings(page), []);
+  });
+}

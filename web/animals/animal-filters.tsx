@@ -1,0 +1,52 @@
+import { Select } from "@mantine/core";
+import type { ReactNode } from "react";
+import { CategorySelect } from "../categories/category-select.tsx";
+import { Filters, SearchField } from "../parts/filters.tsx";
+import { texts } from "../texts/texts.ts";
+import { petSorts, sortOf, type AnimalFilters } from "./search.ts";
+import { petStatuses } from "./status.ts";
+
+const words = texts.store.animals;
+const statusChoices = petStatuses.map((value) => ({ value, label: texts.store.status[value] }));
+
+/** What of the animals is shown, and in which order; `undefined` takes a filter away. */
+export type FilterChange = { [Name in keyof AnimalFilters]?: AnimalFilters[Name] | undefined };
+type Props = { filters: AnimalFilters; onChange: (change: FilterChange) => void };
+
+export function AnimalFilterBar({ filters, onChange }: Props): ReactNode {
+  const { q, status, categoryId } = filters;
+  const isFiltered = (q ?? status ?? categoryId) !== undefined;
+  const sorts = petSorts.filter((sort) => q === undefined || sort.endsWith("name"));
+  return (
+    <Filters onClear={isFiltered ? () => onChange({ q: undefined, status: undefined, categoryId: undefined }) : undefined}>
+      <SearchField
+        label={words.search}
+        placeholder={words.searchHint}
+        value={q ?? ""}
+        onChange={(text) => onChange({ q: text || undefined })}
+      />
+      <Select
+        label={words.status}
+        placeholder={texts.store.anyStatus}
+        data={statusChoices}
+        value={status ?? null}
+        onChange={(value) => onChange({ status: value ?? undefined })}
+        clearable
+      />
+      <CategorySelect
+        label={words.category}
+        placeholder={words.anyCategory}
+        value={categoryId === undefined ? null : String(categoryId)}
+        onChange={(value) => onChange({ categoryId: value === null ? undefined : Number(value) })}
+        clearable
+      />
+      <Select
+        label={words.sort}
+        data={sorts.map((value) => ({ value, label: words.sorts[value] }))}
+        value={sortOf(filters)}
+        onChange={(value) => onChange({ sort: value ?? undefined })}
+        allowDeselect={false}
+      />
+    </Filters>
+  );
+}

@@ -1,0 +1,146 @@
+import { Button } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState, type ReactNode } from "react";
+import { listQuery } from "../calls/lists.ts";
+import { useCategoryNames } from "../categories/category-select.tsx";
+import { Waiting } from "../frame/waiting.tsx";
+import { ExportDialog } from "../importing/export-dialog.tsx";
+import { StockCell } from "../inventory/stock-cell.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { EmptyState } from "../parts/empty-state.tsx";
+import { ErrorPanel } from "../parts/error-panel.tsx";
+import { PageHeader } from "../parts/page-header.tsx";
+import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
+import { RowsTable, type Column } from "../parts/rows-table.tsx";
+import { texts } from "../texts/texts.ts";
+import { AnimalFilterBar, type FilterChange } from "./animal-filters.tsx";
+import { NewAnimalForm } from "./animal-form.tsx";
+import { AnimalPanel } from "./animal-panel.tsx";
+import { DeleteAnimalDialog } from "./delete-animal-dialog.tsx";
+import type { Pet } from "./queries.ts";
+import { animalSearch, filtersOf } from "./search.ts";
+import { StatusBadge } from "./status-badge.tsx";
+
+const route = getRouteApi("/dashboard/animals");
+const words = texts.store.animals;
+
+/** `/dashboard/animals`: the catalogue, filtered by the address. */
+export function AnimalsPage(): ReactNode {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const goTo = useNavigateToOrders();
+  const filters = filtersOf(search);
+  const list = useInfiniteQuery(listQuery("/pets", filters));
+  const categoryNames = useCategoryNames();
+  const [deleting, setDeleting] = useState<Pet>();
+  const show = (dialog: Record<string, unknown>) => void navigate({ search: animalSearch({ ...filters, ...dialog }), resetScroll: false });
+  const filter = (change: FilterChange) => void navigate({ search: animalSearch({ ...filters, ...change }), replace: true });
+  const isFiltered = (filters.q ?? filters.status ?? filters.categoryId) !== undefined;
+  const isEmpty = list.data?.length === 0;
+
+  const actionsOf = (pet: Pet): RowAction[] => [
+    { label: words.edit, run: () => show({ animal: pet.id }) },
+    { label: words.order, run: () => goTo({ order: pet.id }) },
+    { label: words.orders, run: () => goTo({ petId: pet.id }) },
+    { label: words.delete, run: () => setDeleting(pet), isDangerous: true },
+  ];
+  return (
+    <>
+      <PageHeader title={words.page} lead={words.lead}>
+        <Button variant="default" renderRoot={(props) => <Link to="/dashboard/import" {...props} />}>
+          {words.import}
+        </Button>
+        <Button variant="default" onClick={() => show({ export: true })}>
+          {words.export}
+        </Button>
+        <Button onClick={() => show({ new: true })}>{words.new}</Button>
+      </PageHeader>
+      {(isFiltered || !isEmpty) && <AnimalFilterBar filters={filters} onChange={filter} />}
+      {list.isPending && <Waiting lines={8} />}
+      {!list.data && <ErrorPanel error={list.error} onRetry={() => void list.refetch()} />}
+      {isEmpty && (isFiltered ? <NothingMatches /> : <NoAnimals onNew={() => show({ new: true })} />)}
+      {list.data && !isEmpty && (
+        <RowsTable
+          key={JSON.stringify(filters)}
+          label={words.table}
+          columns={columnsOf(categoryNames, filters, actionsOf)}
+          rows={list.data}
+          keyOf={({ id }) => id}
+          further={list}
+        />
+      )}
+      {search.new && (
+        <Dialog title={words.new} onClose={() => show({})}>
+          <NewAnimalForm categoryId={filters.categoryId} onClose={() => show({})} />
+        </Dialog>
+      )}
+      {search.export && <ExportDialog filters={filters} onClose={() => show({})} />}
+      {search.animal && <AnimalPanel key={search.animal} petId={search.animal} onDelete={setDeleting} onClose={() => show({})} />}
+      {deleting && (
+        <DeleteAnimalDialog
+          pet={deleting}
+          onDone={() => {
+            setDeleting(undefined);
+            show({});
+          }}
+          onClose={() => setDeleting(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+function useNavigateToOrders(): (search: { order?: number; petId?: number }) => void {
+  const navigate = route.useNavigate();
+  return (search) => void navigate({ to: "/dashboard/orders", search });
+}
+
+function columnsOf(
+  categoryNames: ReadonlyMap<number, string>,
+  filters: ReturnType<typeof filtersOf>,
+  actionsOf: (pet: Pet) => RowAction[],
+): Column<Pet>[] {
+  return [
+    {
+      id: "name",
+      header: words.name,
+      cell: ({ id, name }) => (
+        <Link to="/dashboard/animals" search={{ ...filters, animal: id }} resetScroll={false} preload={false}>
+          {name}
+        </Link>
+      ),
+    },
+    {
+      id: "category",
+      header: words.category,
+      width: "20%",
+      cell: ({ categoryId }) => categoryNames.get(categoryId) ?? texts.store.categories.category(categoryId),
+    },
+    { id: "stock", header: words.stock, width: "240px", cell: (pet) => <StockCell petId={pet.id} name={pet.name} /> },
+    { id: "status", header: words.status, width: "125px", cell: ({ status }) => <StatusBadge status={status} /> },
+    { id: "id", header: words.id, width: "95px", isNumeric: true, cell: ({ id }) => id },
+    {
+      id: "actions",
+      header: texts.dashboard.actions,
+      width: "64px",
+      isActions: true,
+      cell: (pet) => <RowMenu of={pet.name} actions={actionsOf(pet)} />,
+    },
+  ];
+}
+
+function NothingMatches(): ReactNode {
+  return <EmptyState title={texts.store.nothingMatches} text={texts.store.nothingMatchesText} />;
+}
+
+function NoAnimals({ onNew }: { onNew: () => void }): ReactNode {
+  return (
+    <EmptyState title={words.emptyTitle} text={words.emptyText}>
+      <Button renderRoot={(props) => <Link to="/dashboard/import" {...props} />}>{texts.importing.action}</Button>
+      <Button variant="default" onClick={onNew}>
+        {words.new}
+      </Button>
+    </EmptyState>
+  );
+}

@@ -1,0 +1,33 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
+import { notify } from "../parts/notices.ts";
+import { texts } from "../texts/texts.ts";
+import { noteDeletedAnimal } from "./notes.ts";
+import { deleteAnimal, type Pet } from "./queries.ts";
+
+const words = texts.store.animals;
+
+/** Asks before an animal is deleted. One with an open order is kept, and the dialog says why. */
+export function DeleteAnimalDialog({ pet, onDone, onClose }: { pet: Pet; onDone: () => void; onClose: () => void }): ReactNode {
+  const client = useQueryClient();
+  return (
+    <ConfirmDialog
+      title={words.deleteTitle(pet.name)}
+      action={words.delete}
+      onConfirm={() => deleteAnimal(pet.id)}
+      onDone={() => {
+        notify(words.deleted(pet.name));
+        noteDeletedAnimal(client, pet.id);
+        onDone();
+      }}
+      onClose={onClose}
+    >
+      <p>{words.deleteText}</p>
+      <Link to="/dashboard/orders" search={{ petId: pet.id }}>
+        {words.orders}
+      </Link>
+    </ConfirmDialog>
+  );
+}

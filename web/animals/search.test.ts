@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { animalSearch, filtersOf, sortOf } from "./search.ts";
+
+test("an address gives the filters that it holds, and a number is a name too", () => {
+  const search = { q: 12, status: "sold", categoryId: 3, sort: "-name", animal: 7 };
+  assert.partialDeepStrictEqual(animalSearch(search), { q: "12", status: "sold", categoryId: 3, sort: "-name", animal: 7 });
+});
+
+test("what an address holds beside that is left out, whatever it is", () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom("q", "status", "categoryId", "sort", "animal", "new", "x"), fc.anything()), (search) => {
+      const { q, status, categoryId, sort, animal, ...more } = animalSearch(search);
+      assert.ok(q === undefined || (typeof q === "string" && q !== "" && q.length <= 200));
+      assert.ok([undefined, "available", "pending", "sold"].includes(status));
+      for (const id of [categoryId, animal]) assert.ok(id === undefined || (Number.isSafeInteger(id) && id > 0));
+      assert.ok([undefined, "id", "-id", "name", "-name"].includes(sort));
+      assert.deepEqual(Object.keys(more), ["new", "export"]);
+    }),
+  );
+});
+
+test("beside a name the service is only asked for an order of names", () => {
+  assert.deepEqual(filtersOf({ q: "Re", sort: "-id" }), { q: "Re" });
+  assert.deepEqual(filtersOf({ q: "Re", sort: "-name", animal: 1 }), { q: "Re", sort: "-name" });
+  assert.deepEqual(filtersOf({ sort: "-id" }), { sort: "-id" });
+  assert.deepEqual([sortOf({ q: "Re" }), sortOf({})], ["name", "id"]);
+});

@@ -1,0 +1,30 @@
+import { choiceIn, idIn, present, textIn } from "../parts/search-values.ts";
+import { petStatuses, type PetStatus } from "./status.ts";
+
+export const petSorts = ["id", "-id", "name", "-name"] as const;
+export type PetSort = (typeof petSorts)[number];
+export type AnimalFilters = { q?: string; status?: PetStatus; categoryId?: number; sort?: PetSort };
+/** What the address of the animals holds: the filters, and which dialog is open. */
+export type AnimalSearch = AnimalFilters & { animal?: number; new?: true; export?: true };
+
+export function animalSearch(search: Record<string, unknown>): AnimalSearch {
+  return {
+    q: textIn(search["q"]),
+    status: choiceIn(petStatuses, search["status"]),
+    categoryId: idIn(search["categoryId"]),
+    sort: choiceIn(petSorts, search["sort"]),
+    animal: idIn(search["animal"]),
+    new: search["new"] === true ? (true as const) : undefined,
+    export: search["export"] === true ? (true as const) : undefined,
+  };
+}
+
+/** The filters of an address, as the service takes them: beside `q` there is only the order of names. */
+export function filtersOf({ q, status, categoryId, sort }: AnimalSearch): AnimalFilters {
+  return present({ q, status, categoryId, sort: q !== undefined && (sort === "id" || sort === "-id") ? undefined : sort });
+}
+
+/** The order in which filters show the animals. */
+export function sortOf({ q, sort }: AnimalFilters): PetSort {
+  return sort ?? (q === undefined ? "id" : "name");
+}

@@ -1,0 +1,72 @@
+import { callsBelow, send } from "./send.ts";
+
+export type Role = "owner" | "member";
+/** Times here and below are RFC 3339 in UTC. */
+export type Member = {
+  id: number;
+  /** Null for the owner of a first start, until one is given. */
+  email: string | null;
+  role: Role;
+  hasPassword: boolean;
+  createdAt: string;
+  signedInAt: string | null;
+};
+export type Standing = { member: Member; account: { id: number; name: string; plan: "free" | "pro" | "business" | "enterprise" } };
+export type Invited = { member: Member; link: string; expiresAt: string };
+export type Session = { id: number; current: boolean; address: string; userAgent: string; createdAt: string; seenAt: string };
+export type Key = {
+  id: number;
+  prefix: string;
+  publishable: boolean;
+  scopes: string[];
+  createdAt: string;
+  expiresAt: string | null;
+  lastUsedAt: string | null;
+  strikes: number;
+  strikesRemaining: number;
+  bannedUntil: string | null;
+};
+export type MadeKey = { id: number; key: string; scopes: string[] };
+export type RotatedKey = MadeKey & { previous: { id: number; expiresAt: string } };
+
+/** What people call about themselves and their account's access (docs/dashboard-api.md): what is sent, and what comes back. */
+type Calls = {
+  "POST /sign-in": { body: { email: string; password: string; accountId?: number }; answer: Standing };
+  "POST /sign-in/link": { body: { token: string }; answer: Standing };
+  "POST /sign-out": { body: undefined; answer: undefined };
+  "GET /session": { body: undefined; answer: Standing };
+  "PUT /password": { body: { password: string; currentPassword?: string; email?: string }; answer: Standing };
+  "GET /sessions": { body: undefined; answer: Session[] };
+  "DELETE /sessions": { body: undefined; answer: undefined };
+  "DELETE /sessions/{id}": { body: undefined; answer: undefined };
+  "GET /members": { body: undefined; answer: Member[] };
+  "POST /members": { body: { email: string; role?: Role }; answer: Invited };
+  "POST /members/{id}/reset": { body: undefined; answer: Invited };
+  "PATCH /members/{id}": { body: { role: Role }; answer: Member };
+  "DELETE /members/{id}": { body: undefined; answer: undefined };
+  "GET /keys": { body: undefined; answer: Key[] };
+  "POST /keys": { body: { scopes?: string[]; expires?: string; publishable?: boolean }; answer: MadeKey };
+  "POST /keys/{id}/rotate": { body: { overlapHours?: number }; answer: RotatedKey };
+  "DELETE /keys/{id}": { body: undefined; answer: undefined };
+};
+
+type More<Call extends keyof Calls> = { signal?: AbortSignal } & (Call extends `${string}{id}${string}` ? { id: number } : object) &
+  (Calls[Call]["body"] extends undefined ? object : { body: Calls[Call]["body"] });
+
+/** Makes one of people's own calls. @throws Refusal */
+export async function ask<Call extends keyof Calls>(
+  call: Call,
+  ...[more]: object extends More<Call> ? [More<Call>?] : [More<Call>]
+): Promise<Calls[Call]["answer"]> {
+  const { id, body, signal } = (more ?? {}) as { id?: number; body?: unknown; signal?: AbortSignal };
+  const [method = "", path = ""] = call.split(" ");
+  const init: RequestInit = { method, headers: { accept: "application/json" } };
+  if (signal) init.signal = signal;
+  if (body !== undefined) {
+    init.headers = { accept: "application/json", "content-type": "application/json" };
+    init.body = JSON.stringify(body);
+  }
+  const response = await send(new Request(callsBelow + path.replace("{id}", String(id)), init));
+  const answer: unknown = response.status === 204 ? undefined : await response.json();
+  return answer as Calls[Call]["answer"];
+}

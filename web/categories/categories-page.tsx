@@ -1,0 +1,106 @@
+import { Button } from "@mantine/core";
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState, type ReactNode } from "react";
+import { listQuery } from "../calls/lists.ts";
+import { changeRows } from "../calls/rows.ts";
+import { Waiting } from "../frame/waiting.tsx";
+import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
+import { EmptyState } from "../parts/empty-state.tsx";
+import { ErrorPanel } from "../parts/error-panel.tsx";
+import { notify } from "../parts/notices.ts";
+import { PageHeader } from "../parts/page-header.tsx";
+import { RowMenu } from "../parts/row-menu.tsx";
+import { RowsTable, type Column } from "../parts/rows-table.tsx";
+import { texts } from "../texts/texts.ts";
+import { EditCategoryDialog, NewCategoryDialog } from "./category-form.tsx";
+import { allCategoriesQuery, deleteCategory, type Category } from "./queries.ts";
+
+const route = getRouteApi("/dashboard/categories");
+const words = texts.store.categories;
+
+/** `/dashboard/categories` */
+export function CategoriesPage(): ReactNode {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const list = useInfiniteQuery(listQuery("/categories", {}));
+  const [deleting, setDeleting] = useState<Category>();
+  const open = (category?: number) => void navigate({ search: category === undefined ? { new: true } : { category }, resetScroll: false });
+  const close = () => void navigate({ search: {}, resetScroll: false });
+
+  return (
+    <>
+      <PageHeader title={words.page} lead={words.lead}>
+        <Button onClick={() => open()}>{words.new}</Button>
+      </PageHeader>
+      {list.isPending && <Waiting lines={6} />}
+      {!list.data && <ErrorPanel error={list.error} onRetry={() => void list.refetch()} />}
+      {list.data?.length === 0 && (
+        <EmptyState title={words.emptyTitle} text={words.emptyText}>
+          <Button onClick={() => open()}>{words.new}</Button>
+        </EmptyState>
+      )}
+      {list.data && list.data.length > 0 && (
+        <RowsTable label={words.table} columns={columnsOf(open, setDeleting)} rows={list.data} keyOf={({ id }) => id} further={list} />
+      )}
+      {search.new && <NewCategoryDialog onClose={close} />}
+      {search.category && <EditCategoryDialog categoryId={search.category} onClose={close} />}
+      {deleting && <DeleteDialog category={deleting} onClose={() => setDeleting(undefined)} />}
+    </>
+  );
+}
+
+function columnsOf(open: (id: number) => void, askToDelete: (category: Category) => void): Column<Category>[] {
+  return [
+    {
+      id: "name",
+      header: words.name,
+      cell: ({ id, name }) => (
+        <Link to="/dashboard/animals" search={{ categoryId: id }}>
+          {name}
+        </Link>
+      ),
+    },
+    { id: "description", header: words.description, cell: ({ description }) => description ?? "–" },
+    { id: "id", header: words.id, width: "90px", isNumeric: true, cell: ({ id }) => id },
+    {
+      id: "actions",
+      header: texts.dashboard.actions,
+      width: "64px",
+      isActions: true,
+      cell: (category) => (
+        <RowMenu
+          of={category.name}
+          actions={[
+            { label: words.edit, run: () => open(category.id) },
+            { label: words.delete, run: () => askToDelete(category), isDangerous: true },
+          ]}
+        />
+      ),
+    },
+  ];
+}
+
+function DeleteDialog({ category, onClose }: { category: Category; onClose: () => void }): ReactNode {
+  const client = useQueryClient();
+  const { id, name } = category;
+  return (
+    <ConfirmDialog
+      title={words.deleteTitle(name)}
+      action={words.delete}
+      onConfirm={() => deleteCategory(id)}
+      onDone={() => {
+        notify(words.deleted(name));
+        changeRows(client, "/categories", (row) => (row.id === id ? undefined : row));
+        void client.invalidateQueries({ queryKey: allCategoriesQuery.queryKey });
+        onClose();
+      }}
+      onClose={onClose}
+    >
+      <p>{words.deleteText}</p>
+      <Link to="/dashboard/animals" search={{ categoryId: id }}>
+        {words.showAnimals}
+      </Link>
+    </ConfirmDialog>
+  );
+}

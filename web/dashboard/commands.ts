@@ -1,0 +1,27 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useMemo } from "react";
+import type { Command } from "../frame/palette.tsx";
+import { texts } from "../texts/texts.ts";
+import { dashboardActions, dashboardPages } from "./pages.ts";
+import { sessionQuery, signOut } from "./session.ts";
+
+/** The dashboard's pages and what can be begun there, for the command palette; without a session only the pages, which lead to signing in. */
+export function useDashboardCommands(): Command[] {
+  const client = useQueryClient();
+  const { data: session } = useQuery({ ...sessionQuery, enabled: false });
+  const navigate = useNavigate();
+  return useMemo(() => {
+    const command = (id: string, label: string, words: string[], run: () => void): Command => {
+      return { id, group: texts.dashboard.page, label, hint: null, texts: [label, ...words], run };
+    };
+    const pages = dashboardPages.map(({ to, label, words }) => command(to, label, words, () => void navigate({ to })));
+    if (!session) return pages;
+    const isOwner = session.member.role === "owner";
+    const actions = dashboardActions
+      .filter(({ isOwners }) => isOwner || !isOwners)
+      // which search belongs to which page is known where both are written
+      .map(({ to, search, label, words }) => command(label, label, words, () => void navigate({ to, search: search as never })));
+    return [...pages, ...actions, command("sign-out", texts.dashboard.signOut, [], () => void signOut(client))];
+  }, [client, session, navigate]);
+}

@@ -1,0 +1,40 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Outlet, useRouter } from "@tanstack/react-router";
+import { useEffect, type ReactNode } from "react";
+import { onSignedOut } from "../calls/send.ts";
+import { FailurePage } from "../frame/message-page.tsx";
+import { WithSidebar } from "../frame/sidebar.tsx";
+import { Waiting } from "../frame/waiting.tsx";
+import { texts } from "../texts/texts.ts";
+import { Navigation } from "./navigation.tsx";
+import { SessionContext, sessionEnded, sessionQuery } from "./session.ts";
+
+/** What all pages of the dashboard share: who is signed in, and the navigation. Without a session, or a password, it leads to signing in. */
+export function DashboardFrame(): ReactNode {
+  const client = useQueryClient();
+  const { data: session, isError, error, refetch } = useQuery(sessionQuery);
+  useEffect(() => onSignedOut(() => sessionEnded(client)), [client]);
+
+  if (session === null || session?.member.hasPassword === false) return <ToSignIn />;
+  if (!session && isError) return <FailurePage text={error.message} onRetry={() => void refetch()} />;
+  return (
+    <WithSidebar label={texts.dashboard.menu} navigation={session ? <Navigation session={session} /> : <Waiting lines={9} />}>
+      {session ? (
+        <SessionContext value={session}>
+          <Outlet />
+        </SessionContext>
+      ) : (
+        <Waiting lines={6} />
+      )}
+    </WithSidebar>
+  );
+}
+
+/** Leads to signing in, from where it leads back to the page that was open. */
+function ToSignIn(): ReactNode {
+  const router = useRouter();
+  useEffect(() => {
+    void router.navigate({ to: "/sign-in", search: { to: router.state.location.href }, replace: true });
+  }, [router]);
+  return null;
+}

@@ -1,0 +1,60 @@
+import { Badge, Button } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { Standing } from "../calls/people.ts";
+import { notify } from "../parts/notices.ts";
+import { texts } from "../texts/texts.ts";
+import styles from "./navigation.module.css";
+import { dashboardPages, type DashboardPage } from "./pages.ts";
+import { signOut } from "./session.ts";
+
+/** The dashboard's pages by group, between whose shop it is and who is signed in. */
+export function Navigation({ session: { account, member } }: { session: Standing }): ReactNode {
+  const groups = Map.groupBy(dashboardPages, ({ group }) => group);
+  return (
+    <nav className={styles.navigation} aria-label={texts.dashboard.navigation}>
+      <div className={styles.account}>
+        <span className={styles.name}>{account.name}</span>
+        <Badge variant="light" size="sm">
+          {texts.dashboard.plans[account.plan]}
+        </Badge>
+      </div>
+      {[...groups].map(([group, pages]) => (
+        <PageLinks key={group} title={texts.dashboard.groups[group]} pages={pages} />
+      ))}
+      <Person member={member} />
+    </nav>
+  );
+}
+
+function PageLinks({ title, pages }: { title: string; pages: DashboardPage[] }): ReactNode {
+  return (
+    <>
+      <h2 className={styles.group}>{title}</h2>
+      <ul className={styles.list} aria-label={title}>
+        {pages.map(({ to, label }) => (
+          <li key={to}>
+            <Link to={to} className={styles.link}>
+              {label}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Person({ member }: Pick<Standing, "member">): ReactNode {
+  const client = useQueryClient();
+  return (
+    <div className={styles.person}>
+      <span className={styles.label}>{texts.dashboard.signedInAs}</span>
+      <span className={styles.email}>{member.email}</span>
+      <span className={styles.label}>{texts.dashboard[member.role]}</span>
+      <Button mt="xs" size="xs" variant="default" onClick={() => void signOut(client).catch((error: Error) => notify(error.message))}>
+        {texts.dashboard.signOut}
+      </Button>
+    </div>
+  );
+}

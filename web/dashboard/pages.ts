@@ -1,0 +1,35 @@
+import type { LinkProps } from "@tanstack/react-router";
+import { texts } from "../texts/texts.ts";
+
+type Target = NonNullable<LinkProps["to"]>;
+/** A page of the navigation and of the palette; `words` are what else it is found by. */
+export type DashboardPage = { to: Target; group: keyof typeof texts.dashboard.groups; label: string; words: string[] };
+/** Something that the palette begins: a page with the search that opens its form. */
+export type DashboardAction = { to: Target; search: Record<string, unknown>; label: string; words: string[]; isOwners?: boolean };
+
+/** In the order of the navigation. */
+export const dashboardPages: readonly DashboardPage[] = [
+  { to: "/dashboard/animals", group: "store", label: texts.store.animals.page, words: texts.store.animals.words },
+  { to: "/dashboard/categories", group: "store", label: texts.store.categories.page, words: texts.store.categories.words },
+  { to: "/dashboard/orders", group: "store", label: texts.store.orders.page, words: texts.store.orders.words },
+  { to: "/dashboard/inventory", group: "store", label: texts.store.inventory.page, words: texts.store.inventory.words },
+  { to: "/dashboard/import", group: "store", label: texts.importing.page, words: texts.importing.words },
+  { to: "/dashboard/usage", group: "access", label: texts.usage.page, words: ["limits", "requests", "bans", "charts"] },
+  { to: "/dashboard/keys", group: "access", label: texts.keys.page, words: ["secrets", "scopes", "rotate", "revoke"] },
+  { to: "/dashboard/account", group: "access", label: texts.account.page, words: ["members", "password", "sessions", "plan"] },
+];
+
+export const dashboardActions: readonly DashboardAction[] = [
+  { to: "/dashboard/keys", search: { create: true }, label: texts.keys.create, words: ["secret"], isOwners: true },
+  { to: "/dashboard/account", search: { invite: true }, label: texts.account.invite, words: ["member", "person"], isOwners: true },
+
+  { to: "/dashboard/animals", search: { new: true }, label: texts.store.animals.new, words: texts.store.animals.words },
+  { to: "/dashboard/categories", search: { new: true }, label: texts.store.categories.new, words: texts.store.categories.words },
+  { to: "/dashboard/orders", search: { new: true }, label: texts.store.orders.new, words: texts.store.orders.words },
+  { to: "/dashboard/inventory", search: { new: true }, label: texts.store.inventory.new, words: texts.store.inventory.words },
+  { to: "/dashboard/import", search: {}, label: texts.importing.action, words: texts.importing.words },
+  { to: "/dashboard/animals", search: { export: true }, label: texts.importing.export.title, words: ["csv", "download"] },
+];
+
+/** Where `/dashboard` itself leads. */
+export const firstPage: Target = "/dashboard/animals";

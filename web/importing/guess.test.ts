@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { readCsv } from "../../src/importing/csv-file.ts";
+import { parseMapping } from "../../src/importing/mapping-file.ts";
+import { readSource } from "../../src/importing/source.ts";
+import { readColumns, type Column } from "./columns.ts";
+import { guessMapping } from "./guess.ts";
+
+const root = new URL("../../", import.meta.url).pathname;
+const column = (name: string, ...values: string[]): Column => ({ name, values: values.map((value) => ({ value, rows: 1 })) });
+
+test("the guess for the shelter's file takes every row as the mapping that was written by hand does", async () => {
+  const file = `${root}examples/longbeach-sample.csv`;
+  const guessed = guessMapping((await readColumns(readCsv(file))).columns);
+  assert.ok(guessed);
+  parseMapping(JSON.stringify(guessed), "the guess");
+  const byHand = parseMapping(await readFile(`${root}examples/longbeach.mapping.json`, "utf8"), "by hand");
+  const [ours, theirs] = [await readSource(readCsv(file), guessed, file), await readSource(readCsv(file), byHand, file)];
+  assert.deepEqual(ours.rejects, theirs.rejects);
+  assert.deepEqual(
+    ours.rows.map(({ animal }) => animal),
+    theirs.rows.map(({ animal }) => animal),
+  );
+});
+
+test("headers are read by their words, however they are written", () => {
+  for (const header of [
+    ["petId", "petName", "species", "availability"],
+    ["Pet ID", "Pet name", "Species", "Availability"],
+    ["PET_ID", "PET_NAME", "SPECIES", "AVAILABILITY"],
+  ] as const) {
+    const mapping = guessMapping(header.map((name) => column(name, "For sale", "on hold")));
+    const [id = "", name = "", species = "", availability = ""] = header;
+    assert.deepEqual(mapping, {
+      id,
+      name: { columns: [name, id], transforms: ["strip-stars"] },
+      category: { columns: [species] },
+      status: { columns: [availability], values: { "for sale": "available", "on hold": "pending" } },
+    });
+  }
+});
+
+test("a value that no word tells is left open, and a column of too many values is no status", () => {
+  assert.deepEqual(guessMapping([column("id"), column("name"), column("type"), column("status", "sold", "purple")])?.status?.values, {
+    sold: "sold",
+  });
+  assert.equal(guessMapping([column("id"), column("name"), column("type"), { name: "status", values: undefined }])?.status, undefined);
+});
+
+test("a file of which only names are known gets a category that can be changed; one without a header no guess", () => {
+  assert.deepEqual(guessMapping([column("Name")])?.category, { columns: ["Name"], default: "other" });
+  assert.equal(guessMapping([]), undefined);
+  assert.equal(guessMapping([column("")]), undefined);
+});

@@ -1,0 +1,105 @@
+import type { Mapping } from "../../src/importing/mapping.ts";
+import type { Known, LoadState, State } from "../../src/importing/state.ts";
+
+/*
+ * What an import remembers between its runs, in this browser: as the state file of `petstore import`, but of each account's
+ * imports by their name.
+ */
+
+/** Which import of which account. */
+export type ImportName = { account: number; name: string };
+export type Remembered = LoadState & { save: () => Promise<void> };
+
+type Head = { batch: State["batch"]; mapping: Mapping; usedAt: number };
+type Noted = Known & { sourceId: string };
+
+/** The oldest import is forgotten when there are more. */
+const importsMax = 20;
+const heads = "imports";
+const animals = "animals";
+
+/** Opens what is remembered of an import. `save` keeps what was noted since, with the mapping that was used. */
+export async function openRemembered({ account, name }: ImportName, mapping: Mapping): Promise<Remembered> {
+  const db = await openDatabase();
+  const head = await done<Head | undefined>(db.transaction(heads).objectStore(heads).get([account, name]));
+  const noted = await done<Noted[]>(
+    db
+      .transaction(animals)
+      .objectStore(animals)
+      .getAll(rangeOf([account, name])),
+  );
+  const known = new Map<string, Known>(noted.map(({ sourceId, petId, hash }) => [sourceId, { petId, hash }]));
+  let unsaved = new Map<string, Known>();
+  const state: Remembered = {
+    batch: head?.batch ?? null,
+    animals: {
+      get: (sourceId) => known.get(sourceId),
+      set: (sourceId, animal) => {
+        known.set(sourceId, animal);
+        unsaved.set(sourceId, animal);
+      },
+    },
+    async save() {
+      const transaction = db.transaction([heads, animals], "readwrite", { durability: "strict" });
+      for (const [sourceId, { petId, hash }] of unsaved)
+        transaction.objectStore(animals).put({ sourceId, petId, hash }, [account, name, sourceId]);
+      const { batch } = state;
+      transaction.objectStore(heads).put({ batch, mapping, usedAt: Date.now() } satisfies Head, [account, name]);
+      unsaved = new Map();
+      await committed(transaction);
+    },
+  };
+  return state;
+}
+
+/** The mapping of an import's last run; undefined where there was none. */
+export async function lastMapping({ account, name }: ImportName): Promise<Mapping | undefined> {
+  const db = await openDatabase();
+  return (await done<Head | undefined>(db.transaction(heads).objectStore(heads).get([account, name])))?.mapping;
+}
+
+/** Forgets the imports of an account that were not used for the longest time, beyond those that are kept. */
+export async function forgetOldest(account: number): Promise<void> {
+  const db = await openDatabase();
+  const transaction = db.transaction([heads, animals], "readwrite");
+  const store = transaction.objectStore(heads);
+  const [keys, values] = await Promise.all([
+    done<[number, string][]>(store.getAllKeys(rangeOf([account]))),
+    done<Head[]>(store.getAll(rangeOf([account]))),
+  ]);
+  const byAge = keys.map((key, index) => ({ key, usedAt: values[index]?.usedAt ?? 0 })).toSorted((a, b) => b.usedAt - a.usedAt);
+  for (const { key } of byAge.slice(importsMax)) {
+    store.delete(key);
+    transaction.objectStore(animals).delete(rangeOf(key));
+  }
+  await committed(transaction);
+}
+
+/** All keys that begin so: an array sorts after every number and text. */
+function rangeOf(key: (number | string)[]): IDBKeyRange {
+  return IDBKeyRange.bound(key, [...key, []]);
+}
+
+function openDatabase(): Promise<IDBDatabase> {
+  const request = indexedDB.open("petstore-imports", 1);
+  request.addEventListener("upgradeneeded", () => {
+    request.result.createObjectStore(heads);
+    request.result.createObjectStore(animals);
+  });
+  return done(request);
+}
+
+/** What a request gives; of what type that is, who has put it there knows. */
+function done<T>(request: Pick<IDBRequest<unknown>, "result" | "error"> & EventTarget): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.addEventListener("success", () => resolve(request.result as T));
+    request.addEventListener("error", () => reject(request.error ?? new Error("The browser’s storage failed.")));
+  });
+}
+
+function committed(transaction: IDBTransaction): Promise<void> {
+  return new Promise((resolve, reject) => {
+    transaction.addEventListener("complete", () => resolve());
+    transaction.addEventListener("abort", () => reject(transaction.error ?? new Error("The browser’s storage failed.")));
+  });
+}

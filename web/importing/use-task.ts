@@ -1,0 +1,53 @@
+import { useCallback, useEffect, useRef, useState } from "react";
+import { texts } from "../texts/texts.ts";
+import { begin, type Failed, type Results, type Task, type Told } from "./tasks.ts";
+
+/** How far a task is, and what came of it. `waitMs` while the service asks to wait. */
+export type TaskState<Result> = {
+  isRunning: boolean;
+  isStopped: boolean;
+  done: number;
+  /** Undefined until it is known. */
+  total: number | undefined;
+  waitMs: number | undefined;
+  result: Result | undefined;
+  failed: Failed | undefined;
+};
+
+const idle = { isRunning: false, isStopped: false, done: 0, total: undefined, waitMs: undefined, result: undefined, failed: undefined };
+
+/** Runs tasks of one kind, one at a time: the next one, `stop` and leaving the page end it. The last result stays until the next comes. */
+export function useTask<Kind extends Task["kind"]>() {
+  const [state, setState] = useState<TaskState<Results[Kind]>>(idle);
+  const endTask = useRef<() => void>(undefined);
+
+  const end = useCallback(() => {
+    endTask.current?.();
+    endTask.current = undefined;
+  }, []);
+  useEffect(() => end, [end]);
+
+  const start = useCallback(
+    (task: Extract<Task, { kind: Kind }>) => {
+      end();
+      setState(({ result }) => ({ ...idle, isRunning: true, result }));
+      const over = (outcome: Partial<TaskState<Results[Kind]>>) => {
+        end();
+        setState((before) => ({ ...before, isRunning: false, waitMs: undefined, ...outcome }));
+      };
+      const hear = (told: Told) => {
+        if (told.kind === "done") over({ result: told.result as Results[Kind] });
+        else if (told.kind === "failed") over({ failed: told.failed, result: undefined });
+        else if (told.kind === "waiting") setState((before) => ({ ...before, waitMs: told.ms }));
+        else setState((before) => ({ ...before, done: told.done, total: told.total, waitMs: undefined }));
+      };
+      endTask.current = begin(task, hear, texts.importing.workerFailed);
+    },
+    [end],
+  );
+  const stop = useCallback(() => {
+    end();
+    setState((before) => ({ ...before, isRunning: false, isStopped: true, waitMs: undefined }));
+  }, [end]);
+  return { state, start, stop };
+}

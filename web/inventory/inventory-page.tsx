@@ -1,0 +1,127 @@
+import { Button, Select, TextInput } from "@mantine/core";
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState, type ReactNode } from "react";
+import { AnimalLink } from "../animals/animal-link.tsx";
+import { AnimalPicker, chosen } from "../animals/animal-picker.tsx";
+import { useAnimalName, type Pet } from "../animals/queries.ts";
+import { petStatuses, type PetStatus } from "../animals/status.ts";
+import { StatusBadge } from "../animals/status-badge.tsx";
+import { listQuery } from "../calls/lists.ts";
+import { Waiting } from "../frame/waiting.tsx";
+import { CallForm, useCallForm } from "../parts/call-form.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { EmptyState } from "../parts/empty-state.tsx";
+import { ErrorPanel } from "../parts/error-panel.tsx";
+import { Filters } from "../parts/filters.tsx";
+import { notify } from "../parts/notices.ts";
+import { numberIn } from "../parts/number-in.ts";
+import { PageHeader } from "../parts/page-header.tsx";
+import { RowMenu } from "../parts/row-menu.tsx";
+import { RowsTable, type Column } from "../parts/rows-table.tsx";
+import { texts } from "../texts/texts.ts";
+import { noteNewStock, setStock, type InventoryItem } from "./queries.ts";
+import { StockCount, StockMarkBadge } from "./stock-count.tsx";
+import { StopTrackingDialog } from "./stop-tracking-dialog.tsx";
+
+const route = getRouteApi("/dashboard/inventory");
+const words = texts.store.inventory;
+const statusChoices = petStatuses.map((value) => ({ value, label: texts.store.status[value] }));
+
+/** `/dashboard/inventory` */
+export function InventoryPage(): ReactNode {
+  const { status, new: isNew } = route.useSearch();
+  const navigate = route.useNavigate();
+  const list = useInfiniteQuery(listQuery("/store/inventory", status === undefined ? {} : { status }));
+  const [stopping, setStopping] = useState<{ petId: number; name: string }>();
+  const filter = (to: PetStatus | null) => void navigate({ search: to === null ? {} : { status: to }, resetScroll: false });
+  const begin = (on: boolean) =>
+    void navigate({ search: { ...(status && { status }), ...(on && { new: true as const }) }, resetScroll: false });
+
+  return (
+    <>
+      <PageHeader title={words.page} lead={words.lead}>
+        <Button onClick={() => begin(true)}>{words.new}</Button>
+      </PageHeader>
+      {(status !== undefined || (list.data?.length ?? 0) > 0) && (
+        <Filters onClear={status && (() => filter(null))}>
+          <Select
+            label={words.status}
+            placeholder={texts.store.anyStatus}
+            data={statusChoices}
+            value={status ?? null}
+            onChange={(value) => filter(value)}
+            clearable
+          />
+        </Filters>
+      )}
+      {list.isPending && <Waiting lines={6} />}
+      {!list.data && <ErrorPanel error={list.error} onRetry={() => void list.refetch()} />}
+      {list.data?.length === 0 &&
+        (status === undefined ? (
+          <EmptyState title={words.emptyTitle} text={words.emptyText}>
+            <Button onClick={() => begin(true)}>{words.new}</Button>
+          </EmptyState>
+        ) : (
+          <EmptyState title={texts.store.nothingMatches} text={texts.store.nothingMatchesText} />
+        ))}
+      {list.data && list.data.length > 0 && (
+        <RowsTable label={words.table} columns={columnsOf(setStopping)} rows={list.data} keyOf={({ petId }) => petId} further={list} />
+      )}
+      {isNew && <TrackDialog onClose={() => begin(false)} />}
+      {stopping && <StopTrackingDialog {...stopping} onClose={() => setStopping(undefined)} />}
+    </>
+  );
+}
+
+type AskToStop = (animal: { petId: number; name: string }) => void;
+
+function columnsOf(askToStop: AskToStop): Column<InventoryItem>[] {
+  return [
+    { id: "animal", header: words.animal, cell: ({ petId }) => <AnimalLink petId={petId} /> },
+    { id: "units", header: words.units, width: "250px", cell: (item) => <Units item={item} /> },
+    { id: "mark", header: words.mark, width: "130px", cell: ({ quantity }) => <StockMarkBadge quantity={quantity} /> },
+    { id: "status", header: words.status, width: "130px", cell: ({ status }) => <StatusBadge status={status} /> },
+    {
+      id: "actions",
+      header: texts.dashboard.actions,
+      width: "64px",
+      isActions: true,
+      cell: ({ petId }) => <ItemMenu petId={petId} askToStop={askToStop} />,
+    },
+  ];
+}
+
+function Units({ item }: { item: InventoryItem }): ReactNode {
+  return (
+    <div>
+      <StockCount item={item} name={useAnimalName(item.petId)} />
+    </div>
+  );
+}
+
+function ItemMenu({ petId, askToStop }: { petId: number; askToStop: AskToStop }): ReactNode {
+  const name = useAnimalName(petId);
+  return <RowMenu of={name} actions={[{ label: words.stop, run: () => askToStop({ petId, name }), isDangerous: true }]} />;
+}
+
+function TrackDialog({ onClose }: { onClose: () => void }): ReactNode {
+  const client = useQueryClient();
+  const form = useCallForm({
+    initial: { animal: null as Pet | null, quantity: "1" },
+    send: ({ animal, quantity }) => setStock(chosen(animal).id, numberIn(quantity)),
+    onDone: (item, { animal }) => {
+      notify(words.began(animal?.name ?? ""));
+      noteNewStock(client, item);
+      onClose();
+    },
+  });
+  return (
+    <Dialog title={words.new} onClose={onClose}>
+      <CallForm form={form} submit={words.begin} onCancel={onClose}>
+        <AnimalPicker {...form.choice("animal")} />
+        <TextInput mt="sm" label={words.firstCount} inputMode="numeric" w={140} {...form.text("quantity")} />
+      </CallForm>
+    </Dialog>
+  );
+}

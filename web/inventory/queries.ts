@@ -1,0 +1,66 @@
+import { queryOptions, type QueryClient } from "@tanstack/react-query";
+import { batched } from "../calls/batched.ts";
+import { dashboardKey } from "../calls/lists.ts";
+import { changeRows, rereadList } from "../calls/rows.ts";
+import { answerOf, readPage, store, type Schemas } from "../calls/store.ts";
+
+export type InventoryItem = Schemas["InventoryItem"];
+
+const readStock = batched(
+  async (petId) => (await readPage("/store/inventory", { limit: petId.length, petId })).rows,
+  ({ petId }) => petId,
+);
+
+/** An animal's entry; null where it is not tracked. */
+export function stockQuery(petId: number) {
+  return queryOptions({
+    queryKey: [dashboardKey, "/store/inventory", "one", petId],
+    staleTime: 10_000,
+    queryFn: ({ signal }): Promise<InventoryItem | null> => readStock(petId, signal),
+  });
+}
+
+/** Adds units, or takes them away: two people can do so at once. */
+export function adjustStock(petId: number, delta: number): Promise<InventoryItem> {
+  return answerOf<InventoryItem>(
+    store.POST("/store/inventory/{petId}/adjustments", {
+      params: { path: { petId }, header: { "Idempotency-Key": crypto.randomUUID() } },
+      body: { delta },
+    }),
+  );
+}
+
+/** Replaces the count, and begins tracking where there was none. */
+export function setStock(petId: number, quantity: number): Promise<InventoryItem> {
+  return answerOf<InventoryItem>(store.PUT("/store/inventory/{petId}", { params: { path: { petId } }, body: { quantity } }));
+}
+
+export function stopTracking(petId: number): Promise<unknown> {
+  return answerOf(store.DELETE("/store/inventory/{petId}", { params: { path: { petId } } }));
+}
+
+/** Shows an entry as it now stands wherever it is shown: the animal's status follows it. */
+export function noteStock(client: QueryClient, item: InventoryItem): void {
+  const { petId, status } = item;
+  client.setQueryData(stockQuery(petId).queryKey, item);
+  changeRows(client, "/store/inventory", (row) => (row.petId === petId ? item : row));
+  changeRows(client, "/pets", (row) => (row.id === petId && row.status !== status ? { ...row, status } : row));
+}
+
+/** As `noteStock`, for an entry that was not there before. */
+export function noteNewStock(client: QueryClient, item: InventoryItem): void {
+  noteStock(client, item);
+  void rereadList(client, "/store/inventory");
+}
+
+/** Shows that an animal is not tracked any more. */
+export function noteStopped(client: QueryClient, petId: number): void {
+  client.setQueryData(stockQuery(petId).queryKey, null);
+  changeRows(client, "/store/inventory", (row) => (row.petId === petId ? undefined : row));
+}
+
+/** Whatever stock an order may have changed is read anew. */
+export function forgetStock(client: QueryClient): void {
+  client.removeQueries({ queryKey: [dashboardKey, "/store/inventory"], type: "inactive" });
+  void client.invalidateQueries({ queryKey: [dashboardKey, "/store/inventory"] });
+}

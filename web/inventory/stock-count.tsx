@@ -1,0 +1,96 @@
+import { ActionIcon, Button, TextInput } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactNode, type SubmitEvent } from "react";
+import { Refusal } from "../calls/refusal.ts";
+import { notify } from "../parts/notices.ts";
+import { numberIn } from "../parts/number-in.ts";
+import { formatNumber, texts } from "../texts/texts.ts";
+import { adjustStock, noteStock, setStock, type InventoryItem } from "./queries.ts";
+import { stockMark } from "./stock-mark.ts";
+import styles from "./stock-count.module.css";
+
+const words = texts.store.inventory;
+type Change = { delta: number } | { quantity: number; before: number };
+
+/** The count of an animal, changed in place: one more, one less, or another number. Changes of one animal are sent one after the other. */
+export function StockCount({ item, name }: { item: InventoryItem; name: string }): ReactNode {
+  const { petId, quantity } = item;
+  const client = useQueryClient();
+  // what is typed counts for the count that it was typed upon
+  const [typed, setTyped] = useState({ upon: quantity, text: String(quantity) });
+  const text = typed.upon === quantity ? typed.text : String(quantity);
+  const { mutate, error, isPending } = useMutation({
+    scope: { id: `stock-${petId}` },
+    mutationFn: (change: Change) => ("delta" in change ? adjustStock(petId, change.delta) : setStock(petId, change.quantity)),
+    onSuccess: (changed, change) => {
+      noteStock(client, changed);
+      setTyped({ upon: changed.quantity, text: String(changed.quantity) });
+      if ("before" in change) tellWithUndo(changed, changed.quantity - change.before);
+    },
+  });
+
+  /** Takes a new count back by the difference, so that what others have changed since stays. */
+  function tellWithUndo(changed: InventoryItem, difference: number): void {
+    const undo = async () => noteStock(client, await adjustStock(petId, -difference));
+    notify(words.counted(name, formatNumber(changed.quantity)), difference === 0 ? {} : { undo });
+  }
+  function onSubmit(event: SubmitEvent): void {
+    event.preventDefault();
+    mutate({ quantity: numberIn(text), before: quantity });
+  }
+  const isChanged = text.trim() !== String(quantity);
+  return (
+    <>
+      <form className={styles.count} onSubmit={onSubmit} noValidate>
+        <ActionIcon
+          className={styles.step}
+          variant="default"
+          size="lg"
+          aria-label={words.less(name)}
+          disabled={quantity === 0}
+          onClick={() => mutate({ delta: -1 })}
+        >
+          −
+        </ActionIcon>
+        <TextInput
+          className={styles.input}
+          classNames={{ input: styles.field }}
+          inputMode="numeric"
+          aria-label={words.countOf(name)}
+          value={text}
+          onChange={({ currentTarget }) => setTyped({ upon: quantity, text: currentTarget.value })}
+        />
+        <ActionIcon className={styles.step} variant="default" size="lg" aria-label={words.more(name)} onClick={() => mutate({ delta: 1 })}>
+          +
+        </ActionIcon>
+        {isChanged && (
+          <Button type="submit" loading={isPending} aria-label={words.setCount(name)}>
+            {words.set}
+          </Button>
+        )}
+      </form>
+      {error && (
+        <p className={styles.error} role="alert">
+          {wordsOf(error)}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** A count's mark, in words beside its colour. */
+export function StockMarkBadge({ quantity }: { quantity: number }): ReactNode {
+  const mark = stockMark(quantity);
+  return (
+    <span className={styles.mark} data-mark={mark}>
+      {mark !== "enough" && <span aria-hidden>{mark === "none" ? "○" : "◔"}</span>}
+      {words[mark]}
+    </span>
+  );
+}
+
+function wordsOf(error: Error): string {
+  if (!(error instanceof Refusal)) return error.message;
+  const why = error.details.length > 0 ? error.details.map(({ message }) => message).join("; ") : error.message;
+  return error.requestId === undefined ? why : `${why} (${texts.dashboard.requestId} ${error.requestId})`;
+}

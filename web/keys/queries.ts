@@ -1,0 +1,14 @@
+import { queryOptions, useQueryClient } from "@tanstack/react-query";
+import { dashboardKey } from "../calls/lists.ts";
+import { ask } from "../calls/people.ts";
+
+export const keysQuery = queryOptions({
+  queryKey: [dashboardKey, "keys"],
+  queryFn: ({ signal }) => ask("GET /keys", { signal }),
+});
+
+/** Reads the keys anew, after one has been made or ended. */
+export function useKeysChanged(): () => void {
+  const client = useQueryClient();
+  return () => void client.invalidateQueries(keysQuery);
+}

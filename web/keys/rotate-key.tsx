@@ -1,0 +1,44 @@
+import { NumberInput } from "@mantine/core";
+import { useState, type ReactNode } from "react";
+import { ask, type Key, type RotatedKey } from "../calls/people.ts";
+import { CallForm, useCallForm } from "../parts/call-form.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { texts } from "../texts/texts.ts";
+import styles from "./keys.module.css";
+import { MadeKeyView } from "./made-key.tsx";
+
+const overlapHoursMax = 720;
+type Values = { overlapHours: number | string };
+
+/** Puts a new key beside one that ends after an overlap. */
+export function RotateKey({ of, onMade, onClose }: { of: Key; onMade: () => void; onClose: () => void }): ReactNode {
+  const [made, setMade] = useState<RotatedKey>();
+  const form = useCallForm<Values, RotatedKey>({
+    initial: { overlapHours: 24 },
+    send: ({ overlapHours }) => ask("POST /keys/{id}/rotate", { id: of.id, body: { overlapHours: Number(overlapHours) } }),
+    onDone: (key) => {
+      setMade(key);
+      onMade();
+    },
+  });
+  return (
+    <Dialog title={made ? texts.keys.createdTitle : texts.keys.rotateTitle(of.prefix)} size="lg" onClose={onClose}>
+      {made ? (
+        <MadeKeyView made={made} onClose={onClose} />
+      ) : (
+        <CallForm form={form} submit={texts.keys.rotateAction} onCancel={onClose}>
+          <p className={styles.note}>{texts.keys.rotateText}</p>
+          <NumberInput
+            label={texts.keys.overlap}
+            description={texts.keys.overlapHint}
+            min={0}
+            max={overlapHoursMax}
+            allowDecimal={false}
+            data-autofocus
+            {...form.choice("overlapHours")}
+          />
+        </CallForm>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,17 @@
+/** What keys may be allowed, by area (decisions, part 3). */
+export const scopeAreas = [
+  { area: "catalogue", scopes: ["catalogue:read", "catalogue:write"] },
+  { area: "orders", scopes: ["orders:read", "orders:write"] },
+  { area: "inventory", scopes: ["inventory:read", "inventory:write"] },
+  { area: "publishing", scopes: ["publishing:read", "publishing:write"] },
+  { area: "account", scopes: ["account:read"] },
+] as const;
+
+export const allScopes: readonly string[] = scopeAreas.flatMap(({ scopes }) => scopes);
+/** All that a key in the source of a web page may do. */
+export const publishableScopes: readonly string[] = ["catalogue:read", "inventory:read"];
+
+/** Whether a key may do all that its kind may. */
+export function hasAllScopes(scopes: readonly string[], publishable: boolean): boolean {
+  return (publishable ? publishableScopes : allScopes).every((scope) => scopes.includes(scope));
+}

@@ -1,0 +1,109 @@
+import { TextInput } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useRef, type ReactNode } from "react";
+import { AnimalPicker, chosen } from "../animals/animal-picker.tsx";
+import { animalQuery, type Pet } from "../animals/queries.ts";
+import { Refusal } from "../calls/refusal.ts";
+import type { Tagged } from "../calls/store.ts";
+import { Waiting } from "../frame/waiting.tsx";
+import { CallForm, useCallForm, type FormState } from "../parts/call-form.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { ErrorPanel } from "../parts/error-panel.tsx";
+import { notify } from "../parts/notices.ts";
+import { numberIn } from "../parts/number-in.ts";
+import { ReloadIfChanged } from "../parts/reload-if-changed.tsx";
+import { texts } from "../texts/texts.ts";
+import { changeOrder, noteNewOrder, noteOrder, orderQuery, placeOrder, type Order } from "./queries.ts";
+import { fromField, timeZone, toField } from "./ship-date.ts";
+
+const words = texts.store.orders;
+
+/** Places an order, of the animal that was chosen before or of one that is searched here. */
+export function PlaceOrderDialog({ petId, onClose }: { petId: number | undefined; onClose: () => void }): ReactNode {
+  const animal = useQuery({ ...animalQuery(petId ?? 0), enabled: petId !== undefined });
+  const isReady = petId === undefined || !animal.isPending;
+  return (
+    <Dialog title={words.new} onClose={onClose}>
+      {isReady ? <PlaceForm animal={animal.data?.value ?? null} onClose={onClose} /> : <Waiting lines={3} />}
+    </Dialog>
+  );
+}
+
+function PlaceForm({ animal, onClose }: { animal: Pet | null; onClose: () => void }): ReactNode {
+  const client = useQueryClient();
+  // the same values sent again after no answer came make one order; after a refusal they are a new attempt
+  const attempt = useRef({ body: "", key: "" });
+  const form = useCallForm({
+    initial: { animal, quantity: "1", shipDate: "" },
+    send: async (values) => {
+      const shipDate = fromField(values.shipDate);
+      const order = { petId: chosen(values.animal).id, quantity: numberIn(values.quantity), ...(shipDate !== undefined && { shipDate }) };
+      const body = JSON.stringify(order);
+      if (attempt.current.body !== body) attempt.current = { body, key: crypto.randomUUID() };
+      try {
+        return await placeOrder(order, attempt.current.key);
+      } catch (error) {
+        if (error instanceof Refusal && error.status !== 0) attempt.current = { body: "", key: "" };
+        throw error;
+      }
+    },
+    onDone: ({ id }) => {
+      notify(words.placed(id));
+      noteNewOrder(client);
+      onClose();
+    },
+  });
+  return (
+    <CallForm form={form} submit={words.place} onCancel={onClose}>
+      <AnimalPicker {...form.choice("animal")} />
+      <QuantityField {...form.text("quantity")} />
+      <ShipDateField {...form.text("shipDate")} />
+    </CallForm>
+  );
+}
+
+/** Changes an order as it stands now: of a fulfilled one only its ship date. */
+export function EditOrderDialog({ orderId, onClose }: { orderId: number; onClose: () => void }): ReactNode {
+  const { data, error, refetch } = useQuery(orderQuery(orderId));
+  return (
+    <Dialog title={words.editTitle(orderId)} onClose={onClose}>
+      {!data && <ErrorPanel error={error} onRetry={() => void refetch()} />}
+      {data && <EditForm key={data.etag} order={data} onReload={() => void refetch()} onClose={onClose} />}
+      {!data && !error && <Waiting lines={3} />}
+    </Dialog>
+  );
+}
+
+function EditForm({ order, onReload, onClose }: { order: Tagged<Order>; onReload: () => void; onClose: () => void }): ReactNode {
+  const client = useQueryClient();
+  const { quantity, shipDate, complete } = order.value;
+  const form = useCallForm({
+    initial: { quantity: String(quantity), shipDate: toField(shipDate) },
+    send: (values) => {
+      const date = values.shipDate === toField(shipDate) ? {} : { shipDate: fromField(values.shipDate) ?? null };
+      return changeOrder(order, { ...date, ...(!complete && { quantity: numberIn(values.quantity) }) });
+    },
+    onDone: (saved) => {
+      notify(words.saved(saved.id));
+      noteOrder(client, saved);
+      onClose();
+    },
+  });
+  return (
+    <CallForm form={form} submit={words.save} onCancel={onClose}>
+      <ReloadIfChanged error={form.error} onReload={onReload} />
+      {complete ? <p>{words.finalQuantity}</p> : <QuantityField {...form.text("quantity")} />}
+      <ShipDateField {...form.text("shipDate")} />
+    </CallForm>
+  );
+}
+
+type FieldProps = ReturnType<FormState<{ value: string }>["text"]>;
+
+function QuantityField(field: FieldProps): ReactNode {
+  return <TextInput mt="sm" label={words.quantity} inputMode="numeric" w={140} {...field} />;
+}
+
+function ShipDateField(field: FieldProps): ReactNode {
+  return <TextInput mt="sm" type="datetime-local" label={words.shipDate} description={words.inZone(timeZone())} {...field} />;
+}

@@ -1,0 +1,57 @@
+import { queryOptions, type QueryClient } from "@tanstack/react-query";
+import { forgetLookUps } from "../animals/notes.ts";
+import { dashboardKey } from "../calls/lists.ts";
+import { changeRows, rereadList } from "../calls/rows.ts";
+import { answerOf, ifUnchanged, store, taggedAnswerOf, type Schemas, type Tagged } from "../calls/store.ts";
+import { forgetStock } from "../inventory/queries.ts";
+
+/** An order as the service answers it: these three are always there. */
+export type Order = Schemas["Order"] & { id: number; quantity: number; complete: boolean };
+export type OrderChange = { quantity?: number; shipDate?: string | null; complete?: boolean };
+
+/** An order with its version, to be changed. */
+export function orderQuery(orderId: number) {
+  return queryOptions({
+    queryKey: [dashboardKey, "/store/orders", "one", orderId],
+    staleTime: 0,
+    queryFn: ({ signal }) =>
+      taggedAnswerOf<Order>(store.GET("/store/orders/{orderId}", { params: { path: { orderId } }, signal }) as never),
+  });
+}
+
+export function placeOrder(body: { petId: number; quantity: number; shipDate?: string }, idempotencyKey: string): Promise<Order> {
+  return answerOf<Order>(store.POST("/store/orders", { params: { header: { "Idempotency-Key": idempotencyKey } }, body }) as never);
+}
+
+/** Changes what is named of an order; of one that was read before, only if nobody has changed it since. */
+export function changeOrder(order: Order | Tagged<Order>, change: OrderChange): Promise<Order> {
+  const tagged = "etag" in order ? order : undefined;
+  const orderId = (tagged?.value ?? (order as Order)).id;
+  const params = { path: { orderId }, ...(tagged && { header: ifUnchanged(tagged) }) };
+  return answerOf<Order>(store.PATCH("/store/orders/{orderId}", { params, body: change }) as never);
+}
+
+export function deleteOrder(orderId: number): Promise<unknown> {
+  return answerOf(store.DELETE("/store/orders/{orderId}", { params: { path: { orderId } } }));
+}
+
+/** Shows an order as it now stands; stock and status of its animal may have changed with it. */
+export function noteOrder(client: QueryClient, order: Order): void {
+  changeRows(client, "/store/orders", (row) => (row.id === order.id ? order : row));
+  noteTaken(client);
+}
+
+export function noteNewOrder(client: QueryClient): void {
+  void rereadList(client, "/store/orders");
+  noteTaken(client);
+}
+
+export function noteDeletedOrder(client: QueryClient, orderId: number): void {
+  changeRows(client, "/store/orders", (row) => (row.id === orderId ? undefined : row));
+  noteTaken(client);
+}
+
+function noteTaken(client: QueryClient): void {
+  forgetStock(client);
+  forgetLookUps(client);
+}

@@ -1,0 +1,124 @@
+import { Button, Group } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { useEffect, useRef, useState, type ChangeEvent, type ReactNode, type SubmitEvent } from "react";
+import { Refusal } from "../calls/refusal.ts";
+import { texts } from "../texts/texts.ts";
+import { ErrorPanel } from "./error-panel.tsx";
+
+type TextChange = ChangeEvent<HTMLInputElement | HTMLTextAreaElement>;
+type NameOf<Values, Value> = { [Name in keyof Values]: Values[Name] extends Value ? Name : never }[keyof Values] & string;
+
+type TextProps = {
+  name: string;
+  value: string;
+  error: string | undefined;
+  "aria-invalid": boolean;
+  onChange: (event: TextChange) => void;
+};
+
+/** A form whose values are sent by one call; made by `useCallForm`, shown by `CallForm`. */
+export type FormState<Values> = {
+  values: Values;
+  set: <Name extends keyof Values & string>(name: Name, value: Values[Name]) => void;
+  /** For a field that holds text: TextInput, PasswordInput, Textarea, NativeSelect. */
+  text: (name: NameOf<Values, string>) => TextProps;
+  /** For a field that gives its value itself: Select, NumberInput, Checkbox.Group. */
+  choice: <Name extends keyof Values & string>(
+    name: Name,
+  ) => { name: Name; value: Values[Name]; error: string | undefined; onChange: (value: Values[Name]) => void };
+  submit: () => void;
+  sending: boolean;
+  error: Error | null;
+};
+
+type Options<Values, Answer> = {
+  initial: Values;
+  send: (values: Values) => Promise<Answer>;
+  onDone: (answer: Answer, values: Values) => void;
+};
+
+/**
+ * Holds the values of a form and sends them. What the service refuses of a value, as `body.NAME`, stands at the field of that name until
+ * it is changed; whatever has no field stands above the form.
+ */
+export function useCallForm<Values extends object, Answer>({ initial, send, onDone }: Options<Values, Answer>): FormState<Values> {
+  const [values, setValues] = useState(initial);
+  const [changed, setChanged] = useState<ReadonlySet<string>>(new Set());
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: send,
+    onMutate: () => setChanged(new Set()),
+    onSuccess: (answer, sent) => onDone(answer, sent),
+  });
+
+  function set<Name extends keyof Values & string>(name: Name, value: Values[Name]): void {
+    setValues((before) => ({ ...before, [name]: value }));
+    setChanged((before) => new Set(before).add(name));
+  }
+  const errorOf = (name: string) => (changed.has(name) ? undefined : fieldError(error, name));
+
+  return {
+    values,
+    set,
+    text: (name) => ({
+      name,
+      value: values[name] as string,
+      error: errorOf(name),
+      // not every field of Mantine's says so by itself
+      "aria-invalid": errorOf(name) !== undefined,
+      onChange: ({ currentTarget }) => set(name, currentTarget.value as Values[typeof name]),
+    }),
+    choice: (name) => ({ name, value: values[name], error: errorOf(name), onChange: (value) => set(name, value) }),
+    submit: () => mutate(values),
+    sending: isPending,
+    error,
+  };
+}
+
+type Props<Values> = { form: FormState<Values>; submit: string; danger?: boolean; onCancel?: () => void; children: ReactNode };
+
+/** Shows a form with its button, and what was refused of it; the first refused field gets the focus. */
+export function CallForm<Values extends object>({ form, submit, danger = false, onCancel, children }: Props<Values>): ReactNode {
+  const element = useRef<HTMLFormElement>(null);
+  const { error, values } = form;
+  useEffect(() => {
+    if (error) element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+  }, [error]);
+  const elsewhere = error instanceof Refusal ? error.details.filter(({ path }) => !(fieldOf(path) in values)) : [];
+  const isToldAtFields = error instanceof Refusal && error.details.length > 0 && elsewhere.length === 0;
+
+  function onSubmit(event: SubmitEvent): void {
+    event.preventDefault();
+    if (!form.sending) form.submit();
+  }
+  return (
+    <form ref={element} onSubmit={onSubmit} noValidate>
+      {!isToldAtFields && <ErrorPanel error={error} details={elsewhere} />}
+      {children}
+      <Group mt="lg" justify={onCancel ? "flex-end" : "flex-start"} gap="xs">
+        {onCancel && (
+          <Button variant="default" onClick={onCancel}>
+            {texts.dashboard.cancel}
+          </Button>
+        )}
+        <Button type="submit" loading={form.sending} color={danger ? "red" : undefined}>
+          {submit}
+        </Button>
+      </Group>
+    </form>
+  );
+}
+
+/** The field that `body.name`, `body.lines.0` or `body` is about. */
+function fieldOf(path: string): string {
+  return /^body\.([^.[]+)/.exec(path)?.[1] ?? "";
+}
+
+function fieldError(error: Error | null, name: string): string | undefined {
+  if (!(error instanceof Refusal)) return undefined;
+  const told = error.details.filter(({ path }) => fieldOf(path) === name).map(({ message }) => message);
+  return told.length === 0 ? undefined : sentence(told.join("; "));
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
+}

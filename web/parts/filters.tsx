@@ -1,0 +1,48 @@
+import { Button, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { useState, type ReactNode } from "react";
+import { SearchIcon } from "../frame/icons.tsx";
+import { texts } from "../texts/texts.ts";
+import styles from "./filters.module.css";
+
+const typingMs = 250;
+
+/** Filters side by side above a table; `onClear` where there is something to clear. */
+export function Filters({ children, onClear }: { children: ReactNode; onClear: (() => void) | undefined }): ReactNode {
+  return (
+    <search className={styles.filters}>
+      {children}
+      {onClear && (
+        <Button className={styles.clear} variant="subtle" onClick={onClear}>
+          {texts.store.clearFilters}
+        </Button>
+      )}
+    </search>
+  );
+}
+
+type SearchFieldProps = { label: string; placeholder: string; value: string; onChange: (text: string) => void };
+
+/** A text filter that waits until typing pauses. */
+export function SearchField({ label, placeholder, value, onChange }: SearchFieldProps): ReactNode {
+  // what is typed counts for the value that it was typed upon: another value from elsewhere is shown as it is
+  const [typed, setTyped] = useState({ upon: value, text: value });
+  const tell = useDebouncedCallback((text: string) => {
+    setTyped((before) => ({ ...before, upon: text.trim() }));
+    onChange(text.trim());
+  }, typingMs);
+  return (
+    <TextInput
+      className={styles.wide}
+      type="search"
+      label={label}
+      placeholder={placeholder}
+      leftSection={<SearchIcon />}
+      value={typed.upon === value ? typed.text : value}
+      onChange={({ currentTarget }) => {
+        setTyped({ upon: value, text: currentTarget.value });
+        tell(currentTarget.value);
+      }}
+    />
+  );
+}

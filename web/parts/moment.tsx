@@ -1,0 +1,12 @@
+import type { ReactNode } from "react";
+import { formatMoment, formatShortMoment } from "../texts/texts.ts";
+
+/** A moment (RFC 3339) in the reader's time zone; in full where the pointer rests. */
+export function Moment({ at }: { at: string }): ReactNode {
+  const moment = new Date(at);
+  return (
+    <time dateTime={at} title={formatMoment(moment)}>
+      {formatShortMoment(moment)}
+    </time>
+  );
+}

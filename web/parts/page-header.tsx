@@ -1,0 +1,37 @@
+import type { ReactNode } from "react";
+import { usePageTitle } from "../frame/page-title.ts";
+import styles from "./page-header.module.css";
+
+type Props = { title: string; lead?: ReactNode; children?: ReactNode };
+
+/** The heading of a page, which names the browser's tab too; `children` are the page's main actions. */
+export function PageHeader({ title, lead, children }: Props): ReactNode {
+  usePageTitle(title);
+  return (
+    <div className={styles.header}>
+      <div className={styles.words}>
+        <h1 className={styles.title}>{title}</h1>
+        {lead && <p className={styles.lead}>{lead}</p>}
+      </div>
+      {children && <div className={styles.actions}>{children}</div>}
+    </div>
+  );
+}
+
+type SectionProps = { title: string; lead?: ReactNode; actions?: ReactNode; children: ReactNode };
+
+/** A part of a page under its own heading. */
+export function Section({ title, lead, actions, children }: SectionProps): ReactNode {
+  return (
+    <section className={styles.section} aria-label={title}>
+      <div className={styles.header}>
+        <div className={styles.words}>
+          <h2 className={styles.sectionTitle}>{title}</h2>
+          {lead && <p className={styles.lead}>{lead}</p>}
+        </div>
+        {actions && <div className={styles.actions}>{actions}</div>}
+      </div>
+      {children}
+    </section>
+  );
+}

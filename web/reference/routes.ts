@@ -1,0 +1,26 @@
+import { createRoute, lazyRouteComponent, type AnyRootRoute } from "@tanstack/react-router";
+
+/** The pages of the reference, below the root of the application that they are part of. */
+export function referenceBelow<Root extends AnyRootRoute>(root: Root) {
+  const reference = createRoute({
+    getParentRoute: () => root,
+    path: "reference",
+    component: lazyRouteComponent(() => import("./frame.tsx"), "ReferenceFrame"),
+  });
+  const overview = createRoute({
+    getParentRoute: () => reference,
+    path: "/",
+    component: lazyRouteComponent(() => import("./overview.tsx"), "OverviewPage"),
+  });
+  const everything = createRoute({
+    getParentRoute: () => reference,
+    path: "all",
+    component: lazyRouteComponent(() => import("./everything.tsx"), "EverythingPage"),
+  });
+  const operation = createRoute({
+    getParentRoute: () => reference,
+    path: "$operationId",
+    component: lazyRouteComponent(() => import("./operation-page.tsx"), "OperationPage"),
+  });
+  return reference.addChildren([overview, everything, operation]);
+}

@@ -1,0 +1,6 @@
+/** The page of the dashboard that somebody wanted before signing in; undefined for any other address, whoever wrote the link. */
+export function destinationOf(to: unknown, origin: string): string | undefined {
+  const url = typeof to === "string" ? URL.parse(to, origin) : null;
+  if (url === null || url.origin !== origin || !/^\/dashboard(\/(?!v1(\/|$))|$)/.test(url.pathname)) return undefined;
+  return url.pathname + url.search + url.hash;
+}

@@ -1,0 +1,36 @@
+import { useSyncExternalStore } from "react";
+
+const listeners = new Set<() => void>();
+let seconds = Math.floor(Date.now() / 1_000);
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** The time in ms, whole seconds, that goes on while somebody looks. */
+export function useNow(): number {
+  return useSyncExternalStore(subscribe, () => seconds) * 1_000;
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(tick, 1_000);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+function tick(): void {
+  seconds = Math.floor(Date.now() / 1_000);
+  for (const listener of listeners) listener();
+}
+
+/** A time that is left, in ms, as `4 s`, `2:05` or `13:04:09`; nothing is left below a second. */
+export function durationText(ms: number): string | undefined {
+  const left = Math.ceil(ms / 1_000);
+  if (left <= 0) return undefined;
+  if (left < 60) return `${left} s`;
+  const [hours, minutes, rest] = [Math.floor(left / 3_600), Math.floor(left / 60) % 60, left % 60];
+  const two = (value: number) => String(value).padStart(2, "0");
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
+}
