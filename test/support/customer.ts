@@ -7,7 +7,7 @@ import type { Reply } from "./service.ts";
 export type DomainOrFailure = Omit<Domain, "status"> & Omit<Failure, "status"> & { status: unknown };
 
 /** An account of its own with a deployed project, whose page says its slug; `page` is that page. */
-export async function openCustomer(platform: Platform, slug: string, plan = "pro") {
+export async function openCustomer(platform: Platform, slug: string, plan = "enterprise") {
   const { service } = platform;
   const { id, key } = await service.newAccount(plan);
   const page = `<h1>${slug}</h1>`;
