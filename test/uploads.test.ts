@@ -8,7 +8,9 @@ import { after, before, suite, test } from "node:test";
 import { promisify } from "node:util";
 import { createGzip, gzipSync } from "node:zlib";
 import { pack, type Header } from "tar-stream";
+import { openCustomer } from "./support/customer.ts";
 import { temporaryFolder } from "./support/folder.ts";
+import type { Failure } from "./support/models.ts";
 import { openPlatform, type Platform } from "./support/platform.ts";
 import { openRaw } from "./support/raw.ts";
 
@@ -194,6 +196,27 @@ suite("an upload", () => {
     await once(socket, "close");
     assert.equal((await platform.upload(project, await packed([site]))).status, "failed");
     assert.deepEqual(await readdir(join(platform.service.dataDir, "uploads")), []);
+  });
+
+  test("that is slow holds up its own account alone, and gives its place back when it breaks off", async () => {
+    const open = await Promise.all(Array.from({ length: 4 }, () => openRaw(platform.service.address)));
+    for (const connection of open) await connection.write(head("Content-Length: 100000\r\nExpect: 100-continue"));
+    for (const connection of open) assert.equal((await connection.answer()).status, 100);
+    const send = async (id: number, key: string) =>
+      platform.service.ask<Failure>("POST", `/projects/${id}/deployments`, {
+        key,
+        body: await packed([petstore, site]),
+        headers: { "content-type": "application/gzip" },
+      });
+    const held = await send(project, platform.service.key);
+    assert.deepEqual([held.status, held.body.code, held.headers.get("retry-after")], [503, "unavailable", "5"]);
+    const other = await openCustomer(platform, "not-held-up");
+    assert.equal((await send(other.project, other.key)).status, 202);
+    for (const connection of open) connection.close();
+    let status = 503;
+    for (let tries = 0; tries < 100 && status === 503; tries++) ({ status } = await send(project, platform.service.key));
+    assert.equal(status, 202);
+    await platform.service.publishing.idle();
   });
 
   test("by GNU tar is read, with its own form of long names", async (t) => {

@@ -8,18 +8,19 @@ import { Problem } from "../../platform/problem.ts";
 /** A packed archive on the disk; `fingerprint` is the SHA-256 of its bytes. */
 export type Upload = { name: string; fingerprint: string };
 
-const atOnceMax = 16;
+const atOnceMax = 64;
+/** So that one account's slow uploads do not hold everybody up. */
+const atOnceMaxEach = 4;
 
 /** The folder of packed archives that wait to be unpacked. */
 export function openUploads(folder: string) {
-  let receiving = 0;
+  const receiving = new Map<number, number>();
   const pathOf = (name: string): string => join(folder, name);
   const remove = (name: string): Promise<void> => rm(pathOf(name), { force: true });
 
-  /** Writes a body to the disk, whole and synced. @throws Problem `unavailable` while too many arrive at once */
-  async function receive(body: AsyncIterable<Buffer>): Promise<Upload> {
-    if (receiving >= atOnceMax) throw new Problem("unavailable", "Too many uploads arrive at once.", { headers: { "retry-after": "5" } });
-    receiving++;
+  /** Writes a body to the disk, whole and synced. @throws Problem `unavailable` while too many arrive at once, of the account or of all */
+  async function receive(accountId: number, body: AsyncIterable<Buffer>): Promise<Upload> {
+    admit(accountId);
     const name = `${randomUUID()}.tar.gz`;
     try {
       await mkdir(folder, { recursive: true });
@@ -28,8 +29,20 @@ export function openUploads(folder: string) {
       await remove(name);
       throw error;
     } finally {
-      receiving--;
+      const left = receiving.get(accountId)! - 1;
+      if (left === 0) receiving.delete(accountId);
+      else receiving.set(accountId, left);
     }
+  }
+
+  function admit(accountId: number): void {
+    const own = receiving.get(accountId) ?? 0;
+    const all = receiving.values().reduce((sum, count) => sum + count, 0);
+    if (own >= atOnceMaxEach || all >= atOnceMax) {
+      const whose = own >= atOnceMaxEach ? `${own} uploads of this account` : "Too many uploads";
+      throw new Problem("unavailable", `${whose} arrive already. Try again when they are done.`, { headers: { "retry-after": "5" } });
+    }
+    receiving.set(accountId, own + 1);
   }
 
   /** Removes what uploads that were cut short left behind. Only at start. */
