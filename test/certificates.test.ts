@@ -7,9 +7,12 @@ import { suite, test } from "node:test";
 import { startAcmeProxy, type AcmeProxy, type ProxiedRequest } from "./support/acme-proxy.ts";
 import { openScene, openTls, ordersAt } from "./support/certifying.ts";
 import { openPlatform } from "./support/platform.ts";
+import { openRaw } from "./support/raw.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
+
+const ask = "GET / HTTP/1.1\r\nHost: www.shop.test\r\n\r\n";
 
 suite("certificates", { concurrency: 2 }, () => {
   test("rule 11: removal stops serving at once, on an open keep-alive connection and on a resumed TLS session too", async (t) => {
@@ -20,11 +23,21 @@ suite("certificates", { concurrency: 2 }, () => {
     const resumed = await openTls(platform, "www.shop.test", { session });
     assert.equal(resumed.isSessionReused(), true);
     resumed.destroy();
-    const closed = once(first, "close");
+    first.write(ask);
+    const [answer] = (await once(first, "data")) as [Buffer];
+    assert.match(answer.toString(), /^HTTP\/1\.1 200 [^]*Connection: keep-alive/i);
+    const plain = await openRaw(`http://127.0.0.1:${platform.service.publishing.addresses()!.http.port}`);
+    await plain.write(ask);
+    assert.equal((await plain.answer()).status, 308);
+
+    const closed = Promise.all([once(first.resume(), "close"), once(plain.socket, "close")]);
     assert.equal((await platform.service.ask("DELETE", `/projects/${project}/domains/www.shop.test`)).status, 200);
     await closed;
     const again = await openTls(platform, "www.shop.test", { session }).catch(() => undefined);
-    if (again) await once(again.resume(), "close"); // whatever the handshake gave, nothing is served on it
+    let served = 0;
+    again?.on("data", (bytes: Buffer) => (served += bytes.length)).write(ask);
+    if (again) await once(again, "close");
+    assert.equal(served, 0, "whatever became of the handshake, nothing is served on it");
     await assert.rejects(platform.https("www.shop.test", "/"));
     assert.equal((await platform.http("www.shop.test", "/")).status, 404);
   });
@@ -44,6 +57,21 @@ suite("certificates", { concurrency: 2 }, () => {
     await platform.service.administration["accounts.setPlan"]({ id: accountId, plan: "enterprise", perMinute: 1e6, perDay: 1e6 });
     assert.equal((await platform.https("www.shop.test", "/")).status, 200);
     assert.equal(orders(), made);
+  });
+
+  test("a name of a plan below Pro is not renewed; where its certificate has ended by the time that the plan is back, one is ordered by itself", async (t) => {
+    const { platform, proxy, add, certificate, idle, orders } = await openScene(t);
+    await add();
+    const { accountId, administration } = platform.service;
+    await administration["accounts.setPlan"]({ id: accountId, plan: "free" });
+    const asked = proxy.requests.length;
+    platform.time.now = Date.parse((await certificate()).expiresAt!) + dayMs;
+    await idle();
+    assert.equal(proxy.requests.length, asked);
+    await administration["accounts.setPlan"]({ id: accountId, plan: "enterprise", perMinute: 1e6, perDay: 1e6 });
+    platform.time.now += 60 * minuteMs;
+    await idle();
+    assert.equal(orders(), 2);
   });
 
   test("a certificate is renewed when a third of its lifetime is left, and the name is served all the while", async (t) => {

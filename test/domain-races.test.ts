@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { openScene, openTls } from "./support/certifying.ts";
 import { codesOf, openCustomer } from "./support/customer.ts";
+import { statusesOf } from "./support/service.ts";
 
 const name = "www.shop.test";
 const steps = ["/order-plz", "/authZ/", "/chalZ/", "/finalize-order/", "/certZ/"];
-const statusesOf = (replies: { status: number }[]): number[] => replies.map(({ status }) => status).toSorted((a, b) => a - b);
 
 suite("at the same time", { concurrency: 2 }, () => {
   test("several accounts add one name: one has it, the others are told that it is taken, and one certificate is ordered", async (t) => {

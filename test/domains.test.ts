@@ -106,6 +106,11 @@ suite("custom domains by the rules of the specification, part 1", () => {
     platform.dns.set("apex.test", "A", ["127.0.0.1", "192.0.2.1"]);
     assert.deepEqual(codesOf((await verify(project, "apex.test")).body), ["conflicting_record"]);
     platform.dns.set("apex.test", "A", ["127.0.0.1"]);
+    platform.dns.set("apex.test", "AAAA", ["2001:db8::1"]);
+    const leftover = (await verify(project, "apex.test")).body;
+    assert.deepEqual([leftover.status, codesOf(leftover)], ["pending", ["conflicting_record"]]);
+    assert.match(leftover.problems[0]!.fix, /2001:db8::1/);
+    platform.dns.remove("apex.test", "AAAA");
     assert.equal((await verify(project, "apex.test")).body.status, "verified");
     await idle();
     assert.equal((await platform.https("apex.test", "/")).status, 200);
@@ -185,6 +190,12 @@ suite("custom domains by the rules of the specification, part 1", () => {
       assert.match(body.problems[0]!.fix, fix);
       platform.dns.remove("www.wrong.test");
     }
+    platform.dns.set("www.wrong.test", "A", ["192.0.2.7", "192.0.2.8"]);
+    platform.dns.set("www.wrong.test", "AAAA", ["2001:db8::7"]);
+    const [both] = (await verify(project, "www.wrong.test")).body.problems;
+    for (const address of ["192.0.2.7", "192.0.2.8", "2001:db8::7"]) assert.ok(both!.found.includes(address), both!.found);
+    platform.dns.remove("www.wrong.test");
+    assert.deepEqual(codesOf((await verify(project, "www.wrong.test")).body), ["record_missing"]);
     platform.dns.set("www.wrong.test", "CNAME", ["SITES.test."]);
     assert.equal((await verify(project, "www.wrong.test")).body.status, "verified", "case and final dot aside");
   });
