@@ -52,6 +52,16 @@ function refused(code: string, message?: RegExp) {
   };
 }
 
+test("the first account is made once, however often it is asked for at the same moment", async (t) => {
+  const { admin } = await openScene(t);
+  const made = await Promise.all(Array.from({ length: 5 }, () => admin["accounts.createFirst"]({ name: "My shop", plan: "business" })));
+  assert.equal(made.filter((first) => first !== null).length, 1);
+  assert.deepEqual(
+    (await admin["accounts.list"]({})).accounts.map(({ name }) => name),
+    ["My shop"],
+  );
+});
+
 test("a new account has a first key of all scopes that works at once", async (t) => {
   const { verifier, shop } = await openScene(t);
   const made = await shop(" Paws ");

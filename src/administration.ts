@@ -30,6 +30,7 @@ const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const email = Type.String({ maxLength: 254 });
 const figure = Type.Integer({ minimum: 1, maximum: quotaMax });
 const terms = { plan: Type.Enum([...plans]), perMinute: Type.Optional(figure), perDay: Type.Optional(figure) };
+const accountTerms = { name: Type.String(), ...terms };
 const keyTerms = {
   account: id,
   scopes: Type.Optional(Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 100 })),
@@ -61,16 +62,18 @@ export function openAdministration(options: {
   const announceKey = (tx: Transaction, subject: number) => announcer.announce(tx, { kind: "key", subject });
   return {
     /** Makes an account with a first key of all scopes, which is shown here only. */
-    "accounts.create": operation({ name: Type.String(), ...terms }, async (input) => {
-      const name = accountName(input.name);
-      const agreed = planTerms(input);
-      const key = makeKey(false);
-      const account = await db.write(async (tx) => {
-        const made = await insertAccount(tx, name, agreed, clock());
-        await insertKey(tx, key, { accountId: made.id, publishable: false, scopes, expiresAt: null }, clock());
-        return made;
+    "accounts.create": operation(accountTerms, async (input) => {
+      const wanted = accountWanted(input);
+      return db.write((tx) => makeAccount(tx, wanted, clock()));
+    }),
+
+    /** As `accounts.create` where there is no account yet; else null. Of nodes that start at the same moment one makes it. */
+    "accounts.createFirst": operation(accountTerms, async (input) => {
+      const wanted = accountWanted(input);
+      return db.write(async (tx) => {
+        await tx.lock("first account");
+        return (await listAccounts(tx, 0, 1)).length > 0 ? null : makeAccount(tx, wanted, clock());
       });
-      return { account: { id: account.id, name: account.name, plan: account.plan }, key };
     }),
 
     /** At most 1,000 accounts, by id, beginning after the id `after`. */
@@ -216,6 +219,18 @@ function operation<P extends Record<string, TSchema>, R>(fields: P, run: (input:
     }
     return run(input as Static<typeof schema>);
   };
+}
+
+/** Reads what was asked for outside of a transaction: a refusal changes nothing. */
+function accountWanted(input: { name: string } & Parameters<typeof planTerms>[0]) {
+  return { name: accountName(input.name), agreed: planTerms(input) };
+}
+
+async function makeAccount(tx: Transaction, { name, agreed }: ReturnType<typeof accountWanted>, now: number) {
+  const key = makeKey(false);
+  const { id: accountId, plan } = await insertAccount(tx, name, agreed, now);
+  await insertKey(tx, key, { accountId, publishable: false, scopes, expiresAt: null }, now);
+  return { account: { id: accountId, name, plan }, key };
 }
 
 async function demandAccount(db: Queryable, accountId: number): Promise<Account> {

@@ -156,6 +156,11 @@ for (const [line, reason] of unreadable) {
   });
 }
 
+test("a line that cannot be read is told to a program as JSON", async (t) => {
+  const { code, out, err } = await openShell(t).petstore(["keys", "revoke", "--json"]);
+  assert.deepEqual([code, out, JSON.parse(err)], [2, "", { code: "usage", message: "KEYID is needed" }]);
+});
+
 test("help lists every command, and each tells its usage", async (t) => {
   const { petstore } = openShell(t);
   const { code, out } = await petstore(["--help"]);

@@ -66,7 +66,7 @@ async function main(args: string[]): Promise<number> {
     return await run(command, read);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return misuse(error.message, [command]);
+    return misuse(error.message, [command], args);
   }
 }
 
@@ -91,12 +91,13 @@ function helpOn(args: string[]): number {
     const more = "petstore COMMAND --help shows what a command takes.";
     return print(["Usage: petstore COMMAND [OPTIONS] [--json] [--help]", "", ...lines, "", more].join("\n"));
   }
-  if (first === undefined) return misuse("a command is needed", commands);
+  if (first === undefined) return misuse("a command is needed", commands, args);
   const meant = commands.filter(({ name }) => name.startsWith(`${first} `));
   if (meant.length > 0 && (args[1] === "--help" || args[1] === "-h")) return print(meant.map(usageOf).join("\n"));
   return misuse(
     `there is no command ${JSON.stringify(args.slice(0, meant.length > 0 ? 2 : 1).join(" "))}`,
     meant.length > 0 ? meant : commands,
+    args,
   );
 }
 
@@ -109,7 +110,8 @@ function print(text: string): number {
   return 0;
 }
 
-function misuse(reason: string, meant: Command[]): number {
-  process.stderr.write(`petstore: ${reason}\n${meant.map(usageOf).join("\n")}\n`);
+function misuse(reason: string, meant: Command[], args: string[]): number {
+  const json = JSON.stringify({ code: "usage", message: reason });
+  process.stderr.write(args.includes("--json") ? `${json}\n` : `petstore: ${reason}\n${meant.map(usageOf).join("\n")}\n`);
   return 2;
 }

@@ -35,12 +35,12 @@ async function begin(service: Service, settings: Settings, log: Logger): Promise
 
 /** Tells where the service is. While there is no account, makes one and shows its key, this once. */
 async function greet({ administration }: Service, { publicUrl }: Settings): Promise<void> {
-  const { accounts } = await administration["accounts.list"]({});
-  if (accounts.length > 0) return print(`Pet Store is at ${publicUrl} (API: ${publicUrl}/v1, description: ${publicUrl}/openapi.json)`);
-  const { account, key } = await administration["accounts.create"](firstAccount);
+  print(`Pet Store is at ${publicUrl} (API: ${publicUrl}/v1, description: ${publicUrl}/openapi.json)`);
+  const first = await administration["accounts.createFirst"](firstAccount);
+  if (!first) return;
+  const { account, key } = first;
   const { link } = await administration["members.invite"]({ account: account.id });
-  print(`Pet Store is at ${publicUrl} (API: ${publicUrl}/v1, description: ${publicUrl}/openapi.json)
-
+  print(`
 This is its first start: account ${account.id} (${account.name}, plan ${account.plan}) was made for you. Its key, shown only now:
 
   ${key}

@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import { openClerk, type Clerk, type Given } from "./support/clerk.ts";
 import type { Category, InventoryItem, Order, Pet } from "./support/models.ts";
 import { openRaw } from "./support/raw.ts";
-import { createAccount, startServer, type ServerProcess } from "./support/server-process.ts";
+import { createAccount, startServer } from "./support/process.ts";
 import { ask } from "./support/service.ts";
 
 const clerksMax = 12;
@@ -17,17 +17,9 @@ const kills = 10;
 async function openShop(t: TestContext) {
   const parent = mkdtempSync(join(tmpdir(), "petstore-durability-"));
   const dataDir = join(parent, "data");
-  const servers: ServerProcess[] = [];
-  t.after(async () => {
-    for (const server of servers) await server.kill();
-    rmSync(parent, { recursive: true });
-  });
+  t.after(() => rmSync(parent, { recursive: true, force: true }));
   const key = await createAccount(dataDir);
-  const start = async () => {
-    const server = await startServer(dataDir);
-    servers.push(server);
-    return server;
-  };
+  const start = () => startServer(t, dataDir);
   const server = await start();
   const send = async <T>(method: string, path: string, body: unknown): Promise<T> =>
     (await ask<T>(`${server.address}/v1${path}`, method, { key, body })).body;
@@ -145,7 +137,7 @@ test("asked to stop under load, it answers what is in flight, and keeps all that
     const draft = JSON.parse(text) as Order;
     drafts.set(Number(draft.id), draft);
   }
-  assert.equal(await server.exit, 0);
+  assert.equal(await server.ended, 0);
 
   const again = await shop.start();
   await Promise.all(clerks.map((clerk) => clerk.settle(again.address)));

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { ServiceOptions } from "../src/service.ts";
 import { startRedis } from "./support/redis-process.ts";
-import { createAccount, startServer, type ServerProcess } from "./support/server-process.ts";
+import { createAccount, startServer, type StartedServer } from "./support/process.ts";
 import { ask, startService, type Reply, type TestService } from "./support/service.ts";
 
 const noon = Date.UTC(2026, 5, 15, 12);
@@ -187,8 +187,8 @@ test("a kill loses at most the last second of counting", async (t) => {
   const parent = mkdtempSync(join(tmpdir(), "petstore-test-"));
   const dataDir = join(parent, "data");
   const key = await createAccount(dataDir);
-  const first = await startServer(dataDir);
-  const send = (server: ServerProcess) => ask<Account>(`${server.address}/v1/account`, "GET", { key });
+  const first = await startServer(t, dataDir);
+  const send = (server: StartedServer) => ask<Account>(`${server.address}/v1/account`, "GET", { key });
   const saves = watch(dataDir);
   t.after(() => saves.close());
   const nextSave = async () => {
@@ -202,7 +202,7 @@ test("a kill loses at most the last second of counting", async (t) => {
   await nextSave();
   await first.kill();
 
-  const second = await startServer(dataDir);
+  const second = await startServer(t, dataDir);
   t.after(async () => {
     await second.kill();
     rmSync(parent, { recursive: true });

@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import sql from "sql-template-tag";
 import { openPostgres } from "../src/platform/db/postgres.ts";
 import { migrate } from "../src/platform/db/migrate.ts";
 import { openAnnouncer, openNode, type Change, type Node } from "../src/platform/nodes/nodes.ts";
+import { newSecretsKey } from "../src/publishing/certificates/secrets.ts";
+import { temporaryFolder } from "./support/folder.ts";
 import { newDatabase } from "./support/postgres.ts";
+import { addressOf, keyIn, spawnServer } from "./support/process.ts";
 import { ask, startService, type TestService } from "./support/service.ts";
 
 const start = Date.UTC(2026, 5, 15, 12);
@@ -135,4 +139,16 @@ test("on three nodes of one PostgreSQL a key works on none, and a plan holds on 
   for (const reply of await everywhere(other)) assert.equal(reply.status, 401);
   await first.administration["accounts.setPlan"]({ id, plan: "business" });
   for (const reply of await everywhere(key)) assert.match(reply.headers.get("ratelimit-policy") ?? "", /q=1000;/);
+});
+
+test("nodes that start for the first time at the same moment make one first account together", async (t) => {
+  const database = await newDatabase();
+  t.after(() => database.drop());
+  const parent = temporaryFolder(t);
+  const env = { DATABASE_URL: database.url, SECRETS_KEY: newSecretsKey() };
+  const nodes = ["a", "b", "c"].map((name) => spawnServer(t, join(parent, name), env));
+  await Promise.all(nodes.map(addressOf));
+  assert.equal(nodes.filter((node) => keyIn(node.out()) !== "").length, 1);
+  for (const node of nodes) node.kill("SIGKILL");
+  await Promise.all(nodes.map(({ ended }) => ended));
 });

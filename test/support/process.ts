@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
@@ -75,4 +76,40 @@ export async function addressOf(server: ServerProcess): Promise<string> {
 /** The key that the first start printed. */
 export function keyIn(text: string): string {
   return /^ {2}(psk_\w+)$/m.exec(text)?.[1] ?? "";
+}
+
+/** A server that has started, and how it ends. */
+export type StartedServer = {
+  address: string;
+  /** Ends it at once, as a power cut would. */
+  kill(): Promise<void>;
+  /** Asks it to stop, and resolves when its log says that it does. */
+  terminate(): Promise<void>;
+  /** The exit code; null after a kill. */
+  ended: Promise<number | null>;
+};
+
+/** Starts `petstore serve` on a data folder. @throws with what it printed when it ends before it listens */
+export async function startServer(t: TestContext, dataDir: string): Promise<StartedServer> {
+  const server = spawnServer(t, dataDir);
+  return {
+    address: await addressOf(server),
+    async kill() {
+      server.kill("SIGKILL");
+      await server.ended;
+    },
+    async terminate() {
+      server.kill("SIGTERM");
+      await server.logged(({ msg }) => msg === "stopping");
+    },
+    ended: server.ended,
+  };
+}
+
+/** Makes an account whose limits no test reaches, in a data folder that no server holds, and gives its key. */
+export async function createAccount(dataDir: string): Promise<string> {
+  const figures = ["--plan", "enterprise", "--per-minute", "1000000000", "--per-day", "1000000000"];
+  const args = [main, "accounts", "create", "--name", "Shop", ...figures, "--json"];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { DATA_DIR: dataDir } });
+  return (JSON.parse(stdout) as { key: string }).key;
 }

@@ -65,8 +65,7 @@ export function openApp({ realms, log, trustedProxies, onAnswered, notFoundPage 
   });
 
   app.addHook("onRequest", (request, reply, done) => {
-    begin(request);
-    const realm = realmOf(request, realms);
+    const realm = begin(request);
     if (!realm) return done();
     if (realm.preflightHeaders && isPreflight(request)) return void preflight(request, reply, realm);
     const refusal = realm.gate.admit(request);
@@ -98,8 +97,8 @@ export function openApp({ realms, log, trustedProxies, onAnswered, notFoundPage 
 
   app.server.on("connect", (_request, socket) => void refuseUnparsed(new Error("CONNECT is for proxies"), socket));
 
-  /** What every answer needs, also that to a URL that cannot be routed, whose request has no decorations. */
-  function begin(request: FastifyRequest): void {
+  /** Gives every answer what it needs, also that to a URL that cannot be routed, whose request has no decorations; tells the realm. */
+  function begin(request: FastifyRequest): Realm | undefined {
     request.answered = answered;
     request.startedAt = performance.now();
     request.answerHeaders = ["X-Request-Id", request.id];
@@ -107,6 +106,7 @@ export function openApp({ realms, log, trustedProxies, onAnswered, notFoundPage 
     if (realm) request.answerHeaders.push(...realm.headers);
     // a connection that is kept would hold up the stop
     if (closing) request.answerHeaders.push("Connection", "close");
+    return realm;
   }
 
   function answered(this: FastifyRequest, status: number): void {
@@ -143,8 +143,7 @@ export function openApp({ realms, log, trustedProxies, onAnswered, notFoundPage 
 
   /** A URL that cannot be routed passes no hook: its key and limits are looked at here. */
   async function refuseUnrouted(error: Error, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    begin(request);
-    const realm = realmOf(request, realms);
+    const realm = begin(request);
     if (realm?.preflightHeaders && isPreflight(request)) return preflight(request, reply, realm);
     const refusal = await realm?.gate.admit(request);
     refuse(refusal ?? error, request, reply);
