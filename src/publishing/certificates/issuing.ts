@@ -231,11 +231,11 @@ export function openIssuing(parts: IssuingParts): Worker {
     const kept = await findOrder(db, accountId, hostname);
     const failures = (kept?.failures ?? 0) + 1;
     const now = clock();
-    holds.note(hostname, now, error.retryAt);
     const retryAt = retryAfterFailure(failures, now, error.retryAt);
     await db.write(async (tx) => {
       const written = { ...failing(domain), problem: error.message, retryAt, dueAt: retryAt };
       if (!(await noteCertificate(tx, domain, domain.leaseUntil, written, true))) return;
+      holds.note(hostname, now, error.retryAt);
       const over = error.failure === "invalid";
       const order = {
         directoryUrl: authority.directoryUrl,
