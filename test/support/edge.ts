@@ -21,7 +21,8 @@ export function visitorOf({ httpPort, httpsPort, root }: { httpPort: number; htt
   };
 }
 
-async function read(request: ReturnType<typeof httpRequest>): Promise<Site> {
+/** Sends a request, and gives what came back. */
+export async function read(request: ReturnType<typeof httpRequest>): Promise<Site> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   request.on("response", resolve).on("error", reject).end();
   const response = await promise;

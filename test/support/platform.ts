@@ -5,7 +5,7 @@ import type { Deployment } from "../../src/publishing/projects/deployments.ts";
 import type { Project } from "../../src/publishing/projects/projects.ts";
 import { startDnsServer, type DnsServer } from "./dns-server.ts";
 import { visitorOf, type Visitor } from "./edge.ts";
-import { freePorts, startPebble, type Pebble } from "./pebble.ts";
+import { freePorts, startPebble, type Pebble, type PebbleSettings } from "./pebble.ts";
 import { startService, type Reply, type TestService } from "./service.ts";
 import { made } from "./shop.ts";
 import { packSite } from "./sites.ts";
@@ -21,6 +21,8 @@ export type Platform = Visitor & {
   project(slug: string, files: Record<string, string>, options?: { key?: string; petstore?: object }): Promise<number>;
   /** Uploads these files and gives the deployment when it is ready or failed. */
   deploy(projectId: number, files: Record<string, string>, options?: { key?: string; petstore?: object }): Promise<Deployment>;
+  /** Uploads a packed archive, whatever it is, and gives the deployment when it is ready or failed. */
+  upload(projectId: number, packed: Uint8Array, key?: string): Promise<Deployment>;
   addDomain(projectId: number, hostname: string, key?: string): Promise<Reply<Domain>>;
   domain(projectId: number, hostname: string, key?: string): Promise<Domain>;
   /** Stops the service and starts it again on the same data. */
@@ -30,12 +32,18 @@ export type Platform = Visitor & {
 
 /** Starts a platform at `sites.test`, whose addresses are 127.0.0.1. */
 export async function openPlatform(
-  options: { env?: Record<string, string>; dataDir?: string; clock?: Clock; directoryUrl?: (pebble: Pebble) => Promise<string> } = {},
+  options: {
+    env?: Record<string, string>;
+    dataDir?: string;
+    clock?: Clock;
+    directoryUrl?: (pebble: Pebble) => Promise<string>;
+    pebble?: Partial<PebbleSettings>;
+  } = {},
 ): Promise<Platform> {
   const dns = await startDnsServer();
   dns.set("sites.test", "A", ["127.0.0.1"]);
   const [httpPort, httpsPort] = await freePorts(2);
-  const pebble = await startPebble({ dns: dns.address, httpPort: httpPort!, tlsPort: httpsPort! });
+  const pebble = await startPebble({ dns: dns.address, httpPort: httpPort!, tlsPort: httpsPort!, ...options.pebble });
   const time = { now: Date.now() };
   const start = {
     clock: options.clock ?? (() => time.now),
@@ -55,12 +63,10 @@ export async function openPlatform(
   const { key: ownKey, accountId } = service;
   const root = await pebble.root();
 
-  async function deploy(
-    projectId: number,
-    files: Record<string, string>,
-    { key = ownKey, petstore = {} }: { key?: string; petstore?: object } = {},
-  ) {
-    const body = await packSite({ ...files, "petstore.json": JSON.stringify(petstore) });
+  const deploy: Platform["deploy"] = async (projectId, files, { key = ownKey, petstore = {} } = {}) =>
+    upload(projectId, await packSite({ ...files, "petstore.json": JSON.stringify(petstore) }), key);
+
+  async function upload(projectId: number, body: Uint8Array, key = ownKey): Promise<Deployment> {
     const headers = { "content-type": "application/gzip" };
     const sent = await service.ask<Deployment>("POST", `/projects/${projectId}/deployments`, { key, body, headers });
     assert.equal(sent.status, 202, JSON.stringify(sent.body));
@@ -81,6 +87,7 @@ export async function openPlatform(
     root,
     time,
     deploy,
+    upload,
     async project(slug, files, { key = ownKey, petstore } = {}) {
       const { id } = await made<Project>(service, "POST", "/projects", { name: slug, slug }, key);
       const deployment = await deploy(id, files, { key, ...(petstore && { petstore }) });
