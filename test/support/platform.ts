@@ -119,7 +119,8 @@ export async function openPlatform(
   };
 }
 
-async function read(request: ReturnType<typeof httpRequest>): Promise<Site> {
+/** Sends a request, and gives what came back. */
+export async function read(request: ReturnType<typeof httpRequest>): Promise<Site> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   request.on("response", resolve).on("error", reject).end();
   const response = await promise;

@@ -1,9 +1,9 @@
 import { createPrivateKey } from "node:crypto";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
-import type { Change } from "../../platform/jobs/changes.ts";
+import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
-import type { Verdict } from "../domains/domains.ts";
+import { domainChanged, type Verdict } from "../domains/domains.ts";
 import { claimCertificates, hasPaidPlan, noteCertificate, type CertificateNote, type StoredDomain } from "../domains/domains.store.ts";
 import { AcmeProblem, newOrder, resumeOrder, type Account, type Challenge, type Order } from "./acme.ts";
 import { renewalIdentifier, renewalInfo } from "./ari.ts";
@@ -40,7 +40,7 @@ export type IssuingParts = {
   budget: Budget;
   /** Looks at a name's DNS as strictly as the authority does, so that no order is spent on what is known to be wrong. */
   preflight: (domain: StoredDomain) => Promise<Verdict>;
-  announce: (change: Change) => Promise<void>;
+  announcer: Announcer;
   onError: (error: unknown) => void;
 };
 
@@ -62,7 +62,7 @@ const askAgainMs = 6 * hourMs;
  * second order: the key before the order is made, its address as soon as it is known, the certificate in the transaction that ends it.
  */
 export function openIssuing(parts: IssuingParts): Worker {
-  const { db, clock, keys, authority, budget, announce, onError } = parts;
+  const { db, clock, keys, authority, budget, announcer, onError } = parts;
   const holds = createHolds();
 
   /** One look at a name: what was found is written, and when to look again. */
@@ -177,10 +177,11 @@ export function openIssuing(parts: IssuingParts): Worker {
     const certificateKey = pair && encryptSecret(keys, pair.key, hostname);
     const certificate = pair?.cert ?? null;
     const expiresAt = now + challengeMs;
-    await db.write((tx) =>
-      saveChallenge(tx, { accountId, hostname, type, token, keyAuthorization, certificate, certificateKey, expiresAt }),
-    );
-    await announce({ hostname });
+    await db.write(async (tx) => {
+      await saveChallenge(tx, { accountId, hostname, type, token, keyAuthorization, certificate, certificateKey, expiresAt });
+      await announcer.announce(tx, domainChanged(hostname));
+    });
+    await announcer.settled();
   }
 
   async function keep(domain: ClaimedDomain, issued: IssuedCertificate, key: string): Promise<void> {
@@ -205,9 +206,11 @@ export function openIssuing(parts: IssuingParts): Worker {
       await deleteChallenges(tx, accountId, hostname);
       await spendOne(tx, "duplicates", subjectsOf(domain), now);
       await spendOne(tx, "domain", subjectsOf(domain), now);
-      return noteCertificate(tx, domain, domain.leaseUntil, { id }, true);
+      await noteCertificate(tx, domain, domain.leaseUntil, { id }, true);
+      await announcer.announce(tx, domainChanged(hostname));
+      return true;
     });
-    if (kept) await announce({ hostname });
+    if (kept) await announcer.settled();
   }
 
   /** DNS stands in the way: no order is made, and the problem is shown where the owner looks. */
@@ -249,8 +252,9 @@ export function openIssuing(parts: IssuingParts): Worker {
       if (!over) return;
       await spendOne(tx, "failures", subjectsOf(domain), now);
       await deleteChallenges(tx, accountId, hostname);
+      await announcer.announce(tx, domainChanged(hostname));
     });
-    await announce({ hostname });
+    await announcer.settled();
   }
 
   function note(domain: ClaimedDomain, what: CertificateNote, release: boolean): Promise<boolean> {

@@ -12,7 +12,9 @@ export type Site =
   | { status: "live"; manifest: Manifest }
   | { status: "redirect"; to: string; code: 301 | 302 | 307 | 308 }
   /** Held by its owner, but not served: its plan has dropped. */
-  | { status: "suspended" };
+  | { status: "suspended" }
+  /** Who owns the name, and what it serves, cannot be told now. */
+  | { status: "unknown" };
 
 export type Sites = { get(host: string): Site | undefined };
 

@@ -7,6 +7,7 @@ import { migrate } from "../../platform/db/migrate.ts";
 import { openSqlite } from "../../platform/db/sqlite.ts";
 import { encryptSecret, newSecretsKey, parseSecretsKeys } from "../certificates/secrets.ts";
 import { saveCertificate } from "../certificates/certificates.store.ts";
+import { domainChanged } from "../domains/domains.ts";
 import { insertDomain } from "../domains/domains.store.ts";
 import { insertProject } from "../projects/projects.store.ts";
 import { openHosts } from "./host-map.ts";
@@ -30,7 +31,10 @@ test("a handshake between a renewal and the word of it gets the new certificate,
   });
   const first = await save("the first");
   await db.write((tx) => tx.query(sql`UPDATE domains SET status = 'verified', certificate_id = ${first}`));
-  const hosts = await openHosts({ db, keys, platformDomain: "sites.test", platformCertificate: null, drop: () => undefined });
+  const log = { warn: () => undefined, error: () => undefined };
+  const names = { platformDomain: "sites.test", platformCertificate: null };
+  const hosts = openHosts({ db, keys, log, isLive: () => true, ...names, drop: () => undefined });
+  await hosts.take(undefined);
   const known = hosts.certificates.current(name.hostname);
   assert.equal(known, String(first));
   assert.deepEqual(await hosts.certificates.load(known, name.hostname), { cert: "the first", key: "key of the first" });
@@ -38,7 +42,7 @@ test("a handshake between a renewal and the word of it gets the new certificate,
   const second = await save("the second");
   assert.deepEqual(await hosts.certificates.load(known, name.hostname), { cert: "the second", key: "key of the second" });
   await db.write((tx) => tx.query(sql`UPDATE domains SET certificate_id = ${second}`));
-  await hosts.take({ hostname: name.hostname });
+  await hosts.take(domainChanged(name.hostname));
   assert.equal(hosts.certificates.current(name.hostname), String(second));
   await db.write((tx) => tx.query(sql`DELETE FROM domains`));
   assert.equal(await hosts.certificates.load(String(second), name.hostname), undefined, "of a removed name there is none");
