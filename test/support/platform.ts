@@ -1,21 +1,17 @@
 import assert from "node:assert/strict";
-import { request as httpRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest, type Agent } from "node:https";
-import { text } from "node:stream/consumers";
 import type { Clock } from "../../src/platform/clock.ts";
 import type { Domain } from "../../src/publishing/domains/domains.ts";
 import type { Deployment } from "../../src/publishing/projects/deployments.ts";
 import type { Project } from "../../src/publishing/projects/projects.ts";
 import { startDnsServer, type DnsServer } from "./dns-server.ts";
+import { visitorOf, type Visitor } from "./edge.ts";
 import { freePorts, startPebble, type Pebble, type PebbleSettings } from "./pebble.ts";
 import { startService, type Reply, type TestService } from "./service.ts";
 import { made } from "./shop.ts";
 import { packSite } from "./sites.ts";
 
-export type Site = { status: number; headers: IncomingMessage["headers"]; body: string };
-
 /** A service with all that publishing needs: a DNS server, the Pebble authority, a clock that a test moves. */
-export type Platform = {
+export type Platform = Visitor & {
   service: TestService;
   dns: DnsServer;
   pebble: Pebble;
@@ -29,8 +25,6 @@ export type Platform = {
   upload(projectId: number, packed: Uint8Array, key?: string): Promise<Deployment>;
   addDomain(projectId: number, hostname: string, key?: string): Promise<Reply<Domain>>;
   domain(projectId: number, hostname: string, key?: string): Promise<Domain>;
-  http(host: string, path: string): Promise<Site>;
-  https(host: string, path: string, agent?: Agent): Promise<Site>;
   /** Stops the service and starts it again on the same data. */
   restart(): Promise<void>;
   close(): Promise<void>;
@@ -106,23 +100,11 @@ export async function openPlatform(
       service.ask<Domain>("POST", `/projects/${projectId}/domains`, { key, body: { hostname } }),
     domain: (projectId, hostname, key = ownKey) =>
       made<Domain>({ ...service, key: ownKey }, "GET", `/projects/${projectId}/domains/${hostname}`, undefined, key),
-    http: (host, path) => read(httpRequest({ host: "127.0.0.1", port: httpPort, path, headers: { host }, agent: false })),
-    https: (host, path, agent) =>
-      read(
-        httpsRequest({ host: "127.0.0.1", port: httpsPort, path, headers: { host }, servername: host, ca: root, agent: agent ?? false }),
-      ),
+    ...visitorOf({ httpPort: httpPort!, httpsPort: httpsPort!, root }),
     async close() {
       await service.close();
       await pebble.stop();
       await dns.close();
     },
   };
-}
-
-/** Sends a request, and gives what came back. */
-export async function read(request: ReturnType<typeof httpRequest>): Promise<Site> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  request.on("response", resolve).on("error", reject).end();
-  const response = await promise;
-  return { status: response.statusCode ?? 0, headers: response.headers, body: await text(response) };
 }

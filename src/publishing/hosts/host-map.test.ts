@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
+import { pino } from "pino";
 import sql from "sql-template-tag";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { migrate } from "../../platform/db/migrate.ts";
@@ -31,9 +32,15 @@ test("a handshake between a renewal and the word of it gets the new certificate,
   });
   const first = await save("the first");
   await db.write((tx) => tx.query(sql`UPDATE domains SET status = 'verified', certificate_id = ${first}`));
-  const log = { warn: () => undefined, error: () => undefined };
-  const names = { platformDomain: "sites.test", platformCertificate: null };
-  const hosts = openHosts({ db, keys, log, isLive: () => true, ...names, drop: () => undefined });
+  const hosts = openHosts({
+    db,
+    keys,
+    log: pino({ level: "silent" }),
+    isLive: () => true,
+    platformDomain: "sites.test",
+    platformCertificate: null,
+    drop: () => undefined,
+  });
   await hosts.take(undefined);
   const known = hosts.certificates.current(name.hostname);
   assert.equal(known, String(first));
