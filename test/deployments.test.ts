@@ -166,7 +166,7 @@ test("a queued deployment of a process that was killed is finished by the next o
     return deployment.status !== "queued";
   });
   assert.deepEqual([deployment.status, deployment.error, deployment.files], ["ready", null, 500]);
-  assert.deepEqual(await archivesIn(dataDir), []);
+  await until(async () => (await archivesIn(dataDir)).length === 0);
   assert.deepEqual(await readdir(join(dataDir, "content", "incoming")).catch(() => []), []);
   second.kill("SIGKILL");
   await second.ended;
