@@ -5,6 +5,8 @@ export type Connections = {
   track(socket: Duplex): void;
   /** Notes which host a connection speaks to now. On plain HTTP that may change with each request. */
   use(socket: Duplex, host: string): void;
+  /** Whether a connection speaks to this host now. */
+  speaksTo(socket: Duplex, host: string): boolean;
   /** Cuts every connection that speaks to a host, in the middle of an answer too, and tells how many. */
   drop(host: string): number;
   dropAll(): void;
@@ -50,5 +52,7 @@ export function trackConnections(): Connections {
     for (const socket of open) socket.destroy();
   }
 
-  return { track, use, drop, dropAll };
+  const speaksTo = (socket: Duplex, host: string): boolean => hosts.get(socket) === host;
+
+  return { track, use, speaksTo, drop, dropAll };
 }

@@ -152,6 +152,26 @@ for (const version of versions) {
     await twin.close(0);
   });
 
+  for (const protocol of ["http/1.1", "h2"]) {
+    test(`a resumed session is served ${protocol} on ${version} for its own name alone, and cut with it`, async () => {
+      await serve("again.example");
+      await serve("beside.example");
+      const session = await takeSession("again.example", only);
+      const options = { ...only, session, ALPNProtocols: [protocol] };
+      const socket = await handshake("again.example", options);
+      assert.equal(socket.isSessionReused(), true);
+      const visit = protocol === "h2" ? visitByHttp2(socket) : visitByHttp1(socket);
+      assert.equal(await visit("again.example"), 200);
+      assert.equal(await visit("beside.example"), 421);
+      const kept = await handshake("again.example", options);
+      const again = protocol === "h2" ? visitByHttp2(kept) : visitByHttp1(kept);
+      assert.equal(await again("again.example"), 200);
+      remove("again.example");
+      await closed(kept);
+      socket.destroy();
+    });
+  }
+
   test(`a resumed session of a removed name is refused on ${version}`, async () => {
     await serve("removed.example");
     const ca = edge.certificates.get("removed.example")!.cert;
@@ -162,6 +182,21 @@ for (const version of versions) {
     remove("removed.example");
     await refusesData("removed.example", { ca, ...only, session });
   });
+}
+
+/** Asks for the page of a host on an open connection, and gives the status. */
+function visitByHttp1(socket: TLSSocket): (host: string) => Promise<number> {
+  return async (host) => {
+    socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    return Number(answer.toString("latin1").split(" ")[1]);
+  };
+}
+
+function visitByHttp2(socket: TLSSocket): (host: string) => Promise<number> {
+  const session = connectHttp2("https://again.example", { createConnection: () => socket });
+  session.on("error", () => undefined);
+  return async (host) => Number((await request(session, { ":path": "/", ":authority": host })).status);
 }
 
 /** Whether or not the handshake ends well, no byte of an answer comes. */
@@ -212,4 +247,17 @@ test("a removed name is cut at once: kept-alive connections, HTTP/2, downloads a
   other.close();
   await assert.rejects(handshake("goes.example", { rejectUnauthorized: false }), { code: /HANDSHAKE_FAILURE/ });
   assert.equal((await fetchFrom(edge, "plain.example", "/")).status, 404);
+});
+
+test("a removed name is cut in the middle of a download, though the connection has asked for another name behind it", async () => {
+  await edge.publish("first.example", { "large.bin": large });
+  await edge.publish("second.example", { "index.html": "x" });
+  const plain = connectPlain(edge.addresses.http.port, "127.0.0.1");
+  plain.write("GET /large.bin HTTP/1.1\r\nHost: first.example\r\n\r\nGET / HTTP/1.1\r\nHost: second.example\r\n\r\n");
+  await once(plain, "readable");
+  remove("first.example");
+  let received = 0;
+  plain.on("data", (chunk: Buffer) => (received += chunk.length));
+  await closed(plain);
+  assert.ok(received < large.length, `${received} bytes came`);
 });

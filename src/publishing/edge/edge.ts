@@ -8,7 +8,7 @@ import { listeningError } from "../../platform/listening.ts";
 import type { Served } from "./answer.ts";
 import { openBodies, type OpenContent } from "./bodies.ts";
 import { trackConnections } from "./connections.ts";
-import { createExchange, type Exchange } from "./exchange.ts";
+import { createExchange, type Exchange, type SecureConnection } from "./exchange.ts";
 import { edgeLimits, type EdgeLimits } from "./limits.ts";
 import type { Certificates, Challenges, Log, Sites } from "./site.ts";
 import { createTlsServer } from "./tls.ts";
@@ -52,9 +52,9 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const connections = trackConnections();
   const bodies = openBodies(options.openContent, limits);
   const served: Served = { sites, certificates, challenges, ports: { http: 0, https: undefined } };
-  const secureHosts = new WeakMap<object, string>();
+  const secured = new WeakMap<object, SecureConnection>();
   const { hotFileBytesMax } = limits;
-  const exchange = createExchange({ served, secureHosts, connections, bodies, hotFileBytesMax, trustedProxies, log });
+  const exchange = createExchange({ served, secured, connections, bodies, hotFileBytesMax, trustedProxies, log });
 
   const http1 = openHttp1(exchange, limits);
   const http2 = openHttp2(exchange, limits);
@@ -65,16 +65,16 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   });
   const tls = createTlsServer({ ...options, limits, serve: serveSecure });
 
-  function serveSecure(socket: TLSSocket, host: string): void {
+  function serveSecure(socket: TLSSocket, host: string | undefined): void {
     connections.track(socket);
-    connections.use(socket, host);
+    if (host !== undefined) connections.use(socket, host);
     if (socket.alpnProtocol !== "h2") {
-      secureHosts.set(socket, host);
+      secured.set(socket, { socket, host });
       http1.emit("connection", socket);
       return;
     }
     // Emitting the connection makes its session at once, before any frame is read.
-    http2.once("session", (session) => secureHosts.set(session, host));
+    http2.once("session", (session) => secured.set(session, { socket, host }));
     http2.emit("connection", socket);
   }
 

@@ -1,17 +1,22 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { isIP, isIPv6, type BlockList } from "node:net";
+import type { TLSSocket } from "node:tls";
 import { Problem } from "../../platform/problem.ts";
 import { answer, later, text, type Answer, type Served } from "./answer.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Connections } from "./connections.ts";
+import { parseHost, splitAbsoluteForm } from "./requests.ts";
 import { sendAnswer, type Incoming, type Outgoing } from "./send.ts";
 import type { Log } from "./site.ts";
 
+/** A TLS connection and the name that it was made for; undefined until its first request tells it. */
+export type SecureConnection = { readonly socket: TLSSocket; host: string | undefined };
+
 export type ExchangeParts = {
   served: Served;
-  /** The name that a TLS connection was made for: the socket of HTTP/1.1, the session of HTTP/2. */
-  secureHosts: WeakMap<object, string>;
+  /** By the socket of HTTP/1.1, or the session of HTTP/2. */
+  secured: WeakMap<object, SecureConnection>;
   connections: Connections;
   bodies: Bodies;
   hotFileBytesMax: number;
@@ -26,14 +31,19 @@ export type Exchange = {
 
 /** Answers requests: reads one off its protocol, decides, sends. Whatever goes wrong on our side is a neutral 500 and a line in the log. */
 export function createExchange(parts: ExchangeParts): Exchange {
-  const { served, secureHosts, connections, bodies, hotFileBytesMax, trustedProxies, log } = parts;
+  const { served, secured, connections, bodies, hotFileBytesMax, trustedProxies, log } = parts;
   function http1(request: IncomingMessage, response: ServerResponse): void {
     const { method = "", url = "", headers, socket } = request;
     const authority = hostHeaders(request) > 1 ? undefined : headers.host;
+    const secureHost = secureHostOf(socket, url, authority);
+    if (socket.destroyed) return;
     void attempt(request, response, () => {
       const cameByHttps = isForwardedHttps(request, trustedProxies);
-      const reply = answer({ method, url, authority, secureHost: secureHosts.get(socket), cameByHttps, headers }, served);
-      if (reply.host !== undefined) connections.use(socket, reply.host);
+      const reply = answer({ method, url, authority, secureHost, cameByHttps, headers }, served);
+      if (reply.host === undefined) return reply;
+      // Behind an answer that is still under way: were the connection another host's now, removing the first would not cut it.
+      if (response.socket === null && !connections.speaksTo(socket, reply.host)) return elsewhere;
+      connections.use(socket, reply.host);
       return reply;
     });
   }
@@ -44,8 +54,23 @@ export function createExchange(parts: ExchangeParts): Exchange {
     if (session === undefined) return;
     const named = headers[":authority"];
     const authority = named !== undefined && headers.host !== undefined && headers.host !== named ? undefined : (named ?? headers.host);
-    const secureHost = secureHosts.get(session);
+    const secureHost = secureHostOf(session, url, authority);
+    if (session.destroyed || secured.get(session)?.socket.destroyed) return;
     void attempt(request, response, () => answer({ method, url, authority, secureHost, cameByHttps: false, headers }, served));
+  }
+
+  /** The name of a connection over TLS. One that has none takes that of its first request, and is cut where that is not served over TLS. */
+  function secureHostOf(connection: object, url: string | undefined, authority: string | undefined): string | undefined {
+    const secure = secured.get(connection);
+    if (secure === undefined || secure.host !== undefined) return secure?.host;
+    const host = parseHost(splitAbsoluteForm(url ?? "").authority ?? authority);
+    if (host === undefined || served.certificates.current(host) === undefined) {
+      secure.socket.destroy();
+      return undefined;
+    }
+    connections.use(secure.socket, host);
+    secure.host = host;
+    return host;
   }
 
   async function attempt(request: Incoming, response: Outgoing, decide: () => Answer): Promise<void> {
@@ -63,6 +88,7 @@ export function createExchange(parts: ExchangeParts): Exchange {
   return { http1, http2 };
 }
 
+const elsewhere = text(421, "This connection still answers for another name.");
 const wentWrong = text(500, "Something went wrong on our side.");
 
 /** Where several proxies have added to `X-Forwarded-Proto`, the first value is of the visitor's own connection. */

@@ -16,13 +16,16 @@ export type TlsParts = {
   limits: EdgeLimits;
   log: Log;
   clock: Clock;
-  /** Takes over a connection whose name is served now; the protocol is `socket.alpnProtocol`. */
-  serve(socket: TLSSocket, host: string): void;
+  /**
+   * Takes over a connection whose name is served now; the protocol is `socket.alpnProtocol`. No name where a session of TLS 1.2 is resumed:
+   * the first request has to tell one.
+   */
+  serve(socket: TLSSocket, host: string | undefined): void;
 };
 
 /**
  * Terminates TLS by name. There is no default certificate: a client that sends no name, or one without a certificate, gets a refused
- * handshake. A resumed session skips the look-up by name, so every connection is checked again once it is secure.
+ * handshake. A resumed session skips the look-up by name, so every connection is checked again once it is secure, or at its first request.
  */
 export function createTlsServer(parts: TlsParts): Server {
   const { certificates, limits, log } = parts;
@@ -67,11 +70,17 @@ export function createTlsServer(parts: TlsParts): Server {
   server.on("secureConnection", (socket) => {
     socket.on("error", () => socket.destroy());
     if (socket.alpnProtocol === challengeProtocol) return socket.end();
+    if (isNameless(socket)) return parts.serve(socket, undefined);
     const host = normaliseName(socket.servername || "");
     if (host === undefined || certificates.current(host) === undefined) return socket.destroy();
     parts.serve(socket, host);
   });
   return server;
+}
+
+/** OpenSSL gives the name of a resumed session from the session itself on TLS 1.2, where Node keeps none. */
+function isNameless(socket: TLSSocket): boolean {
+  return !socket.servername && socket.isSessionReused() && socket.getProtocol() === "TLSv1.2";
 }
 
 function rotateTicketKeys(server: Server, { ticketSecret, clock }: TlsParts): void {
