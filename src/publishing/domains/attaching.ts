@@ -24,7 +24,7 @@ export async function lookUpProof(db: Queryable, checks: Checks, owner: Owner, n
   const holder = await findHolder(db, name.hostname);
   if (holder === null || holder.accountId === owner.accountId || holder.status === "verified") return { name, proof: "absent" };
   const challenge = checks.challengeOf({ accountId: owner.accountId, hostname: name.hostname });
-  return { name, proof: proofIn(challenge, await checks.dns.lookUp(challenge.name, "TXT")) };
+  return { name, proof: proofIn(challenge, await checks.dns.lookUp(challenge.name, "TXT", owner.accountId)) };
 }
 
 /** Attaches a name as `pending`, to be checked at once. @throws Problem `domain_taken` */
@@ -49,8 +49,10 @@ export async function prepareConfig(db: Queryable, checks: Checks, owner: Owner,
   for (const [index, { from, to }] of (config.redirects ?? []).entries()) {
     names.push(parse(from, `domains.redirects[${index}].from`), parse(to, `domains.redirects[${index}].to`));
   }
-  const wanted = new Map<string, Wanted>();
-  for (const name of names) if (!wanted.has(name.hostname)) wanted.set(name.hostname, await lookUpProof(db, checks, owner, name));
+  const unique = new Map(names.map((name) => [name.hostname, name]));
+  // At once: the deployments of all accounts wait for this one.
+  const proved = await Promise.all(unique.values().map((name) => lookUpProof(db, checks, owner, name)));
+  const wanted = new Map(proved.map((one) => [one.name.hostname, one]));
 
   return async (tx: Transaction, now: number): Promise<string[]> => {
     if (wanted.size === 0) return [];

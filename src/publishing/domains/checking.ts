@@ -10,6 +10,8 @@ import { claimChecks, type StoredDomain } from "./domains.store.ts";
 const leaseMs = 5 * 60_000;
 const lookEveryMs = 1_000;
 const atOnceMax = 64;
+/** So that names of one account whose servers never answer do not hold up everybody's. */
+const atOnceMaxEach = 32;
 
 /** Checks names again by themselves as the schedule says (spec part 1, rule 7; decisions, part 5). `verified` is called when a name has become so. */
 export function openChecking(parts: {
@@ -22,7 +24,19 @@ export function openChecking(parts: {
 }): Worker {
   const { db, clock, checks, announcer, verified, onError } = parts;
 
+  const running = new Map<number, number>();
+
   async function run(domain: StoredDomain): Promise<void> {
+    try {
+      await check(domain);
+    } finally {
+      const left = running.get(domain.accountId)! - 1;
+      if (left === 0) running.delete(domain.accountId);
+      else running.set(domain.accountId, left);
+    }
+  }
+
+  async function check(domain: StoredDomain): Promise<void> {
     const checked = await checks.check(db, domain);
     const after = await db.write(async (tx) => {
       const applied = await checks.apply(tx, domain, checked, false, clock());
@@ -35,9 +49,11 @@ export function openChecking(parts: {
   }
 
   return openWorker({
-    claim: (count) => {
+    claim: async (count) => {
       const now = clock();
-      return db.write((tx) => claimChecks(tx, count, now, now + leaseMs));
+      const claimed = await db.write((tx) => claimChecks(tx, { count, each: atOnceMaxEach, running }, now, now + leaseMs));
+      for (const { accountId } of claimed) running.set(accountId, (running.get(accountId) ?? 0) + 1);
+      return claimed;
     },
     run,
     atOnceMax,

@@ -1,5 +1,5 @@
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
-import type { Dns } from "./lookup.ts";
+import { dnsFor, type Dns } from "./lookup.ts";
 import { lookUpFacts, lookUpPointing } from "./facts.ts";
 import type { OwnNames } from "./hostnames.ts";
 import { challengeFor, needsProof, type Challenge } from "./ownership.ts";
@@ -38,7 +38,7 @@ export function openChecks(parts: CheckParts) {
       challenge: proved ? challengeOf(domain) : null,
       caaIdentities: parts.caaIdentities(),
     };
-    return { verdict: verify(expected, await lookUpFacts(dns, expected)), proved };
+    return { verdict: verify(expected, await lookUpFacts(dnsFor(domain.accountId, dns), expected)), proved };
   }
 
   /**
@@ -70,7 +70,7 @@ export function openChecks(parts: CheckParts) {
   /** Whether the record still leads here, as to warn after a removal; false where DNS does not say. */
   async function stillLeadsHere(domain: StoredDomain): Promise<boolean> {
     const expected = { ...domain, platformDomain: own.platformDomain };
-    return leadsHere(expected, await lookUpPointing(quickDns, expected));
+    return leadsHere(expected, await lookUpPointing(dnsFor(domain.accountId, quickDns), expected));
   }
 
   return { check, apply, challengeOf, stillLeadsHere, dns, own };

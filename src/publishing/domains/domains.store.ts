@@ -1,4 +1,4 @@
-import sql, { type Sql } from "sql-template-tag";
+import sql, { join, type Sql } from "sql-template-tag";
 import { breaks, type Queryable, type Transaction } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { DomainProblem } from "./domain-problems.ts";
@@ -185,10 +185,29 @@ export async function saveCheck(tx: Transaction, domain: StoredDomain): Promise<
   return stored(rows[0]!);
 }
 
+/** How many to take: `each` of one account at most, together with those of it that are `running` here. */
+export type Share = { count: number; each: number; running: ReadonlyMap<number, number> };
+
 /** Takes domains whose check is due for this process until `leaseUntil`. */
-export async function claimChecks(tx: Transaction, count: number, now: number, leaseUntil: number): Promise<StoredDomain[]> {
-  const due = sql`next_check_at <= ${now} AND (check_lease_until IS NULL OR check_lease_until <= ${now})`;
-  return claim(tx, due, sql`check_lease_until = ${leaseUntil}`, sql`next_check_at`, count);
+export async function claimChecks(
+  tx: Transaction,
+  { count, each, running }: Share,
+  now: number,
+  leaseUntil: number,
+): Promise<StoredDomain[]> {
+  const held = new Map(running);
+  const claimed: StoredDomain[] = [];
+  for (let left = count; left > 0; left = count - claimed.length) {
+    const crowded = [...held].filter(([, own]) => own >= each).map(([accountId]) => accountId);
+    const room = Math.min(left, ...[...held.values()].filter((own) => own < each).map((own) => each - own), each);
+    const others = crowded.length === 0 ? sql`` : sql`AND account_id NOT IN (${join(crowded)})`;
+    const due = sql`next_check_at <= ${now} AND (check_lease_until IS NULL OR check_lease_until <= ${now}) ${others}`;
+    const some = await claim(tx, due, sql`check_lease_until = ${leaseUntil}`, sql`next_check_at`, room);
+    for (const { accountId } of some) held.set(accountId, (held.get(accountId) ?? 0) + 1);
+    claimed.push(...some);
+    if (some.length < room) break;
+  }
+  return claimed;
 }
 
 /** Takes domains whose certificate is to be looked at for this process until `leaseUntil`. */

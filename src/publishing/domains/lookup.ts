@@ -1,5 +1,6 @@
 import type { DecodedPacket } from "dns-packet";
 import { ask, parseNameserver, type Silence } from "./dns-query.ts";
+import { createTurns } from "./turns.ts";
 
 /** A CAA record as it is on the wire: `tag` and `value` in the writer's own case (RFC 8659 section 4.1). */
 export type CaaRecord = { flags: number; tag: string; value: string };
@@ -20,22 +21,37 @@ export type Lookup<Value> =
 /** `busy`: too many look-ups wait already. Otherwise the server's refusal by its name in RFC 6895, or why there was none. */
 export type FailureReason = Silence | "busy" | (typeof refusals)[number];
 
-export type Dns = { lookUp<Type extends LookupType>(name: string, type: Type): Promise<Lookup<Values[Type]>> };
+/** `asker`: the account whose name it is; askers come in turn. */
+export type Dns = { lookUp<Type extends LookupType>(name: string, type: Type, asker?: number): Promise<Lookup<Values[Type]>> };
 
 export type DnsSettings = { servers: string[]; timeoutMs?: number; tries?: number; concurrencyMax?: number; waitingMax?: number };
+
+/** The same look-ups, all of them for one account. */
+export function dnsFor(asker: number, dns: Dns): Dns {
+  return { lookUp: (name, type) => dns.lookUp(name, type, asker) };
+}
+
+/** Of those that may run, and of those that may wait, how much one account may take. */
+const shareOfOne = 0.75;
 
 const serversMax = 4;
 const refusals = ["FORMERR", "SERVFAIL", "NOTIMP", "REFUSED", "unexpected answer"] as const;
 
 /**
  * Look-ups through the given recursive servers: in their order, `tries` times over, until one gives an answer; only the first four are used.
- * One look-up ends within tries × servers × 2 × `timeoutMs`. At most `concurrencyMax` run, `waitingMax` more wait, and beyond that they fail as `busy`.
+ * One look-up ends within tries × servers × 2 × `timeoutMs`. At most `concurrencyMax` run, `waitingMax` more wait, and beyond that they fail as `busy`. Servers
+ * of one account's names that never answer hold up that account alone.
  * The Resolver of node:dns would not do: it tells neither which server failed nor which name owns a record, and cannot read every CAA record.
  */
 export function createDns({ servers, timeoutMs = 2000, tries = 2, concurrencyMax = 64, waitingMax = 10_000 }: DnsSettings): Dns {
   const nameservers = servers.slice(0, serversMax).map((text) => ({ text, address: parseNameserver(text) }));
   if (nameservers.length === 0) throw new TypeError("there is no DNS server to ask");
-  const admit = createGate(concurrencyMax, waitingMax);
+  const take = createTurns({
+    runningMax: concurrencyMax,
+    runningMaxEach: Math.ceil(concurrencyMax * shareOfOne),
+    waitingMax,
+    waitingMaxEach: Math.ceil(waitingMax * shareOfOne),
+  });
 
   async function lookUpAnywhere<Type extends LookupType>(name: string, type: Type): Promise<Lookup<Values[Type]>> {
     const failures: Failure[] = [];
@@ -52,9 +68,9 @@ export function createDns({ servers, timeoutMs = 2000, tries = 2, concurrencyMax
   }
 
   return {
-    async lookUp(name, type) {
+    async lookUp(name, type, asker) {
       if (!canExist(name)) return { outcome: "none", nameExists: false };
-      return (await admit(() => lookUpAnywhere(name.toLowerCase(), type))) ?? { outcome: "failed", reason: "busy", server: "" };
+      return (await take(asker, () => lookUpAnywhere(name.toLowerCase(), type))) ?? { outcome: "failed", reason: "busy", server: "" };
     },
   };
 }
@@ -121,21 +137,3 @@ const valueReaders: { [Type in LookupType]: (answer: Answer) => Values[Type] | n
 };
 
 const plainName = (name: string): string => name.toLowerCase().replace(/\.$/, "");
-
-/** Runs at most `runningMax` at once, in the order of asking; answers null instead of letting more than `waitingMax` wait. */
-function createGate(runningMax: number, waitingMax: number) {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-  return async function admit<Result>(work: () => Promise<Result>): Promise<Result | null> {
-    if (running < runningMax) running++;
-    else if (waiting.length >= waitingMax) return null;
-    else await new Promise<void>((enter) => waiting.push(enter));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running--;
-      else next();
-    }
-  };
-}

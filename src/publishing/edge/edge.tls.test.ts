@@ -185,18 +185,18 @@ for (const version of versions) {
 }
 
 /** Asks for the page of a host on an open connection, and gives the status. */
-function visitByHttp1(socket: TLSSocket): (host: string) => Promise<number> {
-  return async (host) => {
-    socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+function visitByHttp1(socket: TLSSocket): (name: string) => Promise<number> {
+  return async (name) => {
+    socket.write(`GET / HTTP/1.1\r\nHost: ${name}\r\n\r\n`);
     const [answer] = (await once(socket, "data")) as [Buffer];
     return Number(answer.toString("latin1").split(" ")[1]);
   };
 }
 
-function visitByHttp2(socket: TLSSocket): (host: string) => Promise<number> {
+function visitByHttp2(socket: TLSSocket): (name: string) => Promise<number> {
   const session = connectHttp2("https://again.example", { createConnection: () => socket });
   session.on("error", () => undefined);
-  return async (host) => Number((await request(session, { ":path": "/", ":authority": host })).status);
+  return async (name) => Number((await request(session, { ":path": "/", ":authority": name })).status);
 }
 
 /** Whether or not the handshake ends well, no byte of an answer comes. */
