@@ -22,6 +22,18 @@ suite("projects", () => {
     platform.service.ask<Answer>("PATCH", `/projects/${id}`, { body, headers });
   const page = async (slug: string) => (await platform.http(`${slug}.sites.test`, "/")).body;
 
+  test("an account has at most 100 projects, also where more are asked for at once, and another account its own", async () => {
+    const { key } = await platform.service.newAccount();
+    const made = await Promise.all(Array.from({ length: 103 }, (_, index) => create(`one-of-many-${index}`, key)));
+    const refused = made.filter(({ status }) => status !== 201);
+    assert.equal(refused.length, 3);
+    for (const { status, body } of refused) assert.deepEqual([status, body.message], [400, "The account has 100 projects already."]);
+    assert.equal((await create("one-of-few")).status, 201);
+    const gone = made.find(({ status }) => status === 201)!.body.id;
+    assert.equal((await platform.service.ask("DELETE", `/projects/${gone}`, { key })).status, 204);
+    assert.equal((await create("one-more", key)).status, 201);
+  });
+
   test("a slug is one DNS label that nobody else has, in any account; what it is refused for is said", async () => {
     const first = await create("taken");
     assert.deepEqual([first.status, first.body.deploymentId], [201, null]);

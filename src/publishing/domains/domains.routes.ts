@@ -11,16 +11,7 @@ import { findProject, lockProject } from "../projects/projects.store.ts";
 import { attach, lookUpProof } from "./attaching.ts";
 import type { Checks } from "./checks.ts";
 import { domainChanged, DomainPatch, DomainPath, Domain, Domains, keptForm, NewDomain, RemovedDomain } from "./domains.ts";
-import {
-  deleteDomain,
-  findDomain,
-  listDomains,
-  lockHolder,
-  lockNames,
-  requirePaidPlan,
-  saveNames,
-  type StoredDomain,
-} from "./domains.store.ts";
+import { deleteDomain, findDomain, listDomains, lockNames, requirePaidPlan, saveNames, type StoredDomain } from "./domains.store.ts";
 import { parseHostname } from "./hostnames.ts";
 import { changeName } from "./redirects.ts";
 import { shownDomain, versionOf } from "./shown.ts";
@@ -246,10 +237,9 @@ export function domainRoutes({ checks, wake, announcer }: DomainParts): Operatio
   ];
 }
 
-/** @throws Problem `not_found` */
-async function lockDomain(tx: Transaction, accountId: number, projectId: number, hostname: string): Promise<StoredDomain> {
-  const domain = await findDomain(tx, accountId, projectId, keptForm(hostname));
-  return (await lockHolder(tx, domain.hostname)) ?? domain;
+/** In one statement, so that it is never the row of who has just taken the name over. @throws Problem `not_found` */
+function lockDomain(tx: Transaction, accountId: number, projectId: number, hostname: string): Promise<StoredDomain> {
+  return findDomain(tx, accountId, projectId, keptForm(hostname), tx.forUpdate);
 }
 
 /** A merge patch's absent members, which a validated body may hold as undefined. */

@@ -1,4 +1,4 @@
-import sql, { join, type Sql } from "sql-template-tag";
+import sql, { empty, join, type Sql } from "sql-template-tag";
 import { breaks, type Queryable, type Transaction } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { DomainProblem } from "./domain-problems.ts";
@@ -62,10 +62,10 @@ export async function listDomains(
   return rows.map(stored);
 }
 
-/** @throws Problem `not_found` */
-export async function findDomain(db: Queryable, accountId: number, projectId: number, hostname: string): Promise<StoredDomain> {
+/** `lock`: the transaction's `forUpdate`. @throws Problem `not_found` */
+export async function findDomain(db: Queryable, accountId: number, projectId: number, hostname: string, lock = empty) {
   const [row] = await db.query<DomainRow>(sql`
-    SELECT * FROM domains WHERE account_id = ${accountId} AND project_id = ${projectId} AND hostname = ${hostname}`);
+    SELECT * FROM domains WHERE account_id = ${accountId} AND project_id = ${projectId} AND hostname = ${hostname}${lock}`);
   if (!row) throw new Problem("not_found", `No name ${JSON.stringify(hostname.slice(0, 255))} is attached to project ${projectId}.`);
   return stored(row);
 }
@@ -200,7 +200,7 @@ export async function claimChecks(
   for (let left = count; left > 0; left = count - claimed.length) {
     const crowded = [...held].filter(([, own]) => own >= each).map(([accountId]) => accountId);
     const room = Math.min(left, ...[...held.values()].filter((own) => own < each).map((own) => each - own), each);
-    const others = crowded.length === 0 ? sql`` : sql`AND account_id NOT IN (${join(crowded)})`;
+    const others = crowded.length === 0 ? empty : sql`AND account_id NOT IN (${join(crowded)})`;
     const due = sql`next_check_at <= ${now} AND (check_lease_until IS NULL OR check_lease_until <= ${now}) ${others}`;
     const some = await claim(tx, due, sql`check_lease_until = ${leaseUntil}`, sql`next_check_at`, room);
     for (const { accountId } of some) held.set(accountId, (held.get(accountId) ?? 0) + 1);

@@ -149,12 +149,14 @@ test("paths that are too long or too deep are refused", async () => {
 });
 
 test("each limit has its own reason", async () => {
-  const limits = { packedBytesMax: 20_000, unpackedBytesMax: 3000, filesMax: 3, fileBytesMax: 2000 };
+  const limits = { packedBytesMax: 20_000, unpackedBytesMax: 3000, filesMax: 3, fileBytesMax: 2000, pathBytesMax: 400 };
   const file = (name: string, size: number): PackedEntry => ({ name, body: "x".repeat(size) });
   assert.equal((await unpack([petstoreJson, file("a", 1000), file("b", 1000), file("c", 900)], limits)).files, 3);
   assert.match(await refusal([petstoreJson, file("a", 2001)], limits), /"a" has 0\.1 MiB; the limit is 0\.1 MiB a file/);
   assert.match(await refusal([petstoreJson, file("a", 2000), file("b", 1500)], limits), /larger than 0\.1 MiB unpacked/);
   assert.match(await refusal([petstoreJson, file("a", 1), file("b", 1), file("c", 1), file("d", 1)], limits), /more than 3 files/);
+  const named = [file("x".repeat(200), 1), file("y".repeat(200), 1)];
+  assert.match(await refusal([petstoreJson, ...named], limits), /longer than 0\.390625 KiB together/);
   const noise = createHash("shake256", { outputLength: 30_000 }).update("noise").digest();
   assert.match(
     await refusal([petstoreJson, { name: "a", body: noise }], { ...limits, fileBytesMax: 40_000, unpackedBytesMax: 40_000 }),
@@ -187,6 +189,13 @@ test("what is not a whole gzipped tar is refused as such", async () => {
     message: /no tar that can be read/,
   });
   await assert.rejects(attempt(Buffer.alloc(0)), { code: "invalid_request" });
+});
+
+test("zeros behind the gzip, as some tools pad it, are not part of the archive", async () => {
+  const whole = gzipSync(await tarOf([petstoreJson, { name: "a", body: "x" }]));
+  const zeros = Buffer.alloc(3000);
+  const padded = Readable.from([Buffer.concat([whole, zeros]), zeros, zeros]);
+  assert.deepEqual([...(await unpackArchive(padded, content, claim)).manifest.keys()], ["a"]);
 });
 
 test("an upload that breaks off leaves nothing behind and is not the archive's fault", async () => {

@@ -22,13 +22,21 @@ import { parseProjectFile, projectFileBytesMax, projectFileName, type ProjectFil
 
 const oneMiB = 1024 * 1024;
 
-export type ArchiveLimits = { packedBytesMax: number; unpackedBytesMax: number; filesMax: number; fileBytesMax: number };
+export type ArchiveLimits = {
+  packedBytesMax: number;
+  unpackedBytesMax: number;
+  filesMax: number;
+  fileBytesMax: number;
+  /** Of all paths together: what is served of a project is kept in memory under its paths. */
+  pathBytesMax: number;
+};
 /** Decisions, part 5. */
 export const archiveLimits: ArchiveLimits = {
   packedBytesMax: 50 * oneMiB,
   unpackedBytesMax: 200 * oneMiB,
   filesMax: 2000,
   fileBytesMax: 25 * oneMiB,
+  pathBytesMax: 256 * 1024,
 };
 
 /** Tar headers, padding and what follows the last entry: all that is not a file's content. */
@@ -72,13 +80,10 @@ async function stageEntries(
   limits: ArchiveLimits,
 ): Promise<{ projectFile: ProjectFile; staged: Map<string, StagedFile> }> {
   const tar = extract();
-  const unpacking = pipeline(
-    packed,
-    (source: AsyncIterable<Uint8Array>) => limitPacked(source, limits.packedBytesMax),
-    createGunzip(),
-    (source: AsyncIterable<Uint8Array>) => limitUnpacked(source, limits.unpackedBytesMax),
-    tar,
-  );
+  const gunzip = createGunzip();
+  // On its own: what pads the gzip is not part of the archive, as for `gzip` itself, and whoever feeds it is cut off there.
+  pipeline(packed, (source: AsyncIterable<Uint8Array>) => limitPacked(source, limits.packedBytesMax), gunzip).catch(() => undefined);
+  const unpacking = pipeline(gunzip, (source: AsyncIterable<Uint8Array>) => limitUnpacked(source, limits.unpackedBytesMax), tar);
   unpacking.catch(() => undefined);
   try {
     const entries = await readEntries(tar, incoming, limits);
@@ -94,6 +99,8 @@ async function stageEntries(
             (cause: unknown) => cause,
           );
     throw asRefusal(reason);
+  } finally {
+    packed.destroy();
   }
 }
 
@@ -102,6 +109,7 @@ async function readEntries(tar: Extract, incoming: string, limits: ArchiveLimits
   const staged = new Map<string, StagedFile>();
   let projectFile: ProjectFile | undefined;
   let bytes = 0;
+  let pathBytes = 0;
   let folders = 0;
   for await (const entry of tar) {
     const path = publishedPath(entry.header.name);
@@ -113,6 +121,8 @@ async function readEntries(tar: Extract, incoming: string, limits: ArchiveLimits
       continue;
     }
     paths.addFile(path);
+    pathBytes += Buffer.byteLength(path);
+    if (pathBytes > limits.pathBytesMax) refusePaths(limits.pathBytesMax);
     const { size } = entry.header;
     bytes += size;
     if (size > limits.fileBytesMax) refuse(`${quoted(path)} has ${inMiB(size)}; the limit is ${inMiB(limits.fileBytesMax)} a file.`);
@@ -202,6 +212,10 @@ function asRefusal(error: unknown): unknown {
     return new Problem("invalid_request", "The archive is not whole gzip. Pack it with `tar -czf`, and send all of it.");
   const broken = /invalid tar header|unexpected end of data|header exceeds max size|invalid header/i.test(message);
   return broken ? new Problem("invalid_request", "The gzip holds no tar that can be read. Pack it with `tar -czf`.") : error;
+}
+
+function refusePaths(bytesMax: number): never {
+  refuse(`The paths of the files are longer than ${bytesMax / 1024} KiB together. Shorten the names of folders and files.`);
 }
 
 function refuseUnpacked(bytesMax: number): never {

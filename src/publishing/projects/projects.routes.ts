@@ -70,7 +70,7 @@ export function projectRoutes({ origin, announcer }: ProjectParts): Operation[] 
       tag,
       stability,
       summary: "Create a project",
-      description: "Takes a slug for a site. Nothing is served there before its first deployment.",
+      description: "Takes a slug for a site. Nothing is served there before its first deployment. An account has at most 100 projects.",
       scope: "publishing:write",
       body: NewProject,
       example: { body: { name: "Luna's Corner", slug: "luna" } },

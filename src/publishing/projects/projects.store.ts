@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import { breaks, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
+import { projectsMax } from "./projects.ts";
 
 export type StoredProject = {
   id: number;
@@ -42,13 +43,16 @@ export async function lockProject(tx: Transaction, accountId: number, id: number
   return one(rows, id);
 }
 
-/** @throws Problem `slug_taken` */
+/** @throws Problem `slug_taken`, `invalid_request` where the account has as many as it may */
 export async function insertProject(
   tx: Transaction,
   accountId: number,
   { name, slug }: { name: string; slug: string },
   now: number,
 ): Promise<StoredProject> {
+  await tx.lock(`projects of ${accountId}`);
+  const [count] = await tx.query<{ n: number }>(sql`SELECT COUNT(*) AS n FROM projects WHERE account_id = ${accountId}`);
+  if (Number(count?.n) >= projectsMax) throw new Problem("invalid_request", `The account has ${projectsMax} projects already.`);
   const rows = await tx
     .query<ProjectRow>(
       sql`

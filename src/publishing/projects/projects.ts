@@ -38,6 +38,9 @@ export const Project = named(
 export type Project = Static<typeof Project>;
 export const Projects = named("Projects", Type.Array(Project));
 
+/** Projects that one account may have. */
+export const projectsMax = 100;
+
 export const ProjectPath = Type.Object({ projectId: Id("The project's identifier.") });
 export const PageQuery = Type.Object(paging);
 
