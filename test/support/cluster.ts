@@ -8,7 +8,7 @@ import type { Project } from "../../src/publishing/projects/projects.ts";
 import { startAcmeProxy, type AcmeProxy } from "./acme-proxy.ts";
 import { startDnsServer, type DnsServer } from "./dns-server.ts";
 import { freePorts, startPebble } from "./pebble.ts";
-import { read, type Site } from "./platform.ts";
+import { read, type Site } from "./edge.ts";
 import { newDatabase } from "./postgres.ts";
 import { startRedis } from "./redis-process.ts";
 import { startService, type TestService } from "./service.ts";

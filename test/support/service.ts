@@ -11,6 +11,9 @@ import { newDatabase } from "./postgres.ts";
 /** What came back: `body` is parsed where it is JSON. */
 export type Reply<T = unknown> = { status: number; headers: Headers; body: T };
 
+/** The statuses of answers to what was asked at once, lowest first. */
+export const statusesOf = (replies: { status: number }[]): number[] => replies.map(({ status }) => status).toSorted((a, b) => a - b);
+
 export type Asked = { body?: unknown; headers?: Record<string, string>; key?: string };
 
 export type TestService = Service & {

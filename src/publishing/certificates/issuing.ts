@@ -26,6 +26,7 @@ import {
 } from "./certificates.store.ts";
 import { tlsAlpnCertificate } from "./challenges.ts";
 import { newPrivateKey } from "./csr.ts";
+import { createHolds } from "./holds.ts";
 import { completeOrder } from "./issuance.ts";
 import type { IssuedCertificate } from "./issued.ts";
 import { renewAt, retryAfterFailure } from "./renewal.ts";
@@ -43,12 +44,17 @@ export type IssuingParts = {
   onError: (error: unknown) => void;
 };
 
+/** A name that this process has until its lease ends. */
+type ClaimedDomain = StoredDomain & { leaseUntil: number };
+
 /** Longer than the authority may take over all steps of an order: 6 requests of 15 s and 3 waits of a minute. */
 const leaseMs = 10 * 60_000;
 const lookEveryMs = 1_000;
 const atOnceMax = 16;
 const challengeMs = 86_400_000;
 const hourMs = 3_600_000;
+/** When an authority that could not say is asked again when to renew. */
+const askAgainMs = 6 * hourMs;
 
 /**
  * Brings every verified name to a certificate and keeps it renewed (spec part 1, rule 8; decisions, part 5). One worker over all nodes has a
@@ -57,43 +63,47 @@ const hourMs = 3_600_000;
  */
 export function openIssuing(parts: IssuingParts): Worker {
   const { db, clock, keys, authority, budget, announcer, onError } = parts;
+  const holds = createHolds();
 
   /** One look at a name: what was found is written, and when to look again. */
-  async function look(domain: StoredDomain & { leaseUntil: number }): Promise<void> {
+  async function look(domain: ClaimedDomain): Promise<void> {
     if (domain.status !== "verified" || !(await hasPaidPlan(db, domain.accountId))) return rest(domain);
+    const heldUntilMs = holds.until(domain.hostname, clock());
+    if (heldUntilMs !== null) return void (await note(domain, { retryAt: heldUntilMs, dueAt: heldUntilMs }, true));
     const certificate = await findCertificate(db, domain.accountId, domain.hostname);
+    let account: Account | undefined;
     try {
-      const account = await authority.account();
+      account = await authority.account();
       const kind = await orderKind(domain, certificate, account);
       if (kind === null) return;
       await issue(domain, certificate, account, kind);
     } catch (error) {
       if (!(error instanceof AcmeProblem)) throw error;
+      if (account !== undefined && error.type === "accountDoesNotExist") authority.forget(account);
       await failed(domain, error);
     }
   }
 
   /** Nothing is to be done until the name verifies again, or its plan returns. */
-  async function rest(domain: StoredDomain & { leaseUntil: number }): Promise<void> {
+  async function rest(domain: ClaimedDomain): Promise<void> {
     const dueAt = domain.status === "verified" ? clock() + hourMs : null;
     await note(domain, { dueAt }, true);
   }
 
   /** What kind of order it is time for; null where there is a certificate that still has time, and then that is written down. */
-  async function orderKind(
-    domain: StoredDomain & { leaseUntil: number },
-    certificate: StoredCertificate | null,
-    account: Account,
-  ): Promise<OrderKind | null> {
+  async function orderKind(domain: ClaimedDomain, certificate: StoredCertificate | null, account: Account): Promise<OrderKind | null> {
     const now = clock();
     if (certificate === null || certificate.notAfter <= now) return "new";
     const info = await renewalInfoOf(account, certificate);
     const at = renewAt(certificate, info, certificate.renewalId ?? domain.hostname);
     if (at <= now) return info !== null && certificate.renewalId !== null && info.start <= now ? "ari" : "renewal";
-    const dueAt = Math.min(at, info?.askAgainAt ?? at);
+    const asks = account.session.directory.renewalInfo !== undefined && certificate.renewalId !== null;
+    const dueAt = Math.min(at, info?.askAgainAt ?? (asks ? now + askAgainMs : at));
     await db.write(async (tx) => {
+      const written = { dueAt, status: "issued" as const, problem: null, retryAt: null };
+      if (!(await noteCertificate(tx, domain, domain.leaseUntil, written, true))) return;
       await setRenewAt(tx, domain.accountId, domain.hostname, at);
-      await noteCertificate(tx, domain, domain.leaseUntil, { dueAt, status: "issued", problem: null, retryAt: null }, true);
+      await deleteOrder(tx, domain.accountId, domain.hostname); // what failed before counts against no later renewal
     });
     return null;
   }
@@ -107,12 +117,7 @@ export function openIssuing(parts: IssuingParts): Worker {
     });
   }
 
-  async function issue(
-    domain: StoredDomain & { leaseUntil: number },
-    certificate: StoredCertificate | null,
-    account: Account,
-    kind: OrderKind,
-  ): Promise<void> {
+  async function issue(domain: ClaimedDomain, certificate: StoredCertificate | null, account: Account, kind: OrderKind): Promise<void> {
     const verdict = await parts.preflight(domain);
     if (verdict.outcome !== "verified" || verdict.certificate !== "allowed") return blocked(domain, verdict);
     if (!(await note(domain, { status: certificate === null ? "issuing" : "issued", caa: "allowed" }, false))) return;
@@ -131,7 +136,7 @@ export function openIssuing(parts: IssuingParts): Worker {
 
   /** The order that is under way, or a new one; null where the budget holds it up. */
   async function openOrder(
-    domain: StoredDomain & { leaseUntil: number },
+    domain: ClaimedDomain,
     account: Account,
     kind: OrderKind,
     certificate: StoredCertificate | null,
@@ -179,7 +184,7 @@ export function openIssuing(parts: IssuingParts): Worker {
     await announcer.settled();
   }
 
-  async function keep(domain: StoredDomain & { leaseUntil: number }, issued: IssuedCertificate, key: string): Promise<void> {
+  async function keep(domain: ClaimedDomain, issued: IssuedCertificate, key: string): Promise<void> {
     const { accountId, hostname } = domain;
     const { chain, notBefore, notAfter } = issued;
     const now = clock();
@@ -209,7 +214,7 @@ export function openIssuing(parts: IssuingParts): Worker {
   }
 
   /** DNS stands in the way: no order is made, and the problem is shown where the owner looks. */
-  async function blocked(domain: StoredDomain & { leaseUntil: number }, verdict: Verdict): Promise<void> {
+  async function blocked(domain: ClaimedDomain, verdict: Verdict): Promise<void> {
     const { accountId, hostname } = domain;
     const kept = await findOrder(db, accountId, hostname);
     const failures = (kept?.failures ?? 0) + 1;
@@ -224,23 +229,16 @@ export function openIssuing(parts: IssuingParts): Worker {
   }
 
   /** The authority could not, or would not: with growing pauses it is asked again, on the same order while that one lives. */
-  async function failed(domain: StoredDomain & { leaseUntil: number }, error: AcmeProblem): Promise<void> {
+  async function failed(domain: ClaimedDomain, error: AcmeProblem): Promise<void> {
     const { accountId, hostname } = domain;
     const kept = await findOrder(db, accountId, hostname);
     const failures = (kept?.failures ?? 0) + 1;
     const now = clock();
     const retryAt = retryAfterFailure(failures, now, error.retryAt);
     await db.write(async (tx) => {
-      if (
-        !(await noteCertificate(
-          tx,
-          domain,
-          domain.leaseUntil,
-          { ...failing(domain), problem: error.message, retryAt, dueAt: retryAt },
-          true,
-        ))
-      )
-        return;
+      const written = { ...failing(domain), problem: error.message, retryAt, dueAt: retryAt };
+      if (!(await noteCertificate(tx, domain, domain.leaseUntil, written, true))) return;
+      holds.note(hostname, now, error.retryAt);
       const over = error.failure === "invalid";
       const order = {
         directoryUrl: authority.directoryUrl,
@@ -259,7 +257,7 @@ export function openIssuing(parts: IssuingParts): Worker {
     await announcer.settled();
   }
 
-  function note(domain: StoredDomain & { leaseUntil: number }, what: CertificateNote, release: boolean): Promise<boolean> {
+  function note(domain: ClaimedDomain, what: CertificateNote, release: boolean): Promise<boolean> {
     return db.write((tx) => noteCertificate(tx, domain, domain.leaseUntil, what, release));
   }
 

@@ -23,8 +23,8 @@ export type KeyPair = { cert: string; key: string };
 export type Certificates = {
   /** Identifies the certificate that serves this name now; another id after a renewal. Names under one wildcard share its id. */
   current(host: string): string | undefined;
-  /** The chain and key behind an id, as PEM. Asked once at a time for each id, and again after it fell out of the cache. */
-  load(id: string): Promise<KeyPair | undefined>;
+  /** The chain and key behind an id that a name has, as PEM. Asked once at a time for each id, and again after it fell out of the cache. */
+  load(id: string, host: string): Promise<KeyPair | undefined>;
 };
 
 export type Challenges = {

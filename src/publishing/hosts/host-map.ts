@@ -1,7 +1,7 @@
 import type { Database } from "../../platform/db/database.ts";
 import type { Change } from "../../platform/nodes/nodes.ts";
 import { decryptSecret, type SecretsKeys } from "../certificates/certificates.ts";
-import { findCertificateById } from "../certificates/certificates.store.ts";
+import { findCertificate, findCertificateById } from "../certificates/certificates.store.ts";
 import type { KeyPair, Log, Site } from "../edge/edge.ts";
 import { manifestFromText, type Manifest } from "../projects/projects.ts";
 import {
@@ -61,10 +61,16 @@ export function openHosts({ db, keys, log, isLive, platformDomain, platformCerti
     return platformCertificate !== null && slugs.has(host) ? platformCertificateId : undefined;
   }
 
-  async function loadCertificate(id: string): Promise<KeyPair | undefined> {
+  async function loadCertificate(id: string, host: string): Promise<KeyPair | undefined> {
     if (id === platformCertificateId) return platformCertificate ?? undefined;
-    const certificate = await findCertificateById(db, Number(id));
+    const certificate = (await findCertificateById(db, Number(id))) ?? (await renewedCertificate(host));
     return certificate === null ? undefined : { cert: certificate.chain, key: decryptSecret(keys, certificate.key, certificate.hostname) };
+  }
+
+  /** A renewal puts another in the place of a certificate, and the word of it may still be on its way here. */
+  async function renewedCertificate(host: string) {
+    const domain = domains.get(host);
+    return domain === undefined ? null : findCertificate(db, domain.accountId, host);
   }
 
   async function take(change: Change | undefined): Promise<void> {

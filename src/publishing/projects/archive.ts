@@ -33,6 +33,8 @@ export const archiveLimits: ArchiveLimits = {
 
 /** Tar headers, padding and what follows the last entry: all that is not a file's content. */
 const framingBytesMax = 32 * oneMiB;
+/** Folders that are entries of their own; those that files lie in are bounded by the files. */
+const foldersMax = 10_000;
 const compressedAtOnce = 2;
 const publishedAtOnce = 8;
 const compressedFromBytes = 512;
@@ -100,10 +102,12 @@ async function readEntries(tar: Extract, incoming: string, limits: ArchiveLimits
   const staged = new Map<string, StagedFile>();
   let projectFile: ProjectFile | undefined;
   let bytes = 0;
+  let folders = 0;
   for await (const entry of tar) {
     const path = publishedPath(entry.header.name);
     refuseOtherTypes(entry.header, path);
     if (entry.header.type === "directory") {
+      if (++folders > foldersMax) refuse(`The archive has more than ${foldersMax} folders.`);
       if (path !== "") paths.addFolder(path);
       entry.resume();
       continue;

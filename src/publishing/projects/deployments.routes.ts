@@ -78,7 +78,7 @@ export function deploymentRoutes({ uploads, wake, announcer }: DeploymentParts):
         202: created("The deployment, which is unpacked now.", Deployment, { ...ready, id: 2, status: "queued", files: 0, bytes: 0 }),
       },
       problems: ["not_found"],
-      before: (_db, _call, body) => uploads.receive(body),
+      before: (_db, { accountId }, body) => uploads.receive(accountId, body),
       write: async (tx, { accountId, params: { projectId }, now }, { name }) => {
         await lockProject(tx, accountId, projectId);
         const deployment = await insertDeployment(tx, accountId, projectId, name, now);

@@ -19,16 +19,17 @@ type UploadStore = {
   remove: (name: string) => Promise<void>;
 };
 
-const atOnceMax = 16;
+const atOnceMax = 64;
+/** So that one account's slow uploads do not hold everybody up. */
+const atOnceMaxEach = 4;
 
 /** The packed archives that wait to be unpacked. */
 export function openUploads(store: UploadStore) {
-  let receiving = 0;
+  const receiving = new Map<number, number>();
 
-  /** Keeps a body. @throws Problem `unavailable` while too many arrive at once */
-  async function receive(body: AsyncIterable<Buffer>): Promise<Upload> {
-    if (receiving >= atOnceMax) throw new Problem("unavailable", "Too many uploads arrive at once.", { headers: { "retry-after": "5" } });
-    receiving++;
+  /** Keeps a body. @throws Problem `unavailable` while too many arrive at once, of the account or of all */
+  async function receive(accountId: number, body: AsyncIterable<Buffer>): Promise<Upload> {
+    admit(accountId);
     const name = `${randomUUID()}.tar.gz`;
     const hash = createHash("sha256");
     async function* hashed(): AsyncGenerator<Buffer> {
@@ -44,8 +45,20 @@ export function openUploads(store: UploadStore) {
       await store.remove(name);
       throw error;
     } finally {
-      receiving--;
+      const left = receiving.get(accountId)! - 1;
+      if (left === 0) receiving.delete(accountId);
+      else receiving.set(accountId, left);
     }
+  }
+
+  function admit(accountId: number): void {
+    const own = receiving.get(accountId) ?? 0;
+    const all = receiving.values().reduce((sum, count) => sum + count, 0);
+    if (own >= atOnceMaxEach || all >= atOnceMax) {
+      const whose = own >= atOnceMaxEach ? `${own} uploads of this account` : "Too many uploads";
+      throw new Problem("unavailable", `${whose} arrive already. Try again when they are done.`, { headers: { "retry-after": "5" } });
+    }
+    receiving.set(accountId, own + 1);
   }
 
   return { receive, read: store.read, remove: store.remove };
