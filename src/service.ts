@@ -108,9 +108,9 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
       repeat(beatEveryMs, () => node.beat(), onError),
       repeat(limitsEveryMs, async () => (limiter.sweep(), counting.save()), onError),
       repeat(usageEveryMs, () => usage.flush(), onError),
-      repeat(cleanEveryMs, () => db.write((tx) => forgetOldAnswers(tx, clock())), onError),
+      repeat(cleanEveryMs, () => forgetOldAnswers(db, clock()), onError),
       repeat(cleanEveryMs, () => expireUsage(db, clock()), onError),
-      repeat(cleanEveryMs, () => db.write((tx) => forgetEnded(tx, clock())), onError),
+      repeat(cleanEveryMs, () => forgetEnded(db, clock()), onError),
       repeat(cleanEveryMs, () => (db.engine === "sqlite" ? Promise.resolve() : expireNodes(db)), onError),
     ];
     const close = async (): Promise<void> => {

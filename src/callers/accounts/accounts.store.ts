@@ -1,4 +1,5 @@
-import sql, { raw } from "sql-template-tag";
+import sql, { raw, type Sql } from "sql-template-tag";
+import { deleteInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
 import { limitTo } from "../../platform/db/limit.ts";
 import type { Account, Plan, PlanTerms } from "./accounts.ts";
@@ -46,17 +47,18 @@ const ownedTables = [
 
 /**
  * Deletes an account with everything it owns; its members and keys go first, so nothing is added meanwhile. The rows go in
- * transactions of at most `batch` each, so that other accounts' writes never wait for a large shop, and a deletion
+ * transactions of a thousand each, so that other accounts' writes never wait for a large shop, and a deletion
  * that is cut short is finished by the next one.
  *
  * @param keysGone called once no key of the account is left
  * @returns whether there was such an account
  */
-export async function deleteAccount(db: Database, id: number, keysGone: () => void, batch = 1_000): Promise<boolean> {
+export async function deleteAccount(db: Database, id: number, keysGone: () => void): Promise<boolean> {
   for (const { table, key } of ownedTables) {
-    const some = sql`DELETE FROM ${raw(table)} WHERE account_id = ${id} AND (${raw(key)}) IN
-      (SELECT ${raw(key)} FROM ${raw(table)} WHERE account_id = ${id} ${limitTo(batch)}) RETURNING 1`;
-    while ((await db.write((tx) => tx.query(some))).length === batch);
+    const some = (limit: Sql): Sql => sql`
+      DELETE FROM ${raw(table)} WHERE account_id = ${id} AND (${raw(key)}) IN
+        (SELECT ${raw(key)} FROM ${raw(table)} WHERE account_id = ${id} ${limit}) RETURNING 1`;
+    await deleteInBatches(db, some);
     if (table === "keys") keysGone();
   }
 
