@@ -32,9 +32,7 @@ export function problemOf(error: unknown): Problem {
   const { statusCode, code } = error as { statusCode?: number; code?: string };
   if (code === "FST_ERR_BAD_URL") return new Problem("invalid_request", "The path is not a valid URL path.");
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new Problem("invalid_request", (error as Error).message);
-  const problem = new Problem("internal", "Something went wrong here. The X-Request-Id of this answer finds it in the log.");
-  problem.cause = error;
-  return problem;
+  return new Problem("internal", "Something went wrong here. The X-Request-Id of this answer finds it in the log.", { cause: error });
 }
 
 /** Sends a refusal. */
