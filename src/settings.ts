@@ -210,7 +210,7 @@ function requireTogether({ publicUrl, platformDomain, edgeCert, edgeKey, acmeEab
   pair((acmeEabKid === "") !== (acmeEabHmac === ""), "ACME_EAB_KID", "ACME_EAB_HMAC");
 }
 
-export type SettingLine = { name: string; value: string; default: string; meaning: string };
+type SettingLine = { name: string; value: string; default: string; meaning: string };
 
 /** The settings as people see them: as written, secrets masked. */
 export function describeSettings(env: Environment = process.env): SettingLine[] {

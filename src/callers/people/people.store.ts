@@ -73,7 +73,7 @@ export async function findMemberByEmail(db: Queryable, accountId: number, email:
 }
 
 /** Who may be meant by an email, in whatever account, those who came last first. All have one salt. */
-export type Candidate = { accountId: number; memberId: number; salt: string; password: string | null };
+type Candidate = { accountId: number; memberId: number; salt: string; password: string | null };
 
 export async function findCandidates(db: Queryable, email: string): Promise<Candidate[]> {
   const rows = await db.query(sql`

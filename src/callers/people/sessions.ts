@@ -23,7 +23,7 @@ export function shownUserAgent(text: string): string {
  * The cookie of a session (RFC 6265bis, 4.1.3.2). `__Host-` binds it to this host, HTTPS and the whole path. On plain HTTP
  * a browser would not keep such a cookie: only there, on loopback, where nobody listens in, it does without.
  */
-export type SessionCookie = { set(token: string): string; clear(): string; read(header: string | undefined): string | undefined };
+type SessionCookie = { set(token: string): string; clear(): string; read(header: string | undefined): string | undefined };
 
 export function sessionCookie(publicUrl: string): SessionCookie {
   const isBare = isPlainLoopback(publicUrl);

@@ -51,7 +51,7 @@ export async function insertOrder(tx: Transaction, accountId: number, fields: Or
     INSERT INTO orders (account_id, id, pet_id, quantity, held, ship_date, complete, version)
     VALUES (${accountId}, nextval('order_ids'), ${fields.petId}, ${fields.quantity}, ${held}, ${fields.shipDate}, ${fields.complete}, 1)
     RETURNING ${columns}`);
-  return one(rows, 0);
+  return stored(rows[0]!);
 }
 
 export async function updateOrder(tx: Transaction, accountId: number, id: number, fields: OrderFields, held: number): Promise<StoredOrder> {

@@ -30,8 +30,7 @@ export async function petExists(db: Queryable, accountId: number, id: number): P
 /** @throws Problem `unknown_reference` when the category is unknown */
 export async function insertPet(tx: Transaction, accountId: number, pet: NewPet): Promise<StoredPet> {
   const [stored] = await insertRows(tx, accountId, [pet]);
-  if (!stored) throw new Error("an insert returned no row");
-  return stored;
+  return stored!;
 }
 
 /** Rows of one INSERT: bounded, since each binds six values. */
