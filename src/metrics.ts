@@ -11,6 +11,7 @@ const modes: Mode[] = ["process", "shared", "alone"];
 /** Counts the requests that were refused because of a limit or a ban. */
 export type Refusals = { count: (verdict: Verdict) => void; metrics: () => Metric[] };
 
+/** Counts from zero, for the life of this process. */
 export function countRefusals(): Refusals {
   const counts = { rate_limit_exceeded: 0, key_banned: 0 };
   return {

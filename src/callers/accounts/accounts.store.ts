@@ -6,6 +6,7 @@ import type { Account, Plan, PlanTerms } from "./accounts.ts";
 
 const columns = raw("id, name, plan, per_minute, per_day, created_at");
 
+/** `now` in ms since the Unix epoch. */
 export async function insertAccount(tx: Transaction, name: string, terms: PlanTerms, now: number): Promise<Account> {
   const rows = await tx.query(sql`
     INSERT INTO accounts (id, name, plan, per_minute, per_day, created_at)
@@ -20,6 +21,7 @@ export async function listAccounts(db: Queryable, after: number, limit: number):
   return rows.map(accountOf);
 }
 
+/** Undefined where there is no such account. */
 export async function findAccount(db: Queryable, id: number): Promise<Account | undefined> {
   const rows = await db.query(sql`SELECT ${columns} FROM accounts WHERE id = ${id}`);
   return rows[0] && accountOf(rows[0]);

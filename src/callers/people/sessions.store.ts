@@ -68,6 +68,7 @@ export async function listSessions(db: Queryable, accountId: number, memberId: n
   return rows.map(sessionOf).filter((session) => !hasEnded(session, now));
 }
 
+/** Ends a session, if it has not ended. */
 export async function endSession(tx: Transaction, accountId: number, sessionId: number): Promise<void> {
   await tx.query(sql`DELETE FROM sessions WHERE account_id = ${accountId} AND id = ${sessionId}`);
 }

@@ -10,6 +10,7 @@ const userAgentLengthMax = 300;
 /** A member's session as it is listed. Times are ms since the Unix epoch. */
 export type Session = { id: number; address: string; userAgent: string; createdAt: number; seenAt: number };
 
+/** Whether a session is over at `now` (ms since the Unix epoch). */
 export function hasEnded({ createdAt, seenAt }: Pick<Session, "createdAt" | "seenAt">, now: number): boolean {
   return now >= seenAt + idleMs || now >= createdAt + absoluteMs;
 }
@@ -25,6 +26,7 @@ export function shownUserAgent(text: string): string {
  */
 type SessionCookie = { set(token: string): string; clear(): string; read(header: string | undefined): string | undefined };
 
+/** @param publicUrl the origin that people see: tells whether cookies travel by HTTPS */
 export function sessionCookie(publicUrl: string): SessionCookie {
   const isBare = isPlainLoopback(publicUrl);
   const name = isBare ? "petstore-session" : "__Host-petstore-session";

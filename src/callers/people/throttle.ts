@@ -38,6 +38,7 @@ export type SignInThrottle = {
   succeeded(email: string): void;
 };
 
+/** A throttle that has seen nobody yet. It has no timers and a bounded memory. */
 export function openSignInThrottle(): SignInThrottle {
   const addresses = new Map<string, Attempts>();
   const emails = new Map<string, Attempts>();

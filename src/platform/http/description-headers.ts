@@ -52,6 +52,9 @@ export const everyAnswer: ResponseHeader[] = [
   "X-Request-Id",
 ];
 
+/** On every answer of a deprecated operation. */
+export const deprecationHeaders: ResponseHeader[] = ["Deprecation", "Sunset", "Link"];
+
 /** References to headers, by name, as a response has them. */
 export function headerReferences(names: readonly string[]): Record<string, { $ref: string }> {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

@@ -58,6 +58,7 @@ export type AnnouncerOptions = {
   pause?: (ms: number) => Promise<void>;
 };
 
+/** For a database that several nodes share. A confirmation is waited for five seconds at most. */
 export function openAnnouncer({ db, now = () => databaseTime, pause = sleep }: AnnouncerOptions): Announcer {
   return {
     announce: (tx, change) => insertChange(tx, change, now()),

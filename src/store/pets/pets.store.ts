@@ -23,6 +23,7 @@ export async function lockPet(tx: Transaction, accountId: number, id: number): P
   return row && storedPet(row);
 }
 
+/** Whether the account has the animal at this moment; locks nothing. */
 export async function petExists(db: Queryable, accountId: number, id: number): Promise<boolean> {
   return (await db.query(sql`SELECT 1 FROM pets WHERE account_id = ${accountId} AND id = ${id}`)).length > 0;
 }
@@ -121,6 +122,7 @@ function one(rows: PetRow[], id: number): StoredPet {
   return storedPet(row);
 }
 
+/** A row as the rules see it. */
 export function storedPet({ id, name, category_id: categoryId, status, version }: PetRow): StoredPet {
   return { pet: { id, name, categoryId, status }, version };
 }
