@@ -3,6 +3,7 @@ import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { startBrowser } from "./support/browser.ts";
 import { startService, type TestService } from "./support/service.ts";
+import { made } from "./support/shop.ts";
 import { visitSignedIn } from "./support/signed-in.ts";
 
 /** Of JavaScript, as gzip sends it, until a page that was opened first shows what it has. */
@@ -10,9 +11,11 @@ const bytesMax = 300 * 1_024;
 
 let browser: Browser;
 let service: TestService;
+let project: number;
 
 before(async () => {
   [browser, service] = await Promise.all([startBrowser(), startService()]);
+  ({ id: project } = await made<{ id: number }>(service, "POST", "/projects", { name: "Rex", slug: "rex" }));
 });
 
 after(async () => {
@@ -27,9 +30,12 @@ async function gzipBytes(url: string): Promise<number> {
   return Number(answer.headers.get("content-length"));
 }
 
-for (const page of ["animals", "categories", "orders", "inventory", "import", "usage", "keys", "account"]) {
+const ofStore = ["animals", "categories", "orders", "inventory", "import"];
+const ofPublishing = ["projects", "projects/ID", "projects/ID/settings", "projects/ID/domains", "domains"];
+
+for (const page of [...ofStore, ...ofPublishing, "usage", "keys", "account"]) {
   test(`the first load of ${page} is at most 300 KB of JavaScript`, async (t) => {
-    const visited = await visitSignedIn(t, browser, service, `/dashboard/${page}`);
+    const visited = await visitSignedIn(t, browser, service, `/dashboard/${page.replace("ID", String(project))}`);
     await visited.page.waitForLoadState("networkidle");
     const scripts = visited.requests.filter((request) => request.endsWith(".js") && new URL(request).pathname.startsWith("/assets/"));
     assert.ok(scripts.length > 0);

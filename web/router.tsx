@@ -9,6 +9,8 @@ import { importingRoutes } from "./importing/routes.ts";
 import { inventoryRoutes } from "./inventory/routes.ts";
 import { orderRoutes } from "./orders/routes.ts";
 import { keysRoutes } from "./keys/routes.ts";
+import { domainRoutes } from "./domains/routes.ts";
+import { projectRoutes } from "./projects/routes.ts";
 import { referenceBelow } from "./reference/routes.ts";
 import { descriptionQuery } from "./reference/load.ts";
 import { root } from "./root.tsx";
@@ -27,6 +29,8 @@ const routeTree = root.addChildren([
     ...orderRoutes,
     ...inventoryRoutes,
     ...importingRoutes,
+    ...projectRoutes,
+    ...domainRoutes,
     ...usageRoutes,
     ...keysRoutes,
     ...accountRoutes,

@@ -28,9 +28,18 @@ export async function send(request: Request, waitMs = timeoutMs): Promise<Respon
     if (timeout.aborted) throw new Refusal("timed_out", texts.dashboard.timedOut(waitMs / 1_000), { status: 0, cause: error });
     throw new Refusal("unreachable", texts.dashboard.unreachable, { status: 0, cause: error });
   }
+  return successOf(response, new URL(request.url).pathname);
+}
+
+/**
+ * An answer to a call of this path, if it is a success or 304.
+ *
+ * @throws Refusal otherwise; where nobody is signed in any more, that is told as well
+ */
+export async function successOf(response: Response, path: string): Promise<Response> {
   if (response.ok || response.status === 304) return response;
   const refusal = await refusalOf(response, texts.dashboard.answered);
-  const isSigningIn = new URL(request.url).pathname.startsWith(`${callsBelow}/sign-in`);
+  const isSigningIn = path.startsWith(`${callsBelow}/sign-in`);
   if (refusal.status === 401 && !isSigningIn) signedOut.dispatchEvent(new Event("signed-out"));
   throw refusal;
 }

@@ -14,6 +14,8 @@ export const dashboardPages: readonly DashboardPage[] = [
   { to: "/dashboard/orders", group: "store", label: texts.store.orders.page, words: texts.store.orders.words },
   { to: "/dashboard/inventory", group: "store", label: texts.store.inventory.page, words: texts.store.inventory.words },
   { to: "/dashboard/import", group: "store", label: texts.importing.page, words: texts.importing.words },
+  { to: "/dashboard/projects", group: "publishing", label: texts.projects.page, words: texts.projects.words },
+  { to: "/dashboard/domains", group: "publishing", label: texts.domains.title, words: texts.domains.words },
   { to: "/dashboard/usage", group: "access", label: texts.usage.page, words: ["limits", "requests", "bans", "charts"] },
   { to: "/dashboard/keys", group: "access", label: texts.keys.page, words: ["secrets", "scopes", "rotate", "revoke"] },
   { to: "/dashboard/account", group: "access", label: texts.account.page, words: ["members", "password", "sessions", "plan"] },
@@ -29,6 +31,7 @@ export const dashboardActions: readonly DashboardAction[] = [
   { to: "/dashboard/inventory", search: { new: true }, label: texts.store.inventory.new, words: texts.store.inventory.words },
   { to: "/dashboard/import", search: {}, label: texts.importing.action, words: texts.importing.words },
   { to: "/dashboard/animals", search: { export: true }, label: texts.importing.export.title, words: ["csv", "download"] },
+  { to: "/dashboard/projects", search: { new: true }, label: texts.projects.new, words: texts.projects.words },
 ];
 
 /** Where `/dashboard` itself leads. */

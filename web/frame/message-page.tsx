@@ -20,11 +20,13 @@ export function MessagePage({ title, text, isPart = false, children }: Props): R
   );
 }
 
-/** An address that leads nowhere. */
-export function NotFoundPage({ text = texts.notFound.text, isPart = false }: { text?: string; isPart?: boolean }): ReactNode {
+type NotFoundProps = { text?: string; isPart?: boolean; children?: ReactNode };
+
+/** An address that leads nowhere; `children` lead on, to the API reference unless told. */
+export function NotFoundPage({ text = texts.notFound.text, isPart = false, children }: NotFoundProps): ReactNode {
   return (
     <MessagePage title={texts.notFound.title} text={text} isPart={isPart}>
-      <Link to="/reference">{texts.notFound.toReference}</Link>
+      {children ?? <Link to="/reference">{texts.notFound.toReference}</Link>}
     </MessagePage>
   );
 }

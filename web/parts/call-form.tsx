@@ -5,7 +5,7 @@ import { Refusal } from "../calls/refusal.ts";
 import { texts } from "../texts/texts.ts";
 import { ErrorPanel } from "./error-panel.tsx";
 
-type TextChange = ChangeEvent<HTMLInputElement | HTMLTextAreaElement>;
+type TextChange = ChangeEvent<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>;
 type NameOf<Values, Value> = { [Name in keyof Values]: Values[Name] extends Value ? Name : never }[keyof Values] & string;
 
 type TextProps = {

@@ -2,11 +2,11 @@ import type { ReactNode } from "react";
 import { usePageTitle } from "../frame/page-title.ts";
 import styles from "./page-header.module.css";
 
-type Props = { title: string; lead?: ReactNode; children?: ReactNode };
+type Props = { title: string; tab?: string; lead?: ReactNode; children?: ReactNode };
 
-/** The heading of a page, which names the browser's tab too; `children` are the page's main actions. */
-export function PageHeader({ title, lead, children }: Props): ReactNode {
-  usePageTitle(title);
+/** The heading of a page, which names the browser's tab too unless `tab` does; `children` are the page's main actions. */
+export function PageHeader({ title, tab = title, lead, children }: Props): ReactNode {
+  usePageTitle(tab);
   return (
     <div className={styles.header}>
       <div className={styles.words}>

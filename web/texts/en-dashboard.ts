@@ -2,7 +2,7 @@
 export const dashboardTexts = {
   page: "Dashboard",
   navigation: "Dashboard",
-  groups: { store: "Store", access: "Account" },
+  groups: { store: "Store", publishing: "Publishing", access: "Account" },
   menu: "Menu",
   signedInAs: "Signed in as",
   owner: "Owner",

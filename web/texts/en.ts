@@ -2,7 +2,9 @@ import { accountTexts } from "./en-account.ts";
 import { keysTexts } from "./en-keys.ts";
 import { usageTexts } from "./en-usage.ts";
 import { dashboardTexts, signInTexts } from "./en-dashboard.ts";
+import { domainsTexts } from "./en-domains.ts";
 import { importingTexts } from "./en-importing.ts";
+import { projectsTexts } from "./en-projects.ts";
 import { storeTexts } from "./en-store.ts";
 
 /** Every text of the web application in English. What the service itself says (descriptions, problems) is not here. */
@@ -27,6 +29,8 @@ export const en = {
   usage: usageTexts,
   store: storeTexts,
   importing: importingTexts,
+  projects: projectsTexts,
+  domains: domainsTexts,
 
   palette: {
     title: "Search and go to",

@@ -28,3 +28,16 @@ export function formatShortMoment(moment: Date): string {
 export function formatNumber(value: number): string {
   return new Intl.NumberFormat().format(value);
 }
+
+/** A part of a whole (0 to 1) as a percentage. */
+export function formatPercent(part: number): string {
+  return new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 0 }).format(part);
+}
+
+/** A size in the largest unit of 1,024s that leaves a whole number before the point. */
+export function formatBytes(bytes: number): string {
+  const units = ["bytes", "KiB", "MiB", "GiB"];
+  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(bytes, 1)) / 10));
+  const digits = new Intl.NumberFormat(undefined, { maximumFractionDigits: power === 0 ? 0 : 1 });
+  return `${digits.format(bytes / 1024 ** power)} ${units[power]}`;
+}

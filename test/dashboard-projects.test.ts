@@ -1,0 +1,268 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, suite, test, type TestContext } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import type { Deployment } from "../src/publishing/projects/deployments.ts";
+import { startBrowser } from "./support/browser.ts";
+import { findings, overflow, phone } from "./support/pages.ts";
+import { openPlatform, type Platform } from "./support/platform.ts";
+import { visitSignedIn } from "./support/signed-in.ts";
+import { packSite } from "./support/sites.ts";
+
+suite("projects in the dashboard", () => {
+  let browser: Browser;
+  let platform: Platform;
+  before(async () => {
+    [browser, platform] = await Promise.all([startBrowser(), openPlatform()]);
+  });
+  after(async () => {
+    await browser.close();
+    await platform.close();
+  });
+
+  const open = (t: TestContext, path: string, options = {}) => visitSignedIn(t, browser, platform.service, path, options);
+  const deployments = (page: Page) => page.getByRole("list", { name: "Deployments, newest first" }).getByRole("listitem");
+  const stored = async (projectId: number) => (await platform.service.ask<Deployment[]>("GET", `/projects/${projectId}/deployments`)).body;
+
+  /** A project without anything in it. */
+  async function emptyProject(slug: string, name = slug): Promise<number> {
+    return (await platform.service.ask<{ id: number }>("POST", "/projects", { body: { name, slug } })).body.id;
+  }
+
+  async function folderOf(t: TestContext, files: Record<string, string | Uint8Array>): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), "site-"));
+    t.after(() => rm(folder, { recursive: true }));
+    for (const [path, content] of Object.entries(files)) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), content);
+    }
+    return folder;
+  }
+  const chooseFolder = (page: Page, folder: string) => page.locator("input[webkitdirectory]").setInputFiles(folder);
+  const chooseArchive = (page: Page, name: string, buffer: Uint8Array) =>
+    page
+      .locator("input[type=file]:not([webkitdirectory])")
+      .setInputFiles({ name, mimeType: "application/gzip", buffer: Buffer.from(buffer) });
+
+  test("from an empty account to a served site: a project is made, a folder chosen, and its files are served as they were", async (t) => {
+    const { id: account } = await platform.service.newAccount("free");
+    const { page } = await open(t, "/dashboard/projects", { account });
+    await page.getByText("No projects yet").waitFor();
+    assert.deepEqual(await findings(page), []);
+    await page.getByRole("button", { name: "Create a project" }).click();
+    await page.getByLabel("Name").fill("Luna's Corner");
+    assert.equal(await page.getByLabel("Slug").inputValue(), "lunas-corner");
+    await page.getByRole("button", { name: "Create the project" }).click();
+    await page.getByRole("heading", { level: 1, name: "Luna's Corner" }).waitFor();
+    await page.getByText("Nothing deployed yet").waitFor();
+
+    const long = `${"deep/".repeat(25)}${"ä".repeat(40)}.css`;
+    const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 7919) % 251);
+    const folder = await folderOf(t, {
+      "petstore.json": "{}",
+      "index.html": "<h1>Luna</h1>",
+      [long]: "a{}",
+      "photo.png": bytes,
+      ".git/config": "secret",
+      "node_modules/x/index.js": "1",
+    });
+    await chooseFolder(page, folder);
+    await page.getByText(/^Deployment \d+ is live\./).waitFor();
+    await deployments(page).getByText("3 files, 293 KiB").waitFor();
+    assert.equal((await platform.http("lunas-corner.sites.test", "/")).body, "<h1>Luna</h1>");
+    assert.equal((await platform.http("lunas-corner.sites.test", `/${encodeURI(long)}`)).body, "a{}");
+    assert.equal((await platform.http("lunas-corner.sites.test", "/photo.png")).headers["content-length"], String(bytes.length));
+    assert.equal((await platform.http("lunas-corner.sites.test", "/.git/config")).status, 404);
+    assert.equal((await platform.http("lunas-corner.sites.test", "/node_modules/x/index.js")).status, 404);
+
+    await page.getByRole("link", { name: "All projects" }).click();
+    await page.getByRole("row", { name: /Luna's Corner.*lunas-corner\.sites\.test.*Live/ }).waitFor();
+  });
+
+  test("a folder or an archive can be dropped on the page", async (t) => {
+    const id = await emptyProject("dropped");
+    const { page, context } = await open(t, `/dashboard/projects/${id}`);
+    const folder = await folderOf(t, { "petstore.json": "{}", "index.html": "dropped", "a/b.html": "b" });
+    const archive = join(await folderOf(t, { "site.tgz": await packSite({ "petstore.json": "{}", "index.html": "archive" }) }), "site.tgz");
+    const place = await page.getByText("Drop a folder or a .tar.gz here").boundingBox();
+    assert.ok(place);
+    const devtools = await context.newCDPSession(page);
+    const drop = async (file: string) => {
+      const data = { items: [], files: [file], dragOperationsMask: 1 };
+      for (const type of ["dragEnter", "dragOver", "drop"] as const)
+        await devtools.send("Input.dispatchDragEvent", { type, x: place.x + 5, y: place.y + 5, data });
+    };
+    await drop(folder);
+    await page.getByText(/^Deployment \d+ is live\./).waitFor();
+    assert.equal((await platform.http("dropped.sites.test", "/a/b.html")).body, "b");
+    const [first] = await stored(id);
+    await drop(archive);
+    await page.getByText(`Deployment ${first!.id + 1} is live.`).waitFor();
+    assert.equal((await platform.http("dropped.sites.test", "/")).body, "archive");
+  });
+
+  test("what breaks a limit is told before anything is sent", async (t) => {
+    const id = await emptyProject("limits");
+    const { page, requests } = await open(t, `/dashboard/projects/${id}`);
+    const cases: [files: Record<string, string | Uint8Array>, words: RegExp][] = [
+      [{ "index.html": "x" }, /no petstore\.json at its top\. Create one/],
+      [{ "dist/petstore.json": "{}", "dist/index.html": "x" }, /there is dist\/petstore\.json/],
+      [{ "petstore.json": "{", "index.html": "x" }, /petstore\.json is not JSON/],
+      [{ "petstore.json": "{}", "film.mp4": new Uint8Array(25 * 1_048_576 + 1) }, /film\.mp4 has more than 25 MiB/],
+      [
+        { "petstore.json": "{}", ...Object.fromEntries(Array.from({ length: 2_001 }, (_, index) => [`${index}.html`, "x"])) },
+        /more than 2,000 files/,
+      ],
+    ];
+    for (const [files, words] of cases) {
+      await chooseFolder(page, await folderOf(t, files));
+      await page.getByRole("alert").getByText(words).waitFor();
+    }
+    await chooseArchive(page, "site.tar.gz", Buffer.from("no gzip"));
+    await page.getByRole("alert").getByText("site.tar.gz is no gzipped tar").waitFor();
+    assert.deepEqual(
+      requests.filter((url) => url.endsWith("/deployments")),
+      [],
+    );
+    assert.deepEqual(await stored(id), []);
+    assert.deepEqual(await findings(page), []);
+  });
+
+  test("a deployment that failed shows why, and what was live stays so", async (t) => {
+    const id = await platform.project("failing", { "index.html": "good" });
+    const { page } = await open(t, `/dashboard/projects/${id}`);
+    await chooseArchive(page, "site.tar.gz", await packSite({ "index.html": "bad", "petstore.json": '{"colour":1}' }));
+    await page
+      .getByRole("alert")
+      .getByText(/unknown field "colour"/)
+      .waitFor();
+    await deployments(page).first().getByText("Failed", { exact: true }).waitFor();
+    await deployments(page)
+      .first()
+      .getByText(/Why it failed:.*unknown field "colour"/)
+      .waitFor();
+    await deployments(page).nth(1).getByText("Live").waitFor();
+    assert.equal((await platform.http("failing.sites.test", "/")).body, "good");
+  });
+
+  test("an upload that is refused says so with its request id; where nothing answered it can be sent again, and is deployed once", async (t) => {
+    const id = await emptyProject("again");
+    const { page } = await open(t, `/dashboard/projects/${id}`);
+    const archive = await packSite({ "index.html": "again", "petstore.json": "{}" });
+    await page.route("**/deployments", async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await chooseArchive(page, "site.tgz", archive);
+    await page.getByRole("alert").getByText("The service could not be reached").waitFor();
+    await page.unroute("**/deployments");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText(/^Deployment \d+ is live\./).waitFor();
+    assert.equal((await stored(id)).length, 1);
+
+    await platform.service.ask("DELETE", `/projects/${id}`);
+    await chooseArchive(page, "site.tgz", archive);
+    await page.getByRole("alert").getByText("Request id").waitFor();
+  });
+
+  test("an earlier deployment is promoted after a question, and served at once", async (t) => {
+    const id = await platform.project("back", { "index.html": "first" });
+    await platform.deploy(id, { "index.html": "second" });
+    const { page } = await open(t, `/dashboard/projects/${id}`);
+    const [, second] = await stored(id);
+    await page.getByRole("button", { name: `Promote deployment ${second!.id - 1}` }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText(`in place of those of deployment ${second!.id}`).waitFor();
+    assert.equal((await platform.http("back.sites.test", "/")).body, "second");
+    await dialog.getByRole("button", { name: "Promote" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await deployments(page).nth(1).getByText("Live").waitFor();
+    assert.equal((await platform.http("back.sites.test", "/")).body, "first");
+  });
+
+  test("the service's refusals of a name or slug stand at their fields", async (t) => {
+    await emptyProject("taken");
+    const { page } = await open(t, "/dashboard/projects?new=true");
+    await page.getByLabel("Name").fill("Taken");
+    await page.getByRole("button", { name: "Create the project" }).click();
+    await page.locator("input[name=slug][aria-invalid=true]").waitFor();
+    await page.getByLabel("Slug").fill("Not A Slug");
+    await page.getByRole("button", { name: "Create the project" }).click();
+    await page.getByText("Must be lower-case letters, digits and hyphens").waitFor();
+    await page.getByLabel("Name").fill("Two words");
+    assert.equal(await page.getByLabel("Slug").inputValue(), "Not A Slug", "a slug that was typed is not overwritten");
+    assert.deepEqual(await findings(page), []);
+  });
+
+  test("a project is renamed and moved; what somebody else changed meanwhile is not overwritten", async (t) => {
+    const id = await platform.project("before", { "index.html": "moved" });
+    const { page } = await open(t, `/dashboard/projects/${id}/settings`);
+    const name = page.getByRole("textbox", { name: "Name" });
+    await name.fill("After");
+    await page.getByLabel("Slug").fill("after");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { level: 1, name: "After" }).waitFor();
+    assert.equal((await platform.http("after.sites.test", "/")).body, "moved");
+    assert.equal((await platform.http("before.sites.test", "/")).status, 404);
+
+    await platform.service.ask("PATCH", `/projects/${id}`, { body: { name: "By somebody else" } });
+    await name.fill("Mine");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Reload" }).click();
+    await page.getByRole("heading", { level: 1, name: "By somebody else" }).waitFor();
+    assert.equal(await name.inputValue(), "By somebody else");
+    assert.equal((await platform.service.ask<{ name: string }>("GET", `/projects/${id}`)).body.name, "By somebody else");
+  });
+
+  test("a project is deleted only when its name was typed, and nothing of it is served any more", async (t) => {
+    const id = await platform.project("gone", { "index.html": "gone" });
+    await platform.addDomain(id, "www.gone.test");
+    const { page } = await open(t, `/dashboard/projects/${id}/settings`);
+    await page.getByRole("button", { name: "Delete the project" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("The domains are removed: www.gone.test.").waitFor();
+    const button = dialog.getByRole("button", { name: "Delete the project" });
+    assert.equal(await button.isDisabled(), true);
+    await dialog.getByLabel("Type gone to confirm").fill("gon");
+    assert.equal(await button.isDisabled(), true);
+    await dialog.getByLabel("Type gone to confirm").fill("gone");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Projects" }).waitFor();
+    assert.equal((await platform.http("gone.sites.test", "/")).status, 404);
+    await page.goto(`${platform.service.address}/dashboard/projects/${id}`);
+    await page.getByText("There is no such project.").waitFor();
+  });
+
+  test("hostile names are text", async (t) => {
+    const name = `<img src=x onerror="document.title='hit'"> & "quotes"`;
+    const id = await emptyProject("hostile", name);
+    const { page } = await open(t, `/dashboard/projects/${id}`);
+    await page.getByRole("heading", { level: 1, name }).waitFor();
+    const folder = await folderOf(t, { "petstore.json": '{"<b>bold</b>": 1}', "<i>.html": "x" });
+    await chooseFolder(page, folder);
+    await page.getByRole("alert").getByText('unknown field "<b>bold</b>"').waitFor();
+    assert.notEqual(await page.title(), "hit");
+  });
+
+  for (const colorScheme of ["light", "dark"] as const) {
+    test(`the pages of projects, ${colorScheme}: axe finds nothing, and they fit a phone`, async (t) => {
+      const id = await platform.project(`axe-${colorScheme}`, { "index.html": "x" });
+      await platform.deploy(id, { "index.html": "y" });
+      await platform.deploy(id, { "index.html": "z" }, { petstore: { name: 7 } });
+      for (const path of ["", `/${id}`, `/${id}/settings`]) {
+        const { page } = await open(t, `/dashboard/projects${path}`, { colorScheme });
+        await page
+          .getByRole("table")
+          .or(page.getByRole("button", { name: /Choose a folder|Save/ }))
+          .first()
+          .waitFor();
+        assert.deepEqual(await findings(page), [], path);
+        await page.setViewportSize(phone);
+        assert.equal(await overflow(page), 0, path);
+        assert.deepEqual(await findings(page), [], path);
+      }
+    });
+  }
+});

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { after, before, test, type TestContext } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { startBrowser } from "./support/browser.ts";
+import { findings, overflow, phone } from "./support/pages.ts";
+import { openPlatform, type Platform } from "./support/platform.ts";
+import { visitSignedIn } from "./support/signed-in.ts";
+import { packSite } from "./support/sites.ts";
+
+let browser: Browser;
+let platform: Platform;
+before(async () => {
+  [browser, platform] = await Promise.all([startBrowser(), openPlatform()]);
+});
+after(async () => {
+  await browser.close();
+  await platform.close();
+});
+
+const open = (t: TestContext, path: string, options = {}) => visitSignedIn(t, browser, platform.service, path, options);
+const navigation = (page: Page) => page.getByRole("navigation", { name: "Dashboard" });
+
+async function choose(page: Page, command: string): Promise<void> {
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type(command);
+  await page.getByRole("dialog").locator("[data-selected=true]", { hasText: command }).waitFor();
+  await page.keyboard.press("Enter");
+}
+
+async function newProject(slug: string, key: string): Promise<number> {
+  const { body } = await platform.service.ask<{ id: number }>("POST", "/projects", { key, body: { name: slug, slug } });
+  return body.id;
+}
+
+test("projects and domains are in the navigation and in the palette; domains lead to those of the only project, else of the one chosen", async (t) => {
+  const { id: account, key } = await platform.service.newAccount("pro");
+  const { page } = await open(t, "/dashboard/animals", { account });
+  await choose(page, "Projects");
+  await page.waitForURL("**/dashboard/projects");
+  await navigation(page).getByRole("link", { name: "Domains" }).click();
+  await page.getByText("Domains belong to a project.").waitFor();
+  assert.deepEqual(await findings(page), []);
+  await page.getByRole("link", { name: "Create a project" }).click();
+  await page.getByRole("dialog", { name: "Create a project" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+
+  const only = await newProject("only", key);
+  await choose(page, "Domains");
+  await page.waitForURL(`**/dashboard/projects/${only}/domains`);
+  await page.getByRole("heading", { level: 1, name: "only" }).waitFor();
+  assert.match(await page.title(), /^Domains · only/);
+
+  const second = await newProject("second", key);
+  await navigation(page).getByRole("link", { name: "Domains" }).click();
+  await page.getByRole("link", { name: "Domains of second" }).waitFor();
+  await page.setViewportSize(phone);
+  assert.equal(await overflow(page), 0);
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    assert.deepEqual(await findings(page), [], colorScheme);
+  }
+  await page.getByRole("link", { name: "Domains of second" }).click();
+  await page.waitForURL(`**/dashboard/projects/${second}/domains`);
+});
+
+test("without projects, and without a deployment, the command that deploys one stands there to be copied", async (t) => {
+  const { id: account, key } = await platform.service.newAccount("pro");
+  const { page, context } = await open(t, "/dashboard/projects", { account });
+  const { address } = platform.service;
+  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: address });
+  const copied = async (): Promise<string> => {
+    const details = page.getByRole("group").filter({ hasText: "From a terminal instead" });
+    await details.getByRole("button", { name: "Copy" }).click();
+    return page.evaluate("navigator.clipboard.readText()");
+  };
+  const lines = ["projects create my-shop", "deploy ./site --project my-shop"];
+  assert.equal(await copied(), lines.map((line) => `npm run petstore -- ${line} --url ${address}`).join("\n"));
+  const id = await newProject("bare-one", key);
+  await page.goto(`${address}/dashboard/projects/${id}`);
+  assert.equal(await copied(), `npm run petstore -- deploy ./site --project bare-one --url ${address}`);
+});
+
+test("a member publishes as an owner does: deploys, adds a domain and removes it, and deletes the project", async (t) => {
+  const { id: account, key } = await platform.service.newAccount("pro");
+  const id = await newProject("by-member", key);
+  const { page } = await open(t, `/dashboard/projects/${id}`, { account, role: "member" });
+  const buffer = Buffer.from(await packSite({ "index.html": "by a member", "petstore.json": "{}" }));
+  const archive = { name: "site.tgz", mimeType: "application/gzip", buffer };
+  await page.locator("input[type=file]:not([webkitdirectory])").setInputFiles(archive);
+  await page.getByText(/^Deployment \d+ is live\./).waitFor();
+  assert.equal((await platform.http("by-member.sites.test", "/")).body, "by a member");
+
+  await page.getByRole("link", { name: "Domains", exact: true }).last().click();
+  await page.getByRole("button", { name: "Add domain" }).first().click();
+  await page.getByLabel("Host name").fill("www.member.test");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Actions for www.member.test" }).click();
+  await page.getByRole("menuitem", { name: "Remove" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await page.getByText("No domains yet").waitFor();
+
+  await page.getByRole("link", { name: "General" }).click();
+  await page.getByRole("button", { name: "Delete the project" }).click();
+  await page.getByLabel("Type by-member to confirm").fill("by-member");
+  await page.keyboard.press("Enter");
+  await page.getByText("No projects yet").waitFor();
+});
+
+test("a project of another account is not there on any of its pages, and nothing of it is told", async (t) => {
+  const id = await platform.project("theirs-alone", { "index.html": "theirs" });
+  await platform.addDomain(id, "www.theirs-alone.test");
+  const { id: account } = await platform.service.newAccount("pro");
+  for (const part of ["", "/settings", "/domains"]) {
+    const { page } = await open(t, `/dashboard/projects/${id}${part}`, { account });
+    await page.getByText("There is no such project.").waitFor();
+    assert.doesNotMatch(await page.content(), /theirs-alone/);
+    await page.getByRole("main").getByRole("link", { name: "All projects" }).click();
+    await page.getByText("No projects yet").waitFor();
+    assert.doesNotMatch(await page.content(), /theirs-alone/);
+  }
+});

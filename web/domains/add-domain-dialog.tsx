@@ -1,0 +1,42 @@
+import { TextInput } from "@mantine/core";
+import type { ReactNode } from "react";
+import { CallForm, useCallForm } from "../parts/call-form.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { notify } from "../parts/notices.ts";
+import { texts } from "../texts/texts.ts";
+import { addDomain } from "./queries.ts";
+import type { Domain } from "./state.ts";
+
+const words = texts.domains;
+type Props = { projectId: number; onAdded: (domain: Domain) => void; onClose: () => void };
+
+/** Attaches a host name to the project (specification, part 1, rule 4). */
+export function AddDomainDialog({ projectId, onAdded, onClose }: Props): ReactNode {
+  const form = useCallForm({
+    initial: { hostname: "" },
+    send: ({ hostname }) => addDomain(projectId, hostname),
+    onDone: (domain) => {
+      notify(words.added(domain.hostname));
+      onAdded(domain);
+      onClose();
+    },
+  });
+  return (
+    <Dialog title={words.addTitle} onClose={onClose}>
+      <CallForm form={form} submit={words.add} onCancel={onClose}>
+        <TextInput
+          label={words.hostname}
+          description={words.hostnameHint}
+          placeholder="www.example.com"
+          required
+          inputMode="url"
+          autoCapitalize="none"
+          autoComplete="off"
+          spellCheck={false}
+          data-autofocus
+          {...form.text("hostname")}
+        />
+      </CallForm>
+    </Dialog>
+  );
+}

@@ -1,0 +1,25 @@
+import type { ReactNode } from "react";
+import { texts } from "../texts/texts.ts";
+import styles from "./domains.module.css";
+import type { Domain } from "./state.ts";
+
+const words = texts.domains.attention;
+
+/** The three checks for a certificate that is 30 minutes late (specification, part 1, rule 8). */
+export function Attention({ attention: { checks } }: { attention: NonNullable<Domain["attention"]> }): ReactNode {
+  return (
+    <section className={styles.attention} aria-label={words.title}>
+      <p className={styles.problemTitle}>{words.title}</p>
+      <ul className={styles.checks}>
+        {checks.map(({ check, passed, message }) => (
+          <li key={check} className={styles.check}>
+            <span className={styles.mark} data-passed={String(passed)}>
+              {passed === null ? words.unknown : passed ? words.passed : words.notPassed}
+            </span>
+            <span>{message}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

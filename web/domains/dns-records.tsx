@@ -1,0 +1,91 @@
+import { ActionIcon, CopyButton, Tooltip } from "@mantine/core";
+import type { ReactNode } from "react";
+import { CheckIcon, CopyIcon } from "../frame/icons.tsx";
+import { texts } from "../texts/texts.ts";
+import styles from "./domains.module.css";
+import { RegistrarWords } from "./registrar-words.tsx";
+import { relativeTo, zoneOf, type Domain } from "./state.ts";
+
+const words = texts.domains.record;
+
+/** The records to create at the registrar, to be copied field by field, and in words (specification, part 1, rules 5, 6 and 9). */
+export function DnsRecords({ domain, isToCreate }: { domain: Domain; isToCreate: boolean }): ReactNode {
+  const { hostname, kind, record, challenge } = domain;
+  const zone = zoneOf(domain);
+  const isApex = kind === "apex";
+  return (
+    <div className={styles.records}>
+      <h4 className={styles.title}>{isToCreate ? titleOf(domain) : words.shown}</h4>
+      {isToCreate && <p className={styles.hint}>{isApex ? `${words.apex} ${words.apexElse(hostname)}` : words.exact}</p>}
+      <Fields
+        type={record.type}
+        typeName={isApex ? words.typeOrAname : words.type}
+        name={record.name}
+        whole={hostname}
+        value={record.value}
+        ttl={record.ttl}
+      />
+      {challenge && (
+        <>
+          <p className={styles.hint}>{words.challenge}</p>
+          <Fields
+            type={challenge.type}
+            name={relativeTo(zone, challenge.name)}
+            whole={challenge.name}
+            value={challenge.value}
+            ttl={record.ttl}
+          />
+        </>
+      )}
+      {isToCreate && <RegistrarWords kind={kind} />}
+    </div>
+  );
+}
+
+function titleOf({ status, challenge }: Domain): string {
+  if (challenge) return words.titleMany;
+  return status === "failing" ? words.needed : words.title;
+}
+
+type FieldsProps = { type: string; typeName?: string; name: string; whole: string; value: string; ttl: number };
+
+function Fields({ type, typeName = words.type, name, whole, value, ttl }: FieldsProps): ReactNode {
+  return (
+    <section aria-label={words.label(type, whole)}>
+      <dl className={styles.fields}>
+        <Field name={typeName} value={type} />
+        <Field name={words.name} value={name} />
+        <Field name={words.value} value={value} />
+        <Field name={words.ttl} value={String(ttl)} />
+      </dl>
+      {whole !== name && <p className={styles.whole}>{words.whole(whole)}</p>}
+    </section>
+  );
+}
+
+function Field({ name, value }: { name: string; value: string }): ReactNode {
+  return (
+    <div className={styles.field}>
+      <dt>{name}</dt>
+      <dd>
+        <span className={styles.mono}>{value}</span>
+        <CopyButton value={value}>
+          {({ copied, copy }) => (
+            <Tooltip label={copied ? texts.copied : texts.copy}>
+              <ActionIcon
+                className={styles.copy}
+                variant="subtle"
+                color={copied ? "pine" : "gray"}
+                c={copied ? undefined : "dimmed"}
+                aria-label={copied ? texts.copied : words.copy(name)}
+                onClick={copy}
+              >
+                {copied ? <CheckIcon /> : <CopyIcon />}
+              </ActionIcon>
+            </Tooltip>
+          )}
+        </CopyButton>
+      </dd>
+    </div>
+  );
+}

@@ -1,0 +1,126 @@
+import { Alert, Button } from "@mantine/core";
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState, type ReactNode } from "react";
+import { useSession } from "../dashboard/session.ts";
+import { Waiting } from "../frame/waiting.tsx";
+import { EmptyState } from "../parts/empty-state.tsx";
+import { ErrorPanel } from "../parts/error-panel.tsx";
+import { Section } from "../parts/page-header.tsx";
+import { ProjectFrame } from "../projects/project-frame.tsx";
+import type { Site } from "../projects/queries.ts";
+import { texts } from "../texts/texts.ts";
+import { AddDomainDialog } from "./add-domain-dialog.tsx";
+import { DomainCard } from "./domain-card.tsx";
+import styles from "./domains.module.css";
+import { PlanNotice } from "./plan-notice.tsx";
+import { domainsQuery, rereadDomains, showDomain } from "./queries.ts";
+import { RedirectDialog } from "./redirect-dialog.tsx";
+import { RemoveDomainDialog } from "./remove-domain-dialog.tsx";
+import type { Domain } from "./state.ts";
+
+const route = getRouteApi("/dashboard/projects/$projectId/domains");
+const words = texts.domains;
+
+/** `/dashboard/projects/$projectId/domains`: Settings, Domains (specification, part 1, rules 1 to 11). */
+export function DomainsPage(): ReactNode {
+  return <ProjectFrame part={words.title}>{(site) => <Domains site={site} />}</ProjectFrame>;
+}
+
+type Asked = { what: "redirect" | "remove"; domain: Domain };
+
+function Domains({ site: { project } }: { site: Site }): ReactNode {
+  const { id, deploymentId } = project.value;
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const client = useQueryClient();
+  const { plan } = useSession().account;
+  const [since, setSince] = useState(() => Date.now());
+  const [asked, setAsked] = useState<Asked>();
+  const [left, setLeft] = useState<{ hostname: string; warning: string }>();
+  const list = useInfiniteQuery(domainsQuery(id, since));
+  const domains = list.data ?? [];
+  const isFree = plan === "free";
+  const mayAdd = !isFree && deploymentId !== null;
+  const openAdding = (add: boolean) => void navigate({ search: add ? { add: true } : {}, resetScroll: false });
+
+  function show(domain: Domain): void {
+    setSince(Date.now());
+    showDomain(client, domain);
+  }
+  async function reread(): Promise<void> {
+    setSince(Date.now());
+    await rereadDomains(client, id);
+  }
+  return (
+    <Section title={words.title} lead={words.lead} actions={mayAdd && <Button onClick={() => openAdding(true)}>{words.add}</Button>}>
+      {isFree && <PlanNotice plan={plan} isSuspending={domains.length > 0} />}
+      {!isFree && deploymentId === null && <DeployFirst projectId={id} />}
+      {left && (
+        <Alert
+          color="yellow"
+          className={styles.left}
+          title={words.removedTitle(left.hostname)}
+          withCloseButton
+          closeButtonLabel={texts.dashboard.dismiss}
+          onClose={() => setLeft(undefined)}
+        >
+          {left.warning}
+        </Alert>
+      )}
+      {list.isPending && <Waiting lines={4} />}
+      <ErrorPanel error={list.error} onRetry={() => void list.refetch()} />
+      {list.data?.length === 0 && mayAdd && (
+        <EmptyState title={words.emptyTitle} text={words.emptyText}>
+          <Button onClick={() => openAdding(true)}>{words.add}</Button>
+        </EmptyState>
+      )}
+      {domains.length > 0 && (
+        <ul className={styles.domains} aria-label={words.list}>
+          {domains.map((domain) => (
+            <li key={domain.hostname}>
+              <DomainCard
+                domain={domain}
+                isSuspended={isFree}
+                onChanged={show}
+                onReread={() => void reread()}
+                onRedirect={() => setAsked({ what: "redirect", domain })}
+                onRemove={() => setAsked({ what: "remove", domain })}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+      {list.hasNextPage && (
+        <Button mt="md" variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+          {texts.dashboard.more}
+        </Button>
+      )}
+      {search.add && mayAdd && <AddDomainDialog projectId={id} onAdded={show} onClose={() => openAdding(false)} />}
+      {asked?.what === "redirect" && (
+        <RedirectDialog domain={asked.domain} domains={domains} onDone={() => void reread()} onClose={() => setAsked(undefined)} />
+      )}
+      {asked?.what === "remove" && (
+        <RemoveDomainDialog
+          domain={asked.domain}
+          domains={domains}
+          onRemoved={(warning) => {
+            setLeft(warning === undefined ? undefined : { hostname: asked.domain.hostname, warning });
+            void reread();
+          }}
+          onClose={() => setAsked(undefined)}
+        />
+      )}
+    </Section>
+  );
+}
+
+function DeployFirst({ projectId }: { projectId: number }): ReactNode {
+  return (
+    <EmptyState title={words.deployTitle} text={words.deployText}>
+      <Button renderRoot={(props) => <Link to="/dashboard/projects/$projectId" params={{ projectId: String(projectId) }} {...props} />}>
+        {words.toDeployments}
+      </Button>
+    </EmptyState>
+  );
+}

@@ -1,0 +1,32 @@
+import type { ReactNode } from "react";
+import type { Standing } from "../calls/people.ts";
+import { EmptyState } from "../parts/empty-state.tsx";
+import { texts } from "../texts/texts.ts";
+import styles from "./domains.module.css";
+
+const words = texts.domains;
+type Props = Pick<Standing["account"], "plan"> & { isSuspending?: boolean };
+
+/** What custom domains are and which plan has them (specification, part 1, rule 1); `isSuspending` where the account has some already. */
+export function PlanNotice({ plan, isSuspending = false }: Props): ReactNode {
+  const name = texts.dashboard.plans[plan];
+  if (isSuspending)
+    return (
+      <div className={styles.notice} data-tone="warning">
+        <p className={styles.noticeTitle}>{words.suspendedTitle}</p>
+        <p>
+          {words.suspendedText} {words.yourPlan(name)}
+        </p>
+      </div>
+    );
+  return (
+    <EmptyState
+      title={words.planTitle}
+      text={
+        <>
+          {words.planText} {words.yourPlan(name)}
+        </>
+      }
+    />
+  );
+}

@@ -1,0 +1,27 @@
+import type { ReactNode } from "react";
+import { texts } from "../texts/texts.ts";
+import styles from "./domains.module.css";
+import type { Domain } from "./state.ts";
+
+const words = texts.domains.problems;
+
+/** What was found in DNS against what is expected, and what to change; each in the service's own words. */
+export function Problems({ problems }: Pick<Domain, "problems">): ReactNode {
+  return (
+    <ul className={styles.problems} aria-label={words.title}>
+      {problems.map(({ code, message, expected, found, fix }) => (
+        <li key={`${code} ${found}`} className={styles.problem}>
+          <p className={styles.problemTitle}>{message}</p>
+          <dl className={styles.compared}>
+            <dt>{words.expected}</dt>
+            <dd className={styles.mono}>{expected}</dd>
+            <dt>{words.found}</dt>
+            <dd className={styles.mono}>{found}</dd>
+            <dt>{words.fix}</dt>
+            <dd>{fix}</dd>
+          </dl>
+        </li>
+      ))}
+    </ul>
+  );
+}

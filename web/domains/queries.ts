@@ -1,0 +1,71 @@
+import { infiniteQueryOptions, type InfiniteData, type QueryClient } from "@tanstack/react-query";
+import { nextCursor } from "../../client/pages.ts";
+import { dashboardKey } from "../calls/lists.ts";
+import { answerOf, store, type Page, type Schemas } from "../calls/store.ts";
+import { isUnsettled, pollMs, type Domain } from "./state.ts";
+
+export type DomainPatch = Schemas["DomainPatch"];
+
+const pageSize = 100;
+const keyOf = (projectId: number) => [dashboardKey, "/projects", "domains", projectId] as const;
+
+/**
+ * The domains of a project, in the order in which they were added; anew by themselves while one may still change. `since` is when somebody
+ * last did something about them (ms).
+ */
+export function domainsQuery(projectId: number, since: number) {
+  return infiniteQueryOptions({
+    queryKey: keyOf(projectId),
+    initialPageParam: undefined as string | undefined,
+    staleTime: 0,
+    refetchOnWindowFocus: true,
+    queryFn: async ({ pageParam, signal }): Promise<Page<Domain>> => {
+      const params = { path: { projectId }, query: { limit: pageSize, ...(pageParam !== undefined && { cursor: pageParam }) } };
+      const { data, response } = await store.GET("/projects/{projectId}/domains", { params, signal });
+      return { rows: data ?? [], next: nextCursor(response.headers, location.origin) };
+    },
+    refetchInterval: ({ state: { data } }) => {
+      const pages = data?.pages ?? [];
+      return pages.some(({ rows }) => rows.some(isUnsettled)) && pollMs(Date.now() - since, pages.length);
+    },
+    getNextPageParam: ({ next }) => next,
+    select: ({ pages }) => pages.flatMap(({ rows }) => rows),
+  });
+}
+
+/** Shows a domain as an answer told it, at once: where it stood, or at the end. The next read puts everything where it belongs. */
+export function showDomain(client: QueryClient, domain: Domain): void {
+  client.setQueryData<InfiniteData<Page<Domain>, string | undefined>>(keyOf(domain.projectId), (held) => {
+    if (!held) return undefined;
+    const isKnown = held.pages.some(({ rows }) => rows.some(({ hostname }) => hostname === domain.hostname));
+    const pages = held.pages.map((page, index) => {
+      const rows = page.rows.map((row) => (row.hostname === domain.hostname ? domain : row));
+      return { ...page, rows: isKnown || index < held.pages.length - 1 ? rows : [...rows, domain] };
+    });
+    return { ...held, pages };
+  });
+}
+
+export function rereadDomains(client: QueryClient, projectId: number): Promise<void> {
+  return client.invalidateQueries({ queryKey: keyOf(projectId) });
+}
+
+export function addDomain(projectId: number, hostname: string): Promise<Domain> {
+  return answerOf<Domain>(store.POST("/projects/{projectId}/domains", { params: { path: { projectId } }, body: { hostname } }));
+}
+
+export function verifyDomain({ projectId, hostname }: Domain): Promise<Domain> {
+  return answerOf<Domain>(store.POST("/projects/{projectId}/domains/{hostname}/verify", { params: { path: { projectId, hostname } } }));
+}
+
+export function updateDomain({ projectId, hostname }: Domain, body: DomainPatch): Promise<Domain> {
+  return answerOf<Domain>(store.PATCH("/projects/{projectId}/domains/{hostname}", { params: { path: { projectId, hostname } }, body }));
+}
+
+/** Removes a domain; gives what is left to do at the registrar, if anything. */
+export async function removeDomain({ projectId, hostname }: Domain): Promise<string | undefined> {
+  const answer = await answerOf<Schemas["RemovedDomain"] | undefined>(
+    store.DELETE("/projects/{projectId}/domains/{hostname}", { params: { path: { projectId, hostname } } }),
+  );
+  return answer?.warning;
+}

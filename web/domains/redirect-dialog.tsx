@@ -1,0 +1,51 @@
+import { NativeSelect } from "@mantine/core";
+import type { ReactNode } from "react";
+import { CallForm, useCallForm } from "../parts/call-form.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { notify } from "../parts/notices.ts";
+import { texts } from "../texts/texts.ts";
+import styles from "./domains.module.css";
+import { updateDomain } from "./queries.ts";
+import type { Domain } from "./state.ts";
+
+const words = texts.domains;
+type Props = { domain: Domain; domains: readonly Domain[]; onDone: () => void; onClose: () => void };
+
+/** Lets a domain lead to another one of the project (specification, part 1, rule 10). */
+export function RedirectDialog({ domain, domains, onDone, onClose }: Props): ReactNode {
+  const targets = domains.filter(({ hostname, redirect }) => redirect === null && hostname !== domain.hostname);
+  return (
+    <Dialog title={words.redirectTitle(domain.hostname)} onClose={onClose}>
+      {targets.length === 0 ? (
+        <p>{words.noTargets}</p>
+      ) : (
+        <RedirectForm domain={domain} targets={targets.map(({ hostname }) => hostname)} onDone={onDone} onClose={onClose} />
+      )}
+    </Dialog>
+  );
+}
+
+type FormProps = { domain: Domain; targets: string[]; onDone: () => void; onClose: () => void };
+
+function RedirectForm({ domain, targets, onDone, onClose }: FormProps): ReactNode {
+  const { hostname, redirect } = domain;
+  const before = redirect && targets.includes(redirect.to) ? redirect.to : targets[0];
+  const form = useCallForm({
+    // what is refused of the target is told of `body.redirect`
+    initial: { redirect: before ?? "", status: String(redirect?.status ?? 301) },
+    send: ({ redirect: to, status }) => updateDomain(domain, { redirect: { to, status: Number(status) } }),
+    onDone: (_, { redirect: to }) => {
+      notify(words.redirected(hostname, to));
+      onDone();
+      onClose();
+    },
+  });
+  const statuses = Object.entries(words.statuses).map(([value, label]) => ({ value, label }));
+  return (
+    <CallForm form={form} submit={words.saveRedirect} onCancel={onClose}>
+      <p className={styles.hint}>{words.redirectLead}</p>
+      <NativeSelect mt="sm" label={words.to} description={words.toHint} data={targets} data-autofocus {...form.text("redirect")} />
+      <NativeSelect mt="sm" label={words.status} data={statuses} {...form.text("status")} />
+    </CallForm>
+  );
+}

@@ -1,0 +1,29 @@
+import { NativeSelect } from "@mantine/core";
+import { useState, type ReactNode } from "react";
+import { texts } from "../texts/texts.ts";
+import styles from "./domains.module.css";
+import type { Domain } from "./state.ts";
+
+const words = texts.domains.registrars;
+
+/** Where DNS providers want a record entered, and what they call its fields. */
+export function RegistrarWords({ kind }: Pick<Domain, "kind">): ReactNode {
+  const byProvider: Record<string, string> = words[kind];
+  const providers = Object.keys(byProvider);
+  const [provider, setProvider] = useState(providers.at(-1) ?? "");
+  return (
+    <details className={styles.registrars}>
+      <summary>{words.title}</summary>
+      <NativeSelect
+        className={styles.provider}
+        label={words.label}
+        data={providers}
+        value={provider}
+        onChange={({ currentTarget }) => setProvider(currentTarget.value)}
+      />
+      <p className={styles.hint} aria-live="polite">
+        {byProvider[provider]}
+      </p>
+    </details>
+  );
+}

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isUnsettled, pollMs, relativeTo, stateOf, stepsOf, zoneOf, type Domain } from "./state.ts";
+
+const certificate = { status: "none" as const, issuedAt: null, expiresAt: null, problem: null, retryAt: null };
+const pending: Domain = {
+  hostname: "www.shop.example",
+  projectId: 1,
+  kind: "subdomain",
+  status: "pending",
+  primary: false,
+  redirect: null,
+  record: { type: "CNAME", name: "www", value: "sites.example", ttl: 3600 },
+  challenge: null,
+  problems: [],
+  certificate,
+  attention: null,
+  nextCheckAt: null,
+  createdAt: "2026-12-24T10:00:00Z",
+  verifiedAt: null,
+};
+const problem = { code: "wrong_target", message: "", expected: "", found: "", fix: "" };
+const verified: Domain = { ...pending, status: "verified" };
+const issued = { ...certificate, status: "issued" as const, issuedAt: "2026-12-24T10:05:00Z", expiresAt: "2027-03-24T10:05:00Z" };
+const attention = { since: "2026-12-24T11:00:00Z", message: "", checks: [] };
+
+test("a domain that is served with a certificate is active; before that it says what it waits for", () => {
+  assert.equal(stateOf(pending, false), "pending");
+  assert.equal(stateOf(verified, false), "certificate");
+  assert.equal(stateOf({ ...verified, certificate: { ...certificate, status: "failing" } }, false), "certificateFailed");
+  assert.equal(stateOf({ ...verified, attention }, false), "attention");
+  assert.equal(stateOf({ ...verified, certificate: issued }, false), "active");
+});
+
+test("what stops it from being served comes before everything else", () => {
+  assert.equal(stateOf({ ...verified, status: "failing", certificate: issued }, false), "failing");
+  for (const domain of [pending, verified, { ...verified, certificate: issued }]) assert.equal(stateOf(domain, true), "suspended");
+});
+
+test("a certificate that is renewed stays one that is served", () => {
+  const renewing: Domain = { ...verified, certificate: { ...issued, status: "issuing" } };
+  assert.equal(stateOf(renewing, false), "active");
+  assert.equal(isUnsettled(renewing), true);
+  assert.equal(isUnsettled({ ...verified, certificate: issued }), false);
+});
+
+test("the steps go on one after the other, and show where there is trouble", () => {
+  assert.deepEqual(stepsOf(pending), { added: "done", dns: "current", certificate: "ahead" });
+  assert.deepEqual(stepsOf({ ...pending, problems: [{ ...problem, code: "record_missing" }] }), stepsOf(pending));
+  assert.deepEqual(stepsOf({ ...pending, problems: [problem] }), { added: "done", dns: "trouble", certificate: "ahead" });
+  assert.deepEqual(stepsOf(verified), { added: "done", dns: "done", certificate: "current" });
+  assert.deepEqual(stepsOf({ ...verified, attention }), { added: "done", dns: "done", certificate: "trouble" });
+  assert.deepEqual(stepsOf({ ...verified, certificate: issued }), { added: "done", dns: "done", certificate: "done" });
+});
+
+test("domains are looked at soon, then seldom, and at last no more; more pages are looked at less often", () => {
+  assert.deepEqual(
+    [0, 3 * 60_000, 3_600_000, 49 * 3_600_000].map((quiet) => pollMs(quiet, 1)),
+    [2_000, 10_000, 60_000, false],
+  );
+  assert.equal(pollMs(0, 5), 10_000);
+});
+
+test("names are told as DNS providers ask for them", () => {
+  assert.equal(zoneOf(pending), "shop.example");
+  assert.equal(zoneOf({ hostname: "shop.example", record: { ...pending.record, name: "@" } }), "shop.example");
+  assert.equal(zoneOf({ hostname: "a.b.shop.co.uk", record: { ...pending.record, name: "a.b" } }), "shop.co.uk");
+  assert.equal(relativeTo("shop.example", "_petstore-challenge.www.shop.example"), "_petstore-challenge.www");
+  assert.equal(relativeTo("shop.example", "shop.example"), "@");
+});

@@ -1,0 +1,62 @@
+import { Button } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link, Navigate } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { listQuery } from "../calls/lists.ts";
+import { useSession } from "../dashboard/session.ts";
+import { Waiting } from "../frame/waiting.tsx";
+import { EmptyState } from "../parts/empty-state.tsx";
+import { ErrorPanel } from "../parts/error-panel.tsx";
+import { PageHeader } from "../parts/page-header.tsx";
+import { RowsTable, type Column } from "../parts/rows-table.tsx";
+import { LiveState } from "../projects/live-state.tsx";
+import type { Project } from "../projects/queries.ts";
+import { texts } from "../texts/texts.ts";
+import { PlanNotice } from "./plan-notice.tsx";
+
+const words = texts.domains;
+const to = "/dashboard/projects/$projectId/domains";
+const paramsOf = ({ id }: Project) => ({ projectId: String(id) });
+
+/** `/dashboard/domains`: the way to the domains of a project; with one project, straight there. */
+export function WhichProjectPage(): ReactNode {
+  const list = useInfiniteQuery(listQuery("/projects", {}));
+  const { plan } = useSession().account;
+  const [first, ...others] = list.data ?? [];
+  if (first && others.length === 0 && !list.isFetching) return <Navigate to={to} params={paramsOf(first)} replace />;
+  return (
+    <>
+      <PageHeader title={words.title} lead={words.lead} />
+      {plan === "free" && <PlanNotice plan={plan} />}
+      {list.isPending && <Waiting lines={6} />}
+      {!list.data && <ErrorPanel error={list.error} onRetry={() => void list.refetch()} />}
+      {list.data && !first && plan !== "free" && <ProjectFirst />}
+      {others.length > 0 && (
+        <RowsTable label={words.which} columns={columns} rows={list.data ?? []} keyOf={({ id }) => id} further={list} />
+      )}
+    </>
+  );
+}
+
+function ProjectFirst(): ReactNode {
+  return (
+    <EmptyState title={texts.projects.emptyTitle} text={words.projectFirst}>
+      <Button renderRoot={(props) => <Link to="/dashboard/projects" search={{ new: true }} {...props} />}>
+        {texts.projects.makeTitle}
+      </Button>
+    </EmptyState>
+  );
+}
+
+const columns: Column<Project>[] = [
+  {
+    id: "name",
+    header: words.which,
+    cell: (project) => (
+      <Link to={to} params={paramsOf(project)}>
+        {words.titleOf(project.name)}
+      </Link>
+    ),
+  },
+  { id: "state", header: texts.projects.state, width: "40%", cell: ({ deploymentId }) => <LiveState deploymentId={deploymentId} /> },
+];

@@ -1,0 +1,64 @@
+import { texts } from "../texts/texts.ts";
+import { isLeftOut, lookedAtMax, publishable, type SiteFile } from "./site.ts";
+
+/** What somebody wants to deploy: the files of a folder, or an archive as it is. */
+export type Chosen = { kind: "folder"; files: SiteFile[] } | { kind: "archive"; file: File };
+
+const words = texts.projects.upload;
+const isArchive = ({ name }: { name: string }): boolean => /\.(tar\.gz|tgz)$/i.test(name);
+
+/** Of a folder that was chosen by a button: paths begin with the folder's own name. */
+export function chosenFolder(list: FileList): Chosen {
+  if (list.length > lookedAtMax) throw new Error(words.tooManyFiles);
+  const files = Array.from(list, (file): SiteFile => ({ path: file.webkitRelativePath.replace(/^[^/]*\//, ""), file }));
+  return { kind: "folder", files: publishable(files) };
+}
+
+/** @throws Error in words for people unless it is named as an archive */
+export function chosenArchive(file: File): Chosen {
+  if (!isArchive(file)) throw new Error(words.neither(file.name));
+  return { kind: "archive", file };
+}
+
+/**
+ * Of what was dropped: an archive, a folder, or what lies in one. Call it in the drop event itself: later the items are gone.
+ *
+ * @throws Error in words for people
+ */
+export async function chosenByDrop(items: DataTransferItemList): Promise<Chosen> {
+  const entries = Array.from(items, (item) => (item.kind === "file" ? item.webkitGetAsEntry() : null)).filter((entry) => entry !== null);
+  const [first] = entries;
+  if (!first) throw new Error(words.nothingDropped);
+  if (entries.length === 1 && isFileEntry(first)) return chosenArchive(await fileOf(first));
+  const top = entries.length === 1 && isFolderEntry(first) ? await entriesIn(first) : entries;
+  const files: SiteFile[] = [];
+  const waiting = top.map((entry) => ({ path: entry.name, entry }));
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const { path, entry } = next;
+    if (isLeftOut(entry.name)) continue;
+    if (isFileEntry(entry)) files.push({ path, file: await fileOf(entry) });
+    else if (isFolderEntry(entry)) {
+      waiting.push(...(await entriesIn(entry)).map((inner) => ({ path: `${path}/${inner.name}`, entry: inner })));
+    }
+    if (files.length + waiting.length > lookedAtMax) throw new Error(words.tooManyFiles);
+  }
+  return { kind: "folder", files };
+}
+
+const isFileEntry = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile;
+const isFolderEntry = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry => entry.isDirectory;
+
+function fileOf(entry: FileSystemFileEntry): Promise<File> {
+  return new Promise((done, failed) => entry.file(done, failed));
+}
+
+/** A browser gives the entries of a folder in parts; an empty part is the end. */
+async function entriesIn(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+  const reader = folder.createReader();
+  const entries: FileSystemEntry[] = [];
+  for (;;) {
+    const part = await new Promise<FileSystemEntry[]>((done, failed) => reader.readEntries(done, failed));
+    entries.push(...part);
+    if (part.length === 0 || entries.length > lookedAtMax) return entries;
+  }
+}

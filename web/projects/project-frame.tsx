@@ -1,0 +1,78 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { Refusal } from "../calls/refusal.ts";
+import { NotFoundPage } from "../frame/message-page.tsx";
+import { Waiting } from "../frame/waiting.tsx";
+import { ErrorPanel } from "../parts/error-panel.tsx";
+import { PageHeader } from "../parts/page-header.tsx";
+import { texts } from "../texts/texts.ts";
+import { LiveState } from "./live-state.tsx";
+import styles from "./projects.module.css";
+import { siteQuery, type Site } from "./queries.ts";
+import { SiteLink } from "./site-link.tsx";
+
+const words = texts.projects;
+
+type Props = { part: string; children: (site: Site) => ReactNode };
+
+/** What all pages of a project share: its name, where it is served, and the way between them. `part` names this one. */
+export function ProjectFrame(props: Props): ReactNode {
+  const { projectId = "" } = useParams({ strict: false });
+  if (!/^[1-9]\d{0,15}$/.test(projectId)) return <NoSuchProject />;
+  return <Framed key={projectId} projectId={Number(projectId)} {...props} />;
+}
+
+/** Of an id that nobody has, or another account: the two are not told apart. */
+function NoSuchProject(): ReactNode {
+  return (
+    <NotFoundPage text={words.notFound} isPart>
+      <Link to="/dashboard/projects">{words.trail}</Link>
+    </NotFoundPage>
+  );
+}
+
+function Framed({ projectId, part, children }: Props & { projectId: number }): ReactNode {
+  const { data: site, error, refetch } = useQuery(siteQuery(projectId));
+  if (error instanceof Refusal && error.status === 404) return <NoSuchProject />;
+  if (!site) return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Waiting lines={6} />;
+  const { name, url, deploymentId } = site.project.value;
+  return (
+    <>
+      <Link className={styles.trail} to="/dashboard/projects">
+        <span aria-hidden="true">←</span> {words.trail}
+      </Link>
+      <PageHeader
+        title={name}
+        tab={`${part} · ${name}`}
+        lead={
+          <span className={styles.facts}>
+            <SiteLink url={url} />
+            <LiveState deploymentId={deploymentId} />
+          </span>
+        }
+      />
+      <ProjectNavigation projectId={projectId} />
+      <ErrorPanel error={error} onRetry={() => void refetch()} />
+      {children(site)}
+    </>
+  );
+}
+
+function ProjectNavigation({ projectId }: { projectId: number }): ReactNode {
+  const target = { params: { projectId: String(projectId) }, className: styles.tab, activeOptions: { exact: true } };
+  return (
+    <nav className={styles.tabs} aria-label={words.parts}>
+      <Link to="/dashboard/projects/$projectId" {...target}>
+        {words.deployments}
+      </Link>
+      <span className={styles.tabGroup}>{words.settingsOf}</span>
+      <Link to="/dashboard/projects/$projectId/settings" {...target}>
+        {words.general}
+      </Link>
+      <Link to="/dashboard/projects/$projectId/domains" {...target}>
+        {words.domains}
+      </Link>
+    </nav>
+  );
+}

@@ -1,0 +1,78 @@
+import { queryOptions, type QueryClient } from "@tanstack/react-query";
+import { dashboardKey } from "../calls/lists.ts";
+import { Refusal } from "../calls/refusal.ts";
+import { answerOf, ifUnchanged, store, taggedAnswerOf, type Schemas, type Tagged } from "../calls/store.ts";
+
+export type Project = Schemas["Project"];
+export type Deployment = Schemas["Deployment"];
+/** A project with its version, and its deployments, newest first. */
+export type Site = { project: Tagged<Project>; deployments: Deployment[] };
+
+const soonMs = 1_000;
+const laterMs = 10_000;
+/** A deployment is unpacked within seconds; one that waits longer than this is looked at less often, and at last no more. */
+const soonFor = 60_000;
+const watchedFor = 30 * 60_000;
+
+/** A project and its deployments, read together so that what is live and what is ready never disagree; anew while one is queued. */
+export function siteQuery(projectId: number) {
+  return queryOptions({
+    queryKey: [dashboardKey, "/projects", "site", projectId],
+    staleTime: 0,
+    refetchOnWindowFocus: true,
+    queryFn: async ({ signal }): Promise<Site> => {
+      const path = { projectId };
+      const deployments = await answerOf<Deployment[]>(
+        store.GET("/projects/{projectId}/deployments", { params: { path, query: { limit: 100 } }, signal }),
+      );
+      const project = await taggedAnswerOf<Project>(store.GET("/projects/{projectId}", { params: { path }, signal }));
+      return { project, deployments: deployments.toReversed() };
+    },
+    refetchInterval: ({ state: { data } }) => (data ? pollMs(data.deployments, Date.now()) : false),
+  });
+}
+
+/** How long until the deployments are read anew; false where nothing is on its way. Times in ms. */
+export function pollMs(deployments: readonly Deployment[], now: number): number | false {
+  const waiting = deployments.filter(({ status }) => status === "queued").map(({ createdAt }) => now - Date.parse(createdAt));
+  const youngest = Math.min(...waiting);
+  if (waiting.length === 0 || youngest > watchedFor) return false;
+  return youngest < soonFor ? soonMs : laterMs;
+}
+
+/** Reads a project anew, after something of it was changed. */
+export function rereadSite(client: QueryClient, projectId: number): Promise<void> {
+  return client.invalidateQueries({ queryKey: siteQuery(projectId).queryKey });
+}
+
+export type ProjectValues = { name: string; slug: string };
+
+/** A slug that somebody else has is told at its field. @throws Refusal */
+export function createProject(body: ProjectValues): Promise<Project> {
+  return atSlug(answerOf<Project>(store.POST("/projects", { body })));
+}
+
+/** @throws Refusal */
+export function updateProject(project: Tagged<Project>, body: ProjectValues): Promise<Tagged<Project>> {
+  const params = { path: { projectId: project.value.id }, header: ifUnchanged(project) };
+  return atSlug(taggedAnswerOf<Project>(store.PATCH("/projects/{projectId}", { params, body })));
+}
+
+async function atSlug<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== "slug_taken") throw error;
+    const { code, message, status, requestId } = error;
+    throw new Refusal(code, message, { status, requestId, details: [{ path: "body.slug", message }], cause: error });
+  }
+}
+
+export function deleteProject(projectId: number): Promise<unknown> {
+  return answerOf(store.DELETE("/projects/{projectId}", { params: { path: { projectId } } }));
+}
+
+export function promote({ projectId, id }: Deployment): Promise<Deployment> {
+  const params = { path: { projectId, deploymentId: id } };
+  return answerOf<Deployment>(store.POST("/projects/{projectId}/deployments/{deploymentId}/promote", { params }));
+}

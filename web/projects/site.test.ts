@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { publishable, siteLimits, siteProblem } from "./site.ts";
+
+const oneMiB = 1_048_576;
+const file = (path: string, size = 10) => ({ path, file: { size } });
+const pages = (count: number, size = 10) => Array.from({ length: count }, (_, index) => file(`${index}.html`, size));
+const projectFile = file("petstore.json", 2);
+
+test("a folder within the limits can be published, to the last file and byte", () => {
+  assert.equal(siteProblem([projectFile, ...pages(siteLimits.filesMax)]), undefined);
+  assert.equal(siteProblem([projectFile, ...pages(7, 25 * oneMiB), file("rest", 25 * oneMiB - 2)]), undefined);
+});
+
+test("a folder beyond a limit is told so before it is sent", () => {
+  assert.deepEqual(siteProblem([]), { kind: "empty" });
+  assert.deepEqual(siteProblem([projectFile, ...pages(siteLimits.filesMax + 1)]), { kind: "tooManyFiles" });
+  assert.deepEqual(siteProblem([projectFile, file("film.mp4", 25 * oneMiB + 1)]), { kind: "largeFile", path: "film.mp4" });
+  assert.deepEqual(siteProblem([projectFile, ...pages(8, 25 * oneMiB)]), { kind: "tooLarge" });
+});
+
+test("without a petstore.json at the top, the folder that was meant is named", () => {
+  assert.deepEqual(siteProblem([file("index.html")]), { kind: "noProjectFile", nested: undefined });
+  const deep = [file("a/b/petstore.json"), file("dist/petstore.json"), file("Petstore.json")];
+  assert.deepEqual(siteProblem(deep), { kind: "noProjectFile", nested: "dist/petstore.json" });
+});
+
+test("hidden files and installed packages stay out", () => {
+  const paths = ["index.html", ".DS_Store", ".git/config", "a/.hidden/b", "node_modules/x/y.js", "a.b/c..d", "petstore.json"];
+  const files = paths.map((path) => ({ path, file: new File([], path) }));
+  assert.deepEqual(
+    publishable(files).map(({ path }) => path),
+    ["index.html", "a.b/c..d", "petstore.json"],
+  );
+});

@@ -1,0 +1,115 @@
+import { Button, FileButton, Progress } from "@mantine/core";
+import { useRef, useState, type DragEvent, type ReactNode } from "react";
+import { ErrorPanel } from "../parts/error-panel.tsx";
+import { formatPercent, texts } from "../texts/texts.ts";
+import { chosenArchive, chosenByDrop, chosenFolder, type Chosen } from "./chosen.ts";
+import { DeployCommand } from "./deploy-command.tsx";
+import styles from "./projects.module.css";
+import type { Site } from "./queries.ts";
+import { SiteLink } from "./site-link.tsx";
+import { useUpload, type UploadState } from "./use-upload.ts";
+
+const words = texts.projects.upload;
+
+/** Deploys a folder or an archive, and tells how far that is until it is served or has failed. */
+export function UploadPanel({ site }: { site: Site }): ReactNode {
+  const { id, slug } = site.project.value;
+  const { state, start, again, stop } = useUpload(id);
+  const isRunning = state.step === "packing" || state.step === "sending";
+  const packed = state.step === "refused" ? state.again : undefined;
+  return (
+    <section aria-label={words.title} className={styles.upload}>
+      {state.step === "refused" && <ErrorPanel error={state.error} {...(packed && { onRetry: () => void again(packed) })} />}
+      {isRunning ? <Running state={state} onStop={stop} /> : <DropPlace onChoose={(choose) => void start(choose)} />}
+      {state.step === "sent" && <Outcome site={site} deploymentId={state.deploymentId} />}
+      {!isRunning && <DeployCommand slug={slug} isOpen={site.deployments.length === 0} />}
+    </section>
+  );
+}
+
+function Running({ state, onStop }: { state: Extract<UploadState, { part: number }>; onStop: () => void }): ReactNode {
+  const name = words[state.step];
+  return (
+    <div className={styles.running}>
+      <output>{words.percent(formatPercent(state.part), name)}</output>
+      <Progress value={100 * state.part} size="lg" aria-label={name} transitionDuration={150} />
+      <Button className={styles.stop} variant="default" onClick={onStop}>
+        {words.stop}
+      </Button>
+    </div>
+  );
+}
+
+function DropPlace({ onChoose }: { onChoose: (choose: () => Chosen | Promise<Chosen>) => void }): ReactNode {
+  const [isOver, setOver] = useState(false);
+  const folder = useRef<HTMLInputElement>(null);
+  function onDrop(event: DragEvent): void {
+    event.preventDefault();
+    setOver(false);
+    const { items } = event.dataTransfer;
+    onChoose(() => chosenByDrop(items));
+  }
+  return (
+    <div
+      className={styles.drop}
+      data-over={isOver}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={onDrop}
+    >
+      <p className={styles.dropTitle}>{words.drop}</p>
+      <div className={styles.dropActions}>
+        <Button onClick={() => folder.current?.click()}>{words.folder}</Button>
+        <FileButton accept=".gz,.tgz,application/gzip" onChange={(file) => file && onChoose(() => chosenArchive(file))}>
+          {(props) => (
+            <Button variant="default" {...props}>
+              {words.archive}
+            </Button>
+          )}
+        </FileButton>
+      </div>
+      <p className={styles.hint}>{words.hint}</p>
+      <input
+        ref={folder}
+        type="file"
+        hidden
+        // React's types do not know it
+        {...{ webkitdirectory: "" }}
+        aria-label={words.folder}
+        onChange={({ currentTarget }) => {
+          const { files } = currentTarget;
+          if (files && files.length > 0) onChoose(() => chosenFolder(files));
+        }}
+      />
+    </div>
+  );
+}
+
+/** What became of what was sent, as the list of deployments tells it. */
+function Outcome({ site: { project, deployments }, deploymentId }: { site: Site; deploymentId: number }): ReactNode {
+  const { url, deploymentId: live } = project.value;
+  const deployment = deployments.find(({ id }) => id === deploymentId);
+  if (deployment?.status === "failed")
+    return (
+      <div role="alert" className={styles.outcome} data-tone="bad">
+        <strong>{words.failed(deploymentId)}</strong>
+        <p className={styles.outcomeText}>{deployment.error}</p>
+      </div>
+    );
+  const isLive = deployment?.status === "ready" && live === deploymentId;
+  return (
+    <output className={styles.outcome} data-tone={isLive ? "good" : "busy"}>
+      {!deployment && words.gone}
+      {deployment?.status === "queued" && words.unpacking(deploymentId)}
+      {deployment?.status === "ready" && !isLive && words.readyButNotLive(deploymentId)}
+      {isLive && (
+        <>
+          {words.ready(deploymentId)} <SiteLink url={url} />
+        </>
+      )}
+    </output>
+  );
+}

@@ -1,0 +1,67 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useRef, useState } from "react";
+import type { Chosen } from "./chosen.ts";
+import { packFolder, takeArchive, type Packed } from "./pack.ts";
+import { rereadSite } from "./queries.ts";
+import { upload } from "./upload.ts";
+
+/** How far an upload is; `part` is between 0 and 1. With `again` it can be sent once more as it is. */
+export type UploadState =
+  | { step: "none" }
+  | { step: "packing" | "sending"; part: number }
+  | { step: "sent"; deploymentId: number }
+  | { step: "refused"; error: Error; again: Packed | undefined };
+
+const none: UploadState = { step: "none" };
+
+/** Packs and sends one thing at a time; `stop`, the next one and leaving the page end it. */
+export function useUpload(projectId: number) {
+  const client = useQueryClient();
+  const [state, setState] = useState<UploadState>(none);
+  const running = useRef<AbortController>(undefined);
+  const isRunning = state.step === "packing" || state.step === "sending";
+
+  useEffect(() => () => running.current?.abort(), []);
+  useEffect(() => {
+    if (!isRunning) return undefined;
+    const ask = (event: BeforeUnloadEvent): void => event.preventDefault();
+    addEventListener("beforeunload", ask);
+    return () => removeEventListener("beforeunload", ask);
+  }, [isRunning]);
+
+  const run = useCallback(
+    async (prepare: (options: { onProgress: (part: number) => void; signal: AbortSignal }) => Promise<Packed>) => {
+      running.current?.abort();
+      const { signal } = (running.current = new AbortController());
+      const tell = (next: UploadState): void => {
+        if (!signal.aborted) setState(next);
+      };
+      let packed: Packed | undefined;
+      try {
+        tell({ step: "packing", part: 0 });
+        packed = await prepare({ onProgress: (part) => tell({ step: "packing", part }), signal });
+        tell({ step: "sending", part: 0 });
+        const { id } = await upload(projectId, packed, { onProgress: (part) => tell({ step: "sending", part }), signal });
+        await rereadSite(client, projectId);
+        tell({ step: "sent", deploymentId: id });
+      } catch (error) {
+        tell({ step: "refused", error: error instanceof Error ? error : new Error(String(error)), again: packed });
+      }
+    },
+    [client, projectId],
+  );
+  const start = useCallback(
+    (choose: () => Chosen | Promise<Chosen>) =>
+      run(async (options) => {
+        const chosen = await choose();
+        return chosen.kind === "archive" ? takeArchive(chosen.file) : packFolder(chosen.files, options);
+      }),
+    [run],
+  );
+  const again = useCallback((packed: Packed) => run(() => Promise.resolve(packed)), [run]);
+  const stop = useCallback(() => {
+    running.current?.abort();
+    setState(none);
+  }, []);
+  return { state, start, again, stop };
+}

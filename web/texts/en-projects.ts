@@ -1,0 +1,109 @@
+export const projectsTexts = {
+  page: "Projects",
+  lead: "Sites that are published from a folder: each at an address of its own, and on your own domains.",
+  words: ["publish", "sites", "deploy", "deployments", "upload"],
+  new: "New project",
+  table: "Projects",
+  name: "Name",
+  address: "Address",
+  state: "State",
+  live: "Live",
+  deployment: (id: number) => `Deployment ${id}`,
+  nothingDeployed: "Nothing deployed",
+  opensAnew: "opens a new tab",
+  domains: "Domains",
+  settings: "Settings",
+
+  emptyTitle: "No projects yet",
+  emptyText: "Create a project first: it takes an address. Then deploy a folder to it, here by drag and drop or from a terminal.",
+
+  create: "Create the project",
+  nameHint: "For you and your colleagues; visitors do not see it.",
+  slug: "Slug",
+  slugHint: "The first part of its address: lower-case letters, digits and hyphens.",
+  makeTitle: "Create a project",
+
+  notFound: "There is no such project. It may have been deleted.",
+  trail: "All projects",
+  parts: "Project",
+  deployments: "Deployments",
+  general: "General",
+  settingsOf: "Settings:",
+
+  list: {
+    title: "Deployments",
+    lead: "The last 10 are kept. A new one is served as soon as it is ready, and any ready one can be promoted again.",
+    label: "Deployments, newest first",
+    emptyTitle: "Nothing deployed yet",
+    emptyText: "Once a deployment is ready, it is served at the address above.",
+    status: { queued: "Unpacking", ready: "Ready", failed: "Failed" },
+    files: (count: string, isOne: boolean) => (isOne ? `${count} file` : `${count} files`),
+    whyFailed: "Why it failed",
+    promote: "Promote",
+    promoteOf: (id: number) => `Promote deployment ${id}`,
+    promoteTitle: (id: number) => `Serve deployment ${id} again?`,
+    promoteText: (id: number, live: number | null) =>
+      live === null
+        ? `Visitors get the files of deployment ${id} from now on.`
+        : `Visitors get the files of deployment ${id} from now on, in place of those of deployment ${live}, which stays and can be promoted again.`,
+    promoteDomains: "The domains of its petstore.json are not applied again: they stay as they are.",
+    promoted: (id: number) => `Deployment ${id} is live.`,
+  },
+
+  upload: {
+    title: "Deploy",
+    drop: "Drop a folder or a .tar.gz here",
+    folder: "Choose a folder",
+    archive: "Choose an archive",
+    hint: "With petstore.json at its top; {} is enough. At most 2,000 files, 25 MiB a file, 200 MiB in all, 50 MiB packed. Hidden files and node_modules stay out.",
+    fromTerminal: "From a terminal instead",
+    terminalHint:
+      "Run it where the service is installed, with PETSTORE_KEY set to a key with the scopes publishing:read and publishing:write.",
+    toKeys: "To the keys",
+    packing: "Packing the folder",
+    sending: "Uploading",
+    percent: (part: string, step: string) => `${step}: ${part}`,
+    unpacking: (id: number) => `Deployment ${id} is being unpacked …`,
+    ready: (id: number) => `Deployment ${id} is live.`,
+    readyButNotLive: (id: number) => `Deployment ${id} is ready.`,
+    failed: (id: number) => `Deployment ${id} failed`,
+    gone: "The deployment is no longer kept.",
+    stop: "Stop",
+
+    empty: "The folder is empty, or holds hidden files only.",
+    tooManyFiles: "The folder has more than 2,000 files, which is the most that a deployment may have.",
+    tooLarge: "The folder has more than 200 MiB, which is the most that a deployment may have.",
+    tooLargePacked: "Packed this is more than 50 MiB, which is the most that a deployment may have.",
+    largeFile: (path: string) => `${path} has more than 25 MiB, which is the most that a file may have.`,
+    noProjectFile: (nested: string | undefined) =>
+      nested === undefined
+        ? "The folder has no petstore.json at its top. Create one beside index.html: {} is enough."
+        : `The folder has no petstore.json at its top, but there is ${nested}: choose that folder instead.`,
+    notJson: (why: string) => `petstore.json is not JSON: ${why}`,
+    notGzip: (name: string) => `${name} is no gzipped tar. Pack it with tar -czf.`,
+    neither: (name: string) => `${name} is neither a folder nor a .tar.gz or .tgz.`,
+    nothingDropped: "That was neither a folder nor a file.",
+    timedOut: "The upload took longer than 15 minutes and was stopped.",
+  },
+
+  naming: {
+    title: "Name and address",
+    lead: "A new slug is served at once, and the address of the old one no longer.",
+    save: "Save",
+    saved: "Saved.",
+  },
+
+  deleting: {
+    title: "Delete the project",
+    lead: "Its address and its domains stop being served, and its deployments are gone. This cannot be undone.",
+    action: "Delete the project",
+    ask: (name: string) => `Delete ${name}?`,
+    stops: "This stops at once, and cannot be undone:",
+    address: (host: string) => `${host} is not served any more, and anybody may take the slug.`,
+    domains: (names: string) => `The domains are removed: ${names}.`,
+    moreDomains: (count: string) => `and ${count} more`,
+    deployments: (count: string, isOne: boolean) => (isOne ? `${count} deployment is deleted.` : `${count} deployments are deleted.`),
+    type: (name: string) => `Type ${name} to confirm`,
+    done: (name: string) => `${name} is deleted.`,
+  },
+};
