@@ -63,7 +63,7 @@ export const limitRoutes = (limiter: Pick<Limiter, "peekAccount" | "standing">):
     answers: { 200: { description: "The account as it stands.", schema: AccountStanding, example } },
     read: async (db, { accountId, keyId, now }) => {
       const account = await findAccount(db, accountId);
-      if (!account) throw new Problem("not_found", "The account is gone.");
+      if (!account) throw new Problem("unauthorized", "The account was deleted meanwhile.");
       const quota = quotaOf(account);
       const windows = await limiter.peekAccount(accountId, quota);
       const keys = await listKeys(db, accountId);
