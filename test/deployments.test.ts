@@ -9,7 +9,7 @@ import type { Failure } from "./support/models.ts";
 import { openPlatform, type Platform } from "./support/platform.ts";
 import { addressOf, createAccount, spawnServer } from "./support/process.ts";
 import { ask } from "./support/service.ts";
-import { packSite } from "./support/sites.ts";
+import { archivesIn, packSite } from "./support/sites.ts";
 import { until } from "./support/until.ts";
 import { keptUploads } from "./support/uploads.ts";
 
@@ -167,7 +167,7 @@ test("a queued deployment of a process that was killed is finished by the next o
     return deployment.status !== "queued";
   });
   assert.deepEqual([deployment.status, deployment.error, deployment.files], ["ready", null, 500]);
-  await until(async () => (await readdir(join(dataDir, "uploads"))).length === 0);
+  await until(async () => (await archivesIn(dataDir)).length === 0);
   assert.deepEqual(await readdir(join(dataDir, "content", "incoming")).catch(() => []), []);
   second.kill("SIGKILL");
   await second.ended;
