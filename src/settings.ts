@@ -107,12 +107,12 @@ const table = {
   edgePublicHttpPort: port(
     "EDGE_PUBLIC_HTTP_PORT",
     (env) => env["EDGE_HTTP_PORT"] || "8081",
-    "The same, as people see it where a proxy maps it",
+    "EDGE_HTTP_PORT as people see it, where a proxy or firewall maps it",
   ),
   edgePublicHttpsPort: port(
     "EDGE_PUBLIC_HTTPS_PORT",
     (env) => env["EDGE_HTTPS_PORT"] || "8443",
-    "The same, as people see it where a proxy maps it",
+    "EDGE_HTTPS_PORT as people see it, where a proxy or firewall maps it",
   ),
   edgeCert: file("EDGE_CERT_FILE", "PEM file of the wildcard certificate for the names below PLATFORM_DOMAIN"),
   edgeKey: file("EDGE_KEY_FILE", "PEM file of its private key"),

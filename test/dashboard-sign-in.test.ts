@@ -49,7 +49,7 @@ test("a link signs in once, asks for a password before anything else, and is gon
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   await page.goto(service.address + path);
   await page.getByRole("heading", { name: "This sign-in link does not work any more" }).waitFor();
-  await page.getByText("members reset").waitFor();
+  await page.getByText("members invite").waitFor();
   assert.deepEqual(await findings(page), []);
   await page.getByRole("button", { name: "Sign in with a password" }).click();
   await page.getByLabel("Email").fill("ann@shop.example");

@@ -25,7 +25,7 @@ export function deploying(environment: () => Connect): Command {
       process.stderr.write(`Packing ${folder} …\n`);
       const packed = await packFolder(folder);
       if (packed.length > packedBytesMax) throw new Problem("payload_too_large", `${folder} is over 50 MiB packed.`);
-      process.stderr.write(`Uploading ${(packed.length / 1_048_576).toFixed(1)} MiB …\n`);
+      process.stderr.write(`Uploading ${Math.ceil(packed.length / 1024)} KiB …\n`);
       let deployment = await upload(client, connection.key, project.id, packed);
       const path = { projectId: project.id, deploymentId: deployment.id };
       process.stderr.write("Unpacking …\n");
@@ -37,7 +37,7 @@ export function deploying(environment: () => Connect): Command {
       if (deployment.status === "queued") throw new Problem("unavailable", `Deployment ${deployment.id} still waits: look at it later.`);
       return {
         json: { url: project.url, deployment },
-        text: `Deployment ${deployment.id} is live: ${deployment.files} files at ${project.url}`,
+        text: `Deployment ${deployment.id} is live: ${deployment.files} file${deployment.files === 1 ? "" : "s"} at ${project.url}`,
       };
     },
   };
