@@ -15,10 +15,9 @@ import type { Database } from "./platform/db/database.ts";
 import { stopping } from "./platform/db/unavailable.ts";
 import { forgetOldAnswers } from "./platform/http/idempotency.store.ts";
 import { repeat } from "./platform/jobs/repeat.ts";
-import { openLocalChanges } from "./platform/jobs/changes.ts";
 import { listeningError } from "./platform/listening.ts";
 import type { Logger } from "./platform/log.ts";
-import { beatEveryMs, expireNodes, type Node } from "./platform/nodes/nodes.ts";
+import { beatEveryMs, expireNodes } from "./platform/nodes/nodes.ts";
 import { openSocket } from "./platform/socket.ts";
 import type { Settings } from "./settings.ts";
 import { openPublishing, type Publishing } from "./publishing.ts";
@@ -65,7 +64,7 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
   });
   opened.defer(() => storage.close());
   const { db } = storage;
-  const { node, announcer } = openMembership(db, () => verifier, log);
+  const { node, announcer } = openMembership(db, () => ({ keys: verifier, sites: publishing.sites }), log);
   opened.defer(() => node.leave());
   const verifier = openKeyVerifier({ db, clock, isLive: () => node.isLive() });
   opened.defer(() => verifier.saveUses().catch(onError));
@@ -77,13 +76,12 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
   opened.defer(() => counting.close().catch(onError));
 
   const { limiter } = counting;
-  const changes = openLocalChanges();
   const { getPetSunset, trustedProxies, metricsFrom, publicUrl } = settings;
-  const administration = openAdministration({ db, clock, verifier, limiter, announcer, announce: changes.announce, publicUrl });
+  const administration = openAdministration({ db, clock, verifier, limiter, announcer, publicUrl });
   const refusals = countRefusals();
   const gate = openGate({ verifier, limiter, usage, onRefused: refusals.count });
   const dashboard = openDashboard({ db, clock, limiter, administration, publicUrl, onRefused: refusals.count, onError });
-  const publishing = openPublishing({ settings, db, clock, log, changes });
+  const publishing = openPublishing({ settings, db, clock, log, announcer, isLive: () => node.isLive() });
   let ready = false;
   const web = await readWeb();
   if (!web) log.warn("the web application has not been built: run `npm start`");
@@ -103,6 +101,8 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
     web,
     ready: () => ready,
   });
+  const beats = repeat(beatEveryMs, () => node.beat(), onError);
+  opened.defer(() => beats.stop()); // after what is in flight, which may wait for this node
   let closing = false;
   let starting: Promise<void> | undefined;
   // What starts meanwhile has to be open before it can be closed.
@@ -119,17 +119,19 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
 
   const socket = await openSocket(socketPath(settings), administration, onError);
   working.push(() => socket.close());
-  const published = storage.ready.then(() => {
-    if (closing) throw stopping();
-    starting = publishing.start();
-    return starting;
-  });
+  const published = storage.ready
+    .then(() => node.beat())
+    .then(() => {
+      if (closing) throw stopping();
+      starting = publishing.start();
+      return starting;
+    });
   published.catch(() => undefined); // told by `ready`
   if (db.engine === "sqlite") await published;
   const address = await listen(app, settings);
-  const becameReady = published.then(() => node.beat()).then(() => void (ready = !closing));
+  const becameReady = published.then(() => void (ready = !closing));
   becameReady.catch(() => undefined); // told by `ready`
-  const jobs = startJobs({ db, clock, node, verifier, usage, counting, onError });
+  const jobs = startJobs({ db, clock, verifier, usage, counting, onError });
   working.push(...jobs.map((job) => () => job.stop()));
   const running = opened.move();
   return { app, db, administration, publishing, address, ready: becameReady, close: () => running.disposeAsync() };
@@ -138,7 +140,6 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
 type Parts = {
   db: Database;
   clock: Clock;
-  node: Node;
   verifier: KeyVerifier;
   usage: Recorder;
   counting: Counting;
@@ -146,16 +147,15 @@ type Parts = {
 };
 
 /** What is done again and again while the service runs. */
-function startJobs({ db, clock, node, verifier, usage, counting, onError }: Parts) {
+function startJobs({ db, clock, verifier, usage, counting, onError }: Parts) {
   return [
-    repeat(beatEveryMs, () => node.beat(), onError),
     repeat(limitsEveryMs, async () => (counting.limiter.sweep(), counting.save()), onError),
     repeat(usageEveryMs, () => usage.flush(), onError),
     repeat(usesEveryMs, () => verifier.saveUses(), onError),
     repeat(cleanEveryMs, () => forgetOldAnswers(db, clock()), onError),
     repeat(cleanEveryMs, () => expireUsage(db, clock()), onError),
     repeat(cleanEveryMs, () => forgetEnded(db, clock()), onError),
-    repeat(cleanEveryMs, () => (db.engine === "sqlite" ? Promise.resolve() : expireNodes(db)), onError),
+    repeat(cleanEveryMs, () => expireNodes(db), onError),
   ];
 }
 

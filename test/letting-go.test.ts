@@ -8,6 +8,16 @@ import { lockFolder } from "../src/platform/lock.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { startService } from "./support/service.ts";
 
+test("a service that is closed while it still starts leaves no port open", async () => {
+  const ports = () => process.getActiveResourcesInfo().filter((resource) => resource === "TCPServerWrap").length;
+  const before = ports();
+  const service = await startService();
+  const ready = service.ready.catch(() => undefined);
+  await service.close();
+  await ready;
+  assert.equal(ports(), before);
+});
+
 test("a service whose counters cannot be saved lets its folder go all the same", async (t) => {
   const dataDir = temporaryFolder(t);
   const service = await startService({ dataDir });
@@ -20,19 +30,9 @@ test("a service whose counters cannot be saved lets its folder go all the same",
 test("a start that fails lets its folder go", async (t) => {
   const dataDir = temporaryFolder(t);
   const other = createServer().listen(0, "127.0.0.1");
-  t.after(() => new Promise((resolve) => other.close(resolve)));
+  t.after(() => other.close());
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;
   await assert.rejects(startService({ dataDir, env: { PORT: String(port) } }), new RegExp(`PORT=${port} is taken`));
   lockFolder(dataDir, "test", 0).release();
-});
-
-test("a service that is closed while it still starts leaves no port open", async () => {
-  const ports = () => process.getActiveResourcesInfo().filter((resource) => resource === "TCPServerWrap").length;
-  const before = ports();
-  const service = await startService();
-  const ready = service.ready.catch(() => undefined);
-  await service.close();
-  await ready;
-  assert.equal(ports(), before);
 });

@@ -14,8 +14,8 @@ const terms = { plan: Type.Enum([...plans]), perMinute: Type.Optional(figure), p
 const accountTerms = { name: Type.String(), ...terms };
 
 /** What an operator may do with accounts. */
-export function accountOperations({ db, clock, verifier, announcer, announce }: Parts) {
-  const announceAccount = (tx: Transaction, subject: number) => announcer.announce(tx, { kind: "account", subject });
+export function accountOperations({ db, clock, verifier, announcer }: Parts) {
+  const announceAccount = (tx: Transaction, subject: number) => announcer.announce(tx, { kind: "account", subject: String(subject) });
   return {
     /** Makes an account with a first key of all scopes, which is shown here only. */
     "accounts.create": operation(accountTerms, async (input) => {
@@ -45,7 +45,6 @@ export function accountOperations({ db, clock, verifier, announcer, announce }: 
         return [updated, await announceAccount(tx, updated.id)] as const;
       });
       verifier.forgetAccount(account.id);
-      await announce({ accountId: account.id });
       await announcer.confirmed(change);
       return { account: shownAccount(account) };
     }),
@@ -60,10 +59,10 @@ export function accountOperations({ db, clock, verifier, announcer, announce }: 
       verifier.forgetAccount(account.id);
       await announcer.confirmed(change);
       const forget = () => verifier.forgetAccount(account.id);
-      await deleteProjectsOf(db, account.id);
+      await deleteProjectsOf(db, account.id, (tx) => announceAccount(tx, account.id));
       await deleteAccount(db, account.id, forget);
       forget();
-      await announce({ accountId: account.id });
+      await announcer.settled();
       return { account: { id: account.id, name: account.name, plan: account.plan } };
     }),
   };

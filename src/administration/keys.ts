@@ -27,7 +27,7 @@ const keyTerms = {
 
 /** What an operator may do with keys. */
 export function keyOperations({ db, clock, verifier, limiter, announcer }: Parts) {
-  const announceKey = (tx: Transaction, subject: number) => announcer.announce(tx, { kind: "key", subject });
+  const announceKey = (tx: Transaction, subject: number) => announcer.announce(tx, { kind: "key", subject: String(subject) });
   return {
     /** Makes a key, which is shown here only. */
     "keys.create": operation(keyTerms, async ({ account, publishable = false, ...asked }) => {

@@ -2,7 +2,6 @@ import { Type, type Static, type TSchema } from "typebox";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
 import { bodyValidator } from "../platform/http/validation.ts";
-import type { Change } from "../platform/jobs/changes.ts";
 import type { Announcer } from "../platform/nodes/nodes.ts";
 import { Problem } from "../platform/problem.ts";
 
@@ -15,8 +14,6 @@ export type Parts = {
   /** What keeps bans. Rejects with `unavailable` where that cannot be reached. */
   limiter: { unban(keyId: number): boolean | Promise<boolean> };
   announcer: Announcer;
-  /** Tells those who keep something of an account in memory, as the edge its domains. */
-  announce: (change: Change) => Promise<void>;
   publicUrl: string;
 };
 
