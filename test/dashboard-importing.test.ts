@@ -1,29 +1,19 @@
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { parse } from "csv-parse/sync";
-import type { Browser, Download, Page } from "playwright-core";
-import { startBrowser } from "./support/browser.ts";
+import type { Download, Page } from "playwright-core";
+import { stage } from "./support/browser.ts";
 import { openDashboardShop, pick, type DashboardShop } from "./support/dashboard-shop.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import type { Pet } from "./support/models.ts";
-import { startService, type TestService } from "./support/service.ts";
+import { startService } from "./support/service.ts";
 
 const sample = fileURLToPath(new URL("../examples/longbeach-sample.csv", import.meta.url));
 
-let browser: Browser;
-let service: TestService;
-
-before(async () => {
-  [browser, service] = await Promise.all([startBrowser(), startService()]);
-});
-
-after(async () => {
-  await browser.close();
-  await service.close();
-});
+const [browser, service] = await stage(startService);
 
 async function give(page: Page, file: string): Promise<void> {
   await page.goto(`${service.address}/dashboard/import`);
