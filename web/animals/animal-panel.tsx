@@ -6,6 +6,7 @@ import { Waiting } from "../frame/waiting.tsx";
 import { StockPanel } from "../inventory/stock-panel.tsx";
 import { stockQuery } from "../inventory/queries.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
+import { useFocusReturn } from "../parts/use-focus-return.ts";
 import { texts } from "../texts/texts.ts";
 import { EditAnimalForm } from "./animal-form.tsx";
 import styles from "./animal-panel.module.css";
@@ -17,6 +18,7 @@ type Props = { petId: number; onDelete: (pet: Pet) => void; onClose: () => void 
 
 /** Beside the list: one animal with its fields, its stock, and what can be done with it. */
 export function AnimalPanel({ petId, onDelete, onClose }: Props): ReactNode {
+  useFocusReturn();
   const { data, error, refetch } = useQuery(animalQuery(petId));
   const { data: stock } = useQuery(stockQuery(petId));
   return (

@@ -1,9 +1,10 @@
-import { Button, Group, Modal } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
-import { ErrorPanel } from "./error-panel.tsx";
 import styles from "./confirm-dialog.module.css";
+import { Dialog } from "./dialog.tsx";
+import { ErrorPanel } from "./error-panel.tsx";
 
 type Props = {
   title: string;
@@ -33,7 +34,7 @@ export function ConfirmDialog({
 }: Props): ReactNode {
   const { mutate, isPending, error } = useMutation({ mutationFn: onConfirm, onSuccess: onDone });
   return (
-    <Modal opened onClose={onClose} title={title} centered closeButtonProps={{ "aria-label": texts.dashboard.close }}>
+    <Dialog title={title} centered onClose={onClose}>
       <ErrorPanel error={error} />
       <div className={styles.text}>{children}</div>
       <Group justify="flex-end" gap="xs" mt="lg">
@@ -44,6 +45,6 @@ export function ConfirmDialog({
           {action}
         </Button>
       </Group>
-    </Modal>
+    </Dialog>
   );
 }
