@@ -92,5 +92,5 @@ export function StockMarkBadge({ quantity }: { quantity: number }): ReactNode {
 function wordsOf(error: Error): string {
   if (!(error instanceof Refusal)) return error.message;
   const why = error.details.length > 0 ? error.details.map(({ message }) => message).join("; ") : error.message;
-  return error.requestId === undefined ? why : `${why} (${texts.dashboard.requestId} ${error.requestId})`;
+  return error.requestId === undefined ? why : `${why} (${texts.requestId} ${error.requestId})`;
 }

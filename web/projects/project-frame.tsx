@@ -26,7 +26,7 @@ export function ProjectFrame(props: Props): ReactNode {
 /** Of an id that nobody has, or another account: the two are not told apart. */
 function NoSuchProject(): ReactNode {
   return (
-    <NotFoundPage text={words.notFound} isPart>
+    <NotFoundPage text={words.notFound}>
       <Link to="/dashboard/projects">{words.trail}</Link>
     </NotFoundPage>
   );

@@ -21,6 +21,7 @@ export const en = {
   copy: "Copy",
   copied: "Copied",
   retry: "Try again",
+  requestId: "Request id",
 
   dashboard: dashboardTexts,
   signIn: signInTexts,
@@ -141,7 +142,6 @@ export const en = {
     answerBody: "Body",
     headers: (count: number) => `Headers (${count})`,
     curl: "curl",
-    requestId: "Request id",
     left: (remaining: number, limit: number) => `${remaining.toLocaleString()} of ${limit.toLocaleString()} requests left`,
     resets: (time: string) => `resets at ${time}`,
     retryAfter: (seconds: number) => `Wait ${seconds} s before the next request. Going on brings a ban of the key.`,
