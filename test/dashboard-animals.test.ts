@@ -79,6 +79,20 @@ test("an edit that somebody else came before is not saved; after a reload it is"
   await rowOf(page, "Rex by both").waitFor({ state: "attached" });
 });
 
+test("what is typed of an animal stays, and can be saved, while its stock changes its status", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const petId = await shop.pet("Rex", await shop.category("Dogs"));
+  await shop.ask("PUT", `/store/inventory/${petId}`, { quantity: 0 });
+  const page = await shop.open(`/animals?animal=${petId}`);
+  const panel = page.getByRole("dialog", { name: "Rex" });
+  await panel.getByRole("textbox", { name: "Name" }).fill("Rexona");
+  await panel.getByRole("button", { name: "One unit more of Rex" }).click();
+  await panel.getByRole("radio", { name: "Available", checked: true }).waitFor({ state: "attached" });
+  await panel.getByRole("button", { name: "Save changes" }).click();
+  await page.getByText("“Rexona” is saved.").waitFor();
+  assert.partialDeepStrictEqual((await shop.ask<Pet[]>("GET", "/pets")).body, [{ name: "Rexona", status: "available" }]);
+});
+
 test("the stock of an animal is begun, adjusted and set in place, and given up", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const petId = await shop.pet("Rex", await shop.category("Dogs"));

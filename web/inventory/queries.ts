@@ -1,4 +1,5 @@
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
+import { rereadAnimal } from "../animals/notes.ts";
 import { batched } from "../calls/batched.ts";
 import { dashboardKey } from "../calls/lists.ts";
 import { changeRows, rereadList, showAnswer } from "../calls/rows.ts";
@@ -45,6 +46,7 @@ export function noteStock(client: QueryClient, item: InventoryItem): void {
   showAnswer(client, stockQuery(petId).queryKey, item);
   changeRows(client, "/store/inventory", (row) => (row.petId === petId ? item : row));
   changeRows(client, "/pets", (row) => (row.id === petId && row.status !== status ? { ...row, status } : row));
+  rereadAnimal(client, petId);
 }
 
 /** As `noteStock`, for an entry that was not there before. */
@@ -57,6 +59,7 @@ export function noteNewStock(client: QueryClient, item: InventoryItem): void {
 export function noteStopped(client: QueryClient, petId: number): void {
   showAnswer(client, stockQuery(petId).queryKey, null);
   changeRows(client, "/store/inventory", (row) => (row.petId === petId ? undefined : row));
+  rereadAnimal(client, petId);
 }
 
 /** Whatever stock an order may have changed is read anew. */

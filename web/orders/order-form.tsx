@@ -67,7 +67,7 @@ export function EditOrderDialog({ orderId, onClose }: { orderId: number; onClose
   const { data, error, refetch } = useQuery(orderQuery(orderId));
   return (
     <Dialog title={words.editTitle(orderId)} onClose={onClose}>
-      {!data && <ErrorPanel error={error} onRetry={() => void refetch()} />}
+      <ErrorPanel error={error} onRetry={() => void refetch()} />
       {data && <EditForm key={data.etag} order={data} onReload={() => void refetch()} onClose={onClose} />}
       {!data && !error && <Waiting lines={3} />}
     </Dialog>
