@@ -78,10 +78,15 @@ export const importingTexts = {
   toAnimals: "To the animals",
   downloadMapping: "Download the mapping",
   inAnotherTab: "This import runs in another tab already.",
-  workerFailed: "The import ended unexpectedly. Start it again: nothing is made twice.",
+  workerFailed: (why?: string) =>
+    `The import ended unexpectedly${why === undefined ? "" : ` (${why})`}. Start it again: nothing is made twice.`,
+  unanswered: (count: string, first: string, moment: string) =>
+    `The last run ended while animals were on their way (${count}, “${first}” first, on ${moment}), too long ago to ask what became of them. If they are not in the store, send them again; if they are, delete them first, or they are there twice.`,
+  storageFailed: "What this browser remembers of imports could not be read or kept.",
 
   export: {
     title: "Export animals",
+    words: ["csv", "download"],
     lead: "Every animal that the filters show, with the fields of the API.",
     all: "Every animal of the store, with the fields of the API.",
     format: "Format",
