@@ -88,6 +88,10 @@ test("a rotated key works until its overlap ends, beside the one that follows it
   await rowOf(page, next).waitFor();
 
   await choose(page, next, "Rotate …");
+  await dialogOf(page).getByLabel("Overlap in hours").fill("");
+  await dialogOf(page).getByRole("button", { name: "Rotate the key" }).click();
+  await dialogOf(page).locator("input[name=overlapHours][aria-invalid=true]").waitFor();
+  assert.equal(await statusWith(next), 200, "an overlap that is left empty ends nothing");
   await dialogOf(page).getByLabel("Overlap in hours").fill("0");
   await dialogOf(page).getByRole("button", { name: "Rotate the key" }).click();
   const last = await dialogOf(page).getByRole("textbox", { name: "Key" }).inputValue();

@@ -7,7 +7,7 @@ import { sessionQuery, useSession } from "../dashboard/session.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Moment } from "../parts/moment.tsx";
-import { notify } from "../parts/notices.ts";
+import { notify, notifyError } from "../parts/notices.ts";
 import { Section } from "../parts/page-header.tsx";
 import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
@@ -33,12 +33,12 @@ export function Members(): ReactNode {
     void client.invalidateQueries(membersQuery);
     void client.invalidateQueries(sessionQuery);
   }
-  async function changeRole({ id, email, role }: Member): Promise<void> {
+  async function changeRole({ id, role }: Member): Promise<void> {
     try {
       const changed = await ask("PATCH /members/{id}", { id, body: { role: role === "owner" ? "member" : "owner" } });
       notify(texts.account.roleChanged(nameOf(changed), texts.dashboard[changed.role]));
     } catch (refused) {
-      notify(refused instanceof Error ? refused.message : String(email));
+      notifyError(refused);
     }
     onChanged();
   }

@@ -29,7 +29,7 @@ export function changeRows<Path extends ListPath>(
 
 /** Shows what a write has answered. */
 export function showAnswer<Key extends QueryKey>(client: QueryClient, queryKey: Key, answer: InferDataFromTag<unknown, Key>): void {
-  client.setQueryData<unknown>(queryKey, answer);
+  client.setQueryData(queryKey, answer);
   supersede(client, queryKey);
 }
 

@@ -3,6 +3,7 @@ import { useState, type ReactNode } from "react";
 import { ask, type Key, type RotatedKey } from "../calls/people.ts";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { Dialog } from "../parts/dialog.tsx";
+import { numberIn } from "../parts/number-in.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./keys.module.css";
 import { MadeKeyView } from "./made-key.tsx";
@@ -15,7 +16,7 @@ export function RotateKey({ of, onMade, onClose }: { of: Key; onMade: () => void
   const [made, setMade] = useState<RotatedKey>();
   const form = useCallForm<Values, RotatedKey>({
     initial: { overlapHours: 24 },
-    send: ({ overlapHours }) => ask("POST /keys/{id}/rotate", { id: of.id, body: { overlapHours: Number(overlapHours) } }),
+    send: ({ overlapHours }) => ask("POST /keys/{id}/rotate", { id: of.id, body: { overlapHours: numberIn(String(overlapHours)) } }),
     onDone: (key) => {
       setMade(key);
       onMade();

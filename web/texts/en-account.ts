@@ -1,5 +1,6 @@
 export const accountTexts = {
   page: "Account",
+  words: ["members", "password", "sessions", "plan"],
   lead: (name: string) => `${name}: its plan, who has access, and your own ways in.`,
   planTitle: "Plan",
   planLead: "All keys of the account share these limits. Higher ones come with a higher plan, which whoever runs the service sets.",
@@ -10,6 +11,7 @@ export const accountTexts = {
   membersTitle: "Members",
   membersLead: "Who signs in to this dashboard. Owners decide about access; members work in the store.",
   invite: "Invite somebody",
+  inviteWords: ["member", "person"],
   email: "Email",
   noEmail: "No email yet",
   role: "Role",

@@ -1,5 +1,6 @@
 export const keysTexts = {
   page: "Keys",
+  words: ["secrets", "scopes", "rotate", "revoke"],
   lead: "Programs call the API with a key. All keys of the account share its limits; each has scopes of its own.",
   membersLead: "Owners of the account make and revoke keys.",
   create: "Create a key",
