@@ -4,6 +4,7 @@
  */
 import pg from "pg";
 import { startPostgres } from "../test/support/postgres-process.ts";
+import { newSecretsKey } from "../src/publishing/certificates/secrets.ts";
 import { byTurns, type Figure } from "./figures.ts";
 import { requestsPerSecond } from "./load.ts";
 import { makeFolder, openShop } from "./shop.ts";
@@ -30,7 +31,7 @@ const insert = {
 /** A read and an order through the service, each beside the same statements through the bare driver. */
 export async function measurePostgres(): Promise<Figure[]> {
   const server = await startPostgres();
-  const env = { DATABASE_URL: server.url };
+  const env = { DATABASE_URL: server.url, SECRETS_KEY: newSecretsKey() };
   const folder = makeFolder(env);
   const shop = await openShop(folder, env);
   const pool = new pg.Pool({ connectionString: server.url });

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../src/platform/clock.ts";
+import { openCluster, type Cluster, type ClusterNode } from "../test/support/cluster.ts";
 import { openPlatform, type Platform } from "../test/support/platform.ts";
 import { byTurns, median, type Figure } from "./figures.ts";
 import { requestsPerSecond, startBare } from "./load.ts";
@@ -9,6 +10,7 @@ const rounds = 5;
 const connections = 32;
 const singles = 15;
 const many = 200;
+const removals = 10;
 const waitMsMax = 60_000;
 /** A page of 10 KiB that no compression makes smaller. */
 const page = randomBytes(7_680).toString("base64");
@@ -18,7 +20,7 @@ export async function measurePublishing(): Promise<Figure[]> {
   const platform = await openPlatform({ clock: systemClock });
   try {
     const project = await platform.project("bench", { "index.html": page });
-    return [await compareFile(platform), await measureOne(platform, project), await measureMany(platform, project)];
+    return [await compareFile(platform), await measureOne(platform, project), await measureMany(platform, project), await measureRemoval()];
   } finally {
     await platform.close();
   }
@@ -78,6 +80,43 @@ async function measureMany(platform: Platform, project: number): Promise<Figure>
   );
   if (failed.length > 0) throw new Error(`${failed.length} orders failed: ${failed[0]?.certificate.problem}`);
   return { what: `${many} names added at once, all served / 10 s`, ours: ms, against: 10_000, unit: "ms", ratio: ms / 10_000, goal: "≤ 1" };
+}
+
+/** On three nodes of one PostgreSQL: the slowest answer to a removal, after which none of them may serve the name once more. */
+async function measureRemoval(): Promise<Figure> {
+  const cluster = await openCluster(3);
+  try {
+    const [first] = cluster.nodes as [ClusterNode];
+    const path = `/projects/${await cluster.project(first, "bench", { "index.html": page })}/domains`;
+    const times: number[] = [];
+    for (let index = 0; index < removals; index++) {
+      const hostname = `www.removed-${index}.test`;
+      cluster.dns.set(hostname, "CNAME", ["sites.test"]);
+      await first.ask("POST", path, { body: { hostname } });
+      await cluster.idle();
+      if ((await servedBy(cluster, hostname)) !== 3) throw new Error(`${hostname} is not served by every node`);
+      const started = performance.now();
+      const { status } = await first.ask("DELETE", `${path}/${hostname}`);
+      times.push(performance.now() - started);
+      if (status !== 200 || (await servedBy(cluster, hostname)) !== 0) throw new Error(`${hostname} is served after its removal`);
+    }
+    const ms = Math.max(...times);
+    return {
+      what: "removal with three nodes, served by none, slowest / 1 s",
+      ours: ms,
+      against: 1_000,
+      unit: "ms",
+      ratio: ms / 1_000,
+      goal: "≤ 1",
+    };
+  } finally {
+    await cluster.close();
+  }
+}
+
+async function servedBy({ nodes }: Cluster, hostname: string): Promise<number> {
+  const answers = await Promise.all(nodes.map((node) => node.https(hostname, "/").catch(() => undefined)));
+  return answers.filter((answer) => answer?.status === 200).length;
 }
 
 /** Waits for the first answer over HTTPS that the authority's root vouches for. */

@@ -37,7 +37,6 @@ async function openScene(t: TestContext) {
     verifier,
     limiter,
     announcer: noOtherNodes,
-    announce: async () => {},
     publicUrl: "https://pets.example",
   });
   return { db, time, verifier, limiter, admin, shop: (name: string) => admin["accounts.create"]({ name, plan: "pro" }) };

@@ -18,7 +18,6 @@ import { emailOf, roles, shownInvited, shownMember, type Member } from "./caller
 import { findMemberByEmail, invite, listMembers, removeMember, reset } from "./callers/people/people.store.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { Database, Queryable, Transaction } from "./platform/db/database.ts";
-import type { Change } from "./platform/jobs/changes.ts";
 import type { Announcer } from "./platform/nodes/nodes.ts";
 import { formatDateTime } from "./platform/http/dates.ts";
 import { bodyValidator } from "./platform/http/validation.ts";
@@ -53,13 +52,11 @@ export function openAdministration(options: {
   verifier: KeptKeys;
   limiter: Bans;
   announcer: Announcer;
-  /** Tells those who keep something of an account in memory, as the edge its domains. */
-  announce: (change: Change) => Promise<void>;
   publicUrl: string;
 }) {
-  const { db, clock, verifier, limiter, announcer, announce, publicUrl } = options;
-  const announceAccount = (tx: Transaction, subject: number) => announcer.announce(tx, { kind: "account", subject });
-  const announceKey = (tx: Transaction, subject: number) => announcer.announce(tx, { kind: "key", subject });
+  const { db, clock, verifier, limiter, announcer, publicUrl } = options;
+  const announceAccount = (tx: Transaction, subject: number) => announcer.announce(tx, { kind: "account", subject: String(subject) });
+  const announceKey = (tx: Transaction, subject: number) => announcer.announce(tx, { kind: "key", subject: String(subject) });
   return {
     /** Makes an account with a first key of all scopes, which is shown here only. */
     "accounts.create": operation(accountTerms, async (input) => {
@@ -89,7 +86,6 @@ export function openAdministration(options: {
         return [updated, await announceAccount(tx, updated.id)] as const;
       });
       verifier.forgetAccount(account.id);
-      await announce({ accountId: account.id });
       await announcer.confirmed(change);
       return { account: shownAccount(account) };
     }),
@@ -104,10 +100,10 @@ export function openAdministration(options: {
       verifier.forgetAccount(account.id);
       await announcer.confirmed(change);
       const forget = () => verifier.forgetAccount(account.id);
-      await deleteProjectsOf(db, account.id);
+      await deleteProjectsOf(db, account.id, (tx) => announceAccount(tx, account.id));
       await deleteAccount(db, account.id, forget);
       forget();
-      await announce({ accountId: account.id });
+      await announcer.settled();
       return { account: { id: account.id, name: account.name, plan: account.plan } };
     }),
 

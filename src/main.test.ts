@@ -81,7 +81,6 @@ test("while a process serves the folder it runs the commands, and knows of each 
     verifier,
     limiter: { unban: () => false },
     announcer: noOtherNodes,
-    announce: async () => {},
     publicUrl: "https://pets.example",
   });
   const socket = await openSocket(socketPath({ dataDir }), administration, assert.ifError);

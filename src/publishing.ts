@@ -5,10 +5,10 @@ import { join } from "node:path";
 import type { Clock } from "./platform/clock.ts";
 import type { Database } from "./platform/db/database.ts";
 import type { Operation } from "./platform/http/operation.ts";
-import type { Changes } from "./platform/jobs/changes.ts";
 import { repeat } from "./platform/jobs/repeat.ts";
 import type { Worker } from "./platform/jobs/worker.ts";
 import type { Logger } from "./platform/log.ts";
+import { noOtherNodes, type Announcer, type Change } from "./platform/nodes/nodes.ts";
 import { Problem } from "./platform/problem.ts";
 import { openAuthority, type Authority } from "./publishing/certificates/authority.ts";
 import { forgetOld, keepSecret } from "./publishing/certificates/certificates.store.ts";
@@ -18,27 +18,34 @@ import { prepareConfig } from "./publishing/domains/attaching.ts";
 import { openChecking } from "./publishing/domains/checking.ts";
 import { openChecks, type Checks } from "./publishing/domains/checks.ts";
 import { domainRoutes } from "./publishing/domains/domains.routes.ts";
+import { domainChanged } from "./publishing/domains/domains.ts";
 import { releaseDomains } from "./publishing/domains/domains.store.ts";
 import { sharedDomain } from "./publishing/domains/hostnames.ts";
 import { createDns } from "./publishing/domains/lookup.ts";
+import type { OpenContent } from "./publishing/edge/bodies.ts";
 import { openEdge, type Edge } from "./publishing/edge/edge.ts";
-import { openHosts } from "./publishing/hosts/host-map.ts";
-import { clearIncoming, contentPath } from "./publishing/projects/content.ts";
+import { openHosts, type Hosts } from "./publishing/hosts/host-map.ts";
+import { openBlobs } from "./publishing/projects/shared-bytes.ts";
+import { clearIncoming } from "./publishing/projects/content.ts";
 import { openDeploying } from "./publishing/projects/deploying.ts";
 import { deploymentRoutes } from "./publishing/projects/deployments.routes.ts";
 import { isUploadTaken, releaseDeployments } from "./publishing/projects/deployments.store.ts";
 import { projectRoutes } from "./publishing/projects/projects.routes.ts";
-import { openUploads } from "./publishing/projects/uploads.ts";
+import { localContent, sharedContent } from "./publishing/projects/shared-content.ts";
+import { openUploads, uploadBlobs, uploadFolder } from "./publishing/projects/uploads.ts";
 import type { Settings } from "./settings.ts";
 
 const cleanEveryMs = 60_000;
+const auditEveryMs = 60 * 60_000;
 /** A removal waits this long for DNS, to warn of a record that is still there. */
 const quickTimeoutMs = 400;
 const closeMs = 5_000;
 
 export type Publishing = {
   operations: Operation[];
-  /** Reads what is published, opens the edge and begins to work; the database has to answer. Rejects where a port is taken. */
+  /** What this process knows of what is published: kept by the node of this process, as changes come. */
+  sites: { take(change: Change | undefined): Promise<void>; lost(): void };
+  /** Opens the edge and begins to work; the database has to answer. Rejects where a port is taken. */
   start(): Promise<void>;
   /** Where published projects are served; undefined before the start. */
   addresses(): Edge["addresses"] | undefined;
@@ -47,60 +54,91 @@ export type Publishing = {
   close(): Promise<void>;
 };
 
-export type PublishingParts = { settings: Settings; db: Database; clock: Clock; log: Logger; changes: Changes };
+export type PublishingParts = {
+  settings: Settings;
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  announcer: Announcer;
+  /** Whether this node may serve from what it keeps. */
+  isLive: () => boolean;
+};
 
 /** The publishing wing: settings → secrets → host map → edge → workers, and the operations of projects and domains. */
 export function openPublishing(parts: PublishingParts): Publishing {
-  const { settings, db, clock, log, changes } = parts;
+  const { settings, db, clock, log, announcer, isLive } = parts;
   const onError = (error: unknown): void => log.error({ err: error }, "background work failed");
   const keys = secretsKeysOf(settings);
-  const contentFolder = join(settings.dataDir, "content");
-  const uploads = openUploads(join(settings.dataDir, "uploads"));
-  const { announce } = changes;
+  const blobs = db.engine === "sqlite" ? undefined : openBlobs(db, clock);
+  const folder = join(settings.dataDir, "content");
+  const content = blobs ? sharedContent(db, folder, blobs, settings.contentCacheMib * 1024 * 1024) : localContent(db, folder);
+  const waiting = uploadFolder(join(settings.dataDir, "uploads"));
+  const uploads = openUploads(blobs ? uploadBlobs(db, blobs) : waiting);
   let proofSecret: Buffer | undefined;
   const { authority, checks } = openVerification(settings, db, clock, keys, () => proofSecret ?? notStarted());
   let edge: Edge | undefined;
+  const hosts = openHosts({
+    db,
+    keys,
+    log,
+    isLive,
+    platformDomain: settings.platformDomain,
+    platformCertificate: settings.edgeCert === "" ? null : { cert: settings.edgeCert, key: settings.edgeKey },
+    drop: (name) => edge?.dropHost(name),
+  });
   const workers: Worker[] = [];
   const wake = (): void => workers.forEach((worker) => worker.wake());
-  let cleaning: ReturnType<typeof repeat> | undefined;
+  let cleaning: ReturnType<typeof repeat>[] = [];
 
   async function start(): Promise<void> {
     warnOfSharedDomain(settings, log);
     proofSecret = await sharedSecret(db, keys, "ownership proofs");
     await takeUpAfterStop();
-    edge = await openServing(parts, keys, await sharedSecret(db, keys, "session tickets"), contentFolder);
-    const domains: Parameters<typeof openDeploying>[0]["domains"] = async (owner, { primary, redirects }) =>
-      prepareConfig(db, checks, owner, { ...(primary !== undefined && { primary }), redirects });
+    edge = await openServing(parts, hosts, await sharedSecret(db, keys, "session tickets"), content.open);
+    const domains: Parameters<typeof openDeploying>[0]["domains"] = async (owner, { primary, redirects }) => {
+      const apply = await prepareConfig(db, checks, owner, { ...(primary !== undefined && { primary }), redirects });
+      return async (tx, now) => {
+        for (const hostname of await apply(tx, now)) await announcer.announce(tx, domainChanged(hostname)); // some may have been others'
+      };
+    };
     workers.push(
-      openDeploying({ db, clock, uploads, contentFolder, announce, domains, onError }),
-      openChecking({ db, clock, checks, announce, verified: wake, onError }),
+      openDeploying({ db, clock, uploads, content, announcer, domains, onError }),
+      openChecking({ db, clock, checks, announcer, verified: wake, onError }),
     );
     if (authority) {
       const preflight = async (domain: Parameters<Checks["check"]>[1]) => (await checks.check(db, domain)).verdict;
-      workers.push(openIssuing({ db, clock, keys, authority, budget: settings.acmeBudget, preflight, announce, onError }));
+      workers.push(openIssuing({ db, clock, keys, authority, budget: settings.acmeBudget, preflight, announcer, onError }));
       authority.account().catch((error: unknown) => log.warn({ err: error }, "the certificate authority cannot be used now"));
     }
-    cleaning = repeat(cleanEveryMs, () => db.write((tx) => forgetOld(tx, clock())), onError);
+    cleaning = [
+      repeat(cleanEveryMs, () => db.write((tx) => forgetOld(tx, clock())), onError),
+      repeat(cleanEveryMs, async () => blobs?.expire(), onError),
+      repeat(auditEveryMs, async () => blobs?.noteOrphans(), onError),
+    ];
     wake();
   }
 
-  /** With the embedded database no other process is at work: what is leased or half written was left by one that died. */
+  /**
+   * The folder is this process's alone: what is half written in it was left by one that died. So was what is leased in the embedded
+   * database; on a shared one another node takes it up when its lease has run out.
+   */
   async function takeUpAfterStop(): Promise<void> {
+    await clearIncoming(content.folder);
     if (db.engine !== "sqlite") return;
     await db.write(async (tx) => {
       await releaseDeployments(tx);
       await releaseDomains(tx);
     });
-    await clearIncoming(contentFolder);
-    await uploads.clear((name) => isUploadTaken(db, name));
+    await waiting.clear((name) => isUploadTaken(db, name));
   }
 
   return {
     operations: [
-      ...projectRoutes({ origin: (slug) => originOf(settings, edge, slug), announce }),
-      ...deploymentRoutes({ uploads, wake, announce }),
-      ...domainRoutes({ checks, wake, announce }),
+      ...projectRoutes({ origin: (slug) => originOf(settings, edge, slug), announcer }),
+      ...deploymentRoutes({ uploads, wake, announcer }),
+      ...domainRoutes({ checks, wake, announcer }),
     ],
+    sites: { take: hosts.take, lost: hosts.lost },
     start,
     addresses: () => edge?.addresses,
     idle: async () => {
@@ -109,7 +147,7 @@ export function openPublishing(parts: PublishingParts): Publishing {
     },
     close: async () => {
       authority?.close();
-      await Promise.all([edge?.close(closeMs), cleaning?.stop(), ...workers.map((worker) => worker.stop())]);
+      await Promise.all([edge?.close(closeMs), ...cleaning.map((one) => one.stop()), ...workers.map((worker) => worker.stop())]);
     },
   };
 }
@@ -127,7 +165,7 @@ function notStarted(): never {
 
 /** The operations as the description shows them: none of their parts is used. */
 export function describedOperations(): Operation[] {
-  const announce = (): Promise<void> => Promise.resolve();
+  const announcer = noOtherNodes;
   const wake = (): void => undefined;
   const dns = createDns({ servers: ["127.0.0.1"] });
   const own = { platformDomain: "petstore.localhost", publicHost: "localhost" };
@@ -140,9 +178,9 @@ export function describedOperations(): Operation[] {
     hasAuthority: false,
   });
   return [
-    ...projectRoutes({ origin: (slug) => `http://${slug}.${own.platformDomain}`, announce }),
-    ...deploymentRoutes({ uploads: openUploads(""), wake, announce }),
-    ...domainRoutes({ checks, wake, announce }),
+    ...projectRoutes({ origin: (slug) => `http://${slug}.${own.platformDomain}`, announcer }),
+    ...deploymentRoutes({ uploads: openUploads(uploadFolder("")), wake, announcer }),
+    ...domainRoutes({ checks, wake, announcer }),
   ];
 }
 
@@ -175,35 +213,20 @@ function openVerification(settings: Settings, db: Database, clock: Clock, keys: 
   return { authority, checks };
 }
 
-async function openServing(
-  { settings, db, clock, log, changes }: PublishingParts,
-  keys: SecretsKeys,
-  ticketSecret: Buffer,
-  contentFolder: string,
-) {
-  const { host, edgeHttpPort, edgeHttpsPort, edgePublicHttpPort, edgePublicHttpsPort, edgeCert, edgeKey } = settings;
-  const opened: { edge?: Edge } = {};
-  const hosts = await openHosts({
-    db,
-    keys,
-    platformDomain: settings.platformDomain,
-    platformCertificate: edgeCert === "" ? null : { cert: edgeCert, key: edgeKey },
-    drop: (name) => opened.edge?.dropHost(name),
-  });
-  changes.listen(hosts.take);
-  opened.edge = await openEdge({
+async function openServing({ settings, clock, log }: PublishingParts, hosts: Hosts, ticketSecret: Buffer, openForm: OpenContent) {
+  const { host, edgeHttpPort, edgeHttpsPort, edgePublicHttpPort, edgePublicHttpsPort } = settings;
+  return openEdge({
     http: { host, port: edgeHttpPort, ...(edgePublicHttpPort !== 0 && { publicPort: edgePublicHttpPort }) },
     https: { host, port: edgeHttpsPort, ...(edgePublicHttpsPort !== 0 && { publicPort: edgePublicHttpsPort }) },
     sites: hosts.sites,
     certificates: hosts.certificates,
     challenges: hosts.challenges,
-    contentPath: (hash, encoding) => contentPath(contentFolder, hash, encoding),
+    openContent: openForm,
     ticketSecret,
     trustedProxies: settings.trustedProxies,
     log,
     clock,
   });
-  return opened.edge;
 }
 
 /** Where a slug is served: over HTTPS where the operator has given a certificate for it. */
@@ -215,7 +238,7 @@ function originOf({ platformDomain, edgeCert, edgePublicHttpPort, edgePublicHttp
   return `${secure ? "https" : "http"}://${slug}.${platformDomain}${suffix}`;
 }
 
-/** `SECRETS_KEY`, or the one that the first start made, readable by its owner alone. */
+/** `SECRETS_KEY`, or the one that the first start made with the embedded database, readable by its owner alone. */
 function secretsKeysOf({ secretsKey, dataDir }: Settings): SecretsKeys {
   if (secretsKey !== null) return secretsKey;
   const path = join(dataDir, "secrets.key");

@@ -14,7 +14,6 @@ import type { Clock } from "./platform/clock.ts";
 import type { Database } from "./platform/db/database.ts";
 import { forgetOldAnswers } from "./platform/http/idempotency.store.ts";
 import { repeat } from "./platform/jobs/repeat.ts";
-import { openLocalChanges } from "./platform/jobs/changes.ts";
 import { listeningError } from "./platform/listening.ts";
 import type { Logger } from "./platform/log.ts";
 import { beatEveryMs, expireNodes } from "./platform/nodes/nodes.ts";
@@ -60,14 +59,12 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
     onAway: (reason, nextMs) => log.warn({ nextMs }, `${reason}; trying again`),
   });
   const { db } = storage;
-  const { node, announcer } = openMembership(db, () => verifier, log);
+  const { node, announcer } = openMembership(db, () => ({ keys: verifier, sites: publishing.sites }), log);
   const verifier = openKeyVerifier({ db, clock, onError, isLive: () => node.isLive() });
   const counting = await openCounting(settings, { clock, log, redis });
   const { limiter } = counting;
-  const changes = openLocalChanges();
-  const { announce } = changes;
   const { getPetSunset, trustedProxies, metricsFrom, publicUrl } = settings;
-  const administration = openAdministration({ db, clock, verifier, limiter, announcer, announce, publicUrl });
+  const administration = openAdministration({ db, clock, verifier, limiter, announcer, publicUrl });
   const usage = openUsageRecorder({ db, clock });
   // An answer that lacks the last seconds is better than none.
   const flushUsage = () => usage.flush().catch(onError);
@@ -77,7 +74,7 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
   const refusals = countRefusals();
   const gate = openGate({ verifier, limiter, usage, onRefused: refusals.count });
   const dashboard = openDashboard({ db, clock, limiter, administration, publicUrl, onRefused: refusals.count, onError });
-  const publishing = openPublishing({ settings, db, clock, log, changes });
+  const publishing = openPublishing({ settings, db, clock, log, announcer, isLive: () => node.isLive() });
   const app = openApi({
     db,
     clock,
@@ -98,20 +95,20 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
   let socket: Awaited<ReturnType<typeof openSocket>> | undefined;
   try {
     socket = await openSocket(socketPath(settings), administration, onError);
-    const published = storage.ready.then(() => publishing.start());
+    const published = storage.ready.then(() => node.beat()).then(() => publishing.start());
     published.catch(() => undefined); // told by `ready`
     if (db.engine === "sqlite") await published;
     const address = await listen(app, settings);
-    const becameReady = published.then(() => node.beat()).then(() => void (ready = true));
+    const becameReady = published.then(() => void (ready = true));
     becameReady.catch(() => undefined); // told by `ready`
+    const beats = repeat(beatEveryMs, () => node.beat(), onError);
     const jobs = [
-      repeat(beatEveryMs, () => node.beat(), onError),
       repeat(limitsEveryMs, async () => (limiter.sweep(), counting.save()), onError),
       repeat(usageEveryMs, () => usage.flush(), onError),
       repeat(cleanEveryMs, () => db.write((tx) => forgetOldAnswers(tx, clock())), onError),
       repeat(cleanEveryMs, () => expireUsage(db, clock()), onError),
       repeat(cleanEveryMs, () => db.write((tx) => forgetEnded(tx, clock())), onError),
-      repeat(cleanEveryMs, () => (db.engine === "sqlite" ? Promise.resolve() : expireNodes(db)), onError),
+      repeat(cleanEveryMs, () => expireNodes(db), onError),
     ];
     const close = async (): Promise<void> => {
       ready = false;
@@ -121,6 +118,7 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
       await counting.close();
       await flushUsage();
       await verifier.close().catch(onError);
+      await beats.stop();
       await node.leave();
       await storage.close();
     };

@@ -78,12 +78,20 @@ test("a secret is read and never shown", () => {
     (error: Error) => !error.message.includes("hush"),
   );
   const databaseUrl = "postgres://shop:hush@127.0.0.1:5432/shop";
-  assert.equal(loadSettings({ DATABASE_URL: databaseUrl }).databaseUrl, databaseUrl);
+  const shared = { DATABASE_URL: databaseUrl, SECRETS_KEY: Buffer.alloc(32, 7).toString("base64") };
+  assert.equal(loadSettings(shared).databaseUrl, databaseUrl);
   assert.doesNotMatch(JSON.stringify(describeSettings({ DATABASE_URL: databaseUrl })), /hush/);
   assert.throws(
     () => loadSettings({ DATABASE_URL: "mysql://shop:hush@127.0.0.1" }),
     (error: Error) => !error.message.includes("hush"),
   );
+});
+
+test("nodes of one PostgreSQL need one key of their secrets, which is asked for in one line", () => {
+  assert.throws(() => loadSettings({ DATABASE_URL: "postgres://shop:hush@127.0.0.1/shop" }), {
+    name: "SettingError",
+    message: /^SECRETS_KEY="" is not allowed: it must be set where DATABASE_URL is, and the same on every node[^\n]*$/,
+  });
 });
 
 test("the list shows each setting's value beside its default", () => {

@@ -57,6 +57,13 @@ const table = {
     allowed: "a folder",
     meaning: "Folder of this process alone, with the embedded database; made if absent (mode 0700)",
   }),
+  contentCacheMib: setting({
+    name: "CONTENT_CACHE_MIB",
+    fallback: "2048",
+    parse: integer(256, 1_000_000),
+    allowed: "MiB from 256 to 1000000",
+    meaning: "With DATABASE_URL: how much of the published files DATA_DIR keeps at hand; the rest is fetched when it is asked for",
+  }),
   databaseUrl: setting({
     name: "DATABASE_URL",
     fallback: "",
@@ -150,7 +157,7 @@ const table = {
     fallback: "",
     parse: (text) => (text === "" ? null : attempt(() => parseSecretsKeys(text))),
     allowed: "32 bytes as base64, or several with commas between: the one in use first, then earlier ones",
-    meaning: "Encrypts private keys; made at the first start, in DATA_DIR/secrets.key, where it is not set",
+    meaning: "Encrypts private keys; the same on all nodes; without DATABASE_URL the first start makes it, in DATA_DIR/secrets.key",
     secret: true,
   }),
   dnsServers: setting({
@@ -200,13 +207,21 @@ export function loadSettings(env: Environment = process.env): Settings {
 }
 
 /** What settings ask of each other. */
-function requireTogether({ publicUrl, platformDomain, edgeCert, edgeKey, acmeEabKid, acmeEabHmac }: Settings, env: Environment): void {
+function requireTogether(settings: Settings, env: Environment): void {
+  const { publicUrl, platformDomain, edgeCert, edgeKey, acmeEabKid, acmeEabHmac } = settings;
   const publicHost = new URL(publicUrl).hostname.replace(/\.$/, "");
   if (publicHost === platformDomain || publicHost.endsWith(`.${platformDomain}`)) {
     throw new SettingError(
       "PUBLIC_URL",
       publicUrl,
       `outside of PLATFORM_DOMAIN (${platformDomain}), where other people's pages are served`,
+    );
+  }
+  if (settings.databaseUrl !== "" && settings.secretsKey === null) {
+    throw new SettingError(
+      "SECRETS_KEY",
+      "",
+      "set where DATABASE_URL is, and the same on every node: make one with `openssl rand -base64 32`",
     );
   }
   const pair = (set: boolean, name: string, other: string): void => {

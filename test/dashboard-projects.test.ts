@@ -6,6 +6,7 @@ import { suite, test, type TestContext } from "node:test";
 import type { Page } from "playwright-core";
 import type { Deployment } from "../src/publishing/projects/deployments.ts";
 import { stage } from "./support/browser.ts";
+import { drop } from "./support/drop.ts";
 import { findings, overflow, phone } from "./support/pages.ts";
 import { openPlatform } from "./support/platform.ts";
 import { visitSignedIn } from "./support/signed-in.ts";
@@ -75,22 +76,15 @@ suite("projects in the dashboard", () => {
 
   test("a folder or an archive can be dropped on the page", async (t) => {
     const id = await emptyProject("dropped");
-    const { page, context } = await open(t, `/dashboard/projects/${id}`);
+    const { page } = await open(t, `/dashboard/projects/${id}`);
     const folder = await folderOf(t, { "petstore.json": "{}", "index.html": "dropped", "a/b.html": "b" });
     const archive = join(await folderOf(t, { "site.tgz": await packSite({ "petstore.json": "{}", "index.html": "archive" }) }), "site.tgz");
-    const place = await page.getByText("Drop a folder or a .tar.gz here").boundingBox();
-    assert.ok(place);
-    const devtools = await context.newCDPSession(page);
-    const drop = async (file: string) => {
-      const data = { items: [], files: [file], dragOperationsMask: 1 };
-      for (const type of ["dragEnter", "dragOver", "drop"] as const)
-        await devtools.send("Input.dispatchDragEvent", { type, x: place.x + 5, y: place.y + 5, data });
-    };
-    await drop(folder);
+    const place = page.getByText("Drop a folder or a .tar.gz here");
+    await drop(folder, place);
     await page.getByText(/^Deployment \d+ is live\./).waitFor();
     assert.equal((await platform.http("dropped.sites.test", "/a/b.html")).body, "b");
     const [first] = await stored(id);
-    await drop(archive);
+    await drop(archive, place);
     await page.getByText(`Deployment ${first!.id + 1} is live.`).waitFor();
     assert.equal((await platform.http("dropped.sites.test", "/")).body, "archive");
   });

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { exampleOf, operationsIn, type Document } from "./support/description.ts";
+import { newMember } from "./support/dashboard.ts";
 import type { Category, Failure } from "./support/models.ts";
-import { startService, type TestService } from "./support/service.ts";
+import { startService, type Reply, type TestService } from "./support/service.ts";
 import { fillWithExamples, made, newCategory, newPet } from "./support/shop.ts";
 
 const operations = operationsIn(JSON.parse(readFileSync(new URL("../openapi.json", import.meta.url), "utf8")) as Document);
@@ -23,28 +24,35 @@ async function contents(): Promise<unknown[]> {
   return Promise.all([...lists, "/projects/1/deployments", "/projects/1/domains"].map(async (path) => (await shop.ask("GET", path)).body));
 }
 
-test("a foreign identifier in a path is a 404 for every operation, never a 403, and nothing changes", async () => {
-  const earlier = await contents();
-  const concerned = operations.filter(({ path }) => path.includes("{"));
-  assert.ok(concerned.length >= 16);
-  for (const operation of concerned) {
-    const { path, body, contentType } = exampleOf(operation);
-    const headers: Record<string, string> = contentType ? { "content-type": contentType } : {};
-    const foreign = await shop.ask<Failure>(operation.method, path, { key: stranger, body, headers });
-    assert.deepEqual([foreign.status, foreign.body.code], [404, "not_found"], operation.operationId);
-    const absent = await shop.ask<Failure>(
-      operation.method,
-      exampleOf(operation, { petId: 987, categoryId: 987, orderId: 987, projectId: 987 }).path,
-      {
-        key: stranger,
-        body,
-        headers,
-      },
-    );
-    assert.equal(absent.body.message.replace("987", "N"), foreign.body.message.replace(/\d+/, "N"), "foreign and absent are told alike");
-  }
-  assert.deepEqual(await contents(), earlier);
-});
+/** Sends a request as somebody of another account. */
+type Stranger = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Reply<Failure>>;
+
+const strangers: Record<string, () => Promise<Stranger>> = {
+  "with a key": async () => (method, path, body, headers) => shop.ask(method, path, { key: stranger, body, ...(headers && { headers }) }),
+  "in the dashboard": async () => {
+    const { id: account } = await shop.newAccount();
+    const person = await newMember(shop, { account, email: "stranger@shop.example", role: "owner" });
+    return (method, path, body, headers) => person.ask(method, path, body, headers);
+  },
+};
+
+for (const [how, come] of Object.entries(strangers))
+  test(`a foreign identifier in a path is a 404 for every operation, never a 403, and nothing changes: ${how}`, async () => {
+    const send = await come();
+    const earlier = await contents();
+    const concerned = operations.filter(({ path }) => path.includes("{"));
+    assert.ok(concerned.length >= 16);
+    for (const operation of concerned) {
+      const { path, body, contentType } = exampleOf(operation);
+      const headers: Record<string, string> = contentType ? { "content-type": contentType } : {};
+      const foreign = await send(operation.method, path, body, headers);
+      assert.deepEqual([foreign.status, foreign.body.code], [404, "not_found"], operation.operationId);
+      const unknown = exampleOf(operation, { petId: 987, categoryId: 987, orderId: 987, projectId: 987 }).path;
+      const absent = await send(operation.method, unknown, body, headers);
+      assert.equal(absent.body.message.replace("987", "N"), foreign.body.message.replace(/\d+/, "N"), "foreign and absent are told alike");
+    }
+    assert.deepEqual(await contents(), earlier);
+  });
 
 test("a foreign identifier in a body is a 422, as an unknown one is", async () => {
   const mine = await newCategory(shop, "Mine", stranger);

@@ -37,11 +37,16 @@ async function openScene(t: TestContext) {
     const own = connect();
     open.add(own);
     const forgotten: (Change | undefined)[] = [];
-    const node = openNode({ db: own, id, now, timer: () => time.now, log: quiet, forget: (change) => void forgotten.push(change) });
+    const broken = { is: false };
+    const act = async (change: Change | undefined): Promise<void> => {
+      if (broken.is) throw new Error("what changed cannot be read");
+      forgotten.push(change);
+    };
+    const node = openNode({ db: own, id, now, timer: () => time.now, log: quiet, act });
     const loseDatabase = () => (open.delete(own), own.close());
-    return Object.assign(node, { forgotten, loseDatabase });
+    return Object.assign(node, { forgotten, broken, loseDatabase });
   };
-  const revoke = (subject: number) => db.write((tx) => announcer.announce(tx, { kind: "key", subject }));
+  const revoke = (subject: number) => db.write((tx) => announcer.announce(tx, { kind: "key", subject: String(subject) }));
   return { time, pauses, announcer, newNode, revoke, db };
 }
 
@@ -57,7 +62,7 @@ test("a change is confirmed only when every live node has acted on it", async (t
   for (const [name, node] of Object.entries({ a, b, c })) pauses.push(async () => (await node.beat(), void steps.push(name)));
   await announcer.confirmed(change);
   assert.deepEqual(steps, ["a", "b", "c"]);
-  for (const node of nodes) assert.deepEqual(node.forgotten.at(-1), { number: change, kind: "key", subject: 7 });
+  for (const node of nodes) assert.deepEqual(node.forgotten.at(-1), { number: change, kind: "key", subject: "7" });
 });
 
 test("a node that does not answer stops using what it keeps before the change is confirmed, within a second", async (t) => {
@@ -68,6 +73,24 @@ test("a node that does not answer stops using what it keeps before the change is
   await announcer.confirmed(await revoke(7));
   assert.ok(!silent.isLive());
   assert.ok(time.now - start <= 1_000);
+});
+
+test("a node that cannot act on a change does not confirm it, and uses nothing that it keeps once the change is answered", async (t) => {
+  const { time, pauses, announcer, newNode, revoke } = await openScene(t);
+  const node = newNode("a");
+  await node.beat();
+  const change = await revoke(7);
+  node.broken.is = true;
+  let waited = 0;
+  for (let i = 0; i < 60; i++) pauses.push(async () => (await node.beat(), void waited++));
+  await announcer.confirmed(change);
+  assert.ok(waited > 0);
+  assert.ok(!node.isLive());
+  assert.ok(time.now - start <= 1_000);
+  node.broken.is = false;
+  await node.beat();
+  assert.deepEqual(node.forgotten.at(-1), undefined);
+  assert.ok(node.isLive());
 });
 
 test("a node that had lost its lease keeps nothing of before, and is live again", async (t) => {
@@ -104,7 +127,7 @@ test("changes made at once are numbered without gap, and each node acts on all o
   pauses.push(() => beatAll(nodes));
   await announcer.confirmed(20);
   for (const { forgotten } of nodes) {
-    const subjects = forgotten.flatMap((change) => (change === undefined ? [] : [change.subject]));
+    const subjects = forgotten.flatMap((change) => (change === undefined ? [] : [Number(change.subject)]));
     assert.deepEqual(
       subjects.toSorted((x, y) => x - y),
       Array.from({ length: 20 }, (_, i) => i),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
@@ -14,14 +14,14 @@ import { migrate, migrationsFor } from "../src/platform/db/migrate.ts";
 import { AccessError } from "../src/platform/db/postgres-errors.ts";
 import { startPostgres, type PostgresProcess } from "./support/postgres-process.ts";
 import { openPostgres } from "../src/platform/db/postgres.ts";
-import { newSecretsKey } from "../src/publishing/certificates/secrets.ts";
 import { openService, type Service } from "../src/service.ts";
 import { loadSettings } from "../src/settings.ts";
 import type { Failure } from "./support/models.ts";
 import { temporaryFolder } from "./support/folder.ts";
+import { openLine } from "./support/line.ts";
 import { administer, newDatabase } from "./support/postgres.ts";
 import { spawnServer } from "./support/process.ts";
-import { ask, edgeOfItsOwn, type Asked } from "./support/service.ts";
+import { ask, edgeOfItsOwn, secretsKey, type Asked } from "./support/service.ts";
 
 const limits = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 
@@ -58,9 +58,6 @@ function folderFor(t: TestContext): string {
   atEnd(t, () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
-
-/** Nodes of one database share it. */
-const secretsKey = newSecretsKey();
 
 /** A node on a database, with a data folder of its own, and its log. */
 async function openNode(t: TestContext, url: string): Promise<Service & { lines: string[] }> {
@@ -146,7 +143,7 @@ test("wrong credentials, and a database that does not exist, end the start with 
   });
   await assert.rejects(openNode(t, absent), /refuses: database "nowhere" does not exist/);
 
-  const started = spawnServer(t, temporaryFolder(t), { DATABASE_URL: wrong.href });
+  const started = spawnServer(t, temporaryFolder(t), { DATABASE_URL: wrong.href, SECRETS_KEY: secretsKey });
   assert.equal(await started.ended, 1);
   assert.match(started.err(), /^petstore: PostgreSQL at \S+ refuses: password authentication failed[^\n]*\n$/);
   assert.doesNotMatch(started.out() + started.err(), /hush/);
@@ -157,7 +154,7 @@ test("a server that waits for its database stops when it is asked to", async (t)
   await once(nobody, "listening");
   const { port } = nobody.address() as AddressInfo;
   nobody.close();
-  const started = spawnServer(t, temporaryFolder(t), { DATABASE_URL: `postgres://a:hush@127.0.0.1:${port}/shop` });
+  const started = spawnServer(t, temporaryFolder(t), { DATABASE_URL: `postgres://a:hush@127.0.0.1:${port}/shop`, SECRETS_KEY: secretsKey });
   await started.logged(({ msg }) => msg?.includes("trying again") ?? false);
   started.kill("SIGTERM");
   assert.equal(await started.ended, 0);
@@ -235,7 +232,8 @@ test("while every connection waits for a lock, further writes are refused, and p
 
 test("a server that falls silent is unavailable, and used again when it speaks", async (t) => {
   const url = await databaseFor(t);
-  const line = await openLine(t, url);
+  const line = await openLine(url);
+  atEnd(t, () => line.close());
   const shop = await shopOn(await openNode(t, line.url));
   assert.equal((await shop("GET", "/pets")).status, 200);
   line.cut();
@@ -245,29 +243,3 @@ test("a server that falls silent is unavailable, and used again when it speaks",
   assert.equal((await shop("GET", "/pets")).status, 200);
   assert.equal((await shop("POST", "/categories", { body: { name: "Cats" } })).status, 201);
 });
-
-/** Stands between the service and the server; while it is cut, nothing passes and nothing is closed. */
-async function openLine(t: TestContext, url: string): Promise<{ url: string; cut(): void; mend(): void }> {
-  const far = new URL(url);
-  const open = new Set<Socket>();
-  let isCut = false;
-  const listener = createServer((near) => {
-    const onward = connect(Number(far.port), far.hostname);
-    for (const [from, to] of [
-      [near, onward],
-      [onward, near],
-    ] as const) {
-      open.add(from);
-      from.on("data", (bytes) => void (isCut || to.write(bytes)));
-      from.on("error", () => undefined).on("close", () => to.destroy());
-    }
-  }).listen(0, "127.0.0.1");
-  await once(listener, "listening");
-  atEnd(t, () => {
-    listener.close();
-    for (const socket of open) socket.destroy();
-  });
-  const near = new URL(url);
-  near.port = String((listener.address() as AddressInfo).port);
-  return { url: near.href, cut: () => (isCut = true), mend: () => (isCut = false) };
-}

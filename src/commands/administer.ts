@@ -47,7 +47,6 @@ export async function administer<K extends keyof Administration>(name: K, input:
         verifier: nothingKept,
         limiter,
         announcer,
-        announce: async () => {},
         publicUrl: here.publicUrl,
       });
       return (await administration[operation](given)) as Answer<K>;

@@ -12,11 +12,13 @@ export type ProxiedRequest = {
 };
 export type ProxiedAnswer = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 
+type MaybeLater<T> = T | Promise<T>;
+
 export type Interception = {
   /** An answer in place of the authority's, which never hears of the request. */
-  before?: (request: ProxiedRequest) => Partial<ProxiedAnswer> | "hang up" | undefined;
+  before?: (request: ProxiedRequest) => MaybeLater<Partial<ProxiedAnswer> | "hang up" | undefined>;
   /** Changes the authority's answer, or hangs up: the request has taken effect, the reply is lost. */
-  after?: (request: ProxiedRequest, answer: ProxiedAnswer) => ProxiedAnswer | "hang up";
+  after?: (request: ProxiedRequest, answer: ProxiedAnswer) => MaybeLater<ProxiedAnswer | "hang up">;
 };
 
 export type AcmeProxy = {
@@ -70,12 +72,12 @@ async function answerFor(
   request: ProxiedRequest,
   ask: () => Promise<ProxiedAnswer>,
 ): Promise<ProxiedAnswer | "hang up"> {
-  const instead = intercept.before?.(request);
+  const instead = await intercept.before?.(request);
   if (instead === "hang up") return instead;
   if (instead !== undefined) return { status: 200, headers: {}, body: Buffer.alloc(0), ...instead };
   const answer = await ask();
   Object.assign(request, { status: answer.status });
-  return intercept.after?.(request, answer) ?? answer;
+  return (await intercept.after?.(request, answer)) ?? answer;
 }
 
 async function forward(target: URL, ca: string, from: IncomingMessage, body: Buffer): Promise<ProxiedAnswer> {

@@ -1,10 +1,12 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { get } from "node:https";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { until } from "./until.ts";
 
 export type PebbleSettings = {
   /** `127.0.0.1:port` of the DNS server that names are checked with. */
@@ -47,6 +49,7 @@ export async function startPebble(settings: PebbleSettings): Promise<Pebble> {
     stdio: ["ignore", "pipe", "pipe"],
   });
   await untilListening(pebble);
+  for (const one of [port!, managementPort!]) await untilAccepting(one);
   return {
     directoryUrl: `https://localhost:${port}/dir`,
     ca: tls.ca,
@@ -104,21 +107,43 @@ async function makeCertificates(folder: string): Promise<{ ca: string; cert: str
   return { ca: ca!, cert: cert!, key: key! };
 }
 
+/** Below the ports that systems give to whoever asks for any free one (Linux from 32768, others from 49152): nobody is given these meanwhile. */
+const portsFrom = 20_000;
+const portsTo = 32_000;
+const portTries = 100;
+
 /** Ports that were free a moment ago, for programs that cannot choose one themselves. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  const ports = await Promise.all(
-    servers.map(async (server) => {
-      await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-      const address = server.address();
-      return typeof address === "object" && address !== null ? address.port : 0;
-    }),
-  );
-  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
-  return ports;
+  const ports = new Set<number>();
+  for (let tries = 0; ports.size < count && tries < portTries; tries++) {
+    const port = randomInt(portsFrom, portsTo);
+    if (await isFree(port)) ports.add(port);
+  }
+  if (ports.size < count) throw new Error(`no ${count} ports are free`);
+  return [...ports];
 }
 
-/** Pebble names its directory once both of its listeners are up; if it ends before that, what it said is the error. */
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  const free = await new Promise<boolean>((done) => {
+    server.once("error", () => done(false)).listen(port, "127.0.0.1", () => done(true));
+  });
+  if (free) await new Promise((done) => server.close(done));
+  return free;
+}
+
+/** Pebble names its directory as it is about to listen. */
+async function untilAccepting(port: number): Promise<void> {
+  await until(
+    () =>
+      new Promise((done) => {
+        const socket = connect(port, "127.0.0.1", () => done(true)).on("error", () => done(false));
+        socket.on("connect", () => socket.destroy());
+      }),
+  );
+}
+
+/** If it ends before it names its directory, what it said is the error. */
 function untilListening(pebble: ChildProcess): Promise<void> {
   return new Promise((listening, failed) => {
     let said = "";

@@ -1,21 +1,17 @@
 import assert from "node:assert/strict";
-import { request as httpRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest, type Agent } from "node:https";
-import { text } from "node:stream/consumers";
 import type { Clock } from "../../src/platform/clock.ts";
 import type { Domain } from "../../src/publishing/domains/domains.ts";
 import type { Deployment } from "../../src/publishing/projects/deployments.ts";
 import type { Project } from "../../src/publishing/projects/projects.ts";
 import { startDnsServer, type DnsServer } from "./dns-server.ts";
-import { freePorts, startPebble, type Pebble } from "./pebble.ts";
+import { visitorOf, type Visitor } from "./edge.ts";
+import { freePorts, startPebble, type Pebble, type PebbleSettings } from "./pebble.ts";
 import { startService, type Reply, type TestService } from "./service.ts";
 import { made } from "./shop.ts";
 import { packSite } from "./sites.ts";
 
-export type Site = { status: number; headers: IncomingMessage["headers"]; body: string };
-
 /** A service with all that publishing needs: a DNS server, the Pebble authority, a clock that a test moves. */
-export type Platform = {
+export type Platform = Visitor & {
   service: TestService;
   dns: DnsServer;
   pebble: Pebble;
@@ -25,10 +21,10 @@ export type Platform = {
   project(slug: string, files: Record<string, string>, options?: { key?: string; petstore?: object }): Promise<number>;
   /** Uploads these files and gives the deployment when it is ready or failed. */
   deploy(projectId: number, files: Record<string, string>, options?: { key?: string; petstore?: object }): Promise<Deployment>;
+  /** Uploads a packed archive, whatever it is, and gives the deployment when it is ready or failed. */
+  upload(projectId: number, packed: Uint8Array, key?: string): Promise<Deployment>;
   addDomain(projectId: number, hostname: string, key?: string): Promise<Reply<Domain>>;
   domain(projectId: number, hostname: string, key?: string): Promise<Domain>;
-  http(host: string, path: string): Promise<Site>;
-  https(host: string, path: string, agent?: Agent): Promise<Site>;
   /** Stops the service and starts it again on the same data. */
   restart(): Promise<void>;
   close(): Promise<void>;
@@ -36,12 +32,18 @@ export type Platform = {
 
 /** Starts a platform at `sites.test`, whose addresses are 127.0.0.1. */
 export async function openPlatform(
-  options: { env?: Record<string, string>; dataDir?: string; clock?: Clock; directoryUrl?: (pebble: Pebble) => Promise<string> } = {},
+  options: {
+    env?: Record<string, string>;
+    dataDir?: string;
+    clock?: Clock;
+    directoryUrl?: (pebble: Pebble) => Promise<string>;
+    pebble?: Partial<PebbleSettings>;
+  } = {},
 ): Promise<Platform> {
   const dns = await startDnsServer();
   dns.set("sites.test", "A", ["127.0.0.1"]);
   const [httpPort, httpsPort] = await freePorts(2);
-  const pebble = await startPebble({ dns: dns.address, httpPort: httpPort!, tlsPort: httpsPort! });
+  const pebble = await startPebble({ dns: dns.address, httpPort: httpPort!, tlsPort: httpsPort!, ...options.pebble });
   const time = { now: Date.now() };
   const start = {
     clock: options.clock ?? (() => time.now),
@@ -61,12 +63,10 @@ export async function openPlatform(
   const { key: ownKey, accountId } = service;
   const root = await pebble.root();
 
-  async function deploy(
-    projectId: number,
-    files: Record<string, string>,
-    { key = ownKey, petstore = {} }: { key?: string; petstore?: object } = {},
-  ) {
-    const body = await packSite({ ...files, "petstore.json": JSON.stringify(petstore) });
+  const deploy: Platform["deploy"] = async (projectId, files, { key = ownKey, petstore = {} } = {}) =>
+    upload(projectId, await packSite({ ...files, "petstore.json": JSON.stringify(petstore) }), key);
+
+  async function upload(projectId: number, body: Uint8Array, key = ownKey): Promise<Deployment> {
     const headers = { "content-type": "application/gzip" };
     const sent = await service.ask<Deployment>("POST", `/projects/${projectId}/deployments`, { key, body, headers });
     assert.equal(sent.status, 202, JSON.stringify(sent.body));
@@ -87,6 +87,7 @@ export async function openPlatform(
     root,
     time,
     deploy,
+    upload,
     async project(slug, files, { key = ownKey, petstore } = {}) {
       const { id } = await made<Project>(service, "POST", "/projects", { name: slug, slug }, key);
       const deployment = await deploy(id, files, { key, ...(petstore && { petstore }) });
@@ -97,22 +98,11 @@ export async function openPlatform(
       service.ask<Domain>("POST", `/projects/${projectId}/domains`, { key, body: { hostname } }),
     domain: (projectId, hostname, key = ownKey) =>
       made<Domain>({ ...service, key: ownKey }, "GET", `/projects/${projectId}/domains/${hostname}`, undefined, key),
-    http: (host, path) => read(httpRequest({ host: "127.0.0.1", port: httpPort, path, headers: { host }, agent: false })),
-    https: (host, path, agent) =>
-      read(
-        httpsRequest({ host: "127.0.0.1", port: httpsPort, path, headers: { host }, servername: host, ca: root, agent: agent ?? false }),
-      ),
+    ...visitorOf({ httpPort: httpPort!, httpsPort: httpsPort!, root }),
     async close() {
       await service.close();
       await pebble.stop();
       await dns.close();
     },
   };
-}
-
-async function read(request: ReturnType<typeof httpRequest>): Promise<Site> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  request.on("response", resolve).on("error", reject).end();
-  const response = await promise;
-  return { status: response.statusCode ?? 0, headers: response.headers, body: await text(response) };
 }

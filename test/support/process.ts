@@ -30,8 +30,11 @@ export type ServerProcess = {
   ended: Promise<number | null>;
 };
 
+/** Whatever ends what was started: a test, or a script. */
+export type Ending = Pick<TestContext, "after">;
+
 /** Starts `petstore serve` as a process of its own, on a data folder and, unless told, on free ports. */
-export function spawnServer(t: TestContext, dataDir: string, env: Record<string, string> = {}): ServerProcess {
+export function spawnServer(t: Ending, dataDir: string, env: Record<string, string> = {}): ServerProcess {
   const child = spawn(process.execPath, [main, "serve"], {
     env: { DATA_DIR: dataDir, PORT: "0", EDGE_HTTP_PORT: "0", EDGE_HTTPS_PORT: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -71,6 +74,11 @@ export function spawnServer(t: TestContext, dataDir: string, env: Record<string,
 /** The address of a server, once it has started. */
 export async function addressOf(server: ServerProcess): Promise<string> {
   return (await server.logged(({ msg }) => msg === "started")).address ?? "";
+}
+
+/** The sign-in link that the first start printed. */
+export function signInLinkIn(text: string): string {
+  return /^ {2}(http\S+\/sign-in#token=[\w-]{43})$/m.exec(text)?.[1] ?? "";
 }
 
 /** The key that the first start printed. */

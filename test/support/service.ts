@@ -5,10 +5,14 @@ import { pino } from "pino";
 import { systemClock, type Clock } from "../../src/platform/clock.ts";
 import { openService, type Service, type ServiceOptions } from "../../src/service.ts";
 import { loadSettings } from "../../src/settings.ts";
+import { newSecretsKey } from "../../src/publishing/certificates/secrets.ts";
 import { newDatabase } from "./postgres.ts";
 
 /** What came back: `body` is parsed where it is JSON. */
 export type Reply<T = unknown> = { status: number; headers: Headers; body: T };
+
+/** The statuses of answers to what was asked at once, lowest first. */
+export const statusesOf = (replies: { status: number }[]): number[] => replies.map(({ status }) => status).toSorted((a, b) => a - b);
 
 export type Asked = { body?: unknown; headers?: Record<string, string>; key?: string };
 
@@ -28,6 +32,9 @@ const unlimited = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
 /** The engine that the black-box suites run on. */
 export const engine = process.env["PETSTORE_TEST_ENGINE"] ?? "sqlite";
 
+/** What nodes of one PostgreSQL share. */
+export const secretsKey = newSecretsKey();
+
 /** Free ports, and no look-up that leaves this machine: nothing answers at the discard port. */
 export const edgeOfItsOwn = {
   EDGE_HTTP_PORT: "0",
@@ -46,12 +53,14 @@ export async function startService(
 ): Promise<TestService> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "petstore-test-")));
   const database = engine === "postgres" ? await newDatabase(dataDir) : undefined;
-  const settings = loadSettings({ PORT: "0", DATA_DIR: dataDir, DATABASE_URL: database?.url, ...edgeOfItsOwn, ...options.env });
+  const shared = { DATABASE_URL: database?.url, ...((database ?? options.env?.["DATABASE_URL"]) && { SECRETS_KEY: secretsKey }) };
+  const settings = loadSettings({ PORT: "0", DATA_DIR: dataDir, ...shared, ...edgeOfItsOwn, ...options.env });
   const service = await openService(settings, {
     clock: options.clock ?? systemClock,
     log: pino({ level: "silent" }),
     redis: options.redis,
   });
+  await service.ready;
   const newAccount: TestService["newAccount"] = async (plan = "enterprise", figures = plan === "enterprise" ? unlimited : {}) => {
     const { account, key } = await service.administration["accounts.create"]({ name: "Test shop", plan, ...figures });
     return { id: account.id, key };

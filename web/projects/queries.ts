@@ -9,12 +9,14 @@ export type Deployment = Schemas["Deployment"];
 export type Site = { project: Tagged<Project>; deployments: Deployment[] };
 
 const soonMs = 1_000;
-const laterMs = 10_000;
-/** A deployment is unpacked within seconds; one that waits longer than this is looked at less often, and at last no more. */
+const laterMs = 5_000;
+/** A deployment is unpacked within seconds; while one waits no longer than this it is looked at often. */
 const soonFor = 60_000;
-const watchedFor = 30 * 60_000;
 
-/** A project and its deployments, read together so that what is live and what is ready never disagree; anew while one is queued. */
+/**
+ * A project and its deployments, read together so that what is live and what is ready never disagree. They are read anew while the page
+ * is seen, since a terminal or a colleague may deploy as well.
+ */
 export function siteQuery(projectId: number) {
   return queryOptions({
     queryKey: [dashboardKey, "/projects", "site", projectId],
@@ -28,16 +30,14 @@ export function siteQuery(projectId: number) {
       const project = await taggedAnswerOf<Project>(store.GET("/projects/{projectId}", { params: { path }, signal }));
       return { project, deployments: deployments.toReversed() };
     },
-    refetchInterval: ({ state: { data } }) => (data ? pollMs(data.deployments, Date.now()) : false),
+    refetchInterval: ({ state: { data } }) => pollMs(data?.deployments ?? [], Date.now()),
   });
 }
 
-/** How long until the deployments are read anew; false where nothing is on its way. Times in ms. */
-export function pollMs(deployments: readonly Deployment[], now: number): number | false {
-  const waiting = deployments.filter(({ status }) => status === "queued").map(({ createdAt }) => now - Date.parse(createdAt));
-  const youngest = Math.min(...waiting);
-  if (waiting.length === 0 || youngest > watchedFor) return false;
-  return youngest < soonFor ? soonMs : laterMs;
+/** How long until the deployments are read anew. Times in ms. */
+function pollMs(deployments: readonly Deployment[], now: number): number {
+  const isSoon = ({ status, createdAt }: Deployment) => status === "queued" && now - Date.parse(createdAt) < soonFor;
+  return deployments.some(isSoon) ? soonMs : laterMs;
 }
 
 /** Reads a project anew, after something of it was changed. */

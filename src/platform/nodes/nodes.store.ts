@@ -1,22 +1,26 @@
 import sql, { type Sql } from "sql-template-tag";
-import type { Queryable, Transaction } from "../db/database.ts";
+import type { Database, Queryable, Transaction } from "../db/database.ts";
 
-/** Something that nodes may have kept and must forget, as `{kind: "key", subject: 7}`. */
-export type Change = { kind: string; subject: number };
+/** Something that nodes may have kept, as `{kind: "key", subject: "7"}` or `{kind: "domain", subject: "www.example.com"}`. */
+export type Change = { kind: string; subject: string };
 export type NumberedChange = Change & { number: number };
 
 /** Changes, and rows of nodes that are gone, stay for a minute: any node that still has its lease has seen them long before. */
 const keptMs = 60_000;
 
 /** The database's clock, in ms: leases are measured by it alone, so the nodes' clocks need not agree. */
-export const databaseTime: Sql = sql`CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)`;
+export function databaseTime(engine: Database["engine"]): Sql {
+  return engine === "sqlite"
+    ? sql`CAST(unixepoch('subsec') * 1000 AS INTEGER)`
+    : sql`CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)`;
+}
 
 /** Numbers a change. One writer at a time holds the lock until its commit, so numbers become visible in their order. */
 export async function insertChange(tx: Transaction, { kind, subject }: Change, now: Sql): Promise<number> {
   await tx.lock("changes");
   const rows = await tx.query(sql`
     INSERT INTO changes (number, kind, subject, made_at)
-    SELECT COALESCE(MAX(number), 0) + 1, CAST(${kind} AS TEXT), CAST(${subject} AS BIGINT), ${now} FROM changes RETURNING number`);
+    SELECT COALESCE(MAX(number), 0) + 1, CAST(${kind} AS TEXT), CAST(${subject} AS TEXT), ${now} FROM changes RETURNING number`);
   return Number(rows[0]?.["number"]);
 }
 
@@ -27,14 +31,18 @@ export async function lastChange(db: Queryable): Promise<number> {
 
 export async function changesAfter(db: Queryable, number: number): Promise<NumberedChange[]> {
   const rows = await db.query(sql`SELECT number, kind, subject FROM changes WHERE number > ${number} ORDER BY number`);
-  return rows.map((row) => ({ number: Number(row["number"]), kind: String(row["kind"]), subject: Number(row["subject"]) }));
+  return rows.map((row) => ({ number: Number(row["number"]), kind: String(row["kind"]), subject: String(row["subject"]) }));
 }
 
-/** Takes or prolongs a node's lease by `leaseMs` from now. */
-export async function renewLease(tx: Transaction, id: string, seen: number, leaseMs: number, now: Sql): Promise<void> {
+/** Takes or prolongs a node's lease by `leaseMs` from now; gives whether it had run until now. */
+export async function renewLease(tx: Transaction, id: string, seen: number, leaseMs: number, now: Sql): Promise<boolean> {
+  const held = await tx.query(sql`
+    UPDATE nodes SET lease_until = ${now} + ${leaseMs}, seen = ${seen} WHERE id = ${id} AND lease_until > ${now} RETURNING 1`);
+  if (held.length > 0) return true;
   await tx.query(sql`
     INSERT INTO nodes (id, lease_until, seen) VALUES (${id}, ${now} + ${leaseMs}, ${seen})
     ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, seen = excluded.seen`);
+  return false;
 }
 
 /** Nodes that may still act on what was true before the change. */

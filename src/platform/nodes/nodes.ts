@@ -1,13 +1,16 @@
 /**
- * How a change that takes something away (a key, a plan) reaches every node before it is answered.
+ * How a change that takes something away (a key, a plan, a domain) reaches every node before it is answered.
  *
- * The change gets a number in its own transaction. Every node beats: it reads the changes that are new, forgets what they
- * name, and then writes the last number into its row, which prolongs its lease by a second. Whoever makes a change waits
- * until every node whose lease runs has written its number. A node that could not beat stops using what it keeps before
- * its lease ends in the database, so the wait is never longer than a lease; when it beats again it begins with nothing kept.
+ * The change gets a number in its own transaction. Every node beats: it reads the changes that are new, acts on them
+ * (forgets what they name, or reads it again), and then writes the last number into its row, which prolongs its lease by a
+ * second. Whoever makes a change waits until every node whose lease runs has written its number. A node that could not
+ * beat, or not act, stops using what it keeps before its lease ends in the database, so the wait is never longer than a
+ * lease; when it beats again it first makes anew all that it keeps.
  *
  * Leases in the database are measured by the database's clock, a node's own view of its lease by a clock that only goes
  * forward, counted from before the beat was sent. So clocks that differ, or jump, do no harm.
+ *
+ * The embedded database has one node: it acts in the same way on the same numbers, and needs no lease.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "sql-template-tag";
@@ -38,7 +41,7 @@ const looksMax = 250;
 
 /** Makes changes known. */
 export type Announcer = {
-  /** Numbers the change, in the transaction that makes it. */
+  /** Numbers the change, in the transaction that makes it and at its end: others that announce wait for its commit. */
   announce(tx: Transaction, change: Change): Promise<number>;
   /**
    * Resolves when no node acts any more on what was true before the change.
@@ -46,28 +49,40 @@ export type Announcer = {
    * @throws Problem `unavailable` when that cannot be found out; the change is made nevertheless
    */
   confirmed(number: number): Promise<void>;
+  /** The same for all that is committed by now. */
+  settled(): Promise<void>;
 };
 
-/** For a database that this process has to itself: there is nobody to tell. */
-export const noOtherNodes: Announcer = { announce: () => Promise.resolve(0), confirmed: () => Promise.resolve() };
+/** For a database that this process has to itself, and keeps nothing of: there is nobody to tell. */
+export const noOtherNodes: Announcer = {
+  announce: () => Promise.resolve(0),
+  confirmed: () => Promise.resolve(),
+  settled: () => Promise.resolve(),
+};
 
 export type AnnouncerOptions = {
   db: Database;
+  /** The node of this process, whose own confirmation need not wait for its turn. */
+  node?: Pick<Node, "beat">;
   /** The database's clock; lets tests move it. */
   now?: () => Sql;
   pause?: (ms: number) => Promise<void>;
 };
 
-export function openAnnouncer({ db, now = () => databaseTime, pause = sleep }: AnnouncerOptions): Announcer {
+export function openAnnouncer({ db, node, now = () => databaseTime(db.engine), pause = sleep }: AnnouncerOptions): Announcer {
+  async function confirmed(number: number): Promise<void> {
+    await node?.beat();
+    for (let look = 0; look < looksMax; look++) {
+      if ((await countUnconfirmed(db, number, now())) === 0) return;
+      await pause(lookEveryMs);
+    }
+    throw new Problem("unavailable", "The change is made, but not every node has confirmed it.");
+  }
+
   return {
     announce: (tx, change) => insertChange(tx, change, now()),
-    async confirmed(number) {
-      for (let look = 0; look < looksMax; look++) {
-        if ((await countUnconfirmed(db, number, now())) === 0) return;
-        await pause(lookEveryMs);
-      }
-      throw new Problem("unavailable", "The change is made, but not every node has confirmed it.");
-    },
+    confirmed,
+    settled: async () => confirmed(await lastChange(db)),
   };
 }
 
@@ -83,8 +98,13 @@ export type Node = {
 export type NodeOptions = {
   db: Database;
   id: string;
-  /** Forgets what a change names; undefined: forgets everything. */
-  forget: (change: Change | undefined) => void;
+  /**
+   * Acts on a change: from its end on, nothing of what was true before is used. Undefined: makes anew all that is kept.
+   * Where it fails the change is not confirmed, and is tried again with the next beat.
+   */
+  act: (change: Change | undefined) => Promise<void> | void;
+  /** Called when this node is live no more: what goes on without asking `isLive` ends. */
+  lost?: () => void;
   log: { info(fields: object, text: string): void; warn(fields: object, text: string): void };
   /** Milliseconds of a clock that only goes forward. */
   timer?: () => number;
@@ -92,42 +112,61 @@ export type NodeOptions = {
 };
 
 /** A node that is not live until its first beat. Its owner beats every `beatEveryMs`. */
-export function openNode({ db, id, forget, log, timer = () => performance.now(), now = () => databaseTime }: NodeOptions): Node {
+export function openNode(options: NodeOptions): Node {
+  const { db, id, act, lost, log, timer = () => performance.now(), now = () => databaseTime(db.engine) } = options;
+  const isShared = db.engine !== "sqlite";
   let liveUntil = -Infinity;
   let seen = 0;
   let isAway = false;
   let last = Promise.resolve();
+  let watch: NodeJS.Timeout | undefined;
   const isLive = () => timer() < liveUntil;
 
   async function beat(): Promise<void> {
-    const sentAt = timer();
     try {
-      seen = await db.write(async (tx) => {
-        const number = isLive() ? await catchUp(tx) : await beginAnew(tx);
-        await renewLease(tx, id, number, leaseMs, now());
-        return number;
-      });
+      if (!isLive()) await beginAnew();
+      await catchUp();
+      if (isShared) await prolong();
+      else liveUntil = Infinity;
     } catch (error) {
-      if (!isLive() && !isAway) log.warn({ reason: String(error) }, "this node has no lease: it keeps nothing until it has one");
+      if (!isShared) end(); // no lease that runs out does it
+      if (!isLive() && !isAway)
+        log.warn({ reason: String(error) }, "this node has no lease: it uses nothing that it keeps until it has one");
       isAway = !isLive();
       return;
     }
-    liveUntil = sentAt + leaseMs - marginMs;
     if (isAway) log.info({}, "this node has a lease again");
     isAway = false;
   }
 
-  async function catchUp(tx: Transaction): Promise<number> {
-    const changes = await changesAfter(tx, seen);
-    for (const change of changes) forget(change);
-    return changes.at(-1)?.number ?? seen;
+  /** The number comes first: what is read after it may be newer than it says, never older. */
+  async function beginAnew(): Promise<void> {
+    const number = await lastChange(db);
+    await act(undefined);
+    seen = number;
   }
 
-  /** The number comes first: what is read after it, and kept, may be older than a later change, never than this one. */
-  async function beginAnew(tx: Transaction): Promise<number> {
-    const number = await lastChange(tx);
-    forget(undefined);
-    return number;
+  async function catchUp(): Promise<void> {
+    for (const change of await changesAfter(db, seen)) {
+      await act(change);
+      seen = change.number;
+    }
+  }
+
+  async function prolong(): Promise<void> {
+    const sentAt = timer();
+    const held = await db.write((tx) => renewLease(tx, id, seen, leaseMs, now()));
+    // Before it had a lease nobody waited for this node: it looks once more before it is live.
+    if (!held) await catchUp();
+    liveUntil = sentAt + leaseMs - marginMs;
+    clearTimeout(watch);
+    watch = setTimeout(() => isLive() || lost?.(), Math.max(0, liveUntil - timer()) + 1).unref();
+  }
+
+  function end(): void {
+    clearTimeout(watch);
+    liveUntil = -Infinity;
+    lost?.();
   }
 
   function next(work: () => Promise<void>): Promise<void> {
@@ -140,17 +179,14 @@ export function openNode({ db, id, forget, log, timer = () => performance.now(),
     beat: () => next(beat),
     leave: () =>
       next(async () => {
-        liveUntil = -Infinity;
+        end();
         // A lease that cannot be given up ends by itself.
-        await db.write((tx) => deleteNode(tx, id)).catch(() => undefined);
+        if (isShared) await db.write((tx) => deleteNode(tx, id)).catch(() => undefined);
       }),
   };
 }
 
-/** For a database that this process has to itself. */
-export const onlyNode: Node = { isLive: () => true, beat: () => Promise.resolve(), leave: () => Promise.resolve() };
-
 /** Deletes changes and nodes that are long past: to be called every minute or so. */
 export function expireNodes(db: Database): Promise<void> {
-  return db.write((tx) => expireChanges(tx, databaseTime));
+  return db.write((tx) => expireChanges(tx, databaseTime(db.engine)));
 }

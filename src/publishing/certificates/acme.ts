@@ -1,6 +1,14 @@
 import type { KeyObject } from "node:crypto";
 import type { Static } from "typebox";
-import { AccountMessage, AuthorizationMessage, describeProblem, OrderMessage, parseMessage, parseRetryAfter } from "./acme-messages.ts";
+import {
+  AccountMessage,
+  AuthorizationMessage,
+  ChallengeMessage,
+  describeProblem,
+  OrderMessage,
+  parseMessage,
+  parseRetryAfter,
+} from "./acme-messages.ts";
 import { AcmeProblem } from "./acme-problem.ts";
 import { post, type Session } from "./acme-session.ts";
 import { keyAuthorization, type ChallengeType } from "./challenges.ts";
@@ -78,8 +86,10 @@ export async function resumeOrder(account: Account, orderUrl: string): Promise<O
   try {
     return orderOf(account, await signedPost(account, orderUrl, null, "order"), orderUrl);
   } catch (error) {
-    const gone = error instanceof AcmeProblem && error.status === 404;
-    throw gone ? new AcmeProblem("invalid", "The certificate authority no longer has the order.", { status: 404, cause: error }) : error;
+    // Not there any more, or of an account that the authority had before it lost its accounts.
+    const gone = error instanceof AcmeProblem && (error.status === 404 || error.type === "unauthorized");
+    if (!gone) throw error;
+    throw new AcmeProblem("invalid", "The certificate authority no longer has the order.", { status: error.status, cause: error });
   }
 }
 
@@ -113,7 +123,7 @@ function failedAuthorization(message: AuthorizationMessage): AcmeProblem {
 
 /** Tells the authority that the challenge can be checked (RFC 8555 section 7.5.1). */
 export async function answerChallenge(account: Account, challenge: Challenge): Promise<void> {
-  await signedPost(account, challenge.url, {}, "challenge");
+  parseMessage(ChallengeMessage, "challenge", await signedPost(account, challenge.url, {}, "challenge"));
 }
 
 /**

@@ -20,7 +20,9 @@ export type Authority = {
   directoryUrl: string;
   /** The account at the authority: opened at the first call, and anew after one that failed. Throws `AcmeProblem`. */
   account(): Promise<Account>;
-  /** Its names in CAA records; null until its directory was read. */
+  /** Lets go of an account that the authority says it does not have: the next call opens another, by the same key. */
+  forget(account: Account): void;
+  /** Its names in CAA records; null until its directory was read, and where that tells none. */
   caaIdentities(): readonly string[] | null;
   close(): void;
 };
@@ -63,8 +65,11 @@ export function openAuthority(parts: { db: Database; clock: Clock; keys: Secrets
   return {
     directoryUrl,
     account,
-    caaIdentities: () =>
-      settings.caaIdentities.length > 0 ? settings.caaIdentities : (opened?.session.directory.meta?.caaIdentities ?? null),
+    forget: (lost) => {
+      // Its session is left to the requests that are under way; its connections end when they are idle.
+      if (lost === opened) opening = undefined;
+    },
+    caaIdentities: () => [settings.caaIdentities, opened?.session.directory.meta?.caaIdentities].find((names) => names?.length) ?? null,
     close: () => {
       closing.abort();
       if (opened) closeSession(opened.session);

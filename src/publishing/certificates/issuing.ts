@@ -1,9 +1,9 @@
 import { createPrivateKey } from "node:crypto";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
-import type { Change } from "../../platform/jobs/changes.ts";
+import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
-import type { Verdict } from "../domains/domains.ts";
+import { domainChanged, type Verdict } from "../domains/domains.ts";
 import { claimCertificates, hasPaidPlan, noteCertificate, type CertificateNote, type StoredDomain } from "../domains/domains.store.ts";
 import { AcmeProblem, newOrder, resumeOrder, type Account, type Challenge, type Order } from "./acme.ts";
 import { renewalIdentifier, renewalInfo } from "./ari.ts";
@@ -26,6 +26,7 @@ import {
 } from "./certificates.store.ts";
 import { tlsAlpnCertificate } from "./challenges.ts";
 import { newPrivateKey } from "./csr.ts";
+import { createHolds } from "./holds.ts";
 import { completeOrder } from "./issuance.ts";
 import type { IssuedCertificate } from "./issued.ts";
 import { renewAt, retryAfterFailure } from "./renewal.ts";
@@ -39,9 +40,12 @@ export type IssuingParts = {
   budget: Budget;
   /** Looks at a name's DNS as strictly as the authority does, so that no order is spent on what is known to be wrong. */
   preflight: (domain: StoredDomain) => Promise<Verdict>;
-  announce: (change: Change) => Promise<void>;
+  announcer: Announcer;
   onError: (error: unknown) => void;
 };
+
+/** A name that this process has until its lease ends. */
+type ClaimedDomain = StoredDomain & { leaseUntil: number };
 
 /** Longer than the authority may take over all steps of an order: 6 requests of 15 s and 3 waits of a minute. */
 const leaseMs = 10 * 60_000;
@@ -49,6 +53,8 @@ const lookEveryMs = 1_000;
 const atOnceMax = 16;
 const challengeMs = 86_400_000;
 const hourMs = 3_600_000;
+/** When an authority that could not say is asked again when to renew. */
+const askAgainMs = 6 * hourMs;
 
 /**
  * Brings every verified name to a certificate and keeps it renewed (spec part 1, rule 8; decisions, part 5). One worker over all nodes has a
@@ -56,44 +62,48 @@ const hourMs = 3_600_000;
  * second order: the key before the order is made, its address as soon as it is known, the certificate in the transaction that ends it.
  */
 export function openIssuing(parts: IssuingParts): Worker {
-  const { db, clock, keys, authority, budget, announce, onError } = parts;
+  const { db, clock, keys, authority, budget, announcer, onError } = parts;
+  const holds = createHolds();
 
   /** One look at a name: what was found is written, and when to look again. */
-  async function look(domain: StoredDomain & { leaseUntil: number }): Promise<void> {
+  async function look(domain: ClaimedDomain): Promise<void> {
     if (domain.status !== "verified" || !(await hasPaidPlan(db, domain.accountId))) return rest(domain);
+    const heldUntilMs = holds.until(domain.hostname, clock());
+    if (heldUntilMs !== null) return void (await note(domain, { retryAt: heldUntilMs, dueAt: heldUntilMs }, true));
     const certificate = await findCertificate(db, domain.accountId, domain.hostname);
+    let account: Account | undefined;
     try {
-      const account = await authority.account();
+      account = await authority.account();
       const kind = await orderKind(domain, certificate, account);
       if (kind === null) return;
       await issue(domain, certificate, account, kind);
     } catch (error) {
       if (!(error instanceof AcmeProblem)) throw error;
+      if (account !== undefined && error.type === "accountDoesNotExist") authority.forget(account);
       await failed(domain, error);
     }
   }
 
   /** Nothing is to be done until the name verifies again, or its plan returns. */
-  async function rest(domain: StoredDomain & { leaseUntil: number }): Promise<void> {
+  async function rest(domain: ClaimedDomain): Promise<void> {
     const dueAt = domain.status === "verified" ? clock() + hourMs : null;
     await note(domain, { dueAt }, true);
   }
 
   /** What kind of order it is time for; null where there is a certificate that still has time, and then that is written down. */
-  async function orderKind(
-    domain: StoredDomain & { leaseUntil: number },
-    certificate: StoredCertificate | null,
-    account: Account,
-  ): Promise<OrderKind | null> {
+  async function orderKind(domain: ClaimedDomain, certificate: StoredCertificate | null, account: Account): Promise<OrderKind | null> {
     const now = clock();
     if (certificate === null || certificate.notAfter <= now) return "new";
     const info = await renewalInfoOf(account, certificate);
     const at = renewAt(certificate, info, certificate.renewalId ?? domain.hostname);
     if (at <= now) return info !== null && certificate.renewalId !== null && info.start <= now ? "ari" : "renewal";
-    const dueAt = Math.min(at, info?.askAgainAt ?? at);
+    const asks = account.session.directory.renewalInfo !== undefined && certificate.renewalId !== null;
+    const dueAt = Math.min(at, info?.askAgainAt ?? (asks ? now + askAgainMs : at));
     await db.write(async (tx) => {
+      const written = { dueAt, status: "issued" as const, problem: null, retryAt: null };
+      if (!(await noteCertificate(tx, domain, domain.leaseUntil, written, true))) return;
       await setRenewAt(tx, domain.accountId, domain.hostname, at);
-      await noteCertificate(tx, domain, domain.leaseUntil, { dueAt, status: "issued", problem: null, retryAt: null }, true);
+      await deleteOrder(tx, domain.accountId, domain.hostname); // what failed before counts against no later renewal
     });
     return null;
   }
@@ -107,12 +117,7 @@ export function openIssuing(parts: IssuingParts): Worker {
     });
   }
 
-  async function issue(
-    domain: StoredDomain & { leaseUntil: number },
-    certificate: StoredCertificate | null,
-    account: Account,
-    kind: OrderKind,
-  ): Promise<void> {
+  async function issue(domain: ClaimedDomain, certificate: StoredCertificate | null, account: Account, kind: OrderKind): Promise<void> {
     const verdict = await parts.preflight(domain);
     if (verdict.outcome !== "verified" || verdict.certificate !== "allowed") return blocked(domain, verdict);
     if (!(await note(domain, { status: certificate === null ? "issuing" : "issued", caa: "allowed" }, false))) return;
@@ -131,7 +136,7 @@ export function openIssuing(parts: IssuingParts): Worker {
 
   /** The order that is under way, or a new one; null where the budget holds it up. */
   async function openOrder(
-    domain: StoredDomain & { leaseUntil: number },
+    domain: ClaimedDomain,
     account: Account,
     kind: OrderKind,
     certificate: StoredCertificate | null,
@@ -172,13 +177,14 @@ export function openIssuing(parts: IssuingParts): Worker {
     const certificateKey = pair && encryptSecret(keys, pair.key, hostname);
     const certificate = pair?.cert ?? null;
     const expiresAt = now + challengeMs;
-    await db.write((tx) =>
-      saveChallenge(tx, { accountId, hostname, type, token, keyAuthorization, certificate, certificateKey, expiresAt }),
-    );
-    await announce({ hostname });
+    await db.write(async (tx) => {
+      await saveChallenge(tx, { accountId, hostname, type, token, keyAuthorization, certificate, certificateKey, expiresAt });
+      await announcer.announce(tx, domainChanged(hostname));
+    });
+    await announcer.settled();
   }
 
-  async function keep(domain: StoredDomain & { leaseUntil: number }, issued: IssuedCertificate, key: string): Promise<void> {
+  async function keep(domain: ClaimedDomain, issued: IssuedCertificate, key: string): Promise<void> {
     const { accountId, hostname } = domain;
     const { chain, notBefore, notAfter } = issued;
     const now = clock();
@@ -200,13 +206,15 @@ export function openIssuing(parts: IssuingParts): Worker {
       await deleteChallenges(tx, accountId, hostname);
       await spendOne(tx, "duplicates", subjectsOf(domain), now);
       await spendOne(tx, "domain", subjectsOf(domain), now);
-      return noteCertificate(tx, domain, domain.leaseUntil, { id }, true);
+      await noteCertificate(tx, domain, domain.leaseUntil, { id }, true);
+      await announcer.announce(tx, domainChanged(hostname));
+      return true;
     });
-    if (kept) await announce({ hostname });
+    if (kept) await announcer.settled();
   }
 
   /** DNS stands in the way: no order is made, and the problem is shown where the owner looks. */
-  async function blocked(domain: StoredDomain & { leaseUntil: number }, verdict: Verdict): Promise<void> {
+  async function blocked(domain: ClaimedDomain, verdict: Verdict): Promise<void> {
     const { accountId, hostname } = domain;
     const kept = await findOrder(db, accountId, hostname);
     const failures = (kept?.failures ?? 0) + 1;
@@ -221,23 +229,16 @@ export function openIssuing(parts: IssuingParts): Worker {
   }
 
   /** The authority could not, or would not: with growing pauses it is asked again, on the same order while that one lives. */
-  async function failed(domain: StoredDomain & { leaseUntil: number }, error: AcmeProblem): Promise<void> {
+  async function failed(domain: ClaimedDomain, error: AcmeProblem): Promise<void> {
     const { accountId, hostname } = domain;
     const kept = await findOrder(db, accountId, hostname);
     const failures = (kept?.failures ?? 0) + 1;
     const now = clock();
     const retryAt = retryAfterFailure(failures, now, error.retryAt);
     await db.write(async (tx) => {
-      if (
-        !(await noteCertificate(
-          tx,
-          domain,
-          domain.leaseUntil,
-          { ...failing(domain), problem: error.message, retryAt, dueAt: retryAt },
-          true,
-        ))
-      )
-        return;
+      const written = { ...failing(domain), problem: error.message, retryAt, dueAt: retryAt };
+      if (!(await noteCertificate(tx, domain, domain.leaseUntil, written, true))) return;
+      holds.note(hostname, now, error.retryAt);
       const over = error.failure === "invalid";
       const order = {
         directoryUrl: authority.directoryUrl,
@@ -251,11 +252,12 @@ export function openIssuing(parts: IssuingParts): Worker {
       if (!over) return;
       await spendOne(tx, "failures", subjectsOf(domain), now);
       await deleteChallenges(tx, accountId, hostname);
+      await announcer.announce(tx, domainChanged(hostname));
     });
-    await announce({ hostname });
+    await announcer.settled();
   }
 
-  function note(domain: StoredDomain & { leaseUntil: number }, what: CertificateNote, release: boolean): Promise<boolean> {
+  function note(domain: ClaimedDomain, what: CertificateNote, release: boolean): Promise<boolean> {
     return db.write((tx) => noteCertificate(tx, domain, domain.leaseUntil, what, release));
   }
 

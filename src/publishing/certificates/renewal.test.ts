@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
-import { needsAttention, renewAt, retryAfterFailure } from "./renewal.ts";
+import { renewAt, retryAfterFailure } from "./renewal.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -48,18 +48,5 @@ describe("renewal", () => {
   it("is never tried before the time that the authority named, nor earlier than the backoff", () => {
     assert.equal(retryAfterFailure(1, 0, 5 * dayMs), 5 * dayMs);
     assert.equal(retryAfterFailure(1, 0, 1), minuteMs);
-  });
-});
-
-describe("attention", () => {
-  it("is asked for once a name has been without a certificate for 30 minutes", () => {
-    assert.equal(needsAttention(0, null, 30 * minuteMs - 1), false);
-    assert.equal(needsAttention(0, null, 30 * minuteMs), true);
-  });
-
-  it("is not asked for while a certificate is valid, and is once it has lapsed", () => {
-    const certificate = { notBefore: 0, notAfter: 90 * dayMs };
-    assert.equal(needsAttention(0, certificate, 90 * dayMs - 1), false);
-    assert.equal(needsAttention(0, certificate, 90 * dayMs), true);
   });
 });

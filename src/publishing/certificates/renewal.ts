@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 const backoffMs = [minuteMs, 10 * minuteMs, 100 * minuteMs];
-const attentionAfterMs = 30 * minuteMs;
 
 /** All times are milliseconds since the epoch. */
 export type Lifetime = { notBefore: number; notAfter: number };
@@ -31,10 +30,4 @@ function fraction(text: string): number {
  */
 export function retryAfterFailure(failures: number, now: number, retryAt: number | null): number {
   return Math.max(now + (backoffMs[failures - 1] ?? dayMs), retryAt ?? 0);
-}
-
-/** Whether a name that has wanted a certificate since `wantedSince` needs a person's eyes: none after 30 minutes (specification part 1, rule 8). */
-export function needsAttention(wantedSince: number, certificate: Lifetime | null, now: number): boolean {
-  const valid = certificate !== null && now < certificate.notAfter;
-  return !valid && now - wantedSince >= attentionAfterMs;
 }

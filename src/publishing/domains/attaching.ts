@@ -39,8 +39,8 @@ export async function attach(tx: Transaction, checks: Checks, owner: Owner, { na
 }
 
 /**
- * Checks the `domains` of a `petstore.json` (spec part 1, rule 10), and gives what applies them in the transaction of the switch. Any refusal is
- * raised, and then nothing is to be applied.
+ * Checks the `domains` of a `petstore.json` (spec part 1, rule 10), and gives what applies them in the transaction of the switch and tells which
+ * names were added. Any refusal is raised, and then nothing is to be applied.
  */
 export async function prepareConfig(db: Queryable, checks: Checks, owner: Owner, config: DomainsConfig) {
   const parse = (text: string, path: string): Hostname => parseHostname(text, checks.own, path);
@@ -52,12 +52,13 @@ export async function prepareConfig(db: Queryable, checks: Checks, owner: Owner,
   const wanted = new Map<string, Wanted>();
   for (const name of names) if (!wanted.has(name.hostname)) wanted.set(name.hostname, await lookUpProof(db, checks, owner, name));
 
-  return async (tx: Transaction, now: number): Promise<void> => {
-    if (wanted.size === 0) return;
+  return async (tx: Transaction, now: number): Promise<string[]> => {
+    if (wanted.size === 0) return [];
     await requirePaidPlan(tx, owner.accountId);
     const before = await lockNames(tx, owner.accountId, owner.projectId);
     const { names: after, added } = applyConfig(before, config);
     for (const hostname of added) await attach(tx, checks, owner, wanted.get(hostname)!, now);
     await saveNames(tx, owner.accountId, before, after);
+    return added;
   };
 }

@@ -1,8 +1,9 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
-import type { Change } from "../../platform/jobs/changes.ts";
+import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import type { Checks } from "./checks.ts";
+import { domainChanged } from "./domains.ts";
 import { claimChecks, type StoredDomain } from "./domains.store.ts";
 
 /** Longer than the slowest look-up takes. */
@@ -15,17 +16,21 @@ export function openChecking(parts: {
   db: Database;
   clock: Clock;
   checks: Checks;
-  announce: (change: Change) => Promise<void>;
+  announcer: Announcer;
   verified: () => void;
   onError: (error: unknown) => void;
 }): Worker {
-  const { db, clock, checks, announce, verified, onError } = parts;
+  const { db, clock, checks, announcer, verified, onError } = parts;
 
   async function run(domain: StoredDomain): Promise<void> {
     const checked = await checks.check(db, domain);
-    const after = await db.write((tx) => checks.apply(tx, domain, checked, false, clock()));
+    const after = await db.write(async (tx) => {
+      const applied = await checks.apply(tx, domain, checked, false, clock());
+      if (applied !== null && applied.status !== domain.status) await announcer.announce(tx, domainChanged(applied.hostname));
+      return applied;
+    });
     if (after === null) return;
-    if (after.status !== domain.status) await announce({ hostname: after.hostname });
+    if (after.status !== domain.status) await announcer.settled();
     if (after.status === "verified") verified();
   }
 

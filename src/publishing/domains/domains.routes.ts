@@ -4,13 +4,13 @@ import { operation, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/prefix.ts";
 import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
-import type { Change } from "../../platform/jobs/changes.ts";
+import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { Problem } from "../../platform/problem.ts";
-import { PageQuery, ProjectPath } from "../projects/projects.ts";
+import { PageQuery, projectChanged, ProjectPath } from "../projects/projects.ts";
 import { findProject, lockProject } from "../projects/projects.store.ts";
 import { attach, lookUpProof } from "./attaching.ts";
 import type { Checks } from "./checks.ts";
-import { DomainPatch, DomainPath, Domain, Domains, keptForm, NewDomain, RemovedDomain } from "./domains.ts";
+import { domainChanged, DomainPatch, DomainPath, Domain, Domains, keptForm, NewDomain, RemovedDomain } from "./domains.ts";
 import {
   deleteDomain,
   findDomain,
@@ -26,7 +26,7 @@ import { changeName } from "./redirects.ts";
 import { shownDomain, versionOf } from "./shown.ts";
 
 /** `wake` is called when there is something to check or a certificate to order. */
-export type DomainParts = { checks: Checks; wake: () => void; announce: (change: Change) => Promise<void> };
+export type DomainParts = { checks: Checks; wake: () => void; announcer: Announcer };
 
 const path = "/projects/{projectId}/domains";
 const onePath = "/projects/{projectId}/domains/{hostname}";
@@ -58,7 +58,7 @@ const shop: Domain = {
   verifiedAt: null,
 };
 
-export function domainRoutes({ checks, wake, announce }: DomainParts): Operation[] {
+export function domainRoutes({ checks, wake, announcer }: DomainParts): Operation[] {
   const answer = async (db: Queryable, domain: StoredDomain, now: number, status = 200) => ({
     status,
     ...(await shownDomain(db, checks, domain, now)),
@@ -118,10 +118,12 @@ export function domainRoutes({ checks, wake, announce }: DomainParts): Operation
         }
         const domain = await attach(tx, checks, { accountId, projectId }, wanted, now);
         const location = addressOf(`/projects/${projectId}/domains/${domain.hostname}`);
-        return { ...(await answer(tx, domain, now, 201)), headers: { location } };
+        const answered = { ...(await answer(tx, domain, now, 201)), headers: { location } };
+        await announcer.announce(tx, domainChanged(domain.hostname)); // it may have been another's
+        return answered;
       },
-      finish: async (_db, _call, { name }) => {
-        await announce({ hostname: name.hostname });
+      finish: async () => {
+        await announcer.settled();
         wake();
       },
     }),
@@ -164,9 +166,11 @@ export function domainRoutes({ checks, wake, announce }: DomainParts): Operation
         const { redirect } = body;
         const change = { ...body, ...(redirect?.to !== undefined && { redirect: { ...redirect, to: keptForm(redirect.to) } }) };
         await saveNames(tx, accountId, names, changeName(names, domain.hostname, present(change)));
-        return answer(tx, await findDomain(tx, accountId, projectId, domain.hostname), now);
+        const answered = await answer(tx, await findDomain(tx, accountId, projectId, domain.hostname), now);
+        await announcer.announce(tx, projectChanged(accountId, projectId));
+        return answered;
       },
-      finish: (_db, { accountId, params: { projectId } }) => announce({ accountId, projectId }),
+      finish: () => announcer.settled(),
     }),
     operation({
       operationId: "removeDomain",
@@ -200,12 +204,13 @@ export function domainRoutes({ checks, wake, announce }: DomainParts): Operation
         const domain = await lockDomain(tx, accountId, projectId, hostname);
         requireConditions(conditions, versionOf(domain, now));
         await deleteDomain(tx, domain);
+        await announcer.announce(tx, domainChanged(domain.hostname));
         if (!leadsHere) return { status: 204 };
         const type = domain.kind === "apex" ? "ALIAS" : "CNAME";
         const warning = `${domain.hostname} still leads to ${checks.own.platformDomain}: delete its ${type} record at your registrar.`;
         return { status: 200, body: { hostname: domain.hostname, warning } };
       },
-      finish: (_db, { params: { hostname } }) => announce({ hostname: keptForm(hostname) }),
+      finish: () => announcer.settled(),
     }),
     operation({
       operationId: "verifyDomain",
@@ -229,10 +234,12 @@ export function domainRoutes({ checks, wake, announce }: DomainParts): Operation
       write: async (tx, { now }, { domain, checked }) => {
         const after = await checks.apply(tx, domain, checked, true, now);
         if (after === null) throw new Problem("not_found", `${domain.hostname} is not attached to project ${domain.projectId}.`);
-        return answer(tx, after, now);
+        const answered = await answer(tx, after, now);
+        await announcer.announce(tx, domainChanged(after.hostname));
+        return answered;
       },
-      finish: async (_db, _call, { domain }) => {
-        await announce({ hostname: domain.hostname });
+      finish: async () => {
+        await announcer.settled();
         wake();
       },
     }),

@@ -66,7 +66,7 @@ export async function listDomains(
 export async function findDomain(db: Queryable, accountId: number, projectId: number, hostname: string): Promise<StoredDomain> {
   const [row] = await db.query<DomainRow>(sql`
     SELECT * FROM domains WHERE account_id = ${accountId} AND project_id = ${projectId} AND hostname = ${hostname}`);
-  if (!row) throw new Problem("not_found", `${hostname.slice(0, 255)} is not attached to project ${projectId}.`);
+  if (!row) throw new Problem("not_found", `No name ${JSON.stringify(hostname.slice(0, 255))} is attached to project ${projectId}.`);
   return stored(row);
 }
 

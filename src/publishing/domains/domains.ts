@@ -1,5 +1,6 @@
 import { domainToASCII } from "node:url";
 import { Type, type Static } from "typebox";
+import type { Change } from "../../platform/nodes/nodes.ts";
 import { DateTime, Id, named, Nullable } from "../../platform/http/schemas.ts";
 import { redirectStatuses } from "./redirects.ts";
 
@@ -159,4 +160,9 @@ export function isPlatformDomain(text: string): boolean {
 export function keptForm(name: string): string {
   const trimmed = name.trim().replace(/\.$/, "");
   return domainToASCII(trimmed) || trimmed.toLowerCase();
+}
+
+/** What is served at a name, or how its certificate is proved, is another thing now. */
+export function domainChanged(name: string): Change {
+  return { kind: "domain", subject: name };
 }

@@ -47,7 +47,14 @@ describe("a redirect set by the API", () => {
       /301, 302, 307, 308/,
     ],
     ["no target", two, "example.com", { redirect: { status: 301 } }, "body.redirect.to", /needs the name/],
-    ["a foreign target", two, "example.com", { redirect: { to: "other.example.net" } }, "body.redirect.to", /not attached/],
+    [
+      "a foreign target",
+      two,
+      "example.com",
+      { redirect: { to: "other.example.net" } },
+      "body.redirect.to",
+      /No name "other\.example\.net" is attached/,
+    ],
     ["itself as the target", two, "example.com", { redirect: { to: "example.com" } }, "body.redirect.to", /to itself/],
     [
       "a target that redirects",

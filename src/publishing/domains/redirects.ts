@@ -119,7 +119,7 @@ function assertRedirectsEnd(names: readonly SiteName[], pathOf: (from: string) =
     const path = pathOf(hostname);
     if (redirect.to === hostname) throw invalid(path, `${hostname} cannot redirect to itself.`);
     const target = byHostname.get(redirect.to);
-    if (target === undefined) throw invalid(path, `${redirect.to} is not attached to this project: add it first.`);
+    if (target === undefined) throw invalid(path, `No name ${JSON.stringify(redirect.to)} is attached to this project: add it first.`);
     if (target.redirect === null) continue;
     const loop = loopFrom(byHostname, hostname);
     throw invalid(

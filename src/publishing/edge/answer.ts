@@ -42,6 +42,7 @@ export function answer(request: EdgeRequest, served: Served): Answer {
   if (authorization !== undefined) return text(200, authorization);
 
   const site = served.sites.get(host);
+  if (site?.status === "unknown") return later;
   if (site === undefined || site.status === "suspended") return text(404, "There is no site at this address.");
   const target = parseTarget(url);
   if (target === undefined) return { ...text(400, "The path of this request is not one."), host };
@@ -112,6 +113,10 @@ export function redirectTo({ status, location }: Redirect): Answer {
   const { headers } = text(status, "");
   return { status, headers: { ...headers, Location: location, "Cache-Control": "public, max-age=0, must-revalidate" } };
 }
+
+const notNow = text(503, "This site cannot be served now. Try again in a moment.");
+/** For what may well be served a moment later. */
+export const later: Answer = { ...notNow, headers: { ...notNow.headers, "Retry-After": 1 } };
 
 /** A short answer of the edge's own, which no cache keeps. */
 export function text(status: number, body: string): Answer {

@@ -1,6 +1,7 @@
-import { open, readFile, type FileHandle } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { createLru } from "./lru.ts";
-import type { Encoding } from "./site.ts";
+import { sizeOf } from "./answer.ts";
+import type { Encoding, PublishedFile } from "./site.ts";
 
 export type BodyLimits = {
   /** Bytes of small files kept in memory, all together. */
@@ -11,31 +12,34 @@ export type BodyLimits = {
   openFilesMax: number;
 };
 
+/** Opens the bytes of a form of a file, which has `size` of them. */
+export type OpenContent = (hash: string, encoding: Encoding | undefined, size: number) => Promise<FileHandle>;
+
 export type Bodies = {
   /** A small file that is in memory. */
-  hot(hash: string, encoding: Encoding | undefined): Buffer | undefined;
+  hot(file: PublishedFile, encoding: Encoding | undefined): Buffer | undefined;
   /** A small file, read once however many ask for it meanwhile. */
-  read(hash: string, encoding: Encoding | undefined): Promise<Buffer>;
+  read(file: PublishedFile, encoding: Encoding | undefined): Promise<Buffer>;
   /** Opens a large file from byte `start` to byte `end`, both included. Undefined when too many are open. The caller closes it. */
-  open(hash: string, encoding: Encoding | undefined, start: number, end: number): Promise<OpenBody | undefined>;
+  open(file: PublishedFile, encoding: Encoding | undefined, start: number, end: number): Promise<OpenBody | undefined>;
 };
 
 export type OpenBody = { bytes: AsyncIterable<Buffer>; close(): Promise<void> };
 
 const chunkBytes = 64 * 1024;
 
-export function openBodies(contentPath: (hash: string, encoding?: Encoding) => string, limits: BodyLimits): Bodies {
+export function openBodies(openContent: OpenContent, limits: BodyLimits): Bodies {
   const kept = createLru<Buffer>(limits.hotBytesMax);
   const reading = new Map<string, Promise<Buffer>>();
   const shared = new Map<string, { handle: Promise<FileHandle>; readers: number }>();
 
-  const hot = (hash: string, encoding: Encoding | undefined): Buffer | undefined => kept.get(keyOf(hash, encoding));
+  const hot = (file: PublishedFile, encoding: Encoding | undefined): Buffer | undefined => kept.get(keyOf(file, encoding));
 
-  function read(hash: string, encoding: Encoding | undefined): Promise<Buffer> {
-    const key = keyOf(hash, encoding);
+  function read(file: PublishedFile, encoding: Encoding | undefined): Promise<Buffer> {
+    const key = keyOf(file, encoding);
     const running = reading.get(key);
     if (running !== undefined) return running;
-    const bytes = readFile(contentPath(hash, encoding))
+    const bytes = readWhole(file, encoding)
       .then((body) => {
         kept.set(key, body, body.length);
         return body;
@@ -45,27 +49,37 @@ export function openBodies(contentPath: (hash: string, encoding?: Encoding) => s
     return bytes;
   }
 
-  async function openShared(hash: string, encoding: Encoding | undefined, start: number, end: number): Promise<OpenBody | undefined> {
-    const key = keyOf(hash, encoding);
-    let file = shared.get(key);
-    if (file === undefined) {
+  async function readWhole(file: PublishedFile, encoding: Encoding | undefined): Promise<Buffer> {
+    await using handle = await openContent(file.hash, encoding, sizeOf(file, encoding));
+    return await handle.readFile();
+  }
+
+  async function openShared(
+    file: PublishedFile,
+    encoding: Encoding | undefined,
+    start: number,
+    end: number,
+  ): Promise<OpenBody | undefined> {
+    const key = keyOf(file, encoding);
+    let opened = shared.get(key);
+    if (opened === undefined) {
       if (shared.size >= limits.openFilesMax) return undefined;
-      file = { handle: open(contentPath(hash, encoding)), readers: 0 };
-      shared.set(key, file);
+      opened = { handle: openContent(file.hash, encoding, sizeOf(file, encoding)), readers: 0 };
+      shared.set(key, opened);
     }
-    const { handle } = file;
-    file.readers += 1;
+    const { handle } = opened;
+    opened.readers += 1;
     const close = async (): Promise<void> => {
-      file.readers -= 1;
-      if (file.readers > 0) return;
+      opened.readers -= 1;
+      if (opened.readers > 0) return;
       shared.delete(key);
       await (await handle).close();
     };
     try {
       return { bytes: readChunks(await handle, start, end), close };
     } catch (error) {
-      file.readers -= 1;
-      if (file.readers === 0) shared.delete(key);
+      opened.readers -= 1;
+      if (opened.readers === 0) shared.delete(key);
       throw error;
     }
   }
@@ -83,4 +97,4 @@ async function* readChunks(handle: FileHandle, start: number, end: number): Asyn
   }
 }
 
-const keyOf = (hash: string, encoding: Encoding | undefined): string => (encoding === undefined ? hash : `${hash}.${encoding}`);
+const keyOf = ({ hash }: PublishedFile, encoding: Encoding | undefined): string => (encoding === undefined ? hash : `${hash}.${encoding}`);

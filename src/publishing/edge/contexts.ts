@@ -18,12 +18,12 @@ export function createContexts(certificates: Certificates, contextsMax: number):
   function get(host: string): SecureContext | undefined | Promise<SecureContext | undefined> {
     const id = certificates.current(host);
     if (id === undefined) return undefined;
-    return kept.get(id) ?? making.get(id) ?? make(id);
+    return kept.get(id) ?? making.get(id) ?? make(id, host);
   }
 
-  function make(id: string): Promise<SecureContext | undefined> {
+  function make(id: string, host: string): Promise<SecureContext | undefined> {
     const context = certificates
-      .load(id)
+      .load(id, host)
       .then((pair) => {
         if (pair === undefined) return undefined;
         const made = createSecureContext(pair);

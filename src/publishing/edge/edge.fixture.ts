@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { request as httpsRequest, type RequestOptions } from "node:https";
 import { connect, type Socket } from "node:net";
@@ -89,7 +89,7 @@ export async function openTestEdge(options: Partial<EdgeOptions> = {}): Promise<
       },
     },
     challenges: { http: (host, token) => authorizations.get(`${host}/${token}`), tlsAlpn: (host) => alpnCertificates.get(host) },
-    contentPath,
+    openContent: (hash, encoding) => open(contentPath(hash, encoding)),
     ticketSecret: randomBytes(32),
     log: { warn: note, error: note },
     clock: () => now.ms,

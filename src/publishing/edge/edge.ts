@@ -6,14 +6,14 @@ import type { TLSSocket } from "node:tls";
 import type { Clock } from "../../platform/clock.ts";
 import { listeningError } from "../../platform/listening.ts";
 import type { Served } from "./answer.ts";
-import { openBodies } from "./bodies.ts";
+import { openBodies, type OpenContent } from "./bodies.ts";
 import { trackConnections } from "./connections.ts";
 import { createExchange, type Exchange } from "./exchange.ts";
 import { edgeLimits, type EdgeLimits } from "./limits.ts";
-import type { Certificates, Challenges, Encoding, Log, Sites } from "./site.ts";
+import type { Certificates, Challenges, Log, Sites } from "./site.ts";
 import { createTlsServer } from "./tls.ts";
 
-export type { KeyPair, Site } from "./site.ts";
+export type { KeyPair, Log, Site } from "./site.ts";
 
 /** `publicPort` is the one that redirects name, where a proxy maps it; the bound one unless told. */
 export type EdgeListener = { host: string; port: number; publicPort?: number };
@@ -23,8 +23,7 @@ export type EdgeOptions = {
   sites: Sites;
   certificates: Certificates;
   challenges: Challenges;
-  /** Where the bytes of a file lie. */
-  contentPath: (hash: string, encoding?: Encoding) => string;
+  openContent: OpenContent;
   /** At least 32 bytes, the same on all nodes. */
   ticketSecret: Buffer;
   /** The proxies whose X-Forwarded-Proto is believed; none unless told. */
@@ -51,7 +50,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const limits = { ...edgeLimits, ...options.limits };
   const { sites, certificates, challenges, trustedProxies = new BlockList(), log } = options;
   const connections = trackConnections();
-  const bodies = openBodies(options.contentPath, limits);
+  const bodies = openBodies(options.openContent, limits);
   const served: Served = { sites, certificates, challenges, ports: { http: 0, https: undefined } };
   const secureHosts = new WeakMap<object, string>();
   const { hotFileBytesMax } = limits;

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { isIP, isIPv6, type BlockList } from "node:net";
-import { answer, text, type Answer, type Served } from "./answer.ts";
+import { Problem } from "../../platform/problem.ts";
+import { answer, later, text, type Answer, type Served } from "./answer.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Connections } from "./connections.ts";
 import { sendAnswer, type Incoming, type Outgoing } from "./send.ts";
@@ -53,13 +54,16 @@ export function createExchange(parts: ExchangeParts): Exchange {
     } catch (error) {
       if (isLostConnection(error)) return;
       log.error({ err: error }, "a request to a published site failed");
+      const isBusy = error instanceof Problem && error.code === "unavailable";
       if (response.headersSent) response.destroy();
-      else await sendAnswer(text(500, "Something went wrong on our side."), request, response, bodies, hotFileBytesMax);
+      else await sendAnswer(isBusy ? later : wentWrong, request, response, bodies, hotFileBytesMax);
     }
   }
 
   return { http1, http2 };
 }
+
+const wentWrong = text(500, "Something went wrong on our side.");
 
 /** Where several proxies have added to `X-Forwarded-Proto`, the first value is of the visitor's own connection. */
 function isForwardedHttps({ headers, socket }: IncomingMessage, trustedProxies: BlockList): boolean {

@@ -23,14 +23,14 @@ export async function sendAnswer(
   if (typeof answer.body === "string") return finish(answer, request, response, answer.body);
   const { file, encoding, range } = answer.body;
   if (sizeOf(file, encoding) > hotFileBytesMax) return sendLarge(answer, answer.body, request, response, bodies);
-  const whole = bodies.hot(file.hash, encoding) ?? (await bodies.read(file.hash, encoding));
+  const whole = bodies.hot(file, encoding) ?? (await bodies.read(file, encoding));
   if (whole.length !== sizeOf(file, encoding)) throw new Error("the file is not of the size that its manifest says");
   return finish(answer, request, response, range === undefined ? whole : whole.subarray(range.start, range.end + 1));
 }
 
 async function sendLarge(answer: Answer, body: Body, request: Incoming, response: Outgoing, bodies: Bodies): Promise<void> {
   const { file, encoding, range } = body;
-  const opened = await bodies.open(file.hash, encoding, range?.start ?? 0, range?.end ?? sizeOf(file, encoding) - 1);
+  const opened = await bodies.open(file, encoding, range?.start ?? 0, range?.end ?? sizeOf(file, encoding) - 1);
   if (opened === undefined) return finish(busy, request, response, busyText);
   try {
     if (isGone(response)) return;

@@ -12,7 +12,9 @@ export type Site =
   | { status: "live"; manifest: Manifest }
   | { status: "redirect"; to: string; code: 301 | 302 | 307 | 308 }
   /** Held by its owner, but not served: its plan has dropped. */
-  | { status: "suspended" };
+  | { status: "suspended" }
+  /** Who owns the name, and what it serves, cannot be told now. */
+  | { status: "unknown" };
 
 export type Sites = { get(host: string): Site | undefined };
 
@@ -21,8 +23,8 @@ export type KeyPair = { cert: string; key: string };
 export type Certificates = {
   /** Identifies the certificate that serves this name now; another id after a renewal. Names under one wildcard share its id. */
   current(host: string): string | undefined;
-  /** The chain and key behind an id, as PEM. Asked once at a time for each id, and again after it fell out of the cache. */
-  load(id: string): Promise<KeyPair | undefined>;
+  /** The chain and key behind an id that a name has, as PEM. Asked once at a time for each id, and again after it fell out of the cache. */
+  load(id: string, host: string): Promise<KeyPair | undefined>;
 };
 
 export type Challenges = {

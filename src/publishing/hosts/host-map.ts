@@ -1,14 +1,25 @@
 import type { Database } from "../../platform/db/database.ts";
-import type { Change } from "../../platform/jobs/changes.ts";
+import type { Change } from "../../platform/nodes/nodes.ts";
 import { decryptSecret, type SecretsKeys } from "../certificates/certificates.ts";
-import { findCertificateById } from "../certificates/certificates.store.ts";
-import type { KeyPair, Site } from "../edge/edge.ts";
+import { findCertificate, findCertificateById } from "../certificates/certificates.store.ts";
+import type { KeyPair, Log, Site } from "../edge/edge.ts";
 import { manifestFromText, type Manifest } from "../projects/projects.ts";
-import { readChallenges, readDomains, readProjects, type DomainRow, type ProjectRow } from "./hosts.store.ts";
+import {
+  readChallenges,
+  readDomains,
+  readProjects,
+  type ChallengeRow,
+  type DomainRow,
+  type ProjectRow,
+  type Scope,
+} from "./hosts.store.ts";
 
 export type HostParts = {
   db: Database;
   keys: SecretsKeys;
+  log: Log;
+  /** Whether what is known here may be used. */
+  isLive: () => boolean;
   platformDomain: string;
   /** The operator's wildcard for the platform's own names. */
   platformCertificate: KeyPair | null;
@@ -23,17 +34,17 @@ type Challenge = { tokens: Map<string, string>; pair: KeyPair | undefined };
 const platformCertificateId = "platform";
 
 /**
- * Which host is served how: the edge asks at every request and handshake and is answered from memory. Read once at the start, then kept up by
- * changes, one after another, so that what was read last always wins. When `take` resolves, nothing of what has gone is served here.
+ * Which host is served how: the edge asks at every request and handshake and is answered from memory. It holds nothing until `take` is first
+ * called, and is kept up by changes, one after another, so that what was read last always wins. When `take` resolves, nothing of what has
+ * gone is served here; while `isLive` says no, nothing is.
  */
-export async function openHosts({ db, keys, platformDomain, platformCertificate, drop }: HostParts) {
+export function openHosts({ db, keys, log, isLive, platformDomain, platformCertificate, drop }: HostParts) {
   const projects = new Map<number, Project>();
   const slugs = new Map<string, number>();
   const domains = new Map<string, Domain>();
   const domainsOf = new Map<number, Set<string>>();
   const projectsOf = new Map<number, Set<number>>();
   const challenges = new Map<string, Challenge>();
-  let taking: Promise<void> = Promise.resolve();
 
   function site(host: string): Site | undefined {
     const domain = domains.get(host);
@@ -50,32 +61,44 @@ export async function openHosts({ db, keys, platformDomain, platformCertificate,
     return platformCertificate !== null && slugs.has(host) ? platformCertificateId : undefined;
   }
 
-  async function loadCertificate(id: string): Promise<KeyPair | undefined> {
+  async function loadCertificate(id: string, host: string): Promise<KeyPair | undefined> {
     if (id === platformCertificateId) return platformCertificate ?? undefined;
-    const certificate = await findCertificateById(db, Number(id));
+    const certificate = (await findCertificateById(db, Number(id))) ?? (await renewedCertificate(host));
     return certificate === null ? undefined : { cert: certificate.chain, key: decryptSecret(keys, certificate.key, certificate.hostname) };
   }
 
-  function take(change: Change): Promise<void> {
-    const taken = taking.then(() => read(change));
-    taking = taken.catch(() => undefined); // told to who announced it
-    return taken;
+  /** A renewal puts another in the place of a certificate, and the word of it may still be on its way here. */
+  async function renewedCertificate(host: string) {
+    const domain = domains.get(host);
+    return domain === undefined ? null : findCertificate(db, domain.accountId, host);
   }
 
-  async function read(change: Change): Promise<void> {
-    if ("hostname" in change) {
-      setDomains(domains.has(change.hostname) ? [change.hostname] : [], await readDomains(db, change));
-      await readChallengesOf(change.hostname);
-      return;
-    }
-    const known = "projectId" in change ? [change.projectId] : [...(projectsOf.get(change.accountId) ?? [])];
-    const [rows, domainRows] = [await readProjects(db, change), await readDomains(db, change)];
-    const own = known.filter((id) => projects.get(id)?.accountId === change.accountId);
-    setDomains(
-      own.flatMap((id) => [...(domainsOf.get(id) ?? [])]),
-      domainRows,
-    );
-    setProjects(own, rows);
+  async function take(change: Change | undefined): Promise<void> {
+    const scope = scopeOf(change);
+    if (scope === "nothing") return;
+    const [domainRows, projectRows, challengeRows] = await Promise.all([
+      readDomains(db, scope),
+      scope !== undefined && "hostname" in scope ? undefined : readProjects(db, scope),
+      scope === undefined || "hostname" in scope ? readChallenges(db, scope?.hostname) : undefined,
+    ]);
+    const known = projectsIn(scope);
+    setDomains(domainsIn(scope, known), domainRows);
+    if (projectRows) setProjects(known, projectRows);
+    if (challengeRows) setChallenges(scope && "hostname" in scope ? [scope.hostname] : [...challenges.keys()], challengeRows);
+  }
+
+  /** Projects that are known here of what a change names. */
+  function projectsIn(scope: Scope): number[] {
+    if (scope === undefined) return [...projects.keys()];
+    if ("hostname" in scope) return [];
+    const ids = scope.projectId === undefined ? [...(projectsOf.get(scope.accountId) ?? [])] : [scope.projectId];
+    return ids.filter((id) => projects.get(id)?.accountId === scope.accountId);
+  }
+
+  function domainsIn(scope: Scope, known: number[]): string[] {
+    if (scope === undefined) return [...domains.keys()];
+    if ("hostname" in scope) return domains.has(scope.hostname) ? [scope.hostname] : [];
+    return known.flatMap((id) => [...(domainsOf.get(id) ?? [])]);
   }
 
   function setProjects(known: number[], rows: ProjectRow[]): void {
@@ -130,34 +153,48 @@ export async function openHosts({ db, keys, platformDomain, platformCertificate,
     drop(hostname);
   }
 
-  async function readChallengesOf(hostname?: string): Promise<void> {
-    const rows = await readChallenges(db, hostname);
-    if (hostname !== undefined) challenges.delete(hostname);
+  function setChallenges(known: string[], rows: ChallengeRow[]): void {
+    for (const hostname of known) challenges.delete(hostname);
     for (const row of rows) {
       const one = challenges.get(row.hostname) ?? { tokens: new Map<string, string>(), pair: undefined };
       one.tokens.set(row.token, row.keyAuthorization);
-      if (row.certificate !== null && row.certificateKey !== null) {
-        one.pair = { cert: row.certificate, key: decryptSecret(keys, row.certificateKey, row.hostname) };
-      }
+      one.pair ??= pairOf(row);
       challenges.set(row.hostname, one);
     }
   }
 
-  setDomains([], await readDomains(db, undefined));
-  setProjects([], await readProjects(db, undefined));
-  await readChallengesOf();
+  /** One that cannot be decrypted fails its order, and nothing else. */
+  function pairOf({ hostname, certificate, certificateKey }: ChallengeRow): KeyPair | undefined {
+    if (certificate === null || certificateKey === null) return undefined;
+    try {
+      return { cert: certificate, key: decryptSecret(keys, certificateKey, hostname) };
+    } catch (error) {
+      log.error({ err: error, host: hostname }, "a challenge cannot be answered");
+      return undefined;
+    }
+  }
+
+  /** Cuts every connection: whoever comes back is told that nothing is known now. */
+  function lost(): void {
+    for (const host of domains.keys()) drop(host);
+    for (const host of slugs.keys()) drop(host);
+  }
 
   return {
-    sites: { get: site },
-    certificates: { current: currentCertificate, load: loadCertificate },
+    sites: { get: (host: string) => (isLive() ? site(host) : unknown) },
+    certificates: { current: (host: string) => (isLive() ? currentCertificate(host) : undefined), load: loadCertificate },
     challenges: {
-      http: (host: string, token: string) => challenges.get(host)?.tokens.get(token),
-      tlsAlpn: (host: string) => challenges.get(host)?.pair,
+      http: (host: string, token: string) => (isLive() ? challenges.get(host)?.tokens.get(token) : undefined),
+      tlsAlpn: (host: string) => (isLive() ? challenges.get(host)?.pair : undefined),
     },
     take,
+    lost,
   };
 }
 
+export type Hosts = ReturnType<typeof openHosts>;
+
+const unknown: Site = { status: "unknown" };
 const suspended: Site = { status: "suspended" };
 
 /** Its manifest is read at its first use: most of a large platform's sites are asked for seldom. */
@@ -175,4 +212,13 @@ function within<K, V>(map: Map<K, Set<V>>, key: K): Set<V> {
   const set = map.get(key) ?? new Set<V>();
   map.set(key, set);
   return set;
+}
+
+/** Which part of the map a change names; a kind that is not known here, from a newer version of the program, could be anything. */
+function scopeOf(change: Change | undefined): Scope | "nothing" {
+  const [first = 0, second] = (change?.subject ?? "").split("/").map(Number);
+  if (change?.kind === "domain") return { hostname: change.subject };
+  if (change?.kind === "project" && second !== undefined) return { accountId: first, projectId: second };
+  if (change?.kind === "account") return { accountId: first };
+  return change?.kind === "key" ? "nothing" : undefined;
 }

@@ -29,7 +29,7 @@ export async function readProjects(db: Queryable, scope: Exclude<Scope, { hostna
   const one = scope?.projectId === undefined ? empty : sql` AND p.id = ${scope.projectId}`;
   const rows = await db.query<{ account_id: number; id: number; slug: string; manifest: string | null }>(sql`
     SELECT p.account_id, p.id, p.slug, d.manifest FROM projects p
-    LEFT JOIN deployments d ON d.account_id = p.account_id AND d.id = p.deployment_id AND d.status = 'ready'
+    LEFT JOIN deployments d ON d.account_id = p.account_id AND d.id = p.deployment_id
     ${scope === undefined ? empty : sql`WHERE p.account_id = ${scope.accountId}${one}`}`);
   return rows.map((row) => ({ accountId: row.account_id, id: row.id, slug: row.slug, manifest: row.manifest }));
 }

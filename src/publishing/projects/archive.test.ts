@@ -7,20 +7,31 @@ import { Readable } from "node:stream";
 import { after, before, test } from "node:test";
 import { brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { pack, type Header } from "tar-stream";
+import type { Database } from "../../platform/db/database.ts";
+import { openSqlite } from "../../platform/db/sqlite.ts";
 import { Problem } from "../../platform/problem.ts";
 import { archiveLimits, unpackArchive } from "./archive.ts";
 import { contentPath } from "./content.ts";
+import { localContent, type Content } from "./shared-content.ts";
 import { manifestFromText, manifestToText } from "./manifest.ts";
 
 type PackedEntry = Partial<Header> & { name: string; body?: string | Buffer };
 const petstoreJson: PackedEntry = { name: "petstore.json", body: JSON.stringify({ name: "Shop" }) };
 const page = "<!doctype html><p>" + "Cats and dogs. ".repeat(200);
 let folder: string;
+let db: Database;
+let content: Content;
+const claim = async () => undefined;
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), "content-"));
+  db = openSqlite(join(folder, "test.db"));
+  content = localContent(db, folder);
 });
-after(() => rm(folder, { recursive: true }));
+after(async () => {
+  await db.close();
+  await rm(folder, { recursive: true });
+});
 
 async function tarOf(entries: PackedEntry[]): Promise<Buffer> {
   const tar = pack();
@@ -30,7 +41,7 @@ async function tarOf(entries: PackedEntry[]): Promise<Buffer> {
 }
 
 async function unpack(entries: PackedEntry[], limits = archiveLimits) {
-  return unpackArchive(Readable.from([gzipSync(await tarOf(entries))]), folder, limits);
+  return unpackArchive(Readable.from([gzipSync(await tarOf(entries))]), content, claim, limits);
 }
 
 async function refusal(entries: PackedEntry[], limits = archiveLimits): Promise<string> {
@@ -161,13 +172,13 @@ test("a bomb is given up long before it is unpacked", async () => {
       yield member;
     }
   }
-  await assert.rejects(unpackArchive(Readable.from(bomb()), folder), /larger than 200 MiB unpacked/);
+  await assert.rejects(unpackArchive(Readable.from(bomb()), content, claim), /larger than 200 MiB unpacked/);
   assert.ok(read < 400 * 1024 * 1024, `unpacked ${read} bytes`);
 });
 
 test("what is not a whole gzipped tar is refused as such", async () => {
   const whole = gzipSync(await tarOf([petstoreJson, { name: "a", body: createHash("shake256", { outputLength: 9000 }).digest() }]));
-  const attempt = (bytes: Buffer) => unpackArchive(Readable.from([bytes]), folder);
+  const attempt = (bytes: Buffer) => unpackArchive(Readable.from([bytes]), content, claim);
   await assert.rejects(attempt(Buffer.from("PK zip, not gzip")), { code: "invalid_request", message: /not whole gzip/ });
   await assert.rejects(attempt(whole.subarray(0, whole.length - 4000)), { code: "invalid_request", message: /not whole gzip/ });
   await assert.rejects(attempt(gzipSync("no tar ".repeat(200))), { code: "invalid_request", message: /no tar that can be read/ });
@@ -185,7 +196,7 @@ test("an upload that breaks off leaves nothing behind and is not the archive's f
       throw new Error("connection lost");
     })(),
   );
-  await assert.rejects(unpackArchive(broken, folder), /connection lost/);
+  await assert.rejects(unpackArchive(broken, content, claim), /connection lost/);
   assert.deepEqual(await readdir(join(folder, "incoming")), []);
 });
 

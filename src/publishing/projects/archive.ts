@@ -5,9 +5,19 @@ import { createGunzip } from "node:zlib";
 import { extract, type Extract, type Header } from "tar-stream";
 import { Problem } from "../../platform/problem.ts";
 import { createPathSet, publishedPath, quoted } from "./archive-paths.ts";
-import { compressFile, compressionEffort, openIncoming, publishFile, stageFile, syncContentFolders, type StagedFile } from "./content.ts";
+import {
+  compressFile,
+  compressionEffort,
+  encodings,
+  openIncoming,
+  publishFile,
+  stageFile,
+  syncContentFolders,
+  type StagedFile,
+} from "./content.ts";
 import { contentTypeOf, isCompressible } from "./content-types.ts";
 import type { Manifest } from "./manifest.ts";
+import { formName, type Content } from "./shared-content.ts";
 import { parseProjectFile, projectFileBytesMax, projectFileName, type ProjectFile } from "./project-file.ts";
 
 const oneMiB = 1024 * 1024;
@@ -23,6 +33,8 @@ export const archiveLimits: ArchiveLimits = {
 
 /** Tar headers, padding and what follows the last entry: all that is not a file's content. */
 const framingBytesMax = 32 * oneMiB;
+/** Folders that are entries of their own; those that files lie in are bounded by the files. */
+const foldersMax = 10_000;
 const compressedAtOnce = 2;
 const publishedAtOnce = 8;
 const compressedFromBytes = 512;
@@ -34,12 +46,20 @@ export type UnpackedArchive = { projectFile: ProjectFile; manifest: Manifest; fi
  * a `Problem` whose message says which entry and what to change, raised at the first entry that breaks a rule: a bomb is given up as
  * soon as it passes a limit, and nothing but its own incoming folder was written. At most two files are compressed at a time; run one
  * archive at a time.
+ *
+ * @param claim is told the hashes of all files before any is published: from then on nobody removes them
  */
-export async function unpackArchive(packed: Readable, folder: string, limits: ArchiveLimits = archiveLimits): Promise<UnpackedArchive> {
-  const incoming = await openIncoming(folder);
+export async function unpackArchive(
+  packed: Readable,
+  content: Content,
+  claim: (hashes: string[]) => Promise<void>,
+  limits: ArchiveLimits = archiveLimits,
+): Promise<UnpackedArchive> {
+  const incoming = await openIncoming(content.folder);
   try {
     const { projectFile, staged } = await stageEntries(packed, incoming, limits);
-    const manifest = await publishStaged(staged, folder, incoming);
+    await claim([...new Set(Array.from(staged.values(), ({ hash }) => hash))]);
+    const manifest = await publishStaged(staged, content, incoming);
     return { projectFile, manifest, files: manifest.size, bytes: sum(Array.from(manifest.values(), (file) => file.size)) };
   } finally {
     await rm(incoming, { recursive: true, force: true });
@@ -82,10 +102,12 @@ async function readEntries(tar: Extract, incoming: string, limits: ArchiveLimits
   const staged = new Map<string, StagedFile>();
   let projectFile: ProjectFile | undefined;
   let bytes = 0;
+  let folders = 0;
   for await (const entry of tar) {
     const path = publishedPath(entry.header.name);
     refuseOtherTypes(entry.header, path);
     if (entry.header.type === "directory") {
+      if (++folders > foldersMax) refuse(`The archive has more than ${foldersMax} folders.`);
       if (path !== "") paths.addFolder(path);
       entry.resume();
       continue;
@@ -119,20 +141,31 @@ function refuseMissing(staged: Map<string, StagedFile>): never {
   refuse(`The archive has no ${projectFileName} at its top.${found}`);
 }
 
-async function publishStaged(staged: Map<string, StagedFile>, folder: string, incoming: string): Promise<Manifest> {
+async function publishStaged(staged: Map<string, StagedFile>, content: Content, incoming: string): Promise<Manifest> {
+  const { folder } = content;
   const manifest: Manifest = new Map();
   for (const [path, { hash, size }] of staged) manifest.set(path, { hash, size, type: contentTypeOf(path), encodings: {} });
   const unique = new Map(Array.from(staged.values(), (file) => [file.hash, file]));
+  const known = await content.known([...unique.keys()]);
   await eachAtOnce(publishedAtOnce, unique.values(), (file) => publishFile(folder, file));
 
   const compressible = [...manifest.values()].filter((file) => file.size >= compressedFromBytes && isCompressible(file.type));
   const effort = compressionEffort(sum(compressible.map((file) => file.size)));
   const byHash = Map.groupBy(compressible, (file) => file.hash);
   await eachAtOnce(compressedAtOnce, byHash.values(), async (same) => {
-    const encodings = await compressFile(folder, incoming, same[0]!, effort);
-    for (const file of same) file.encodings = encodings;
+    const { hash } = same[0]!;
+    const made = await compressFile(folder, incoming, same[0]!, effort, (encoding) => known.get(formName(hash, encoding)));
+    for (const file of same) file.encodings = made;
   });
   await syncContentFolders(folder, unique.keys());
+  await eachAtOnce(publishedAtOnce, new Map(Array.from(manifest.values(), (file) => [file.hash, file])).values(), async (file) => {
+    if (!known.has(file.hash)) await content.share(file.hash, undefined, file.size);
+    for (const encoding of encodings) {
+      const size = file.encodings[encoding];
+      if (size === undefined || known.has(formName(file.hash, encoding))) continue;
+      file.encodings[encoding] = await content.share(file.hash, encoding, size);
+    }
+  });
   return manifest;
 }
 

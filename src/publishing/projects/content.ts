@@ -15,7 +15,7 @@ export type StagedFile = { temporary: string; hash: string; size: number };
 /** Bytes of each compressed form that was worth keeping. */
 export type Encodings = Partial<Record<Encoding, number>>;
 
-const encodings: Encoding[] = ["br", "gzip"];
+export const encodings: Encoding[] = ["br", "gzip"];
 const suffixes = { br: ".br", gzip: ".gz" };
 const keptBelow = 0.95;
 const oneMiB = 1024 * 1024;
@@ -63,17 +63,21 @@ export function compressionEffort(bytes: number): { brotli: number; gzip: number
   return bytes <= 32 * oneMiB ? { brotli: 8, gzip: 9 } : { brotli: 5, gzip: 6 };
 }
 
-/** Makes the compressed forms of a published file, on zlib's threads, and keeps those that save a twentieth or more. */
+/**
+ * Makes the compressed forms of a published file, on zlib's threads, and keeps those that save a twentieth or more. A form whose size
+ * `known` tells is there already, here or on another node.
+ */
 export async function compressFile(
   folder: string,
   incoming: string,
   file: { hash: string; size: number },
   effort: { brotli: number; gzip: number },
+  known: (encoding: Encoding) => number | undefined = () => undefined,
 ): Promise<Encodings> {
   const kept: Encodings = {};
   for (const encoding of encodings) {
     const path = contentPath(folder, file.hash, encoding);
-    const size = (await sizeOf(path)) ?? (await compress(contentPath(folder, file.hash), path, encoding));
+    const size = known(encoding) ?? (await sizeOf(path)) ?? (await compress(contentPath(folder, file.hash), path, encoding));
     if (size !== undefined) kept[encoding] = size;
   }
   return kept;
@@ -94,7 +98,11 @@ function compressor(encoding: Encoding, size: number, effort: { brotli: number; 
 }
 
 async function settle(temporary: string, path: string): Promise<void> {
-  if ((await sizeOf(path)) !== undefined) return;
+  if ((await sizeOf(path)) === undefined) await placeFile(temporary, path);
+}
+
+/** Gives a file its final name, whole and on the disk. */
+export async function placeFile(temporary: string, path: string): Promise<void> {
   await syncPath(temporary);
   await mkdir(dirname(path), { recursive: true });
   await rename(temporary, path);

@@ -1,25 +1,24 @@
-import { createReadStream } from "node:fs";
-import { rm } from "node:fs/promises";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
-import type { Change } from "../../platform/jobs/changes.ts";
+import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import { Problem } from "../../platform/problem.ts";
 import { unpackArchive, type UnpackedArchive } from "./archive.ts";
-import { contentPath } from "./content.ts";
+import type { Content } from "./shared-content.ts";
 import { failureOf } from "./deployments.ts";
 import {
   claimDeployments,
+  claimFiles,
   failDeployment,
   finishDeployment,
-  forgetUnusedFiles,
-  listUnusedFiles,
-  maySweepFiles,
+  hasUnusedFiles,
+  keepManifest,
   noteUnusedFiles,
   pruneDeployments,
   type WaitingDeployment,
 } from "./deployments.store.ts";
 import type { ProjectFile } from "./project-file.ts";
+import { projectChanged } from "./projects.ts";
 import { lockProject, switchDeployment } from "./projects.store.ts";
 import type { Uploads } from "./uploads.ts";
 
@@ -27,11 +26,11 @@ export type DeployingParts = {
   db: Database;
   clock: Clock;
   uploads: Uploads;
-  contentFolder: string;
-  announce: (change: Change) => Promise<void>;
+  content: Content;
+  announcer: Announcer;
   /**
-   * Checks the `domains` of a `petstore.json` and gives what applies them, to be run in the transaction of the switch. Both raise the
-   * Problem that refuses them.
+   * Checks the `domains` of a `petstore.json` and gives what applies them, to be run in the transaction of the switch, and announces it.
+   * Both raise the Problem that refuses them.
    */
   domains: (
     project: { accountId: number; projectId: number },
@@ -45,52 +44,80 @@ const leaseMs = 10 * 60_000;
 const lookEveryMs = 1_000;
 const removedAtOnce = 200;
 
-/** Unpacks waiting deployments one at a time, and switches each project to what came out (decisions, part 5). */
+/**
+ * Unpacks waiting deployments one at a time, and switches each project to what came out (decisions, part 5). A deployment is ready when
+ * every node serves it.
+ */
 export function openDeploying(parts: DeployingParts): Worker {
-  const { db, clock, uploads, contentFolder, announce, onError } = parts;
+  const { db, clock, uploads, content, announcer, onError } = parts;
 
   async function deploy(waiting: WaitingDeployment): Promise<void> {
-    const { accountId, projectId } = waiting;
-    let unpacked: UnpackedArchive | undefined;
+    const claimed: string[] = [];
     try {
-      unpacked = await unpackArchive(createReadStream(uploads.pathOf(waiting.upload)), contentFolder);
-      await apply(waiting, unpacked);
+      if (!(await isReady(waiting, claimed))) await db.write((tx) => noteUnusedFiles(tx, claimed));
+    } finally {
+      content.release(claimed);
+    }
+    await uploads.remove(waiting.upload);
+  }
+
+  /** Whether the deployment came to be ready; if not, why is written. */
+  async function isReady(waiting: WaitingDeployment, claimed: string[]): Promise<boolean> {
+    try {
+      const unpacked = await unpackArchive(uploads.read(waiting.upload), content, (hashes) => claim(waiting, hashes, claimed));
+      if (!(await serve(waiting, unpacked))) return false;
     } catch (error) {
       if (!(error instanceof Problem) || error.code === "internal") onError(error);
       if (error instanceof Problem && error.code === "unavailable") throw error; // the store is busy: the lease brings it back
-      await db.write(async (tx) => {
-        await failDeployment(tx, waiting, failureOf(error));
-        await noteUnusedFiles(tx, hashesOf(unpacked));
-      });
+      await end(waiting, (tx) => failDeployment(tx, waiting, failureOf(error)));
+      return false;
     }
-    await uploads.remove(waiting.upload);
-    await announce({ accountId, projectId });
+    await announcer.settled();
+    return end(waiting, (tx) => finishDeployment(tx, waiting));
   }
 
-  async function apply(waiting: WaitingDeployment, unpacked: UnpackedArchive): Promise<void> {
-    const { accountId, id, projectId } = waiting;
-    const applyDomains = await parts.domains({ accountId, projectId }, unpacked.projectFile.domains);
+  /** With the project locked, since its deletion frees what its deployments have claimed. */
+  async function claim(waiting: WaitingDeployment, hashes: string[], claimed: string[]): Promise<void> {
+    content.hold(hashes);
+    claimed.push(...hashes);
     await db.write(async (tx) => {
-      if (!(await finishDeployment(tx, waiting, unpacked))) return noteUnusedFiles(tx, hashesOf(unpacked));
-      await lockProject(tx, accountId, projectId);
-      await switchDeployment(tx, accountId, projectId, id);
-      await applyDomains(tx, clock());
-      await pruneDeployments(tx, accountId, projectId, id);
+      await lockProject(tx, waiting.accountId, waiting.projectId);
+      await claimFiles(tx, waiting, hashes);
     });
   }
 
-  /** What has to go is forgotten once it is gone, so that a process that dies between leaves nothing behind. */
+  /** Switches the project; false where another process has taken the deployment over. */
+  async function serve(waiting: WaitingDeployment, unpacked: UnpackedArchive): Promise<boolean> {
+    const { accountId, id, projectId } = waiting;
+    const applyDomains = await parts.domains({ accountId, projectId }, unpacked.projectFile.domains);
+    return db.write(async (tx) => {
+      await lockProject(tx, accountId, projectId);
+      if (!(await keepManifest(tx, waiting, unpacked))) return false;
+      await switchDeployment(tx, accountId, projectId, id);
+      await applyDomains(tx, clock());
+      await announcer.announce(tx, projectChanged(accountId, projectId));
+      return true;
+    });
+  }
+
+  /** Gives a deployment its last state; false where the project is gone, or another process has taken the deployment over. */
+  function end({ accountId, projectId }: WaitingDeployment, write: (tx: Transaction) => Promise<boolean>): Promise<boolean> {
+    return db
+      .write(async (tx) => {
+        const { deploymentId } = await lockProject(tx, accountId, projectId);
+        if (!(await write(tx))) return false;
+        await pruneDeployments(tx, accountId, projectId, deploymentId);
+        return true;
+      })
+      .catch(unlessGone);
+  }
+
   async function removeUnused(): Promise<void> {
-    if (!(await maySweepFiles(db))) return;
-    const hashes = await db.write((tx) => listUnusedFiles(tx, removedAtOnce));
-    for (const hash of hashes) {
-      for (const encoding of [undefined, "br", "gzip"] as const) await rm(contentPath(contentFolder, hash, encoding), { force: true });
-    }
-    await db.write((tx) => forgetUnusedFiles(tx, hashes));
+    while (await hasUnusedFiles(db)) await content.remove(removedAtOnce);
   }
 
   return openWorker({
-    // Looked for only while nothing is unpacked: no file may go that a deployment is about to use.
+    // Looked for only while nothing is unpacked here: no file may go from the folder that a deployment is about to use.
     claim: async (count) => {
       await removeUnused().catch(onError);
       const now = clock();
@@ -103,6 +130,7 @@ export function openDeploying(parts: DeployingParts): Worker {
   });
 }
 
-function hashesOf(unpacked: UnpackedArchive | undefined): string[] {
-  return [...new Set(Array.from(unpacked?.manifest.values() ?? [], ({ hash }) => hash))];
+function unlessGone(error: unknown): false {
+  if (error instanceof Problem && error.code === "not_found") return false;
+  throw error;
 }

@@ -4,17 +4,17 @@ import { operation, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/prefix.ts";
 import { created, listed, resource } from "../../platform/http/resource-answers.ts";
-import type { Change } from "../../platform/jobs/changes.ts";
+import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { Problem } from "../../platform/problem.ts";
 import { archiveLimits } from "./archive.ts";
 import { Deployment, DeploymentPath, Deployments } from "./deployments.ts";
 import { findDeployment, insertDeployment, isUploadTaken, listDeployments, type StoredDeployment } from "./deployments.store.ts";
-import { PageQuery, ProjectPath } from "./projects.ts";
+import { PageQuery, projectChanged, ProjectPath } from "./projects.ts";
 import { findProject, lockProject, switchDeployment } from "./projects.store.ts";
 import type { Uploads } from "./uploads.ts";
 
 /** `wake` is called when a deployment waits to be unpacked. */
-export type DeploymentParts = { uploads: Uploads; wake: () => void; announce: (change: Change) => Promise<void> };
+export type DeploymentParts = { uploads: Uploads; wake: () => void; announcer: Announcer };
 
 const path = "/projects/{projectId}/deployments";
 const onePath = "/projects/{projectId}/deployments/{deploymentId}";
@@ -32,7 +32,7 @@ const ready: Deployment = {
   createdAt: "2026-12-24T10:00:00Z",
 };
 
-export function deploymentRoutes({ uploads, wake, announce }: DeploymentParts): Operation[] {
+export function deploymentRoutes({ uploads, wake, announcer }: DeploymentParts): Operation[] {
   return [
     operation({
       operationId: "listDeployments",
@@ -78,7 +78,7 @@ export function deploymentRoutes({ uploads, wake, announce }: DeploymentParts): 
         202: created("The deployment, which is unpacked now.", Deployment, { ...ready, id: 2, status: "queued", files: 0, bytes: 0 }),
       },
       problems: ["not_found"],
-      before: (_db, _call, body) => uploads.receive(body),
+      before: (_db, { accountId }, body) => uploads.receive(accountId, body),
       write: async (tx, { accountId, params: { projectId }, now }, { name }) => {
         await lockProject(tx, accountId, projectId);
         const deployment = await insertDeployment(tx, accountId, projectId, name, now);
@@ -126,9 +126,10 @@ export function deploymentRoutes({ uploads, wake, announce }: DeploymentParts): 
           throw new Problem("deployment_not_ready", `Deployment ${deploymentId} is ${deployment.status}: only a ready one can be served.`);
         }
         await switchDeployment(tx, accountId, projectId, deploymentId);
+        await announcer.announce(tx, projectChanged(accountId, projectId));
         return answer(deployment);
       },
-      finish: (_db, { accountId, params: { projectId } }) => announce({ accountId, projectId }),
+      finish: () => announcer.settled(),
     }),
   ];
 }

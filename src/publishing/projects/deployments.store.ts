@@ -30,6 +30,8 @@ type DeploymentRow = {
 
 const columns = sql`account_id, id, project_id, status, error, files, bytes, version, created_at`;
 const hashesAtOnce = 500;
+/** Held by whoever claims files and whoever removes unclaimed ones. */
+const contentLock = "content";
 
 export async function listDeployments(
   db: Queryable,
@@ -79,77 +81,104 @@ export async function isUploadTaken(db: Queryable, upload: string): Promise<bool
 
 export type WaitingDeployment = { accountId: number; id: number; projectId: number; upload: string; leaseUntil: number };
 
-/** Takes the oldest waiting deployments for this process until `leaseUntil`. */
+/** Takes the oldest waiting deployments for this process until `leaseUntil`; of each project one at a time, so that the newest is switched to last. */
 export async function claimDeployments(tx: Transaction, count: number, now: number, leaseUntil: number): Promise<WaitingDeployment[]> {
   const rows = await tx.query<{ account_id: number; id: number; project_id: number; upload: string }>(sql`
     UPDATE deployments SET lease_until = ${leaseUntil}
     WHERE status = 'queued' AND (lease_until IS NULL OR lease_until <= ${now}) AND id IN (
-      SELECT id FROM deployments WHERE status = 'queued' AND (lease_until IS NULL OR lease_until <= ${now}) ORDER BY id LIMIT ${count})
+      SELECT id FROM deployments d WHERE status = 'queued' AND (lease_until IS NULL OR lease_until <= ${now})
+        AND NOT EXISTS (SELECT 1 FROM deployments earlier WHERE earlier.account_id = d.account_id
+          AND earlier.project_id = d.project_id AND earlier.id < d.id AND earlier.status = 'queued')
+      ORDER BY id LIMIT ${count})
     RETURNING account_id, id, project_id, upload`);
   return rows.map((row) => ({ accountId: row.account_id, id: row.id, projectId: row.project_id, upload: row.upload, leaseUntil }));
 }
 
-/** Marks a deployment as ready; false where the lease was lost or the project is gone, and nothing is to be switched. */
-export async function finishDeployment(
+/** Writes down what a deployment serves; false where the lease was lost or the project is gone, and nothing is to be switched. */
+export async function keepManifest(
   tx: Transaction,
   { accountId, id, leaseUntil }: WaitingDeployment,
   { manifest, files, bytes }: { manifest: Manifest; files: number; bytes: number },
 ): Promise<boolean> {
-  const done = await tx.query(sql`
-    UPDATE deployments SET status = 'ready', manifest = ${manifestToText(manifest)}, files = ${files}, bytes = ${bytes},
-      upload = NULL, lease_until = NULL, version = version + 1
+  const kept = await tx.query(sql`
+    UPDATE deployments SET manifest = ${manifestToText(manifest)}, files = ${files}, bytes = ${bytes}
     WHERE account_id = ${accountId} AND id = ${id} AND status = 'queued' AND lease_until = ${leaseUntil} RETURNING 1`);
-  if (done.length === 0) return false;
-  const hashes = [...new Set(Array.from(manifest.values(), ({ hash }) => hash))];
-  for (let i = 0; i < hashes.length; i += hashesAtOnce) {
-    const rows = hashes.slice(i, i + hashesAtOnce).map((hash) => [accountId, id, hash]);
-    await tx.query(sql`INSERT INTO files (account_id, deployment_id, hash) VALUES ${bulk(rows)}`);
-  }
-  return true;
+  return kept.length > 0;
 }
 
-export async function failDeployment(tx: Transaction, { accountId, id, leaseUntil }: WaitingDeployment, error: string): Promise<void> {
-  await tx.query(sql`
+/** Marks a deployment as ready; false where the lease was lost or the project is gone. */
+export async function finishDeployment(tx: Transaction, { accountId, id, leaseUntil }: WaitingDeployment): Promise<boolean> {
+  const done = await tx.query(sql`
+    UPDATE deployments SET status = 'ready', upload = NULL, lease_until = NULL, version = version + 1
+    WHERE account_id = ${accountId} AND id = ${id} AND status = 'queued' AND lease_until = ${leaseUntil} RETURNING 1`);
+  return done.length > 0;
+}
+
+/** Files that are to be published, and not removed as unused from now on, though the deployment is not ready yet. */
+export async function claimFiles(tx: Transaction, { accountId, id }: WaitingDeployment, hashes: readonly string[]): Promise<void> {
+  await tx.lock(contentLock);
+  for (let i = 0; i < hashes.length; i += hashesAtOnce) {
+    const rows = hashes.slice(i, i + hashesAtOnce).map((hash) => [accountId, id, hash]);
+    await tx.query(sql`
+      INSERT INTO files (account_id, deployment_id, hash) VALUES ${bulk(rows)} ON CONFLICT (account_id, deployment_id, hash) DO NOTHING`);
+  }
+}
+
+/** Marks a deployment as failed; false where the lease was lost or the project is gone. */
+export async function failDeployment(tx: Transaction, { accountId, id, leaseUntil }: WaitingDeployment, error: string): Promise<boolean> {
+  const failed = await tx.query(sql`
     UPDATE deployments SET status = 'failed', error = ${error}, upload = NULL, lease_until = NULL, version = version + 1
-    WHERE account_id = ${accountId} AND id = ${id} AND status = 'queued' AND lease_until = ${leaseUntil}`);
+    WHERE account_id = ${accountId} AND id = ${id} AND status = 'queued' AND lease_until = ${leaseUntil} RETURNING 1`);
+  if (failed.length === 0) return false;
+  await freeFiles(tx, accountId, id);
+  await tx.query(sql`DELETE FROM files WHERE account_id = ${accountId} AND deployment_id = ${id}`);
+  return true;
 }
 
 /** Deletes all but the newest deployments of a project and the one that is served; their content becomes free to remove. */
 export async function pruneDeployments(tx: Transaction, accountId: number, projectId: number, servedId: number | null): Promise<void> {
   const old = await tx.query<{ id: number }>(sql`
     SELECT id FROM deployments WHERE account_id = ${accountId} AND project_id = ${projectId} AND status <> 'queued'
-      AND id <> ${servedId ?? 0} ORDER BY id DESC LIMIT 1000 OFFSET ${deploymentsKept - 1}`);
+      AND id <> ${servedId ?? 0} ORDER BY id DESC LIMIT 1000 OFFSET ${servedId === null ? deploymentsKept : deploymentsKept - 1}`);
   for (const { id } of old) {
-    await tx.query(sql`
-      INSERT INTO unused_files (hash) SELECT hash FROM files WHERE account_id = ${accountId} AND deployment_id = ${id}
-      ON CONFLICT (hash) DO NOTHING`);
+    await freeFiles(tx, accountId, id);
     await tx.query(sql`DELETE FROM deployments WHERE account_id = ${accountId} AND id = ${id}`);
   }
 }
 
-/** Notes content that may be taken from the disk where no deployment needs it. */
-export async function noteUnusedFiles(tx: Transaction, hashes: string[]): Promise<void> {
+async function freeFiles(tx: Transaction, accountId: number, id: number): Promise<void> {
+  await tx.query(sql`
+    INSERT INTO unused_files (hash) SELECT hash FROM files WHERE account_id = ${accountId} AND deployment_id = ${id} ORDER BY hash
+    ON CONFLICT (hash) DO NOTHING`);
+}
+
+/** Notes content that may be removed where no deployment needs it. */
+export async function noteUnusedFiles(tx: Transaction, hashes: readonly string[]): Promise<void> {
   for (let i = 0; i < hashes.length; i += hashesAtOnce) {
-    const rows = hashes.slice(i, i + hashesAtOnce).map((hash) => [hash]);
+    const rows = hashes
+      .slice(i, i + hashesAtOnce)
+      .toSorted()
+      .map((hash) => [hash]);
     await tx.query(sql`INSERT INTO unused_files (hash) VALUES ${bulk(rows)} ON CONFLICT (hash) DO NOTHING`);
   }
 }
 
-/** Whether there is content to take from the disk, and no deployment, on any node, that may be about to need it. */
-export async function maySweepFiles(db: Queryable): Promise<boolean> {
-  const rows = await db.query(sql`
-    SELECT 1 FROM unused_files WHERE NOT EXISTS (SELECT 1 FROM deployments WHERE status = 'queued') LIMIT 1`);
-  return rows.length > 0;
+export async function hasUnusedFiles(db: Queryable): Promise<boolean> {
+  return (await db.query(sql`SELECT 1 FROM unused_files LIMIT 1`)).length > 0;
 }
 
-/** Content of which no deployment has a use, at most `limit`; those that one has again are forgotten. */
+/**
+ * Content of which no deployment has a use, at most `limit`; those that one has again are forgotten. Nobody claims any of it before the
+ * transaction ends.
+ */
 export async function listUnusedFiles(tx: Transaction, limit: number): Promise<string[]> {
+  await tx.lock(contentLock);
   await tx.query(sql`DELETE FROM unused_files WHERE EXISTS (SELECT 1 FROM files WHERE files.hash = unused_files.hash)`);
   const rows = await tx.query<{ hash: string }>(sql`SELECT hash FROM unused_files ORDER BY hash LIMIT ${limit}`);
   return rows.map(({ hash }) => hash);
 }
 
-/** Forgets content that has been taken from the disk. */
+/** Forgets content that has been removed. */
 export async function forgetUnusedFiles(tx: Transaction, hashes: string[]): Promise<void> {
   if (hashes.length > 0) await tx.query(sql`DELETE FROM unused_files WHERE hash IN (${join(hashes)})`);
 }

@@ -4,8 +4,8 @@ import { operation, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/prefix.ts";
 import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
-import type { Change } from "../../platform/jobs/changes.ts";
-import { NewProject, PageQuery, Project, ProjectPatch, ProjectPath, Projects, requireSlug } from "./projects.ts";
+import type { Announcer } from "../../platform/nodes/nodes.ts";
+import { NewProject, PageQuery, Project, projectChanged, ProjectPatch, ProjectPath, Projects, requireSlug } from "./projects.ts";
 import {
   deleteProject,
   findProject,
@@ -17,7 +17,7 @@ import {
 } from "./projects.store.ts";
 
 /** `origin` gives where a host of the platform is reached, with scheme and port. */
-export type ProjectParts = { origin: (slug: string) => string; announce: (change: Change) => Promise<void> };
+export type ProjectParts = { origin: (slug: string) => string; announcer: Announcer };
 
 const path = "/projects";
 const onePath = "/projects/{projectId}";
@@ -33,7 +33,7 @@ const shop: Project = {
   createdAt: "2026-12-24T10:00:00Z",
 };
 
-export function projectRoutes({ origin, announce }: ProjectParts): Operation[] {
+export function projectRoutes({ origin, announcer }: ProjectParts): Operation[] {
   const projectOf = ({ id, name, slug, deploymentId, createdAt }: StoredProject): Project => ({
     id,
     name,
@@ -125,9 +125,11 @@ export function projectRoutes({ origin, announce }: ProjectParts): Operation[] {
         if (body.slug !== undefined) requireSlug(body.slug);
         const project = await lockProject(tx, accountId, projectId);
         requireConditions(conditions, project.version);
-        return answer(await updateProject(tx, { ...project, ...body }));
+        const updated = await updateProject(tx, { ...project, ...body });
+        await announcer.announce(tx, projectChanged(accountId, projectId));
+        return answer(updated);
       },
-      finish: (_db, { accountId, params: { projectId } }) => announce({ accountId, projectId }),
+      finish: () => announcer.settled(),
     }),
     operation({
       operationId: "deleteProject",
@@ -146,9 +148,10 @@ export function projectRoutes({ origin, announce }: ProjectParts): Operation[] {
         const project = await lockProject(tx, accountId, projectId);
         requireConditions(conditions, project.version);
         await deleteProject(tx, accountId, projectId);
+        await announcer.announce(tx, projectChanged(accountId, projectId));
         return { status: 204 };
       },
-      finish: (_db, { accountId, params: { projectId } }) => announce({ accountId, projectId }),
+      finish: () => announcer.settled(),
     }),
   ];
 }

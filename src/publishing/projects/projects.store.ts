@@ -77,24 +77,28 @@ export async function switchDeployment(tx: Transaction, accountId: number, id: n
     UPDATE projects SET deployment_id = ${deploymentId}, version = version + 1 WHERE account_id = ${accountId} AND id = ${id}`);
 }
 
-/** Deletes a project with its deployments and domains; its content becomes free to remove. */
+/** Deletes a project, which the caller has locked, with its deployments and domains; its content becomes free to remove. */
 export async function deleteProject(tx: Transaction, accountId: number, id: number): Promise<void> {
   await tx.query(sql`
     INSERT INTO unused_files (hash)
     SELECT DISTINCT f.hash FROM files f JOIN deployments d ON d.account_id = f.account_id AND d.id = f.deployment_id
-    WHERE d.account_id = ${accountId} AND d.project_id = ${id}
+    WHERE d.account_id = ${accountId} AND d.project_id = ${id} ORDER BY hash
     ON CONFLICT (hash) DO NOTHING`);
   await tx.query(sql`DELETE FROM projects WHERE account_id = ${accountId} AND id = ${id}`);
 }
 
 const deletedAtOnce = 50;
 
-/** Deletes every project of an account, some at a time, so that nobody's writes wait for a large one. */
-export async function deleteProjectsOf(db: Database, accountId: number): Promise<void> {
+/** Deletes every project of an account, some at a time, so that nobody's writes wait for a large one; `announce` ends each transaction. */
+export async function deleteProjectsOf(db: Database, accountId: number, announce: (tx: Transaction) => Promise<unknown>): Promise<void> {
   for (let left = deletedAtOnce; left === deletedAtOnce;) {
     left = await db.write(async (tx) => {
       const some = await listProjects(tx, accountId, 0, deletedAtOnce);
-      for (const { id } of some) await deleteProject(tx, accountId, id);
+      for (const { id } of some) {
+        await tx.query(sql`SELECT 1 FROM projects WHERE account_id = ${accountId} AND id = ${id}${tx.forUpdate}`);
+        await deleteProject(tx, accountId, id);
+      }
+      if (some.length > 0) await announce(tx);
       return some.length;
     });
   }

@@ -1,8 +1,8 @@
 import { Type, type Static } from "typebox";
 import { DateTime, Id, named, Nullable, paging, Text } from "../../platform/http/schemas.ts";
+import type { Change } from "../../platform/nodes/nodes.ts";
 import { Problem } from "../../platform/problem.ts";
 
-export { contentPath, clearIncoming } from "./content.ts";
 export { manifestFromText, type Manifest } from "./manifest.ts";
 export type { ProjectFile } from "./project-file.ts";
 
@@ -40,6 +40,11 @@ export const Projects = named("Projects", Type.Array(Project));
 
 export const ProjectPath = Type.Object({ projectId: Id("The project's identifier.") });
 export const PageQuery = Type.Object(paging);
+
+/** What is served of a project is another thing now. */
+export function projectChanged(accountId: number, projectId: number): Change {
+  return { kind: "project", subject: `${accountId}/${projectId}` };
+}
 
 /** Names that people would take for the service's own, or that software gives a meaning (RFC 2142, RFC 8461, autoconfiguration). */
 const reserved = new Set(

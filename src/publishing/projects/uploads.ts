@@ -1,34 +1,84 @@
 import { createHash, randomUUID } from "node:crypto";
-import { createWriteStream } from "node:fs";
+import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import type { Database } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
+import type { Blobs } from "./shared-bytes.ts";
 
-/** A packed archive on the disk; `fingerprint` is the SHA-256 of its bytes. */
+/** A packed archive that is kept; `fingerprint` is the SHA-256 of its bytes. */
 export type Upload = { name: string; fingerprint: string };
 
-const atOnceMax = 16;
+/** Where packed archives wait to be unpacked. */
+type UploadStore = {
+  /** Keeps a body, whole and durable at the end. */
+  write: (name: string, body: AsyncIterable<Buffer>) => Promise<unknown>;
+  read: (name: string) => Readable;
+  remove: (name: string) => Promise<void>;
+};
 
-/** The folder of packed archives that wait to be unpacked. */
-export function openUploads(folder: string) {
-  let receiving = 0;
+const atOnceMax = 64;
+/** So that one account's slow uploads do not hold everybody up. */
+const atOnceMaxEach = 4;
+
+/** The packed archives that wait to be unpacked. */
+export function openUploads(store: UploadStore) {
+  const receiving = new Map<number, number>();
+
+  /** Keeps a body. @throws Problem `unavailable` while too many arrive at once, of the account or of all */
+  async function receive(accountId: number, body: AsyncIterable<Buffer>): Promise<Upload> {
+    admit(accountId);
+    const name = `${randomUUID()}.tar.gz`;
+    const hash = createHash("sha256");
+    async function* hashed(): AsyncGenerator<Buffer> {
+      for await (const chunk of body) {
+        hash.update(chunk);
+        yield chunk;
+      }
+    }
+    try {
+      await store.write(name, hashed());
+      return { name, fingerprint: hash.digest("hex") };
+    } catch (error) {
+      await store.remove(name);
+      throw error;
+    } finally {
+      const left = receiving.get(accountId)! - 1;
+      if (left === 0) receiving.delete(accountId);
+      else receiving.set(accountId, left);
+    }
+  }
+
+  function admit(accountId: number): void {
+    const own = receiving.get(accountId) ?? 0;
+    const all = receiving.values().reduce((sum, count) => sum + count, 0);
+    if (own >= atOnceMaxEach || all >= atOnceMax) {
+      const whose = own >= atOnceMaxEach ? `${own} uploads of this account` : "Too many uploads";
+      throw new Problem("unavailable", `${whose} arrive already. Try again when they are done.`, { headers: { "retry-after": "5" } });
+    }
+    receiving.set(accountId, own + 1);
+  }
+
+  return { receive, read: store.read, remove: store.remove };
+}
+
+export type Uploads = ReturnType<typeof openUploads>;
+
+/** A folder of this process alone. */
+export function uploadFolder(folder: string): UploadStore & { clear: (isTaken: (name: string) => Promise<boolean>) => Promise<void> } {
   const pathOf = (name: string): string => join(folder, name);
   const remove = (name: string): Promise<void> => rm(pathOf(name), { force: true });
 
-  /** Writes a body to the disk, whole and synced. @throws Problem `unavailable` while too many arrive at once */
-  async function receive(body: AsyncIterable<Buffer>): Promise<Upload> {
-    if (receiving >= atOnceMax) throw new Problem("unavailable", "Too many uploads arrive at once.", { headers: { "retry-after": "5" } });
-    receiving++;
-    const name = `${randomUUID()}.tar.gz`;
+  async function write(name: string, body: AsyncIterable<Buffer>): Promise<void> {
+    await mkdir(folder, { recursive: true });
+    await pipeline(body, createWriteStream(pathOf(name), { flags: "wx", mode: 0o600 }));
+    const handle = await open(pathOf(name), "r");
     try {
-      await mkdir(folder, { recursive: true });
-      return { name, fingerprint: await write(pathOf(name), body) };
-    } catch (error) {
-      await remove(name);
-      throw error;
+      await handle.sync();
     } finally {
-      receiving--;
+      await handle.close();
     }
   }
 
@@ -38,25 +88,15 @@ export function openUploads(folder: string) {
     for (const name of names) if (!(await isTaken(name))) await remove(name);
   }
 
-  return { receive, remove, clear, pathOf };
+  return { write, read: (name) => createReadStream(pathOf(name)), remove, clear };
 }
 
-export type Uploads = ReturnType<typeof openUploads>;
-
-async function write(path: string, body: AsyncIterable<Buffer>): Promise<string> {
-  const hash = createHash("sha256");
-  async function* hashed(): AsyncGenerator<Buffer> {
-    for await (const chunk of body) {
-      hash.update(chunk);
-      yield chunk;
-    }
-  }
-  await pipeline(hashed(), createWriteStream(path, { flags: "wx", mode: 0o600 }));
-  const handle = await open(path, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  return hash.digest("hex");
+/** The database, where every node can unpack them. */
+export function uploadBlobs(db: Database, blobs: Blobs): UploadStore {
+  const nameOf = (name: string): string => `upload/${name}`;
+  return {
+    write: (name, body) => blobs.put(nameOf(name), body),
+    read: (name) => Readable.from(blobs.read(nameOf(name))),
+    remove: (name) => db.write((tx) => blobs.remove(tx, [nameOf(name)])),
+  };
 }

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pino } from "pino";
+import sql from "sql-template-tag";
+import { temporaryFolder } from "../../../test/support/folder.ts";
+import { migrate } from "../../platform/db/migrate.ts";
+import { openSqlite } from "../../platform/db/sqlite.ts";
+import { encryptSecret, newSecretsKey, parseSecretsKeys } from "../certificates/secrets.ts";
+import { saveCertificate } from "../certificates/certificates.store.ts";
+import { domainChanged } from "../domains/domains.ts";
+import { insertDomain } from "../domains/domains.store.ts";
+import { insertProject } from "../projects/projects.store.ts";
+import { openHosts } from "./host-map.ts";
+
+const name = { hostname: "www.shop.test", registrableDomain: "shop.test", kind: "subdomain" as const };
+
+test("a handshake between a renewal and the word of it gets the new certificate, and none is refused", async (t) => {
+  const db = openSqlite(join(temporaryFolder(t), "test.db"));
+  t.after(() => db.close());
+  await migrate(db, 0);
+  const keys = parseSecretsKeys(newSecretsKey());
+  const save = (chain: string) =>
+    db.write((tx) => {
+      const key = encryptSecret(keys, `key of ${chain}`, name.hostname);
+      return saveCertificate(tx, 1, { hostname: name.hostname, chain, key, notBefore: 0, notAfter: 1, renewalId: null, renewAt: 1 });
+    });
+  await db.write(async (tx) => {
+    await tx.query(sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (1, 'Shop', 'pro', 0)`);
+    const project = await insertProject(tx, 1, { name: "Rex", slug: "rex" }, 0);
+    await insertDomain(tx, { accountId: 1, projectId: project.id }, name, false, 0);
+  });
+  const first = await save("the first");
+  await db.write((tx) => tx.query(sql`UPDATE domains SET status = 'verified', certificate_id = ${first}`));
+  const hosts = openHosts({
+    db,
+    keys,
+    log: pino({ level: "silent" }),
+    isLive: () => true,
+    platformDomain: "sites.test",
+    platformCertificate: null,
+    drop: () => undefined,
+  });
+  await hosts.take(undefined);
+  const known = hosts.certificates.current(name.hostname);
+  assert.equal(known, String(first));
+  assert.deepEqual(await hosts.certificates.load(known, name.hostname), { cert: "the first", key: "key of the first" });
+
+  const second = await save("the second");
+  assert.deepEqual(await hosts.certificates.load(known, name.hostname), { cert: "the second", key: "key of the second" });
+  await db.write((tx) => tx.query(sql`UPDATE domains SET certificate_id = ${second}`));
+  await hosts.take(domainChanged(name.hostname));
+  assert.equal(hosts.certificates.current(name.hostname), String(second));
+  await db.write((tx) => tx.query(sql`DELETE FROM domains`));
+  assert.equal(await hosts.certificates.load(String(second), name.hostname), undefined, "of a removed name there is none");
+});

@@ -1,0 +1,100 @@
+import { createHash, randomUUID } from "node:crypto";
+import type { Clock } from "../../platform/clock.ts";
+import { breaks, type Database, type Transaction } from "../../platform/db/database.ts";
+import { Problem } from "../../platform/problem.ts";
+import {
+  deleteBlob,
+  deleteBlobs,
+  expireBlobs,
+  findBlob,
+  insertBlob,
+  insertPiece,
+  listSizes,
+  nameBlob,
+  noteOrphanContent,
+  readPiece,
+} from "./blobs.store.ts";
+
+/** Large enough that a piece costs little beside its bytes, small enough that nobody's query waits long behind one. */
+const pieceBytes = 256 * 1024;
+/** What was never finished, or waits for nothing, goes after this time. */
+const keptMs = 24 * 60 * 60_000;
+const auditMs = 60_000;
+
+/** Bytes by name in the database that all nodes share. Those of one name never change. */
+export type Blobs = {
+  /** Stores bytes under a name, unless there are some; gives the size of what is there then. */
+  put: (name: string, source: AsyncIterable<Uint8Array>) => Promise<number>;
+  /** The bytes of a name, a piece at a time; ends with an error unless they are whole and those that were stored. */
+  read: (name: string) => AsyncGenerator<Buffer>;
+  sizes: (names: readonly string[]) => Promise<Map<string, number>>;
+  remove: (tx: Transaction, names: readonly string[]) => Promise<void>;
+  /** Deletes some of what processes that died have left. */
+  expire: () => Promise<void>;
+  /** Notes content that was stored for a deployment which was deleted meanwhile, by a process that died before it could say so. */
+  noteOrphans: () => Promise<void>;
+};
+
+export function openBlobs(db: Database, clock: Clock): Blobs {
+  async function put(name: string, source: AsyncIterable<Uint8Array>): Promise<number> {
+    const id = randomUUID();
+    try {
+      return await store(id, name, source);
+    } catch (error) {
+      await db.write((tx) => deleteBlob(tx, id)).catch(() => undefined); // else it expires
+      const there = breaks("unique", error) ? await findBlob(db, name) : undefined;
+      if (there === undefined) throw error;
+      return there.bytes;
+    }
+  }
+
+  async function store(id: string, name: string, source: AsyncIterable<Uint8Array>): Promise<number> {
+    const hash = createHash("sha256");
+    let [bytes, number] = [0, 0];
+    for await (const { content, isLast } of piecesOf(source)) {
+      hash.update(content);
+      bytes += content.length;
+      const whole = isLast ? { id, bytes, sha256: hash.digest("hex") } : undefined;
+      const piece = number++;
+      await db.write(async (tx) => {
+        if (piece === 0) await insertBlob(tx, id, clock());
+        await insertPiece(tx, id, piece, content);
+        if (whole) await nameBlob(tx, whole, name);
+      });
+    }
+    return bytes;
+  }
+
+  async function* read(name: string): AsyncGenerator<Buffer> {
+    const blob = await findBlob(db, name);
+    if (blob === undefined) throw new Error(`there are no bytes of ${name}`);
+    const hash = createHash("sha256");
+    for (let [bytes, piece] = [0, 0]; bytes < blob.bytes; piece++) {
+      const content = await readPiece(db, blob.id, piece);
+      if (content === undefined) throw new Problem("unavailable", `The bytes of ${name} have gone while they were read.`);
+      hash.update(content);
+      bytes += content.length;
+      yield content;
+    }
+    if (hash.digest("hex") !== blob.sha256) throw new Error(`the bytes of ${name} are not those that were stored`);
+  }
+
+  return {
+    put,
+    read,
+    sizes: (names) => listSizes(db, names),
+    remove: deleteBlobs,
+    noteOrphans: () => db.write((tx) => noteOrphanContent(tx, clock() - keptMs), { statementMs: auditMs }),
+    expire: () => db.write((tx) => expireBlobs(tx, clock() - keptMs)),
+  };
+}
+
+/** Cuts what arrives into pieces of one size, the last one shorter; there is always a last one. */
+async function* piecesOf(source: AsyncIterable<Uint8Array>): AsyncGenerator<{ content: Buffer; isLast: boolean }> {
+  let kept = Buffer.alloc(0);
+  for await (const chunk of source) {
+    kept = Buffer.concat([kept, chunk]);
+    for (; kept.length > pieceBytes; kept = kept.subarray(pieceBytes)) yield { content: kept.subarray(0, pieceBytes), isLast: false };
+  }
+  yield { content: kept, isLast: true };
+}

@@ -1,0 +1,155 @@
+import { randomUUID } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdir, open, rm, type FileHandle } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import type { Database } from "../../platform/db/database.ts";
+import { Problem } from "../../platform/problem.ts";
+import { openContentCache } from "./content-cache.ts";
+import { contentPath, encodings, placeFile, type Encoding } from "./content.ts";
+import { forgetUnusedFiles, listUnusedFiles } from "./deployments.store.ts";
+import type { Blobs } from "./shared-bytes.ts";
+
+/**
+ * The bytes of published files. With the embedded database they lie in a folder and nowhere else; on many nodes PostgreSQL has them, and
+ * the folder is this node's cache: a file is fetched when it is first read here, and what was read longest ago goes when there are too
+ * many bytes.
+ */
+export type Content = {
+  folder: string;
+  /** Opens a form of a file that has `size` bytes. The caller closes it. @throws Problem `unavailable` while too many are fetched */
+  open: (hash: string, encoding: Encoding | undefined, size: number) => Promise<FileHandle>;
+  /** Those forms of these files that every node has, by `formName`, and their sizes; nothing where there is one node. */
+  known(hashes: readonly string[]): Promise<Map<string, number>>;
+  /** Gives a form that lies in the folder to every node. Gives the size that it has there, which another node may have made otherwise. */
+  share(hash: string, encoding: Encoding | undefined, size: number): Promise<number>;
+  /** What a deployment is about to publish stays in the folder until it is released. */
+  hold(hashes: readonly string[]): void;
+  release(hashes: readonly string[]): void;
+  /** Removes files that no deployment claims, `limit` at most; not to be called while this process unpacks a deployment. */
+  remove(limit: number): Promise<void>;
+};
+
+const fetchesAtOnce = 8;
+const fetchesWaitingMax = 1_000;
+
+/** The name of a form, which is that of its file in the folder too. */
+export const formName = (hash: string, encoding: Encoding | undefined): string => basename(contentPath("", hash, encoding));
+
+const formsOf = (hash: string): string[] => [undefined, ...encodings].map((encoding) => formName(hash, encoding));
+
+/** The content of a process that has its database to itself. */
+export function localContent(db: Database, folder: string): Content {
+  return {
+    folder,
+    open: (hash, encoding) => open(contentPath(folder, hash, encoding)),
+    known: async () => new Map(),
+    share: async (_hash, _encoding, size) => size,
+    hold: () => undefined,
+    release: () => undefined,
+    /** Files are forgotten once they are gone, so that a process that dies between leaves nothing behind. */
+    async remove(limit) {
+      const hashes = await db.write((tx) => listUnusedFiles(tx, limit));
+      await removeForms(folder, hashes);
+      await db.write((tx) => forgetUnusedFiles(tx, hashes));
+    },
+  };
+}
+
+/** The content of many nodes. @param cacheBytesMax bytes that this node's folder may hold */
+export function sharedContent(db: Database, folder: string, blobs: Blobs, cacheBytesMax: number): Content {
+  const { put, read, sizes, remove } = blobs;
+  const cache = openContentCache(folder, cacheBytesMax);
+  const fetching = new Map<string, Promise<void>>();
+  const take = slots(fetchesAtOnce);
+
+  async function openForm(hash: string, encoding: Encoding | undefined, size: number): Promise<FileHandle> {
+    const path = contentPath(folder, hash, encoding);
+    const there = await openWhole(path, size);
+    if (there !== undefined) return there;
+    await fetchOnce(path, size);
+    return (await openWhole(path, size)) ?? missing(path);
+  }
+
+  function fetchOnce(path: string, size: number): Promise<void> {
+    const running = fetching.get(path);
+    if (running !== undefined) return running;
+    if (fetching.size >= fetchesWaitingMax) throw new Problem("unavailable", "Too many published files are fetched at once.");
+    const fetched = take(() => fetchFile(path, size)).finally(() => fetching.delete(path));
+    fetching.set(path, fetched);
+    return fetched;
+  }
+
+  async function fetchFile(path: string, size: number): Promise<void> {
+    await cache.grow(size);
+    const incoming = join(folder, "incoming");
+    await mkdir(incoming, { recursive: true });
+    const temporary = join(incoming, randomUUID());
+    try {
+      await pipeline(read(basename(path)), createWriteStream(temporary, { flags: "wx" }));
+      await placeFile(temporary, path);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+  }
+
+  return {
+    folder,
+    open: openForm,
+    known: (hashes) => sizes(hashes.flatMap(formsOf)),
+    async share(hash, encoding, size) {
+      await cache.grow(size);
+      return put(formName(hash, encoding), createReadStream(contentPath(folder, hash, encoding)));
+    },
+    hold: cache.hold,
+    release: cache.release,
+    /** Other nodes' folders keep them until there is no room. */
+    async remove(limit) {
+      const unused = await db.write(async (tx) => {
+        const hashes = await listUnusedFiles(tx, limit);
+        await remove(tx, hashes.flatMap(formsOf));
+        await forgetUnusedFiles(tx, hashes);
+        return hashes;
+      });
+      await removeForms(folder, unused);
+    },
+  };
+}
+
+async function removeForms(folder: string, hashes: readonly string[]): Promise<void> {
+  for (const hash of hashes) {
+    for (const encoding of [undefined, ...encodings]) await rm(contentPath(folder, hash, encoding), { force: true });
+  }
+}
+
+/** The file, unless it is not there or has another size: a compressed form that was made otherwise, before the one that all nodes have. */
+async function openWhole(path: string, size: number): Promise<FileHandle | undefined> {
+  const handle = await open(path).catch((error: NodeJS.ErrnoException): undefined => {
+    if (error.code !== "ENOENT") throw error;
+  });
+  if (handle === undefined || (await handle.stat()).size === size) return handle;
+  await handle.close();
+  return undefined;
+}
+
+function missing(path: string): never {
+  throw new Error(`${basename(path)} is not of the size that its manifest says`);
+}
+
+/** Runs at most so many at once, the others in turn. */
+function slots(atOnce: number): (work: () => Promise<void>) => Promise<void> {
+  let free = atOnce;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+    else free--;
+    try {
+      await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free++;
+    }
+  };
+}

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test, type TestContext } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { startBrowser } from "./support/browser.ts";
+import { choose } from "./support/dashboard-shop.ts";
+import { temporaryFolder } from "./support/folder.ts";
+import { openPlatform, type Platform } from "./support/platform.ts";
+import { visitSignedIn } from "./support/signed-in.ts";
+
+const hostile = `<img src=x onerror="document.title='taken'">{{1}}`;
+let browser: Browser;
+let platform: Platform;
+let account: number;
+let project: number;
+
+before(async () => {
+  [browser, platform] = await Promise.all([startBrowser(), openPlatform()]);
+  const { service } = platform;
+  const shop = await service.administration["accounts.create"]({ name: hostile, plan: "pro" });
+  account = shop.account.id;
+  const made = async (path: string, body: object) => (await service.ask<{ id: number }>("POST", path, { key: shop.key, body })).body.id;
+  const categoryId = await made("/categories", { name: hostile, description: hostile });
+  const petId = await made("/pets", { name: hostile, categoryId });
+  await service.ask("PUT", `/store/inventory/${petId}`, { key: shop.key, body: { quantity: 1 } });
+  await made("/store/orders", { petId });
+  project = await platform.project("hostile", { "index.html": "x" }, { key: shop.key });
+  await service.ask("PATCH", `/projects/${project}`, { key: shop.key, body: { name: hostile } });
+  platform.dns.set("www.hostile.test", "CNAME", ["<img/src=x/onerror=alert()>.test"]);
+  await platform.addDomain(project, "www.hostile.test", shop.key);
+  await service.publishing.idle();
+});
+
+after(async () => {
+  await browser.close();
+  await platform.close();
+});
+
+type Scene = { name: string; path: string | (() => string); shows?: string; open?: (page: Page, t: TestContext) => Promise<unknown> };
+
+const scenes: Scene[] = [
+  { name: "animals", path: "/animals" },
+  { name: "an animal", path: "/animals?animal=1" },
+  { name: "an animal that is to be deleted", path: "/animals", open: (page) => choose(page, hostile, "Delete") },
+  { name: "categories", path: "/categories" },
+  { name: "a category", path: "/categories?category=1" },
+  { name: "inventory", path: "/inventory" },
+  { name: "orders", path: "/orders" },
+  { name: "orders of an animal", path: "/orders?petId=1" },
+  { name: "a new order", path: "/orders?order=1" },
+  { name: "a file that is previewed", path: "/import", open: giveFile },
+  { name: "projects", path: "/projects" },
+  { name: "a project", path: () => `/projects/${project}` },
+  {
+    name: "a project that is to be deleted",
+    path: () => `/projects/${project}/settings`,
+    open: (page) => page.getByRole("button", { name: "Delete the project" }).click(),
+  },
+  { name: "what DNS answered", path: () => `/projects/${project}/domains`, shows: "CNAME <img/src=x/onerror=alert()>.test" },
+  { name: "the account", path: "/account" },
+];
+
+for (const { name, path, shows = hostile, open } of scenes)
+  test(`a name that looks like HTML is text: ${name}`, async (t) => {
+    const address = typeof path === "string" ? path : path();
+    const { page } = await visitSignedIn(t, browser, platform.service, `/dashboard${address}`, { account });
+    await open?.(page, t);
+    await page.getByRole("main").or(page.getByRole("dialog")).getByText(shows).first().waitFor({ state: "attached" });
+    await page.getByRole("navigation", { name: "Dashboard" }).getByText(hostile).waitFor({ state: "attached" });
+    assert.equal(await page.locator("img").count(), 0);
+    assert.notEqual(await page.title(), "taken");
+  });
+
+async function giveFile(page: Page, t: TestContext): Promise<void> {
+  const file = join(temporaryFolder(t), "animals.csv");
+  const quoted = `"${hostile.replaceAll('"', '""')}"`;
+  await writeFile(file, `id,name,species,${quoted}\n1,${quoted},${quoted},${quoted}\n`);
+  await page.locator("input[type=file]").setInputFiles(file);
+  await page.getByRole("region", { name: "The first animals" }).getByText(hostile).nth(1).waitFor();
+}

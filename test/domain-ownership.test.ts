@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { after, before, suite, test } from "node:test";
+import { codesOf, openCustomer, type Customer } from "./support/customer.ts";
+import { openPlatform, type Platform } from "./support/platform.ts";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+suite("a name belongs to whoever has its DNS settings in hand", () => {
+  let platform: Platform;
+  let owner: Customer;
+  let other: Customer;
+  before(async () => {
+    platform = await openPlatform();
+    owner = await openCustomer(platform, "owner");
+    other = await openCustomer(platform, "other");
+  });
+  after(() => platform.close());
+
+  const idle = () => platform.service.publishing.idle();
+
+  /** The name is attached, but served to nobody: not over HTTP, and without a certificate not over HTTPS. */
+  async function waitsForProof(customer: Customer, hostname: string): Promise<void> {
+    await idle();
+    const waiting = await customer.domain(hostname);
+    assert.deepEqual([waiting.status, codesOf(waiting)], ["pending", ["proof_missing"]]);
+    assert.equal((await platform.http(hostname, "/")).status, 404);
+    await assert.rejects(platform.https(hostname, "/"));
+  }
+
+  async function prove(customer: Customer, hostname: string): Promise<void> {
+    const { challenge } = await customer.domain(hostname);
+    platform.dns.set(challenge!.name, "TXT", ["v=spf1 -all"]);
+    await customer.verify(hostname);
+    await waitsForProof(customer, hostname);
+    platform.dns.set(challenge!.name, "TXT", ["v=spf1 -all", challenge!.value]);
+    platform.time.now += minuteMs;
+    await idle();
+    assert.equal((await platform.https(hostname, "/")).body, customer.page);
+  }
+
+  test("rule 2: nothing is served on a name before its owner has made the record, and nothing by another's record", async () => {
+    assert.equal((await owner.add("www.nothing.test")).status, 201);
+    await idle();
+    assert.equal((await owner.domain("www.nothing.test")).status, "pending");
+    assert.equal((await platform.http("www.nothing.test", "/")).status, 404);
+    platform.dns.set("www.nothing.test", "CNAME", ["owner.sites.test"]);
+    assert.deepEqual(codesOf((await owner.verify("www.nothing.test")).body), ["wrong_target"]);
+    assert.equal((await platform.http("www.nothing.test", "/")).status, 404);
+  });
+
+  test("a name that another holds is taken, and who holds it is not told", async () => {
+    await owner.attach("www.held.test");
+    const second = await platform.project("owner-second", { "index.html": "second" }, { key: owner.key });
+    const refusals = [
+      await other.add("www.held.test"),
+      await owner.add("WWW.held.test."),
+      await platform.addDomain(second, "www.held.test", owner.key),
+    ];
+    for (const { status, body } of refusals) assert.deepEqual([status, (body as { code?: string }).code], [409, "domain_taken"]);
+    assert.doesNotMatch(JSON.stringify(refusals[0]!.body), /owner/);
+    const petstore = { domains: { primary: "www.held.test" } };
+    const deployment = await platform.deploy(other.project, { "index.html": "prey" }, { key: other.key, petstore });
+    assert.deepEqual([deployment.status, /attached to another project/.test(deployment.error ?? "")], ["failed", true]);
+    assert.equal((await platform.https("www.held.test", "/")).body, owner.page);
+  });
+
+  test("a TXT proof wins a name that another account has added and not verified, so that nobody can squat", async () => {
+    await owner.add("www.squat.test");
+    const refused = await other.add("www.squat.test");
+    assert.equal(refused.status, 409);
+    const [, name = "", value = ""] = /name (\S+) and the value (\w+)/.exec(refused.body.message) ?? [];
+    platform.dns.fail(name, "servfail");
+    assert.match((await other.add("www.squat.test")).body.message, /could not be looked up/);
+    platform.dns.heal(name);
+    platform.dns.set(name, "TXT", ["another token"]);
+    assert.equal((await other.add("www.squat.test")).status, 409);
+    platform.dns.set(name, "TXT", [value]);
+    assert.equal((await other.add("www.squat.test")).status, 201);
+    assert.equal((await owner.get("www.squat.test")).status, 404);
+  });
+
+  test("a name whose DNS has changed goes to the account that proves it, with all of its traffic", async () => {
+    await owner.attach("www.sold.test");
+    platform.dns.set("www.sold.test", "CNAME", ["elsewhere.test"]);
+    assert.equal((await owner.verify("www.sold.test")).body.status, "failing");
+    const refused = await other.add("www.sold.test");
+    const [, name = "", value = ""] = /name (\S+) and the value (\w+)/.exec(refused.body.message) ?? [];
+    platform.dns.set(name, "TXT", [value]);
+    assert.equal((await other.add("www.sold.test")).status, 201);
+    assert.equal((await platform.http("www.sold.test", "/")).status, 404);
+    await assert.rejects(platform.https("www.sold.test", "/"), "from the answer on the former owner's page is gone");
+    platform.dns.set("www.sold.test", "CNAME", ["sites.test"]);
+    platform.time.now += minuteMs;
+    await idle();
+    assert.equal((await platform.https("www.sold.test", "/")).body, other.page);
+  });
+
+  test("a record that was left behind is nobody's prey: another account needs the TXT proof beside it, for its siblings too", async () => {
+    await owner.attach("www.left.test");
+    await owner.remove("www.left.test");
+    for (const hostname of ["www.left.test", "shop.left.test"]) {
+      platform.dns.set(hostname, "CNAME", ["sites.test"]);
+      const added = await other.add(hostname);
+      assert.equal(added.body.challenge?.name, `_petstore-challenge.${hostname}`);
+      await waitsForProof(other, hostname);
+    }
+    await prove(other, "www.left.test");
+  });
+
+  test("a deleted project leaves its names to nobody: another account needs the proof, and the owner comes back by the record alone", async () => {
+    const hostname = "www.deleted.test";
+    const own = await platform.project("deleted", { "index.html": "deleted" }, { key: owner.key });
+    platform.dns.set(hostname, "CNAME", ["sites.test"]);
+    await platform.addDomain(own, hostname, owner.key);
+    await idle();
+    assert.equal((await platform.https(hostname, "/")).body, "deleted");
+    assert.equal((await platform.service.ask("DELETE", `/projects/${own}`, { key: owner.key })).status, 204);
+    await assert.rejects(platform.https(hostname, "/"));
+    assert.equal((await other.add(hostname)).status, 201);
+    await waitsForProof(other, hostname);
+    platform.time.now += 48 * hourMs;
+    await idle();
+    assert.equal((await owner.attach(hostname)).certificate.status, "issued");
+    assert.equal((await platform.https(hostname, "/")).body, owner.page);
+  });
+
+  test("a wildcard record brings no name of its domain to another account", async () => {
+    await owner.attach("www.wild.test");
+    platform.dns.set("*.wild.test", "CNAME", ["sites.test"]);
+    assert.equal((await other.add("login.wild.test")).status, 201);
+    await waitsForProof(other, "login.wild.test");
+  });
+
+  test("a foreign account finds nothing of a project, whatever it asks for", async () => {
+    await owner.attach("www.private.test");
+    const path = `/projects/${owner.project}`;
+    const asked: [method: string, path: string, body?: object][] = [
+      ["GET", path],
+      ["PATCH", path, { name: "Mine" }],
+      ["DELETE", path],
+      ["GET", `${path}/deployments`],
+      ["GET", `${path}/domains`],
+      ["POST", `${path}/domains`, { hostname: "www.mine.test" }],
+      ["GET", `${path}/domains/www.private.test`],
+      ["PATCH", `${path}/domains/www.private.test`, { primary: true }],
+      ["POST", `${path}/domains/www.private.test/verify`],
+      ["DELETE", `${path}/domains/www.private.test`],
+      ["DELETE", `/projects/${other.project}/domains/www.private.test`],
+    ];
+    for (const [method, where, body] of asked) {
+      const { status } = await platform.service.ask(method, where, { key: other.key, ...(body && { body }) });
+      assert.equal(status, 404, `${method} ${where}`);
+    }
+    assert.equal((await platform.https("www.private.test", "/")).body, owner.page);
+  });
+});

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
+import type { Scene } from "./scene.ts";
+
+const sample = fileURLToPath(new URL("../../examples/longbeach-sample.csv", import.meta.url));
+
+export async function choosePassword({ page }: Scene): Promise<void> {
+  await page.getByRole("heading", { name: "Choose a password" }).waitFor();
+  await page.getByLabel("Email").fill("owner@shop.example");
+  await page.getByRole("textbox", { name: "New password" }).fill("a good long password");
+  await page.getByRole("button", { name: "Save and go on" }).click();
+  await page.getByText("No animals yet").waitFor();
+}
+
+export async function importAnimals({ page, go }: Scene): Promise<void> {
+  await go("Import");
+  await page.locator("input[type=file]").setInputFiles(sample);
+  const start = page.getByRole("button", { name: "Import 785 animals" });
+  await start.waitFor();
+  assert.equal(await page.getByRole("combobox", { name: "Category", exact: true }).inputValue(), "animal_type");
+  const preview = page.getByRole("region", { name: "The first animals" });
+  assert.ok((await preview.getByRole("row").count()) > 1);
+  await start.click();
+  await page.getByText("785 created, 0 changed, 0 unchanged, 0 rejected.").waitFor();
+  await page.getByRole("link", { name: "To the animals" }).click();
+  await page.getByRole("searchbox", { name: "Search by name" }).fill("lala");
+  await page.getByRole("link", { name: "lala", exact: true }).waitFor();
+}
+
+export async function orderTheOnlyOne({ page, dialog }: Scene): Promise<void> {
+  await page.getByRole("link", { name: "lala", exact: true }).click();
+  await dialog.getByRole("textbox", { name: "Free units" }).fill("1");
+  await dialog.getByRole("button", { name: "Begin tracking" }).click();
+  await dialog.getByRole("button", { name: "One unit less of lala" }).waitFor();
+  await dialog.getByRole("link", { name: "Order", exact: true }).click();
+  await dialog.getByRole("button", { name: "Place order" }).click();
+  await page.getByRole("table", { name: "Orders" }).getByRole("link", { name: "lala" }).waitFor();
+}
+
+export async function orderOneTooMany({ page, dialog }: Scene): Promise<void> {
+  await page.getByRole("button", { name: "New order" }).click();
+  await dialog.getByRole("combobox", { name: "Animal" }).fill("lala");
+  await page.getByRole("option", { name: /^lala/ }).click();
+  await dialog.getByRole("button", { name: "Place order" }).click();
+  await dialog.getByText(/^Animal \d+ has 0 free units, which is too few\.$/).waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await page.reload();
+  const orders = page.getByRole("table", { name: "Orders" }).getByRole("link");
+  await orders.first().waitFor();
+  assert.equal(await orders.count(), 1);
+}

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import type { Domain } from "../src/publishing/domains/domains.ts";
+import { startAcmeProxy, type AcmeProxy, type Interception, type ProxiedRequest } from "./support/acme-proxy.ts";
+import { ordersAt } from "./support/certifying.ts";
+import { startDnsServer } from "./support/dns-server.ts";
+import { temporaryFolder } from "./support/folder.ts";
+import { freePorts, startPebble } from "./support/pebble.ts";
+import { addressOf, createAccount, spawnServer, type ServerProcess } from "./support/process.ts";
+import { ask } from "./support/service.ts";
+import { packSite } from "./support/sites.ts";
+import { until } from "./support/until.ts";
+
+/** Where the process is killed: as the authority hears of a request, or with its answer on the way. */
+type Moment = [name: string, when: "before" | "after", matches: (request: ProxiedRequest) => boolean, ordersMax?: number];
+const at = (path: string) => (request: ProxiedRequest) => request.path.startsWith(path);
+
+const moments: Moment[] = [
+  ["before the order is made", "before", at("/order-plz")],
+  ["as the order has come back and its authorization is asked for", "before", at("/authZ/")],
+  ["as the challenge is to be answered", "before", at("/chalZ/")],
+  // Nobody is there while the authority looks at the name, so it may give this order up.
+  ["once the challenge was answered", "after", at("/chalZ/"), 2],
+  ["as it is to be finalized", "before", at("/finalize-order/")],
+  ["once it was finalized", "after", at("/finalize-order/")],
+  ["as the certificate is to be fetched", "before", at("/certZ/")],
+  ["with the certificate on its way back", "after", at("/certZ/")],
+];
+
+test("a process that is killed between any two steps of an order takes it up by its address: one order, one certificate", async (t) => {
+  const scene = await openScene(t);
+  for (const [index, [name, when, matches, ordersMax = 1]] of moments.entries()) {
+    await t.test(`killed ${name}`, async () => {
+      const hostname = `www.k${index}.test`;
+      scene.dns.set(hostname, "CNAME", ["sites.test"]);
+      const killed = Promise.withResolvers<void>();
+      const before = ordersAt(scene.proxy);
+      const fault = (request: ProxiedRequest): "hang up" | undefined => {
+        if (!matches(request)) return undefined;
+        scene.server().kill("SIGKILL");
+        killed.resolve();
+        return "hang up";
+      };
+      scene.proxy.intercept = faultAt(when, fault);
+      assert.equal((await scene.ask("POST", "", { hostname })).status, 201);
+      await killed.promise;
+      await scene.server().ended;
+      scene.proxy.intercept = {};
+      const certificatesBefore = certificatesAt(scene.proxy);
+      await scene.start();
+      const issued = await scene.untilIssued(hostname);
+      assert.equal(issued.certificate.problem, null);
+      const orders = ordersAt(scene.proxy) - before;
+      assert.ok(orders >= 1 && orders <= ordersMax, `${orders} orders`);
+      assert.equal(certificatesAt(scene.proxy) - certificatesBefore, 1, "certificates taken");
+    });
+  }
+});
+
+function faultAt(when: "before" | "after", fault: (request: ProxiedRequest) => "hang up" | undefined): Interception {
+  // A request whose nonce was refused has not been heard; it comes again.
+  return when === "before" ? { before: fault } : { after: (request, answer) => (answer.status < 300 && fault(request)) || answer };
+}
+
+const certificatesAt = ({ requests }: AcmeProxy): number =>
+  requests.filter(({ path, status }) => path.startsWith("/certZ/") && status === 200).length;
+
+/** A real server process at an authority, with a deployed project; started again on the same data and ports. */
+async function openScene(t: TestContext) {
+  const dataDir = temporaryFolder(t);
+  const [httpPort, httpsPort] = await freePorts(2);
+  const dns = await startDnsServer();
+  dns.set("sites.test", "A", ["127.0.0.1"]);
+  const pebble = await startPebble({ dns: dns.address, httpPort: httpPort!, tlsPort: httpsPort! });
+  const proxy = await startAcmeProxy(pebble);
+  t.after(async () => {
+    await proxy.close();
+    await pebble.stop();
+    await dns.close();
+  });
+  const key = await createAccount(dataDir);
+  const env = {
+    PLATFORM_DOMAIN: "sites.test",
+    EDGE_HTTP_PORT: String(httpPort),
+    EDGE_HTTPS_PORT: String(httpsPort),
+    DNS_SERVERS: dns.address,
+    ACME_DIRECTORY_URL: proxy.directoryUrl,
+    ACME_CA_FILE: pebble.caFile,
+    ACME_CAA_IDENTITIES: "ca.test",
+  };
+  let server: ServerProcess;
+  let address = "";
+  const start = async (): Promise<void> => {
+    server = spawnServer(t, dataDir, env);
+    address = await addressOf(server);
+  };
+  await start();
+
+  const send = <T>(method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
+    ask<T>(`${address}/v1${path}`, method, { key, ...(body !== undefined && { body }), ...(headers && { headers }) });
+  const project = await send<{ id: number }>("POST", "/projects", { name: "Rex", slug: "rex" });
+  const site = await packSite({ "index.html": "<h1>Rex</h1>", "petstore.json": "{}" });
+  const base = `/projects/${project.body.id}`;
+  await send("POST", `${base}/deployments`, site, { "content-type": "application/gzip" });
+  await until(async () => (await send<{ deploymentId: number | null }>("GET", base)).body.deploymentId !== null);
+
+  return {
+    dns,
+    proxy,
+    start,
+    server: () => server,
+    ask: (method: string, path: string, body?: unknown) => send<Domain>(method, `${base}/domains${path}`, body),
+    async untilIssued(hostname: string): Promise<Domain> {
+      let domain: Domain | undefined;
+      await until(async () => {
+        domain = (await send<Domain>("GET", `${base}/domains/${hostname}`)).body;
+        return domain.certificate.status === "issued";
+      });
+      return domain!;
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { request as httpRequest, type Agent as HttpAgent } from "node:http";
+import { request as httpsRequest, type Agent } from "node:https";
+import { connect, type TLSSocket } from "node:tls";
+import type { Deployment } from "../../src/publishing/projects/deployments.ts";
+import type { Project } from "../../src/publishing/projects/projects.ts";
+import { startAcmeProxy, type AcmeProxy } from "./acme-proxy.ts";
+import { startDnsServer, type DnsServer } from "./dns-server.ts";
+import { freePorts, startPebble } from "./pebble.ts";
+import { read, type Site } from "./edge.ts";
+import { newDatabase } from "./postgres.ts";
+import { startRedis } from "./redis-process.ts";
+import { startService, type TestService } from "./service.ts";
+import { made } from "./shop.ts";
+import { packSite } from "./sites.ts";
+
+/** One of the nodes, and what visitors of its edge see. */
+export type ClusterNode = TestService & {
+  http(host: string, path: string, agent?: HttpAgent): Promise<Site>;
+  https(host: string, path: string, agent?: Agent): Promise<Site>;
+  /** A TLS connection that stays open, with or without a session to resume. */
+  connect(servername: string, session?: Buffer): Promise<TLSSocket>;
+};
+
+/** Nodes of one PostgreSQL and one Redis, at a platform `sites.test` with a DNS server and the Pebble authority. */
+export type Cluster = {
+  nodes: ClusterNode[];
+  dns: DnsServer;
+  /** In front of the authority, which asks the first node for its challenges. */
+  proxy: AcmeProxy;
+  time: { now: number };
+  databaseUrl: string;
+  /** What every node is set to. */
+  env: Record<string, string>;
+  /** Starts another node, with what it is set to besides. */
+  join: (env?: Record<string, string>) => Promise<ClusterNode>;
+  /** Uploads these files at a node, and resolves when they are served. */
+  deploy: (node: TestService, projectId: number, files: Record<string, string>) => Promise<void>;
+  /** A project that a node has been asked for, by its id. */
+  project(node: TestService, slug: string, files: Record<string, string>): Promise<number>;
+  /** Resolves when no node has anything to do. */
+  idle: () => Promise<void>;
+  close(): Promise<void>;
+};
+
+/** @param count nodes to begin with; the first has the ports that the authority asks */
+export async function openCluster(count: number, now = Date.now()): Promise<Cluster> {
+  await using opened = new AsyncDisposableStack();
+  const database = await newDatabase();
+  opened.defer(database.drop);
+  const redis = await startRedis();
+  opened.defer(() => redis.remove());
+  const dns = await startDnsServer();
+  opened.defer(() => dns.close());
+  dns.set("sites.test", "A", ["127.0.0.1"]);
+  const [httpPort = 0, tlsPort = 0] = await freePorts(2);
+  const pebble = await startPebble({ dns: dns.address, httpPort, tlsPort });
+  opened.defer(() => pebble.stop());
+  const proxy = await startAcmeProxy(pebble);
+  opened.defer(() => proxy.close());
+  const root = await pebble.root();
+  const time = { now };
+  const env = {
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    PLATFORM_DOMAIN: "sites.test",
+    DNS_SERVERS: dns.address,
+    ACME_DIRECTORY_URL: proxy.directoryUrl,
+    ACME_CA_FILE: pebble.caFile,
+    ACME_CAA_IDENTITIES: "ca.test",
+  };
+  const nodes: ClusterNode[] = [];
+  const ends = opened.use(new AsyncDisposableStack());
+  const firstPorts = { EDGE_HTTP_PORT: String(httpPort), EDGE_HTTPS_PORT: String(tlsPort) };
+  const join: Cluster["join"] = async (more = {}) => {
+    const own = nodes.length === 0 ? firstPorts : {};
+    const service = await startService({ clock: () => time.now, env: { ...env, ...own, ...more } });
+    ends.defer(() => service.close());
+    // An account of the first is everybody's: they share the database.
+    const node = clusterNode(nodes[0] ? { ...service, ...askAs(service, nodes[0]) } : service, root);
+    nodes.push(node);
+    return node;
+  };
+  for (let i = 0; i < count; i++) await join();
+
+  /** What one has done may be work for another. */
+  async function idle(): Promise<void> {
+    for (const _ of nodes) await Promise.all(nodes.map(({ publishing }) => publishing.idle()));
+  }
+
+  async function deploy(node: TestService, projectId: number, files: Record<string, string>): Promise<void> {
+    const path = `/projects/${projectId}/deployments`;
+    const body = await packSite({ ...files, "petstore.json": "{}" });
+    const sent = await node.ask<Deployment>("POST", path, { body, headers: { "content-type": "application/gzip" } });
+    assert.equal(sent.status, 202, JSON.stringify(sent.body));
+    await idle();
+    const { status, error } = await made<Deployment>(node, "GET", `${path}/${sent.body.id}`);
+    assert.equal(status, "ready", error ?? "");
+  }
+
+  const all = opened.move();
+  return {
+    nodes,
+    dns,
+    proxy,
+    time,
+    databaseUrl: database.url,
+    env,
+    join,
+    deploy,
+    async project(node, slug, files) {
+      const { id } = await made<Project>(node, "POST", "/projects", { name: slug, slug });
+      await deploy(node, id, files);
+      return id;
+    },
+    idle,
+    close: () => all.disposeAsync(),
+  };
+}
+
+function askAs(service: TestService, { key, accountId }: TestService): Pick<TestService, "key" | "accountId" | "ask"> {
+  return { key, accountId, ask: (method, path, asked) => service.ask(method, path, { key, ...asked }) };
+}
+
+function clusterNode(service: TestService, root: string): ClusterNode {
+  const { http, https } = service.publishing.addresses()!;
+  const at = { host: "127.0.0.1", port: https!.port, ca: root };
+  return {
+    ...service,
+    http: (host, path, agent) => read(httpRequest({ host: "127.0.0.1", port: http.port, path, headers: { host }, agent: agent ?? false })),
+    https: (host, path, agent) => read(httpsRequest({ ...at, path, headers: { host }, servername: host, agent: agent ?? false })),
+    async connect(servername, session) {
+      const socket = connect({ ...at, servername, ...(session && { session }), maxVersion: "TLSv1.2" });
+      socket.on("error", () => undefined);
+      await once(socket, "secureConnect");
+      return socket;
+    },
+  };
+}

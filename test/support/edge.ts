@@ -1,0 +1,30 @@
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest, type Agent } from "node:https";
+import { text } from "node:stream/consumers";
+
+export type Site = { status: number; headers: IncomingMessage["headers"]; body: string };
+
+export type Visitor = {
+  http(host: string, path: string): Promise<Site>;
+  /** @throws where the handshake is refused, or the certificate is not for the host or not of the authority */
+  https(host: string, path: string, agent?: Agent): Promise<Site>;
+};
+
+/** A visitor of published sites, who finds every host name on this machine and believes the authority of `root` (PEM) alone. */
+export function visitorOf({ httpPort, httpsPort, root }: { httpPort: number; httpsPort: number; root: string }): Visitor {
+  return {
+    http: (host, path) => read(httpRequest({ host: "127.0.0.1", port: httpPort, path, headers: { host }, agent: false })),
+    https: (host, path, agent) =>
+      read(
+        httpsRequest({ host: "127.0.0.1", port: httpsPort, path, headers: { host }, servername: host, ca: root, agent: agent ?? false }),
+      ),
+  };
+}
+
+/** Sends a request, and gives what came back. */
+export async function read(request: ReturnType<typeof httpRequest>): Promise<Site> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  request.on("response", resolve).on("error", reject).end();
+  const response = await promise;
+  return { status: response.statusCode ?? 0, headers: response.headers, body: await text(response) };
+}

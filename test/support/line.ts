@@ -1,0 +1,35 @@
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+
+/** What stands between a service and a server that it needs; while it is cut, nothing passes and nothing is closed. */
+export type Line = { url: string; cut(): void; mend(): void; close(): void };
+
+/** A line to the server of a URL; its own `url` leads through it. */
+export async function openLine(url: string): Promise<Line> {
+  const far = new URL(url);
+  const open = new Set<Socket>();
+  let isCut = false;
+  const listener = createServer((near) => {
+    const onward = connect(Number(far.port), far.hostname);
+    for (const [from, to] of [
+      [near, onward],
+      [onward, near],
+    ] as const) {
+      open.add(from);
+      from.on("data", (bytes) => void (isCut || to.write(bytes)));
+      from.on("error", () => undefined).on("close", () => to.destroy());
+    }
+  }).listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  const near = new URL(url);
+  near.port = String((listener.address() as AddressInfo).port);
+  return {
+    url: near.href,
+    cut: () => void (isCut = true),
+    mend: () => void (isCut = false),
+    close() {
+      listener.close();
+      for (const socket of open) socket.destroy();
+    },
+  };
+}
