@@ -53,6 +53,20 @@ test("an owner invites somebody by a link that is shown once, and signs them in 
   assert.equal((await openBrowser(service).ask("POST", "/sign-in/link", { token: tokenIn(link) })).status, 401);
 });
 
+test("an owner who would be none any more is asked first", async (t) => {
+  const { page, account, email } = await openAccount(t);
+  await newMember(service, { account, email: "second@owners.example", role: "owner", password });
+  await choose(page, email, "Make a member");
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await rowOf(page, email).getByText("Owner").waitFor();
+
+  await choose(page, email, "Make a member");
+  await page.getByRole("dialog").getByRole("button", { name: "Become a member" }).click();
+  await rowOf(page, email).getByText("Member", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Invite somebody" }).waitFor({ state: "detached" });
+});
+
 test("an owner makes a member an owner, resets and removes members, who are signed out at once", async (t) => {
   const { page, account } = await openAccount(t);
   const bea = await newMember(service, { account, email: "bea@family.example", role: "member", password });
