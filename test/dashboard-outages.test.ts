@@ -51,3 +51,33 @@ test("code of a page that does not come while a link is only pointed at leaves t
   await page.getByRole("link", { name: "Orders", exact: true }).click();
   await page.getByRole("heading", { level: 1, name: "Orders" }).waitFor();
 });
+
+test("what is answered after its dialog was left closes nothing else, and is told", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const page = await shop.open("/categories");
+  const asked = Promise.withResolvers<() => Promise<void>>();
+  await page.route("**/dashboard/v1/categories", (route) => asked.resolve(() => route.continue()), { times: 1 });
+  await page.getByRole("button", { name: "New category" }).first().click();
+  const dialog = page.getByRole("dialog", { name: "New category" });
+  await dialog.getByRole("textbox", { name: "Name" }).fill("Dogs");
+  await dialog.getByRole("button", { name: "Create category" }).click();
+  const goOn = await asked.promise;
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+
+  await page.getByRole("button", { name: "New category" }).first().click();
+  await dialog.getByRole("textbox", { name: "Name" }).fill("Cats");
+  await goOn();
+  await page.getByText("Category “Dogs” is made.").waitFor();
+  assert.equal(await dialog.getByRole("textbox", { name: "Name" }).inputValue(), "Cats");
+});
+
+test("a click beside a dialog loses nothing that was typed", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const page = await shop.open("/categories?new=true");
+  const name = page.getByRole("dialog").getByRole("textbox", { name: "Name" });
+  await name.fill("Dogs");
+  await page.mouse.click(5, 5);
+  await page.getByRole("dialog").getByRole("button", { name: "Create category" }).click();
+  await page.getByText("Category “Dogs” is made.").waitFor();
+});

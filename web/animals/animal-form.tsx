@@ -27,8 +27,8 @@ export function NewAnimalForm({ categoryId, onClose }: { categoryId: number | un
     onDone: ({ name }) => {
       notify(words.created(name));
       noteNewAnimal(client);
-      onClose();
     },
+    afterwards: onClose,
   });
   return (
     <CallForm form={form} submit={words.create} onCancel={onClose}>

@@ -80,7 +80,7 @@ export function AnimalsPage(): ReactNode {
       {deleting && (
         <DeleteAnimalDialog
           pet={deleting}
-          onDone={() => {
+          onDeleted={() => {
             setDeleting(undefined);
             show({});
           }}

@@ -50,8 +50,8 @@ function PlaceForm({ animal, onClose }: { animal: Pet | null; onClose: () => voi
     onDone: ({ id }) => {
       notify(words.placed(id));
       noteNewOrder(client);
-      onClose();
     },
+    afterwards: onClose,
   });
   return (
     <CallForm form={form} submit={words.place} onCancel={onClose}>
@@ -86,8 +86,8 @@ function EditForm({ order, onReload, onClose }: { order: Tagged<Order>; onReload
     onDone: (saved) => {
       notify(words.saved(saved.id));
       noteOrder(client, saved);
-      onClose();
     },
+    afterwards: onClose,
   });
   return (
     <CallForm form={form} submit={words.save} onCancel={onClose}>

@@ -17,8 +17,11 @@ type Props = {
   /** Nothing is destroyed: the button does not warn. */
   isSafe?: boolean;
   onConfirm: () => Promise<unknown>;
+  /** Tells and notes what was done, also where the dialog has been left meanwhile. */
   onDone: () => void;
   onClose: () => void;
+  /** What follows when it is done and the dialog is still there, where that is not only to close it. */
+  afterwards?: () => void;
 };
 
 /** Asks before something is destroyed; mount it while the question stands. A refusal stays in the dialog. */
@@ -31,6 +34,7 @@ export function ConfirmDialog({
   onConfirm,
   onDone,
   onClose,
+  afterwards = onClose,
 }: Props): ReactNode {
   const { mutate, isPending, error } = useMutation({ mutationFn: onConfirm, onSuccess: onDone });
   return (
@@ -41,7 +45,11 @@ export function ConfirmDialog({
         <Button variant="default" onClick={onClose} data-autofocus>
           {keep}
         </Button>
-        <Button className={isSafe ? undefined : styles.danger} loading={isPending} onClick={() => mutate()}>
+        <Button
+          className={isSafe ? undefined : styles.danger}
+          loading={isPending}
+          onClick={() => mutate(undefined, { onSuccess: afterwards })}
+        >
           {action}
         </Button>
       </Group>

@@ -5,11 +5,18 @@ import { useFocusReturn } from "./use-focus-return.ts";
 
 type Props = Pick<ModalProps, "size" | "centered"> & { title: string; onClose: () => void; children: ReactNode };
 
-/** A dialog with something to fill in or to read; mount it while it is open. */
+/** A dialog with something to fill in or to read, which a click beside it does not close; mount it while it is open. */
 export function Dialog({ title, onClose, children, ...look }: Props): ReactNode {
   useFocusReturn();
   return (
-    <Modal opened onClose={onClose} title={title} closeButtonProps={{ "aria-label": texts.dashboard.close }} {...look}>
+    <Modal
+      opened
+      onClose={onClose}
+      closeOnClickOutside={false}
+      title={title}
+      closeButtonProps={{ "aria-label": texts.dashboard.close }}
+      {...look}
+    >
       {children}
     </Modal>
   );
