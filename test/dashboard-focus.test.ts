@@ -48,3 +48,21 @@ test("where what opened a dialog is gone with it, the focus goes to the page's c
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await focused(page, page.getByRole("main"));
 });
+
+test("a search that still waits for more to be typed closes nothing, and cleared filters leave the focus at the first of them", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const categoryId = await shop.category("Dogs");
+  for (const name of ["Rex", "Luna"]) await shop.pet(name, categoryId);
+  const page = await shop.open("/animals");
+  const search = page.getByRole("searchbox", { name: "Search by name" });
+  await search.fill("re");
+  await page.getByRole("link", { name: "Rex" }).click();
+  await page.waitForURL(/[?&]q=re&.*animal=\d+/);
+  await page.getByRole("dialog", { name: "Rex" }).waitFor();
+  await leave(page);
+  await page.getByRole("link", { name: "Luna" }).waitFor({ state: "detached" });
+
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await focused(page, search);
+  await page.getByRole("link", { name: "Luna" }).waitFor();
+});
