@@ -7,8 +7,8 @@ import { numberIn } from "../parts/number-in.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./keys.module.css";
 import { MadeKeyView } from "./made-key.tsx";
+import { overlapHoursMax } from "./scopes.ts";
 
-const overlapHoursMax = 720;
 type Values = { overlapHours: number | string };
 
 /** Puts a new key beside one that ends after an overlap. */
@@ -31,7 +31,7 @@ export function RotateKey({ of, onMade, onClose }: { of: Key; onMade: () => void
           <p className={styles.note}>{texts.keys.rotateText}</p>
           <NumberInput
             label={texts.keys.overlap}
-            description={texts.keys.overlapHint}
+            description={texts.keys.overlapHint(overlapHoursMax)}
             min={0}
             max={overlapHoursMax}
             allowDecimal={false}

@@ -7,7 +7,7 @@ export const importingTexts = {
 
   drop: "Drop a CSV file here",
   choose: "Choose a file",
-  fileHint: "UTF-8, with a header line, up to 100 MB and 1,000,000 animals.",
+  fileHint: (megabytes: number) => `UTF-8, with a header line, up to ${megabytes} MB and 1,000,000 animals.`,
   another: "Another file",
   tooLarge: (megabytes: number) => `The file is over ${megabytes} MB. Split it.`,
   noRows: "The file has a header line and nothing below it.",
