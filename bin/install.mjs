@@ -9,14 +9,16 @@ import { basename, delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-/** The command that must be there, and the Debian package that brings it. */
+/** The commands of which one must be there, and the Debian package that brings one. */
 const systemPackages = {
   "--system": [
-    { command: "curl", apt: "curl" },
-    { command: "redis-server", apt: "redis-server" },
-    { command: "pebble", apt: "pebble" },
+    { commands: ["curl"], apt: "curl" },
+    { commands: ["openssl"], apt: "openssl" },
+    { commands: ["redis-server"], apt: "redis-server" },
+    { commands: ["pebble"], apt: "pebble" },
+    { commands: ["chromium", "chromium-browser", "google-chrome"], apt: "chromium" },
   ],
-  "--bench": [{ command: "wrk", apt: "wrk" }],
+  "--bench": [{ commands: ["wrk"], apt: "wrk" }],
 };
 const nodeMajor = 26;
 const installMsMax = 15 * 60_000;
@@ -159,7 +161,7 @@ function holderLives() {
 }
 
 async function installPrograms(programs) {
-  const missing = programs.filter(({ command }) => !onPath(command)).map(({ apt }) => apt);
+  const missing = programs.filter(({ commands }) => !commands.some(onPath)).map(({ apt }) => apt);
   if (missing.length === 0) return;
   const mayInstall = process.getuid?.() === 0 && existsSync("/etc/debian_version") && onPath("apt-get");
   if (!mayInstall) throw new Error(`please install ${missing.join(", ")} (names of the Debian packages), then try again`);

@@ -27,6 +27,7 @@ before(async () => {
   await made("/store/orders", { petId });
   project = await platform.project("hostile", { "index.html": "x" }, { key: shop.key });
   await service.ask("PATCH", `/projects/${project}`, { key: shop.key, body: { name: hostile } });
+  await made("/projects", { name: hostile, slug: "another" });
   platform.dns.set("www.hostile.test", "CNAME", ["<img/src=x/onerror=alert()>.test"]);
   await platform.addDomain(project, "www.hostile.test", shop.key);
   await service.publishing.idle();
@@ -57,6 +58,7 @@ const scenes: Scene[] = [
     path: () => `/projects/${project}/settings`,
     open: (page) => page.getByRole("button", { name: "Delete the project" }).click(),
   },
+  { name: "the projects that domains are of", path: "/domains" },
   { name: "what DNS answered", path: () => `/projects/${project}/domains`, shows: "CNAME <img/src=x/onerror=alert()>.test" },
   { name: "the account", path: "/account" },
 ];

@@ -51,6 +51,7 @@ test("who belongs to another account finds nothing of a shop on any page, and by
     [`/projects/${ids.project}`, "There is no such project."],
     [`/projects/${ids.project}/settings`, "There is no such project."],
     [`/projects/${ids.project}/domains`, "There is no such project."],
+    ["/domains", "No projects yet"],
     ["/keys", `${key.slice(0, 8)}…`],
     ["/usage", "No requests yet"],
     ["/account", "This one"],

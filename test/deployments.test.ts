@@ -9,8 +9,9 @@ import type { Failure } from "./support/models.ts";
 import { openPlatform, type Platform } from "./support/platform.ts";
 import { addressOf, createAccount, spawnServer } from "./support/process.ts";
 import { ask } from "./support/service.ts";
-import { packSite } from "./support/sites.ts";
+import { archivesIn, packSite } from "./support/sites.ts";
 import { until } from "./support/until.ts";
+import { keptUploads } from "./support/uploads.ts";
 
 type Refusal = Pick<Failure, "code">;
 const gzip = { "content-type": "application/gzip" };
@@ -121,7 +122,7 @@ suite("deployments", () => {
     assert.deepEqual([other.status, other.body.code], [422, "idempotency_key_reused"]);
     await idle();
     assert.deepEqual([await served("once"), (await listed(id)).length], ["a", 2]);
-    assert.deepEqual(await readdir(join(platform.service.dataDir, "uploads")), [], "no archive is left behind");
+    await until(async () => (await keptUploads(platform.service)).length === 0); // no archive is left behind
   });
 
   test("a deleted project is not served from the answer on, and frees its slug and its names for anybody", async () => {
@@ -166,7 +167,7 @@ test("a queued deployment of a process that was killed is finished by the next o
     return deployment.status !== "queued";
   });
   assert.deepEqual([deployment.status, deployment.error, deployment.files], ["ready", null, 500]);
-  assert.deepEqual(await readdir(join(dataDir, "uploads")), []);
+  await until(async () => (await archivesIn(dataDir)).length === 0);
   assert.deepEqual(await readdir(join(dataDir, "content", "incoming")).catch(() => []), []);
   second.kill("SIGKILL");
   await second.ended;

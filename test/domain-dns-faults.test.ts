@@ -35,6 +35,7 @@ suite("a DNS server that fails", () => {
       }
       assert.equal((await platform.https(verified, "/")).body, shop.page);
 
+      await idle();
       for (const hostname of [verified, fresh]) platform.dns.heal(hostname);
       platform.time.now += minuteMs;
       await idle();

@@ -88,6 +88,7 @@ suite("a name belongs to whoever has its DNS settings in hand", () => {
     const [, name = "", value = ""] = /name (\S+) and the value (\w+)/.exec(refused.body.message) ?? [];
     platform.dns.set(name, "TXT", [value]);
     assert.equal((await other.add("www.sold.test")).status, 201);
+    await idle();
     assert.equal((await platform.http("www.sold.test", "/")).status, 404);
     await assert.rejects(platform.https("www.sold.test", "/"), "from the answer on the former owner's page is gone");
     platform.dns.set("www.sold.test", "CNAME", ["sites.test"]);

@@ -83,7 +83,7 @@ suite("renewal", { concurrency: 2 }, () => {
     const { platform, add, idle, certificate } = await openScene(t);
     await add();
     const { issuedAt, expiresAt } = await certificate();
-    platform.time.now = Date.parse(expiresAt!) - (Date.parse(expiresAt!) - Date.parse(issuedAt!)) / 4;
+    platform.time.now = Math.floor(Date.parse(expiresAt!) - (Date.parse(expiresAt!) - Date.parse(issuedAt!)) / 4);
     const seen = new Set([await serialOf(platform)]);
     const over = new AbortController();
     const connecting = Array.from({ length: 4 }, async () => {
@@ -110,7 +110,7 @@ suite("renewal", { concurrency: 2 }, () => {
     assert.equal(Date.parse(failing.nextCheckAt!) - platform.time.now, hourMs);
     assert.equal((await platform.https("www.shop.test", "/")).body, "<h1>Rex</h1>");
     const { issuedAt, expiresAt } = failing.certificate;
-    platform.time.now = Date.parse(expiresAt!) - (Date.parse(expiresAt!) - Date.parse(issuedAt!)) / 4;
+    platform.time.now = Math.floor(Date.parse(expiresAt!) - (Date.parse(expiresAt!) - Date.parse(issuedAt!)) / 4);
     await idle();
     assert.equal(orders(), 1);
     platform.dns.set("www.shop.test", "CNAME", ["sites.test"]);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { after, before, suite, test } from "node:test";
@@ -13,6 +13,7 @@ import { temporaryFolder } from "./support/folder.ts";
 import type { Failure } from "./support/models.ts";
 import { openPlatform, type Platform } from "./support/platform.ts";
 import { openRaw } from "./support/raw.ts";
+import { keptUploads } from "./support/uploads.ts";
 
 type Entry = Partial<Header> & { name: string; body?: string | Buffer };
 const oneMiB = 1_048_576;
@@ -195,7 +196,7 @@ suite("an upload", () => {
     socket.write(Buffer.alloc(50_000), () => socket.destroy());
     await once(socket, "close");
     assert.equal((await platform.upload(project, await packed([site]))).status, "failed");
-    assert.deepEqual(await readdir(join(platform.service.dataDir, "uploads")), []);
+    assert.deepEqual(await keptUploads(platform.service), []);
   });
 
   test("that is slow holds up its own account alone, and gives its place back when it breaks off", async () => {

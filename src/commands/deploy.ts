@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Problem } from "../platform/problem.ts";
 import type { Command } from "./command.ts";
-import { connectionOf, connectionOptions, type Connect } from "./connection.ts";
+import { connect, connectionOf, connectionOptions, type Connect } from "./connection.ts";
 
 const packedBytesMax = 50 * 1_048_576;
 const pollMs = 500;
@@ -18,10 +18,9 @@ export function deploying(environment: () => Connect): Command {
     operands: ["DIR"],
     async run({ options, operands: [folder = ""] }) {
       const { packFolder } = await import("./pack.ts");
-      const { openClient } = await import("../../client/client.ts");
       const { answered, projectBySlug, upload } = await import("./publishing-calls.ts");
       const connection = connectionOf(options, environment());
-      const client = openClient(connection);
+      const client = await connect(connection);
       const project = await projectBySlug(client, String(options["project"]));
       process.stderr.write(`Packing ${folder} …\n`);
       const packed = await packFolder(folder);

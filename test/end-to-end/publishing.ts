@@ -32,7 +32,7 @@ export async function deployByCommand({ t, page, service, petstore }: Scene, key
 }
 
 export async function addDomain(scene: Scene): Promise<void> {
-  await scene.page.getByRole("link", { name: "Domains" }).click();
+  await scene.page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Domains" }).click();
   await enter(scene, site);
   const record = cardOf(scene, site).getByRole("region", { name: `CNAME record for ${site}` });
   assert.match(await record.innerText(), /Type\s+CNAME\s+Name\s+www\s+Value\s+petstore\.localhost\s+TTL \(seconds\)\s+3600/);

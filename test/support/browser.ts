@@ -5,12 +5,12 @@ import { chromium, type Browser } from "playwright-core";
 
 const names = ["chromium", "chromium-browser", "google-chrome"];
 
-/** Starts the system's Chromium. As root it has no sandbox; the pages it is shown are the project's own. */
-export function startBrowser(): Promise<Browser> {
+/** Starts the system's Chromium, with more of its arguments. As root it has no sandbox; the pages it is shown are the project's own. */
+export function startBrowser(args: string[] = []): Promise<Browser> {
   const folders = (process.env["PATH"] ?? "").split(delimiter);
   const executablePath = folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isExecutable);
   if (executablePath === undefined) throw new Error(`none of ${names.join(", ")} is on the PATH`);
-  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox", ...args] : args });
 }
 
 /** A browser and what it looks at, as `open` gives it: for all tests of a file, and closed after the last of them. */

@@ -60,6 +60,7 @@ export async function openPlatform(
     },
   };
   let service = await startService(start);
+  await service.ready;
   const { key: ownKey, accountId } = service;
   const root = await pebble.root();
 
@@ -81,6 +82,7 @@ export async function openPlatform(
     async restart() {
       await service.close();
       service = await startService(start);
+      await service.ready;
     },
     dns,
     pebble,

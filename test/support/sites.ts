@@ -1,3 +1,5 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { createGzip } from "node:zlib";
 import { pack } from "tar-stream";
 
@@ -7,4 +9,9 @@ export async function packSite(files: Record<string, string>): Promise<Uint8Arra
   for (const [name, content] of Object.entries(files)) tar.entry({ name }, content);
   tar.finalize();
   return Buffer.concat((await Array.fromAsync(tar.pipe(createGzip()))) as Buffer[]);
+}
+
+/** The archives that lie in a service's folder; where there is PostgreSQL none ever does. */
+export function archivesIn(dataDir: string): Promise<string[]> {
+  return readdir(join(dataDir, "uploads")).catch(() => []);
 }
