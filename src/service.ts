@@ -12,6 +12,7 @@ import { countRefusals } from "./metrics.ts";
 import { openMembership } from "./membership.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { Database } from "./platform/db/database.ts";
+import { stopping } from "./platform/db/unavailable.ts";
 import { forgetOldAnswers } from "./platform/http/idempotency.store.ts";
 import { repeat } from "./platform/jobs/repeat.ts";
 import { listeningError } from "./platform/listening.ts";
@@ -102,19 +103,33 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
   });
   const beats = repeat(beatEveryMs, () => node.beat(), onError);
   opened.defer(() => beats.stop()); // after what is in flight, which may wait for this node
-  const working = [() => closeWithin(app, stopMs), () => publishing.close()];
+  let closing = false;
+  let starting: Promise<void> | undefined;
+  // What starts meanwhile has to be open before it can be closed.
+  const closePublishing = async (): Promise<void> => {
+    await starting?.catch(() => undefined); // told by `ready`
+    await publishing.close();
+  };
+  const working = [() => closeWithin(app, stopMs), closePublishing];
   opened.defer(async () => {
+    closing = true;
     ready = false;
     await Promise.all(working.map((stop) => stop().catch(onError)));
   });
 
   const socket = await openSocket(socketPath(settings), administration, onError);
   working.push(() => socket.close());
-  const published = storage.ready.then(() => node.beat()).then(() => publishing.start());
+  const published = storage.ready
+    .then(() => node.beat())
+    .then(() => {
+      if (closing) throw stopping();
+      starting = publishing.start();
+      return starting;
+    });
   published.catch(() => undefined); // told by `ready`
   if (db.engine === "sqlite") await published;
   const address = await listen(app, settings);
-  const becameReady = published.then(() => void (ready = true));
+  const becameReady = published.then(() => void (ready = !closing));
   becameReady.catch(() => undefined); // told by `ready`
   const jobs = startJobs({ db, clock, verifier, usage, counting, onError });
   working.push(...jobs.map((job) => () => job.stop()));

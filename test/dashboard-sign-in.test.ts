@@ -1,23 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, test, type TestContext } from "node:test";
-import type { Browser } from "playwright-core";
-import { startBrowser } from "./support/browser.ts";
+import { test, type TestContext } from "node:test";
+import { stage } from "./support/browser.ts";
 import { newMember, tokenIn } from "./support/dashboard.ts";
 import { findings, overflow, phone, visit } from "./support/pages.ts";
-import { ask, startService, type TestService } from "./support/service.ts";
+import { ask, startService } from "./support/service.ts";
 import { password, visitSignedIn } from "./support/signed-in.ts";
 
-let browser: Browser;
-let service: TestService;
-
-before(async () => {
-  [browser, service] = await Promise.all([startBrowser(), startService()]);
-});
-
-after(async () => {
-  await browser.close();
-  await service.close();
-});
+const [browser, service] = await stage(startService);
 
 const open = (t: TestContext, path: string, options = {}) => visit(t, browser, service.address + path, options);
 

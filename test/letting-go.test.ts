@@ -8,6 +8,16 @@ import { lockFolder } from "../src/platform/lock.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { startService } from "./support/service.ts";
 
+test("a service that is closed while it still starts leaves no port open", async () => {
+  const ports = () => process.getActiveResourcesInfo().filter((resource) => resource === "TCPServerWrap").length;
+  const before = ports();
+  const service = await startService();
+  const ready = service.ready.catch(() => undefined);
+  await service.close();
+  await ready;
+  assert.equal(ports(), before);
+});
+
 test("a service whose counters cannot be saved lets its folder go all the same", async (t) => {
   const dataDir = temporaryFolder(t);
   const service = await startService({ dataDir });

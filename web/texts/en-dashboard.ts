@@ -13,9 +13,9 @@ export const dashboardTexts = {
 
   timedOut: (seconds: number) => `There was no answer within ${seconds} seconds.`,
   unreachable: "The service could not be reached. Check the connection and try again.",
+  notTheService: "Something other than the service answered: perhaps a proxy, or the sign-in page of this network.",
   answered: (status: number) => `The service answered ${status}.`,
   refused: "That did not work",
-  requestId: "Request id",
   retryIn: (seconds: number) => (seconds === 1 ? "Try again in 1 second." : `Try again in ${seconds} seconds.`),
 
   cancel: "Cancel",
