@@ -35,7 +35,7 @@ await db.write(async (tx) => {
 
 const memory = openMemoryLimiter({ clock, addressQuota: plenty });
 const limiter = process.env["LIMITS"] === "off" ? withoutLimits(memory) : memory;
-const verifier = openKeyVerifier({ db, clock, onError: console.error, isLive: () => true });
+const verifier = openKeyVerifier({ db, clock });
 const usage = { record: () => undefined, flush: async () => undefined };
 const refusals = countRefusals();
 const trustedProxies = new BlockList();

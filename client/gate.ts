@@ -24,6 +24,7 @@ const waitingMax = 1_000;
 
 type Waiting = { admit: () => void; refuse: (error: unknown) => void };
 
+/** A gate that is open; it learns what is left from the first answer. */
 export function openGate({ now, wait, onWait }: Timing): Gate {
   const waiting = new Set<Waiting>();
   let inFlight = 0;

@@ -45,19 +45,24 @@ export function patientFetch(fetch: Fetch, gate: Gate, timing: Timing): Fetch {
       } else if (answer instanceof Error) {
         tries += 1;
         if (tries >= triesMax) throw unreachable(request.url, answer);
-        await hold(`${originOf(request.url)} did not answer`, backoff(tries, random()));
+        await hold(`${originOf(request.url)} did not answer`, backoff(tries, random()), request.signal);
       } else if (await comesAgain(answer)) {
         tries += 1;
         const toldMs = retryAfterMs(answer.headers, now()) ?? 0;
         if (tries >= triesMax || toldMs > busyWaitMsMax) return answer;
-        await hold(`${originOf(request.url)} is busy (${answer.status})`, Math.max(toldMs, backoff(tries, random())));
+        await hold(`${originOf(request.url)} is busy (${answer.status})`, Math.max(toldMs, backoff(tries, random())), request.signal);
       } else return answer;
     }
   };
 
-  async function hold(reason: string, ms: number): Promise<void> {
+  /** Raises the signal's reason as soon as the caller ends the call. */
+  async function hold(reason: string, ms: number, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
     onWait(reason, ms);
-    await wait(ms);
+    const { promise: ended, reject } = Promise.withResolvers<never>();
+    const abort = () => reject(signal.reason as Error);
+    signal.addEventListener("abort", abort);
+    await Promise.race([wait(ms), ended]).finally(() => signal.removeEventListener("abort", abort));
   }
 }
 

@@ -24,9 +24,8 @@ async function openScene(t: TestContext) {
   await migrate(db, start);
   const time = { now: start };
   const clock = () => time.now;
-  const verifier = openKeyVerifier({ db, clock, onError: assert.ifError });
+  const verifier = openKeyVerifier({ db, clock });
   t.after(async () => {
-    await verifier.close();
     await db.close();
     rmSync(folder, { recursive: true });
   });

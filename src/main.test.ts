@@ -74,7 +74,7 @@ test("without a server the commands work on the folder, which they make for its 
 test("while a process serves the folder it runs the commands, and knows of each at once", async (t) => {
   const { dataDir, petstore, json } = openShell(t);
   const { db, close } = await openStorage({ dataDir, databaseUrl: "" }, "petstore serve", 0);
-  const verifier = openKeyVerifier({ db, clock: systemClock, onError: assert.ifError });
+  const verifier = openKeyVerifier({ db, clock: systemClock });
   const administration = openAdministration({
     db,
     clock: systemClock,
@@ -86,7 +86,6 @@ test("while a process serves the folder it runs the commands, and knows of each 
   const socket = await openSocket(socketPath({ dataDir }), administration, assert.ifError);
   t.after(async () => {
     await socket.close();
-    await verifier.close();
     await close();
   });
 

@@ -66,7 +66,7 @@ async function main(args: string[]): Promise<number> {
     return await run(command, read);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return misuse(error.message, [command], args);
+    return misuse(error.message, usageOf(command), args);
   }
 }
 
@@ -85,24 +85,23 @@ async function run(command: Command, args: NonNullable<ReturnType<typeof readArg
 /** Answers a line that names no command: with all of them if that was asked, else with those that it may have meant. */
 function helpOn(args: string[]): number {
   const [first] = args;
+  const overview = "Usage: petstore COMMAND [OPTIONS] [--json] [--help]";
   if (first === "--help" || first === "-h" || first === "help") {
     const width = Math.max(...commands.map(({ name }) => name.length));
     const lines = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
     const more = "petstore COMMAND --help shows what a command takes.";
-    return print(["Usage: petstore COMMAND [OPTIONS] [--json] [--help]", "", ...lines, "", more].join("\n"));
+    return print([overview, "", ...lines, "", more].join("\n"));
   }
-  if (first === undefined) return misuse("a command is needed", commands, args);
+  const toAll = `${overview}\npetstore --help lists the commands.`;
+  if (first === undefined) return misuse("a command is needed", toAll, args);
   const meant = commands.filter(({ name }) => name.startsWith(`${first} `));
-  if (meant.length > 0 && (args[1] === "--help" || args[1] === "-h")) return print(meant.map(usageOf).join("\n"));
-  return misuse(
-    `there is no command ${JSON.stringify(args.slice(0, meant.length > 0 ? 2 : 1).join(" "))}`,
-    meant.length > 0 ? meant : commands,
-    args,
-  );
+  if (meant.length === 0) return misuse(`there is no command ${JSON.stringify(first)}`, toAll, args);
+  if (args[1] === "--help" || args[1] === "-h") return print(usageOf(...meant));
+  return misuse(`there is no command ${JSON.stringify(args.slice(0, 2).join(" "))}`, usageOf(...meant), args);
 }
 
-function usageOf({ name, usage }: Command): string {
-  return `Usage: petstore ${name} ${usage}`.trimEnd();
+function usageOf(...some: Command[]): string {
+  return `Usage: ${some.map(({ name, usage }) => `petstore ${name} ${usage}`.trimEnd()).join("\n       ")}`;
 }
 
 function print(text: string): number {
@@ -110,8 +109,8 @@ function print(text: string): number {
   return 0;
 }
 
-function misuse(reason: string, meant: Command[], args: string[]): number {
+function misuse(reason: string, usage: string, args: string[]): number {
   const json = JSON.stringify({ code: "usage", message: reason });
-  process.stderr.write(args.includes("--json") ? `${json}\n` : `petstore: ${reason}\n${meant.map(usageOf).join("\n")}\n`);
+  process.stderr.write(args.includes("--json") ? `${json}\n` : `petstore: ${reason}\n${usage}\n`);
   return 2;
 }

@@ -1,16 +1,17 @@
 import type { BlockList } from "node:net";
-import { isIPv6 } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Limiter, Mode, Verdict } from "./callers/limits/limits.ts";
 import type { Database } from "./platform/db/database.ts";
 import type { Traffic } from "./platform/http/traffic.ts";
 import { metricsType, processMetrics, renderMetrics, type Metric } from "./platform/metrics.ts";
+import { hasAddress } from "./platform/parse.ts";
 
 const modes: Mode[] = ["process", "shared", "alone"];
 
 /** Counts the requests that were refused because of a limit or a ban. */
 export type Refusals = { count: (verdict: Verdict) => void; metrics: () => Metric[] };
 
+/** Counts from zero, for the life of this process. */
 export function countRefusals(): Refusals {
   const counts = { rate_limit_exceeded: 0, key_banned: 0 };
   return {
@@ -52,7 +53,7 @@ export function addMetrics(
 function mayRead(request: FastifyRequest, from: BlockList): boolean {
   const { ip, ips, headers } = request;
   const isPassedOn = headers["x-forwarded-for"] !== undefined || headers.forwarded !== undefined;
-  return from.check(ip, isIPv6(ip) ? "ipv6" : "ipv4") && (!isPassedOn || (ips?.length ?? 0) > 1);
+  return hasAddress(from, ip) && (!isPassedOn || (ips?.length ?? 0) > 1);
 }
 
 function loadOf(db: Pick<Database, "load">): Metric {

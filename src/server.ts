@@ -49,7 +49,7 @@ Sign in to the dashboard, within 15 minutes and once, at
 
   ${link}
 
-Later links come from: npm run petstore -- members invite --account ${account.id} --email YOU@EXAMPLE.COM
+Later links come from: npm run petstore -- members invite --account ${account.id} --email YOU@EXAMPLE.COM --role owner
 
 Try it:
 

@@ -4,14 +4,15 @@ import { openApi } from "./api.ts";
 import { openDashboard } from "./dashboard.ts";
 import { forgetEnded } from "./callers/people/sessions.store.ts";
 import { openGate } from "./callers/gate.ts";
-import { openKeyVerifier } from "./callers/keys/verify.ts";
-import { openUsageRecorder } from "./callers/usage/recorder.ts";
+import { openKeyVerifier, type KeyVerifier } from "./callers/keys/verify.ts";
+import { openUsageRecorder, type Recorder } from "./callers/usage/recorder.ts";
 import { expireUsage } from "./callers/usage/usage.store.ts";
-import { openCounting, type RedisTiming } from "./counting.ts";
+import { openCounting, type Counting, type RedisTiming } from "./counting.ts";
 import { countRefusals } from "./metrics.ts";
 import { openMembership } from "./membership.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { Database } from "./platform/db/database.ts";
+import { stopping } from "./platform/db/unavailable.ts";
 import { forgetOldAnswers } from "./platform/http/idempotency.store.ts";
 import { repeat } from "./platform/jobs/repeat.ts";
 import { listeningError } from "./platform/listening.ts";
@@ -26,6 +27,7 @@ import { readWeb } from "./web.ts";
 const lockWaitMs = 2_000;
 const limitsEveryMs = 1_000;
 const usageEveryMs = 5_000;
+const usesEveryMs = 10_000;
 const cleanEveryMs = 60_000;
 /** What is in flight may take this long once a stop was asked for. */
 const stopMs = 10_000;
@@ -53,28 +55,36 @@ export type ServiceOptions = { clock: Clock; log: Logger; redis?: RedisTiming | 
  */
 export async function openService(settings: Settings, { clock, log, redis }: ServiceOptions): Promise<Service> {
   const onError = (error: unknown): void => log.error({ err: error }, "background work failed");
+  // Let go in the opposite order, each whatever becomes of the others, when the service closes or does not come to be.
+  await using opened = new AsyncDisposableStack();
   const storage = await openStorage(settings, "petstore serve", lockWaitMs, {
     clock,
     onError: (error) => log.warn({ err: error }, "a connection to the database broke"),
     onAway: (reason, nextMs) => log.warn({ nextMs }, `${reason}; trying again`),
   });
+  opened.defer(() => storage.close());
   const { db } = storage;
   const { node, announcer } = openMembership(db, () => ({ keys: verifier, sites: publishing.sites }), log);
-  const verifier = openKeyVerifier({ db, clock, onError, isLive: () => node.isLive() });
-  const counting = await openCounting(settings, { clock, log, redis });
-  const { limiter } = counting;
-  const { getPetSunset, trustedProxies, metricsFrom, publicUrl } = settings;
-  const administration = openAdministration({ db, clock, verifier, limiter, announcer, publicUrl });
+  opened.defer(() => node.leave());
+  const verifier = openKeyVerifier({ db, clock, isLive: () => node.isLive() });
+  opened.defer(() => verifier.saveUses().catch(onError));
   const usage = openUsageRecorder({ db, clock });
   // An answer that lacks the last seconds is better than none.
   const flushUsage = () => usage.flush().catch(onError);
-  let ready = false;
-  const web = await readWeb();
-  if (!web) log.warn("the web application has not been built: run `npm start`");
+  opened.defer(flushUsage);
+  const counting = await openCounting(settings, { clock, log, redis });
+  opened.defer(() => counting.close().catch(onError));
+
+  const { limiter } = counting;
+  const { getPetSunset, trustedProxies, metricsFrom, publicUrl } = settings;
+  const administration = openAdministration({ db, clock, verifier, limiter, announcer, publicUrl });
   const refusals = countRefusals();
   const gate = openGate({ verifier, limiter, usage, onRefused: refusals.count });
   const dashboard = openDashboard({ db, clock, limiter, administration, publicUrl, onRefused: refusals.count, onError });
   const publishing = openPublishing({ settings, db, clock, log, announcer, isLive: () => node.isLive() });
+  let ready = false;
+  const web = await readWeb();
+  if (!web) log.warn("the web application has not been built: run `npm start`");
   const app = openApi({
     db,
     clock,
@@ -91,45 +101,69 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
     web,
     ready: () => ready,
   });
+  const beats = repeat(beatEveryMs, () => node.beat(), onError);
+  opened.defer(() => beats.stop()); // after what is in flight, which may wait for this node
+  let closing = false;
+  let starting: Promise<void> | undefined;
+  // What starts meanwhile has to be open before it can be closed.
+  const closePublishing = async (): Promise<void> => {
+    await starting?.catch(() => undefined); // told by `ready`
+    await publishing.close();
+  };
+  const working = [() => closeWithin(app, stopMs), closePublishing];
+  opened.defer(async () => {
+    closing = true;
+    ready = false;
+    await Promise.all(working.map((stop) => stop().catch(onError)));
+  });
 
-  let socket: Awaited<ReturnType<typeof openSocket>> | undefined;
-  try {
-    socket = await openSocket(socketPath(settings), administration, onError);
-    const published = storage.ready.then(() => node.beat()).then(() => publishing.start());
-    published.catch(() => undefined); // told by `ready`
-    if (db.engine === "sqlite") await published;
-    const address = await listen(app, settings);
-    const becameReady = published.then(() => void (ready = true));
-    becameReady.catch(() => undefined); // told by `ready`
-    const beats = repeat(beatEveryMs, () => node.beat(), onError);
-    const jobs = [
-      repeat(limitsEveryMs, async () => (limiter.sweep(), counting.save()), onError),
-      repeat(usageEveryMs, () => usage.flush(), onError),
-      repeat(cleanEveryMs, () => db.write((tx) => forgetOldAnswers(tx, clock())), onError),
-      repeat(cleanEveryMs, () => expireUsage(db, clock()), onError),
-      repeat(cleanEveryMs, () => db.write((tx) => forgetEnded(tx, clock())), onError),
-      repeat(cleanEveryMs, () => expireNodes(db), onError),
-    ];
-    const close = async (): Promise<void> => {
-      ready = false;
-      const impatient = setTimeout(() => app.server.closeAllConnections(), stopMs);
-      await Promise.all([app.close(), publishing.close(), socket?.close(), ...jobs.map((job) => job.stop())]);
-      clearTimeout(impatient);
-      await counting.close();
-      await flushUsage();
-      await verifier.close().catch(onError);
-      await beats.stop();
-      await node.leave();
-      await storage.close();
-    };
-    return { app, db, administration, publishing, address, ready: becameReady, close };
-  } catch (error) {
-    await Promise.all([app.close(), publishing.close(), socket?.close()]);
-    await counting.close();
-    await verifier.close();
-    await storage.close();
-    throw error;
-  }
+  const socket = await openSocket(socketPath(settings), administration, onError);
+  working.push(() => socket.close());
+  const published = storage.ready
+    .then(() => node.beat())
+    .then(() => {
+      if (closing) throw stopping();
+      starting = publishing.start();
+      return starting;
+    });
+  published.catch(() => undefined); // told by `ready`
+  if (db.engine === "sqlite") await published;
+  const address = await listen(app, settings);
+  const becameReady = published.then(() => void (ready = !closing));
+  becameReady.catch(() => undefined); // told by `ready`
+  const jobs = startJobs({ db, clock, verifier, usage, counting, onError });
+  working.push(...jobs.map((job) => () => job.stop()));
+  const running = opened.move();
+  return { app, db, administration, publishing, address, ready: becameReady, close: () => running.disposeAsync() };
+}
+
+type Parts = {
+  db: Database;
+  clock: Clock;
+  verifier: KeyVerifier;
+  usage: Recorder;
+  counting: Counting;
+  onError: (error: unknown) => void;
+};
+
+/** What is done again and again while the service runs. */
+function startJobs({ db, clock, verifier, usage, counting, onError }: Parts) {
+  return [
+    repeat(limitsEveryMs, async () => (counting.limiter.sweep(), counting.save()), onError),
+    repeat(usageEveryMs, () => usage.flush(), onError),
+    repeat(usesEveryMs, () => verifier.saveUses(), onError),
+    repeat(cleanEveryMs, () => forgetOldAnswers(db, clock()), onError),
+    repeat(cleanEveryMs, () => expireUsage(db, clock()), onError),
+    repeat(cleanEveryMs, () => forgetEnded(db, clock()), onError),
+    repeat(cleanEveryMs, () => expireNodes(db), onError),
+  ];
+}
+
+/** Lets what is in flight finish, and after `ms` cuts it off. */
+async function closeWithin(app: FastifyInstance, ms: number): Promise<void> {
+  const impatient = setTimeout(() => app.server.closeAllConnections(), ms);
+  await app.close();
+  clearTimeout(impatient);
 }
 
 async function listen(app: FastifyInstance, { port, host }: Settings): Promise<string> {

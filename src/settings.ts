@@ -29,13 +29,7 @@ const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"]
 
 /** Every setting of the service (decisions, part 0). An empty variable counts as not set. */
 const table = {
-  port: setting({
-    name: "PORT",
-    fallback: "8080",
-    parse: integer(0, 65_535),
-    allowed: "a port from 0 to 65535 (0 takes a free one)",
-    meaning: "Port of the API, the dashboard and the API reference",
-  }),
+  port: port("PORT", "8080", "Port of the API, the dashboard and the API reference"),
   host: setting({
     name: "HOST",
     fallback: "127.0.0.1",
@@ -113,12 +107,12 @@ const table = {
   edgePublicHttpPort: port(
     "EDGE_PUBLIC_HTTP_PORT",
     (env) => env["EDGE_HTTP_PORT"] || "8081",
-    "The same, as people see it where a proxy maps it",
+    "EDGE_HTTP_PORT as people see it, where a proxy or firewall maps it",
   ),
   edgePublicHttpsPort: port(
     "EDGE_PUBLIC_HTTPS_PORT",
     (env) => env["EDGE_HTTPS_PORT"] || "8443",
-    "The same, as people see it where a proxy maps it",
+    "EDGE_HTTPS_PORT as people see it, where a proxy or firewall maps it",
   ),
   edgeCert: file("EDGE_CERT_FILE", "PEM file of the wildcard certificate for the names below PLATFORM_DOMAIN"),
   edgeKey: file("EDGE_KEY_FILE", "PEM file of its private key"),
@@ -172,14 +166,14 @@ const table = {
     fallback: "http://localhost:8080",
     parse: (text) => (/^https?:\/\//i.test(text) && URL.canParse(text) ? text : undefined),
     allowed: "an http or https URL",
-    meaning: "The service that `import` and `export` call",
+    meaning: "The service that commands such as `import` and `deploy` call",
   }),
   clientKey: setting({
     name: "PETSTORE_KEY",
     fallback: "",
     parse: (text) => text,
     allowed: "an API key",
-    meaning: "The API key that `import` and `export` use",
+    meaning: "The API key that they call it with",
     secret: true,
   }),
   logLevel: setting({
@@ -231,7 +225,7 @@ function requireTogether(settings: Settings, env: Environment): void {
   pair((acmeEabKid === "") !== (acmeEabHmac === ""), "ACME_EAB_KID", "ACME_EAB_HMAC");
 }
 
-export type SettingLine = { name: string; value: string; default: string; meaning: string };
+type SettingLine = { name: string; value: string; default: string; meaning: string };
 
 /** The settings as people see them: as written, secrets masked. */
 export function describeSettings(env: Environment = process.env): SettingLine[] {

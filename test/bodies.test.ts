@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { after, before, test } from "node:test";
 import type { Failure, Pet } from "./support/models.ts";
-import { openRaw, sendRaw, type RawAnswer } from "./support/raw.ts";
+import { breakOff, openRaw, sendRaw, type RawAnswer } from "./support/raw.ts";
 import { startService, type TestService } from "./support/service.ts";
 import { newCategory } from "./support/shop.ts";
 
@@ -185,9 +185,7 @@ test("a byte order mark before the JSON is passed over", async () => {
 });
 
 test("a body that ends early changes nothing, and the service goes on", async () => {
-  const connection = await openRaw(shop.address);
-  await connection.write(head("POST /v1/pets", "content-length: 1000") + pet("Half"));
-  connection.close();
+  await breakOff(shop.address, shop.app.server, head("POST /v1/pets", "content-length: 1000") + pet("Half"));
   assert.deepEqual((await shop.ask("GET", "/pets?q=half")).body, []);
 });
 

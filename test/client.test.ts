@@ -133,6 +133,22 @@ test("a 503 is waited out as its Retry-After says; one that asks for over a minu
   assert.deepEqual([await long.get(), long.waits], [503, []]);
 });
 
+test("a call that its caller ends while it waits for its next try ends at once", async (t) => {
+  const server = createServer((_, response) => reply(response, 503)).listen(0, "127.0.0.1");
+  t.after(() => server.close());
+  await once(server, "listening");
+  const ended = new AbortController();
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  let isOver = false;
+  const wait = async (): Promise<void> => {
+    ended.abort();
+    await new Promise(setImmediate);
+    isOver = true;
+  };
+  await assert.rejects(openClient({ url, key: "k", wait }).GET("/pets", { signal: ended.signal }), { name: "AbortError" });
+  assert.equal(isOver, false);
+});
+
 test("a call that its caller ends is not sent, nor sent again", async (t) => {
   const ended = new AbortController();
   const { client, requests } = await clientOf(t, () => ended.abort());

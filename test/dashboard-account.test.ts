@@ -1,23 +1,13 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import type { Browser, Page } from "playwright-core";
-import { startBrowser } from "./support/browser.ts";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
+import { stage } from "./support/browser.ts";
 import { newMember, openBrowser, tokenIn } from "./support/dashboard.ts";
 import { findings, overflow, phone, visit } from "./support/pages.ts";
-import { startService, type TestService } from "./support/service.ts";
+import { startService } from "./support/service.ts";
 import { password, visitSignedIn } from "./support/signed-in.ts";
 
-let browser: Browser;
-let service: TestService;
-
-before(async () => {
-  [browser, service] = await Promise.all([startBrowser(), startService()]);
-});
-
-after(async () => {
-  await browser.close();
-  await service.close();
-});
+const [browser, service] = await stage(startService);
 
 const region = (page: Page, name: string) => page.getByRole("region", { name });
 const rowOf = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
@@ -61,6 +51,20 @@ test("an owner invites somebody by a link that is shown once, and signs them in 
   const guest = await visit(t, browser, `${service.address}/sign-in#token=${tokenIn(link)}`);
   await guest.page.getByRole("heading", { name: "Choose a password" }).waitFor();
   assert.equal((await openBrowser(service).ask("POST", "/sign-in/link", { token: tokenIn(link) })).status, 401);
+});
+
+test("an owner who would be none any more is asked first", async (t) => {
+  const { page, account, email } = await openAccount(t);
+  await newMember(service, { account, email: "second@owners.example", role: "owner", password });
+  await choose(page, email, "Make a member");
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await rowOf(page, email).getByText("Owner").waitFor();
+
+  await choose(page, email, "Make a member");
+  await page.getByRole("dialog").getByRole("button", { name: "Become a member" }).click();
+  await rowOf(page, email).getByText("Member", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Invite somebody" }).waitFor({ state: "detached" });
 });
 
 test("an owner makes a member an owner, resets and removes members, who are signed out at once", async (t) => {

@@ -1,22 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import type { Browser, Page } from "playwright-core";
-import { startBrowser } from "./support/browser.ts";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
+import { stage } from "./support/browser.ts";
 import { choose, openDashboardShop, pick } from "./support/dashboard-shop.ts";
 import type { Pet } from "./support/models.ts";
-import { startService, type TestService } from "./support/service.ts";
+import { startService } from "./support/service.ts";
 
-let browser: Browser;
-let service: TestService;
-
-before(async () => {
-  [browser, service] = await Promise.all([startBrowser(), startService()]);
-});
-
-after(async () => {
-  await browser.close();
-  await service.close();
-});
+const [browser, service] = await stage(startService);
 
 const rowOf = (page: Page, name: string) => page.getByRole("row").filter({ has: page.getByRole("link", { name, exact: true }) });
 const names = (page: Page) => page.getByRole("table", { name: "Animals" }).getByRole("link").allInnerTexts();
@@ -87,6 +77,20 @@ test("an edit that somebody else came before is not saved; after a reload it is"
   await panel.getByRole("button", { name: "Save changes" }).click();
   await page.getByText("“Rex by both” is saved.").waitFor();
   await rowOf(page, "Rex by both").waitFor({ state: "attached" });
+});
+
+test("what is typed of an animal stays, and can be saved, while its stock changes its status", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const petId = await shop.pet("Rex", await shop.category("Dogs"));
+  await shop.ask("PUT", `/store/inventory/${petId}`, { quantity: 0 });
+  const page = await shop.open(`/animals?animal=${petId}`);
+  const panel = page.getByRole("dialog", { name: "Rex" });
+  await panel.getByRole("textbox", { name: "Name" }).fill("Rexona");
+  await panel.getByRole("button", { name: "One unit more of Rex" }).click();
+  await panel.getByRole("radio", { name: "Available", checked: true }).waitFor({ state: "attached" });
+  await panel.getByRole("button", { name: "Save changes" }).click();
+  await page.getByText("“Rexona” is saved.").waitFor();
+  assert.partialDeepStrictEqual((await shop.ask<Pet[]>("GET", "/pets")).body, [{ name: "Rexona", status: "available" }]);
 });
 
 test("the stock of an animal is begun, adjusted and set in place, and given up", async (t) => {

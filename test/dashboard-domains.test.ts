@@ -1,26 +1,17 @@
 import assert from "node:assert/strict";
-import { after, before, suite, test, type TestContext } from "node:test";
-import type { Browser, Locator, Page } from "playwright-core";
-import { startBrowser } from "./support/browser.ts";
+import { suite, test, type TestContext } from "node:test";
+import type { Locator, Page } from "playwright-core";
+import { stage } from "./support/browser.ts";
 import { findings, overflow, phone } from "./support/pages.ts";
-import { openPlatform, type Platform } from "./support/platform.ts";
+import { openPlatform } from "./support/platform.ts";
 import { visitSignedIn } from "./support/signed-in.ts";
 
 const minuteMs = 60_000;
 
-suite("Settings, Domains in the dashboard", () => {
-  let browser: Browser;
-  let platform: Platform;
-  let project: number;
-  before(async () => {
-    [browser, platform] = await Promise.all([startBrowser(), openPlatform()]);
-    project = await platform.project("rex", { "index.html": "<h1>Rex</h1>" });
-  });
-  after(async () => {
-    await browser.close();
-    await platform.close();
-  });
+const [browser, platform] = await stage(openPlatform);
+const project = await platform.project("rex", { "index.html": "<h1>Rex</h1>" });
 
+suite("Settings, Domains in the dashboard", () => {
   const idle = () => platform.service.publishing.idle();
   const open = (t: TestContext, id = project, options = {}) =>
     visitSignedIn(t, browser, platform.service, `/dashboard/projects/${id}/domains`, options);

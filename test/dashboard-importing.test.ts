@@ -1,29 +1,19 @@
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { parse } from "csv-parse/sync";
-import type { Browser, Download, Page } from "playwright-core";
-import { startBrowser } from "./support/browser.ts";
+import type { Download, Page } from "playwright-core";
+import { stage } from "./support/browser.ts";
 import { openDashboardShop, pick, type DashboardShop } from "./support/dashboard-shop.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import type { Pet } from "./support/models.ts";
-import { startService, type TestService } from "./support/service.ts";
+import { startService } from "./support/service.ts";
 
 const sample = fileURLToPath(new URL("../examples/longbeach-sample.csv", import.meta.url));
 
-let browser: Browser;
-let service: TestService;
-
-before(async () => {
-  [browser, service] = await Promise.all([startBrowser(), startService()]);
-});
-
-after(async () => {
-  await browser.close();
-  await service.close();
-});
+const [browser, service] = await stage(startService);
 
 async function give(page: Page, file: string): Promise<void> {
   await page.goto(`${service.address}/dashboard/import`);
@@ -47,6 +37,22 @@ async function petsOf(shop: DashboardShop): Promise<Pet[]> {
   }
   return pets;
 }
+
+/** Lets what the browser remembers of unanswered batches be `ms` older; runs in the page. */
+const ageBatches = `(ms) => new Promise((done, failed) => {
+  const opening = indexedDB.open("petstore-imports");
+  opening.onsuccess = () => {
+    const transaction = opening.result.transaction("imports", "readwrite");
+    transaction.oncomplete = done;
+    transaction.onabort = failed;
+    transaction.objectStore("imports").openCursor().onsuccess = ({ target: { result: cursor } }) => {
+      if (!cursor) return;
+      cursor.value.batch.sentAt -= ms;
+      cursor.update(cursor.value);
+      cursor.continue();
+    };
+  };
+})`;
 
 async function textOf(download: Download): Promise<string> {
   return readFile(await download.path(), "utf8");
@@ -146,6 +152,28 @@ test("an import that is stopped goes on where it was, and makes nothing twice", 
   const pets = await petsOf(shop);
   assert.equal(new Set(pets.map(({ name }) => name)).size, 2_500);
   assert.equal(pets.length, 2_500);
+});
+
+test("a batch whose answer nobody can ask for any more is told of, and sent again only when somebody says so", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const file = join(temporaryFolder(t), "lost.csv");
+  await writeFile(file, "id,name,type\n1,Rex,dog\n");
+  const page = await shop.open("/import");
+  const sent = Promise.withResolvers<void>();
+  await page.context().route("**/pets/batch", () => sent.resolve());
+  await give(page, file);
+  await page.getByRole("button", { name: "Import 1 animal" }).click();
+  await sent.promise;
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.context().unroute("**/pets/batch");
+  await page.evaluate(`(${ageBatches})(24 * 3_600_000)`);
+
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByText(/while animals were on their way \(1, “Rex” first, on .*too long ago to ask/).waitFor();
+  assert.deepEqual(await petsOf(shop), []);
+  await page.getByRole("button", { name: "Send the unanswered batch again" }).click();
+  assert.equal(await summary(page), "0 created, 0 changed, 1 unchanged, 0 rejected.");
+  assert.equal((await petsOf(shop)).length, 1);
 });
 
 test("while a limit is reached the import waits as long as it is told, and then goes on", async (t) => {

@@ -1,22 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import type { Browser, Page } from "playwright-core";
-import { startBrowser } from "./support/browser.ts";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
+import { stage } from "./support/browser.ts";
 import { findings, overflow, phone } from "./support/pages.ts";
-import { startService, type TestService } from "./support/service.ts";
+import { startService } from "./support/service.ts";
 import { visitSignedIn } from "./support/signed-in.ts";
 
-let browser: Browser;
-let service: TestService;
-
-before(async () => {
-  [browser, service] = await Promise.all([startBrowser(), startService()]);
-});
-
-after(async () => {
-  await browser.close();
-  await service.close();
-});
+const [browser, service] = await stage(startService);
 
 /** The status that a key gets. */
 const statusWith = async (key: string, method = "GET", path = "/pets") =>
@@ -98,6 +88,10 @@ test("a rotated key works until its overlap ends, beside the one that follows it
   await rowOf(page, next).waitFor();
 
   await choose(page, next, "Rotate …");
+  await dialogOf(page).getByLabel("Overlap in hours").fill("");
+  await dialogOf(page).getByRole("button", { name: "Rotate the key" }).click();
+  await dialogOf(page).locator("input[name=overlapHours][aria-invalid=true]").waitFor();
+  assert.equal(await statusWith(next), 200, "an overlap that is left empty ends nothing");
   await dialogOf(page).getByLabel("Overlap in hours").fill("0");
   await dialogOf(page).getByRole("button", { name: "Rotate the key" }).click();
   const last = await dialogOf(page).getByRole("textbox", { name: "Key" }).inputValue();

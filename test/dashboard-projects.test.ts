@@ -2,27 +2,19 @@ import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { after, before, suite, test, type TestContext } from "node:test";
-import type { Browser, Page } from "playwright-core";
+import { suite, test, type TestContext } from "node:test";
+import type { Page } from "playwright-core";
 import type { Deployment } from "../src/publishing/projects/deployments.ts";
-import { startBrowser } from "./support/browser.ts";
+import { stage } from "./support/browser.ts";
 import { drop } from "./support/drop.ts";
 import { findings, overflow, phone } from "./support/pages.ts";
-import { openPlatform, type Platform } from "./support/platform.ts";
+import { openPlatform } from "./support/platform.ts";
 import { visitSignedIn } from "./support/signed-in.ts";
 import { packSite } from "./support/sites.ts";
 
-suite("projects in the dashboard", () => {
-  let browser: Browser;
-  let platform: Platform;
-  before(async () => {
-    [browser, platform] = await Promise.all([startBrowser(), openPlatform()]);
-  });
-  after(async () => {
-    await browser.close();
-    await platform.close();
-  });
+const [browser, platform] = await stage(openPlatform);
 
+suite("projects in the dashboard", () => {
   const open = (t: TestContext, path: string, options = {}) => visitSignedIn(t, browser, platform.service, path, options);
   const deployments = (page: Page) => page.getByRole("list", { name: "Deployments, newest first" }).getByRole("listitem");
   const stored = async (projectId: number) => (await platform.service.ask<Deployment[]>("GET", `/projects/${projectId}/deployments`)).body;

@@ -1,21 +1,13 @@
 import assert from "node:assert/strict";
-import { after, before, test, type TestContext } from "node:test";
-import type { Browser, Page } from "playwright-core";
-import { startBrowser } from "./support/browser.ts";
+import { test, type TestContext } from "node:test";
+import type { Page } from "playwright-core";
+import { stage } from "./support/browser.ts";
 import { findings, overflow, phone } from "./support/pages.ts";
-import { openPlatform, type Platform } from "./support/platform.ts";
+import { openPlatform } from "./support/platform.ts";
 import { visitSignedIn } from "./support/signed-in.ts";
 import { packSite } from "./support/sites.ts";
 
-let browser: Browser;
-let platform: Platform;
-before(async () => {
-  [browser, platform] = await Promise.all([startBrowser(), openPlatform()]);
-});
-after(async () => {
-  await browser.close();
-  await platform.close();
-});
+const [browser, platform] = await stage(openPlatform);
 
 const open = (t: TestContext, path: string, options = {}) => visitSignedIn(t, browser, platform.service, path, options);
 const navigation = (page: Page) => page.getByRole("navigation", { name: "Dashboard" });

@@ -1,23 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, test, type TestContext } from "node:test";
-import type { Browser } from "playwright-core";
-import { startBrowser } from "./support/browser.ts";
+import { test, type TestContext } from "node:test";
+import { stage } from "./support/browser.ts";
 import { newMember, tokenIn } from "./support/dashboard.ts";
 import { findings, overflow, phone, visit } from "./support/pages.ts";
-import { ask, startService, type TestService } from "./support/service.ts";
+import { ask, startService } from "./support/service.ts";
 import { password, visitSignedIn } from "./support/signed-in.ts";
 
-let browser: Browser;
-let service: TestService;
-
-before(async () => {
-  [browser, service] = await Promise.all([startBrowser(), startService()]);
-});
-
-after(async () => {
-  await browser.close();
-  await service.close();
-});
+const [browser, service] = await stage(startService);
 
 const open = (t: TestContext, path: string, options = {}) => visit(t, browser, service.address + path, options);
 
@@ -49,7 +38,7 @@ test("a link signs in once, asks for a password before anything else, and is gon
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   await page.goto(service.address + path);
   await page.getByRole("heading", { name: "This sign-in link does not work any more" }).waitFor();
-  await page.getByText("members reset").waitFor();
+  await page.getByText("members invite").waitFor();
   assert.deepEqual(await findings(page), []);
   await page.getByRole("button", { name: "Sign in with a password" }).click();
   await page.getByLabel("Email").fill("ann@shop.example");

@@ -1,23 +1,20 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { Browser, Page } from "playwright-core";
-import { startBrowser } from "./support/browser.ts";
+import type { Page } from "playwright-core";
+import { stage } from "./support/browser.ts";
 import { choose } from "./support/dashboard-shop.ts";
 import { findings, overflow, phone } from "./support/pages.ts";
-import { startService, type TestService } from "./support/service.ts";
+import { startService } from "./support/service.ts";
 import { visitSignedIn } from "./support/signed-in.ts";
 
 const sample = fileURLToPath(new URL("../examples/longbeach-sample.csv", import.meta.url));
 const longName = "Sir Reginald Bartholomew-Featherstonehaugh-Cholmondeley of Donaudampfschifffahrtsgesellschaftskapitän";
 
-let browser: Browser;
-let service: TestService;
-let empty: { id: number };
+const [browser, service] = await stage(startService);
+const empty = await service.newAccount();
 
 before(async () => {
-  [browser, service] = await Promise.all([startBrowser(), startService()]);
-  empty = await service.newAccount();
   await service.ask("POST", "/categories", { body: { name: "Dogs", description: "Loyal. ".repeat(40) } });
   for (const name of ["Rex", "Luna", longName]) await service.ask("POST", "/pets", { body: { name, categoryId: 1 } });
   for (const [petId, quantity] of [
@@ -29,11 +26,6 @@ before(async () => {
   }
   await service.ask("POST", "/store/orders", { body: { petId: 3, shipDate: "2027-01-01T10:00:00Z" } });
   await service.ask("POST", "/store/orders", { body: { petId: 3, complete: true } });
-});
-
-after(async () => {
-  await browser.close();
-  await service.close();
 });
 
 type Scene = { name: string; path: string; isEmpty?: boolean; ready: (page: Page) => Promise<unknown> };

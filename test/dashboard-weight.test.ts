@@ -1,27 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import type { Browser } from "playwright-core";
-import { startBrowser } from "./support/browser.ts";
-import { startService, type TestService } from "./support/service.ts";
+import { test } from "node:test";
+import { stage } from "./support/browser.ts";
+import { startService } from "./support/service.ts";
 import { made } from "./support/shop.ts";
 import { visitSignedIn } from "./support/signed-in.ts";
 
 /** Of JavaScript, as gzip sends it, until a page that was opened first shows what it has. */
 const bytesMax = 300 * 1_024;
 
-let browser: Browser;
-let service: TestService;
-let project: number;
-
-before(async () => {
-  [browser, service] = await Promise.all([startBrowser(), startService()]);
-  ({ id: project } = await made<{ id: number }>(service, "POST", "/projects", { name: "Rex", slug: "rex" }));
-});
-
-after(async () => {
-  await browser.close();
-  await service.close();
-});
+const [browser, service] = await stage(startService);
+const { id: project } = await made<{ id: number }>(service, "POST", "/projects", { name: "Rex", slug: "rex" });
 
 /** The bytes of a file as it is sent to who takes gzip. */
 async function gzipBytes(url: string): Promise<number> {

@@ -235,7 +235,7 @@ for (const [engine, placeFor] of Object.entries(engines)) {
       assert.deepEqual(await shelves(second), [1]);
     });
 
-    test("closing waits for the writes that were begun; later ones are refused as unavailable", async (t) => {
+    test("closing waits for the writes that were begun; later ones, and later queries, are refused as unavailable", async (t) => {
       const place = await placeFor(t);
       const first = await place.open();
       await first.write((tx) => tx.script(schema));
@@ -245,7 +245,9 @@ for (const [engine, placeFor] of Object.entries(engines)) {
         first.write((tx) => addShelf(tx, 99)),
         { code: "unavailable" },
       );
+      await assert.rejects(shelves(first), { code: "unavailable" });
       await Promise.all([...begun, closed]);
+      await assert.rejects(shelves(first), { code: "unavailable" });
       const second = await place.open();
       t.after(() => second.close());
       assert.equal((await shelves(second)).length, 50);

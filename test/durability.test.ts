@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openClerk, type Clerk, type Given } from "./support/clerk.ts";
+import { temporaryFolder } from "./support/folder.ts";
 import type { Category, InventoryItem, Order, Pet } from "./support/models.ts";
 import { openRaw } from "./support/raw.ts";
 import { createAccount, startServer } from "./support/process.ts";
@@ -15,9 +14,7 @@ const kills = 10;
 
 /** A data folder with a shop in it, and its clerks. */
 async function openShop(t: TestContext) {
-  const parent = mkdtempSync(join(tmpdir(), "petstore-durability-"));
-  const dataDir = join(parent, "data");
-  t.after(() => rmSync(parent, { recursive: true, force: true }));
+  const dataDir = join(temporaryFolder(t), "data");
   const key = await createAccount(dataDir);
   const start = () => startServer(t, dataDir);
   const server = await start();

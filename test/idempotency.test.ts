@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import sql from "sql-template-tag";
+import { forgetOldAnswers, keepAnswer } from "../src/platform/http/idempotency.store.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import type { Pet } from "./support/models.ts";
 import { startService, type Reply, type TestService } from "./support/service.ts";
@@ -156,6 +158,21 @@ test("an answer is kept for 24 hours, and no longer", async () => {
   const later = await post("/pets", { name: "Another", categoryId }, key);
   assert.deepEqual([later.status, isReplay(later)], [201, false]);
   assert.equal((await post("/pets", { name: "Another", categoryId }, key)).body.id, later.body.id);
+});
+
+test("answers older than 24 hours are let go, however many there are, and younger ones stay", async () => {
+  const answer = { bodyHash: "", status: 204, headers: {}, body: null };
+  const slot = (key: string) => ({ accountId: shop.accountId, target: "POST /v1/pets", key });
+  await shop.db.write(async (tx) => {
+    for (let i = 0; i < 2_500; i++) await keepAnswer(tx, slot(`old ${i}`), answer, now - dayMs);
+    await keepAnswer(tx, slot("young"), answer, now - dayMs + 1);
+  });
+  await forgetOldAnswers(shop.db, now);
+  const left = await shop.db.query<{ key: string }>(sql`SELECT key FROM idempotency WHERE target = 'POST /v1/pets' AND status = 204`);
+  assert.deepEqual(
+    left.map(({ key }) => key),
+    ["young"],
+  );
 });
 
 test("a key belongs to its account, method and path", async () => {

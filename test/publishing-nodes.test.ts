@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { TLSSocket } from "node:tls";
 import type { Domain } from "../src/publishing/domains/domains.ts";
+import { newSecretsKey } from "../src/publishing/certificates/secrets.ts";
 import type { ProxiedRequest } from "./support/acme-proxy.ts";
 import { openCluster, type Cluster, type ClusterNode } from "./support/cluster.ts";
 import { temporaryFolder } from "./support/folder.ts";
@@ -51,6 +52,13 @@ test("what one node has deployed every node serves, also when its folder was los
   for (const node of [a, b, c]) assert.equal((await node.http("rex.sites.test", "/large.txt")).body, large);
   const later = await cluster.join();
   assert.equal((await later.http("rex.sites.test", "/")).body, page);
+});
+
+test("a node with another SECRETS_KEY ends its start with one line that says so", async (t) => {
+  const cluster = await openScene(t, 1);
+  const other = spawnServer(t, temporaryFolder(t), { ...cluster.env, SECRETS_KEY: newSecretsKey() });
+  assert.equal(await other.ended, 1);
+  assert.match(other.err(), /^petstore: [^\n]*SECRETS_KEY[^\n]*\n$/);
 });
 
 test("an earlier deployment that is promoted at one node is served by all with the answer", async (t) => {

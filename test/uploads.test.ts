@@ -13,7 +13,7 @@ import { temporaryFolder } from "./support/folder.ts";
 import type { Failure } from "./support/models.ts";
 import { openPlatform, type Platform } from "./support/platform.ts";
 import { openRaw } from "./support/raw.ts";
-import { archivesIn } from "./support/sites.ts";
+import { keptUploads } from "./support/uploads.ts";
 
 type Entry = Partial<Header> & { name: string; body?: string | Buffer };
 const oneMiB = 1_048_576;
@@ -196,7 +196,7 @@ suite("an upload", () => {
     socket.write(Buffer.alloc(50_000), () => socket.destroy());
     await once(socket, "close");
     assert.equal((await platform.upload(project, await packed([site]))).status, "failed");
-    assert.deepEqual(await archivesIn(platform.service.dataDir), []);
+    assert.deepEqual(await keptUploads(platform.service), []);
   });
 
   test("that is slow holds up its own account alone, and gives its place back when it breaks off", async () => {

@@ -1,26 +1,15 @@
 import assert from "node:assert/strict";
 import { get, type IncomingMessage } from "node:http";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import type { Browser } from "playwright-core";
-import { startBrowser } from "./support/browser.ts";
+import { stage } from "./support/browser.ts";
 import { visit } from "./support/pages.ts";
-import { startService, type TestService } from "./support/service.ts";
+import { startService } from "./support/service.ts";
 
 /** Of the JavaScript of a first load, compressed by gzip. */
 const scriptBytesMax = 300_000;
 
-let browser: Browser;
-let service: TestService;
-
-before(async () => {
-  [browser, service] = await Promise.all([startBrowser(), startService()]);
-});
-
-after(async () => {
-  await browser.close();
-  await service.close();
-});
+const [browser, service] = await stage(startService);
 
 type Raw = { status: number; headers: IncomingMessage["headers"]; body: Buffer };
 

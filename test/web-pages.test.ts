@@ -1,21 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test, type TestContext } from "node:test";
-import type { Browser, Page } from "playwright-core";
-import { startBrowser } from "./support/browser.ts";
+import { describe, test, type TestContext } from "node:test";
+import type { Page } from "playwright-core";
+import { stage } from "./support/browser.ts";
 import { findings, overflow, phone, visit } from "./support/pages.ts";
-import { startService, type TestService } from "./support/service.ts";
+import { startService } from "./support/service.ts";
 
-let browser: Browser;
-let service: TestService;
-
-before(async () => {
-  [browser, service] = await Promise.all([startBrowser(), startService()]);
-});
-
-after(async () => {
-  await browser.close();
-  await service.close();
-});
+const [browser, service] = await stage(startService);
 
 const open = (t: TestContext, path: string, options = {}) => visit(t, browser, service.address + path, options);
 

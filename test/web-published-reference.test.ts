@@ -4,20 +4,18 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
-import type { Browser } from "playwright-core";
-import { startBrowser } from "./support/browser.ts";
+import { stage } from "./support/browser.ts";
 import { petstore } from "./support/commands.ts";
 import { findings, overflow, phone, visit } from "./support/pages.ts";
-import { startService, type TestService } from "./support/service.ts";
+import { startService } from "./support/service.ts";
 import { newCategory } from "./support/shop.ts";
 
-let browser: Browser;
-let service: TestService;
-let folder: string;
+const [browser, service] = await stage(startService);
+const folder = await mkdtemp(join(tmpdir(), "petstore-reference-"));
+after(() => rm(folder, { recursive: true, force: true }));
 let url: string;
 
 before(async () => {
-  [browser, service, folder] = await Promise.all([startBrowser(), startService(), mkdtemp(join(tmpdir(), "petstore-reference-"))]);
   const site = join(folder, "shop");
   const started = await petstore(service, "init", site, "--account", String(service.accountId), "--reference");
   assert.equal(started.code, 0, started.error);
@@ -25,11 +23,6 @@ before(async () => {
   const deployed = await petstore(service, "deploy", site, "--project", "shop", "--json");
   assert.equal(deployed.code, 0, deployed.error);
   ({ url } = JSON.parse(deployed.out) as { url: string });
-});
-after(async () => {
-  await browser.close();
-  await service.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const open = (t: TestContext, path: string, options = {}) =>

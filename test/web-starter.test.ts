@@ -1,32 +1,25 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { after, before, test, type TestContext } from "node:test";
-import type { Browser } from "playwright-core";
-import { startBrowser } from "./support/browser.ts";
+import { before, test, type TestContext } from "node:test";
+import { stage } from "./support/browser.ts";
 import { petstore } from "./support/commands.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { findings, overflow, phone, visit } from "./support/pages.ts";
-import { startService, type TestService } from "./support/service.ts";
+import { startService } from "./support/service.ts";
 import { newCategory, newPet } from "./support/shop.ts";
 
 const minuteMs = 60_000;
 const hostile = `<img src=x onerror="document.title='owned'">`;
 const time = { now: Math.ceil(Date.now() / minuteMs) * minuteMs };
-let browser: Browser;
-let service: TestService;
+const [browser, service] = await stage(() => startService({ clock: () => time.now }));
 
 before(async () => {
-  [browser, service] = await Promise.all([startBrowser(), startService({ clock: () => time.now })]);
   const dogs = await newCategory(service, "Dogs");
   const cats = await newCategory(service, hostile);
   for (let i = 1; i <= 30; i++) await newPet(service, dogs.id, { name: `Rex ${i}` });
   await newPet(service, cats.id, { name: hostile });
   await newPet(service, cats.id, { name: "Luna" });
   await newPet(service, cats.id, { name: "Lupo", status: "sold" });
-});
-after(async () => {
-  await browser.close();
-  await service.close();
 });
 
 let sites = 0;

@@ -1,23 +1,12 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { after, before, test, type TestContext } from "node:test";
+import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
-import type { Browser } from "playwright-core";
-import { startBrowser } from "./support/browser.ts";
+import { stage } from "./support/browser.ts";
 import { findings, visit } from "./support/pages.ts";
-import { startService, type TestService } from "./support/service.ts";
+import { startService } from "./support/service.ts";
 
-let browser: Browser;
-let service: TestService;
-
-before(async () => {
-  [browser, service] = await Promise.all([startBrowser(), startService()]);
-});
-
-after(async () => {
-  await browser.close();
-  await service.close();
-});
+const [browser, service] = await stage(startService);
 
 /** The reference at an operation, with its panel and what is in it. */
 async function open(t: TestContext, operationId: string) {

@@ -4,7 +4,7 @@ import { accountRoutes } from "./account/routes.ts";
 import { animalRoutes } from "./animals/routes.ts";
 import { categoryRoutes } from "./categories/routes.ts";
 import { dashboard, dashboardIndex } from "./dashboard/route.ts";
-import { FailurePage } from "./frame/message-page.tsx";
+import { BrokenPage } from "./frame/message-page.tsx";
 import { importingRoutes } from "./importing/routes.ts";
 import { inventoryRoutes } from "./inventory/routes.ts";
 import { orderRoutes } from "./orders/routes.ts";
@@ -44,9 +44,7 @@ export function createAppRouter(queryClient: QueryClient) {
     routeTree,
     defaultPreload: "intent",
     scrollRestoration: true,
-    defaultErrorComponent: ({ error, reset }) => (
-      <FailurePage text={error instanceof Error ? error.message : String(error)} onRetry={reset} />
-    ),
+    defaultErrorComponent: BrokenPage,
   });
 }
 

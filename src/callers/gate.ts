@@ -3,11 +3,12 @@ import type { Gate } from "../platform/http/caller.ts";
 import { Problem } from "../platform/problem.ts";
 import type { KeyVerifier, Verified } from "./keys/verify.ts";
 import { noOperation, type UsageRecorder } from "./usage/usage.ts";
-import { pushLimitHeaders, type Awaitable, type Decision, type Limiter, type Verdict } from "./limits/limits.ts";
+import { limitHeaders, pushLimitHeaders, refusalOf, type Awaitable, type Decision, type Limiter, type Verdict } from "./limits/limits.ts";
 
 /**
  * The way in of every request to the API (decisions, part 1 and 4): key, then the windows of its account; without a
- * valid key the window of the caller's address, and 401. Whoever has a valid key is noted with the operation asked for. With a known key and the memory limiter nothing is awaited.
+ * valid key the window of the caller's address, and 401. Whoever has a valid key is noted with the operation asked for.
+ * With a known key and the memory limiter nothing is awaited.
  */
 export function openGate(options: {
   verifier: KeyVerifier;
@@ -36,32 +37,27 @@ export function openGate(options: {
   }
 
   function count(verified: Verified | undefined, request: FastifyRequest): Awaitable<Problem | undefined> {
-    if (!verified)
-      return after(limiter.address(request.ip), (decision) => {
-        if (decision.verdict !== "pass") onRefused(decision.verdict);
-        return refuseStranger(decision, request);
-      });
+    if (!verified) return after(limiter.address(request.ip), (decision) => show(request, decision) ?? unauthorized());
     const { accountId, keyId, quota, publishable } = verified;
     const decision = publishable ? limiter.publishable(accountId, request.ip, quota) : limiter.account(accountId, keyId, quota);
     return after(decision, (settled) => {
-      if (settled.verdict !== "pass") onRefused(settled.verdict);
       usage.record(accountId, keyId, operationOf(request), settled.verdict);
-      pushLimitHeaders(request.answerHeaders, settled);
-      if (settled.verdict !== "pass") return limited(settled);
-      request.caller = verified;
-      return undefined;
+      const refusal = show(request, settled);
+      if (!refusal) request.caller = verified;
+      return refusal;
     });
+  }
+
+  function show(request: FastifyRequest, decision: Decision): Problem | undefined {
+    pushLimitHeaders(request.answerHeaders, decision);
+    if (decision.verdict !== "pass") onRefused(decision.verdict);
+    return refusalOf(decision);
   }
 
   return {
     admit,
     describe: (request) => after(limiter.peekAddress(request.ip), (decision) => pushLimitHeaders(request.answerHeaders, decision)),
-    describeAddress: (address) =>
-      after(limiter.address(address), (decision) => {
-        const headers: string[] = [];
-        pushLimitHeaders(headers, decision);
-        return headers;
-      }),
+    describeAddress: (address) => after(limiter.address(address), limitHeaders),
   };
 }
 
@@ -78,16 +74,8 @@ function operationOf({ routeOptions }: FastifyRequest): string {
   return (routeOptions.config as FastifyContextConfig | undefined)?.operationId ?? noOperation;
 }
 
-function refuseStranger(decision: Decision, request: FastifyRequest): Problem {
-  pushLimitHeaders(request.answerHeaders, decision);
-  if (decision.verdict !== "pass") return limited(decision);
+function unauthorized(): Problem {
   return new Problem("unauthorized", "The request needs a valid API key: Authorization: Bearer KEY, or X-API-Key: KEY.");
-}
-
-function limited({ verdict, retryAfterSeconds }: Decision): Problem {
-  return verdict === "key_banned"
-    ? new Problem("key_banned", `This key is banned for ${retryAfterSeconds} seconds more: it went on after being refused.`)
-    : new Problem("rate_limit_exceeded", `The request limit is reached. Try again in ${retryAfterSeconds} seconds.`);
 }
 
 function after<T, R>(value: Awaitable<T>, next: (settled: T) => R): Awaitable<R> {

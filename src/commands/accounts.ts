@@ -47,7 +47,7 @@ export const accountsSetPlan: Command = {
 export const accountsDelete: Command = {
   name: "accounts delete",
   usage: "ID --yes",
-  summary: "Delete an account with its keys, catalogue, orders and stock",
+  summary: "Delete an account with its members, keys, catalogue, orders, stock and published projects",
   options: { yes: { type: "boolean" } },
   operands: ["ID"],
   async run({ options, operands }) {

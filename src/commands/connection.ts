@@ -1,3 +1,4 @@
+import type { PetStore } from "../../client/client.ts";
 import { Problem } from "../platform/problem.ts";
 
 /** The service to call and the key to call it with; the key is empty where none is set. */
@@ -13,4 +14,18 @@ export function connectionOf(options: Record<string, unknown>, environment: Conn
   if (key === "") throw new Problem("invalid_request", "a key is needed: set PETSTORE_KEY, or give --key KEY");
   if (!/^[\x21-\x7e]+$/.test(key)) throw new Problem("invalid_request", "the key holds characters that no key has");
   return { url, key };
+}
+
+/**
+ * Opens a caller of the service that keeps to its limits. Whoever waits is told why and how long.
+ *
+ * @param tell takes a line; it goes to standard error unless told
+ */
+export async function connect(
+  connection: Connect,
+  tell: (line: string) => void = (line) => void process.stderr.write(`${line}\n`),
+): Promise<PetStore> {
+  const { openClient } = await import("../../client/client.ts");
+  const onWait = (reason: string, ms: number): void => tell(`Waiting ${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s: ${reason}.`);
+  return openClient({ ...connection, onWait });
 }

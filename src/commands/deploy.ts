@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Problem } from "../platform/problem.ts";
 import type { Command } from "./command.ts";
-import { connectionOf, connectionOptions, type Connect } from "./connection.ts";
+import { connect, connectionOf, connectionOptions, type Connect } from "./connection.ts";
 
 const packedBytesMax = 50 * 1_048_576;
 const pollMs = 500;
@@ -18,15 +18,14 @@ export function deploying(environment: () => Connect): Command {
     operands: ["DIR"],
     async run({ options, operands: [folder = ""] }) {
       const { packFolder } = await import("./pack.ts");
-      const { openClient } = await import("../../client/client.ts");
       const { answered, projectBySlug, upload } = await import("./publishing-calls.ts");
       const connection = connectionOf(options, environment());
-      const client = openClient(connection);
+      const client = await connect(connection);
       const project = await projectBySlug(client, String(options["project"]));
       process.stderr.write(`Packing ${folder} …\n`);
       const packed = await packFolder(folder);
       if (packed.length > packedBytesMax) throw new Problem("payload_too_large", `${folder} is over 50 MiB packed.`);
-      process.stderr.write(`Uploading ${(packed.length / 1_048_576).toFixed(1)} MiB …\n`);
+      process.stderr.write(`Uploading ${Math.ceil(packed.length / 1024)} KiB …\n`);
       let deployment = await upload(client, connection.key, project.id, packed);
       const path = { projectId: project.id, deploymentId: deployment.id };
       process.stderr.write("Unpacking …\n");
@@ -38,7 +37,7 @@ export function deploying(environment: () => Connect): Command {
       if (deployment.status === "queued") throw new Problem("unavailable", `Deployment ${deployment.id} still waits: look at it later.`);
       return {
         json: { url: project.url, deployment },
-        text: `Deployment ${deployment.id} is live: ${deployment.files} files at ${project.url}`,
+        text: `Deployment ${deployment.id} is live: ${deployment.files} file${deployment.files === 1 ? "" : "s"} at ${project.url}`,
       };
     },
   };

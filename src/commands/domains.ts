@@ -2,7 +2,7 @@ import type { Schemas } from "../../client/api.gen.ts";
 import type { PetStore } from "../../client/client.ts";
 import { pages } from "../../client/pages.ts";
 import { columns, type Arguments, type Command, type Outcome } from "./command.ts";
-import { connectionOf, connectionOptions, type Connect } from "./connection.ts";
+import { connect, connectionOf, connectionOptions, type Connect } from "./connection.ts";
 import { answered, projectBySlug } from "./publishing-calls.ts";
 
 type Domain = Schemas["Domain"];
@@ -70,8 +70,7 @@ export function domainCommands(environment: () => Connect): Command[] {
 }
 
 async function open(args: Arguments, environment: Connect): Promise<At> {
-  const { openClient } = await import("../../client/client.ts");
-  const client = openClient(connectionOf(args.options, environment));
+  const client = await connect(connectionOf(args.options, environment));
   const { id } = await projectBySlug(client, String(args.options["project"]));
   return { client, projectId: id };
 }

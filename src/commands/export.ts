@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { exportedLists, exportText, type ExportFormat } from "../importing/exporting.ts";
 import { Problem } from "../platform/problem.ts";
 import type { Command } from "./command.ts";
-import { connectionOf, connectionOptions, type Connect } from "./connection.ts";
+import { connect, connectionOf, connectionOptions, type Connect } from "./connection.ts";
 
 /** Makes the command; `environment` is where the service's address and key are looked up when they are not options. */
 export function exporting(environment: () => Connect): Command {
@@ -19,13 +19,9 @@ export function exporting(environment: () => Connect): Command {
       const list = Object.hasOwn(exportedLists, name) ? exportedLists[name as keyof typeof exportedLists] : undefined;
       if (list === undefined)
         throw new Problem("invalid_request", `${JSON.stringify(name)} is none of ${Object.keys(exportedLists).join(", ")}`);
-      const { openClient } = await import("../../client/client.ts");
       const { pages } = await import("../../client/pages.ts");
       const format = formatOf(options["format"] ?? "csv");
-      const client = openClient({
-        ...connectionOf(options, environment()),
-        onWait: (reason, ms) => process.stderr.write(`Waiting ${Math.ceil(ms / 1_000)} s: ${reason}.\n`),
-      });
+      const client = await connect(connectionOf(options, environment()));
       const text = Readable.from(exportText(pages(client, list.path), format, list.columns));
       if (typeof options["out"] === "string") await toFile(text, options["out"]);
       else await pipeline(text, process.stdout, { end: false });

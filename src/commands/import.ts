@@ -2,7 +2,7 @@ import type { ImportOptions } from "../importing/import-files.ts";
 import type { Report } from "../importing/report.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Command } from "./command.ts";
-import { connectionOf, connectionOptions, type Connect } from "./connection.ts";
+import { connect, connectionOf, connectionOptions, type Connect } from "./connection.ts";
 
 /** Makes the command; `environment` is where the service's address and key are looked up when they are not options. */
 export function importing(environment: () => Connect): Command {
@@ -40,15 +40,10 @@ export function importing(environment: () => Connect): Command {
 }
 
 /** The bar appears once the file is read; waits are told above it, or as lines before it is there. */
-async function importNow(files: ImportOptions, { url, key }: Connect): Promise<Report> {
-  const { openClient } = await import("../../client/client.ts");
+async function importNow(files: ImportOptions, connection: Connect): Promise<Report> {
   const { importFile } = await import("../importing/import-files.ts");
   const { showProgress } = await import("../importing/progress.ts");
   let progress = showProgress({ write: (text) => process.stderr.write(text) }, 0, systemClock);
-  const client = openClient({
-    url,
-    key,
-    onWait: (reason, ms) => progress.note(`Waiting ${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s: ${reason}.`),
-  });
+  const client = await connect(connection, (line) => progress.note(line));
   return importFile(client, files, systemClock, (total) => (progress = showProgress(process.stderr, total, systemClock)));
 }

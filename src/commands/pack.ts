@@ -4,8 +4,10 @@ import { createGzip } from "node:zlib";
 import { pack } from "tar-stream";
 import { Problem } from "../platform/problem.ts";
 
+/** What a deployment may hold (decisions, part 5): more is refused here before it is read into memory. */
 const filesMax = 2_001; // petstore.json is not one of the 2,000
 const fileBytesMax = 25 * 1_048_576;
+const folderBytesMax = 200 * 1_048_576;
 
 /** A folder as a gzipped tar; hidden files and `node_modules` stay out. Raises `invalid_request` for what the service would refuse anyway. */
 export async function packFolder(folder: string): Promise<Buffer> {
@@ -23,12 +25,16 @@ async function filesIn(folder: string): Promise<string[]> {
     throw new Problem("invalid_request", `${folder} cannot be read (${error.code ?? error.message})`);
   });
   const names: string[] = [];
+  let folderBytes = 0;
   for (const entry of entries) {
     const path = join(entry.parentPath, entry.name);
     const name = path.slice(join(folder, sep).length).split(sep).join("/");
     if (entry.isDirectory() || name.split("/").some((part) => part.startsWith(".") || part === "node_modules")) continue;
     if (!entry.isFile()) throw new Problem("invalid_request", `${path} is not a plain file: put the file itself in its place`);
-    if ((await stat(path)).size > fileBytesMax) throw new Problem("invalid_request", `${path} is over 25 MiB`);
+    const { size } = await stat(path);
+    if (size > fileBytesMax) throw new Problem("invalid_request", `${path} is over 25 MiB`);
+    folderBytes += size;
+    if (folderBytes > folderBytesMax) throw new Problem("invalid_request", `${folder} is over 200 MiB`);
     names.push(name);
     if (names.length > filesMax) throw new Problem("invalid_request", `${folder} has more than 2,000 files`);
   }

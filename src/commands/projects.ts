@@ -1,5 +1,5 @@
 import { columns, type Command } from "./command.ts";
-import { connectionOf, connectionOptions, type Connect } from "./connection.ts";
+import { connect, connectionOf, connectionOptions, type Connect } from "./connection.ts";
 
 /** `projects create|list`; `environment` is where the service's address and key are looked up when they are not options. */
 export function projectCommands(environment: () => Connect): Command[] {
@@ -11,9 +11,8 @@ export function projectCommands(environment: () => Connect): Command[] {
       options: { ...connectionOptions, name: { type: "string" } },
       operands: ["SLUG"],
       async run({ options, operands: [slug = ""] }) {
-        const { openClient } = await import("../../client/client.ts");
         const { answered } = await import("./publishing-calls.ts");
-        const client = openClient(connectionOf(options, environment()));
+        const client = await connect(connectionOf(options, environment()));
         const project = await answered(client.POST("/projects", { body: { name: String(options["name"] ?? slug), slug } }));
         return { json: project, text: `Project ${project.slug} is made. What is deployed to it will be at ${project.url}` };
       },
@@ -24,9 +23,8 @@ export function projectCommands(environment: () => Connect): Command[] {
       summary: "List the account's projects",
       options: connectionOptions,
       async run({ options }) {
-        const { openClient } = await import("../../client/client.ts");
         const { pages } = await import("../../client/pages.ts");
-        const client = openClient(connectionOf(options, environment()));
+        const client = await connect(connectionOf(options, environment()));
         const projects = (await Array.fromAsync(pages(client, "/projects"))).flat();
         const rows = projects.map(({ slug, name, url, deploymentId }) => [slug, name, deploymentId, url]);
         return { json: { projects }, text: columns(["SLUG", "NAME", "DEPLOYMENT", "ADDRESS"], rows) };

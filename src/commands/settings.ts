@@ -8,7 +8,7 @@ export const settings: Command = {
   async run() {
     loadSettings();
     const lines = describeSettings();
-    const rows = lines.map((line) => [line.name, line.value, line.value === line.default ? "" : line.default, line.meaning]);
+    const rows = lines.map((line) => [line.name, line.value, line.default, line.meaning]);
     return { json: { settings: lines }, text: columns(["NAME", "VALUE", "DEFAULT", "MEANING"], rows) };
   },
 };

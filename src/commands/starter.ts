@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Problem } from "../platform/problem.ts";
 
 /** What is filled in where a template says `{{name}}`, `{{url}}`, `{{key}}`. */
-export type Filling = { name: string; url: string; key: string };
+type Filling = { name: string; url: string; key: string };
 
 const templates = new URL("../../starter/", import.meta.url);
 

@@ -1,4 +1,4 @@
-import { valueKey } from "./mapping.ts";
+import { petStatuses, valueKey } from "./mapping.ts";
 import type { Mapping, PetStatus, TextField } from "./mapping.ts";
 
 /** An animal as the file has it: `sourceId` is the file's own identifier, `category` a name. */
@@ -8,7 +8,6 @@ export type Mapped = Animal | { reason: string };
 /** The most characters (code points) of a name, as the service takes them. */
 const nameCharactersMax = 200;
 const sourceIdCharactersMax = 200;
-const statuses: readonly string[] = ["available", "pending", "sold"] satisfies PetStatus[];
 
 /** Whether a row became an animal; if not, `reason` says why in words for a person. */
 export function isAnimal(mapped: Mapped): mapped is Animal {
@@ -57,7 +56,7 @@ function textOf(field: TextField, header: readonly string[]): (cells: readonly s
 function statusReader(field: Mapping["status"], header: readonly string[]): (cells: readonly string[]) => PetStatus | { reason: string } {
   if (field === undefined) return () => "available";
   const valueOf = textOf({ columns: field.columns, transforms: field.transforms ?? [] }, header);
-  const values = new Map(Object.entries(field.values ?? Object.fromEntries(statuses.map((one) => [one, one]))) as [string, PetStatus][]);
+  const values = new Map(field.values ? Object.entries(field.values) : petStatuses.map((one) => [one, one] as const));
   const byKey = new Map([...values].map(([value, status]) => [valueKey(value), status]));
   return (cells) => {
     const value = valueOf(cells);

@@ -2,7 +2,7 @@ import { stringify } from "csv-stringify/sync";
 import type { ListPath } from "../../client/pages.ts";
 
 /** A list that can be exported: its path, and its columns, which are the fields of its model in the model's order. */
-export type Exported = { path: ListPath; columns: readonly string[] };
+type Exported = { path: ListPath; columns: readonly string[] };
 export type ExportFormat = "csv" | "ndjson";
 
 export const exportedLists: Record<"pets" | "categories" | "orders" | "inventory", Exported> = {

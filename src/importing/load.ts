@@ -34,12 +34,17 @@ const refusedStatuses = new Set([400, 413, 422]);
 export async function finishBatch(client: PetStore, state: LoadState, now: Clock, resend: boolean): Promise<void> {
   if (state.batch === null) return;
   const { sentAt, elements } = state.batch;
-  if (now() - sentAt > resendMsMax && !resend) throw outdated(elements, sentAt);
+  if (isOutdated(state.batch, now()) && !resend) throw outdated(elements, sentAt);
   const answer = await sendBatch(client, elements);
   if (answer.data) await record(client, state, elements, answer);
   else if (!refusedStatuses.has(answer.response.status)) throw refusal(answer);
   // After a refusal nothing was made: its rows are planned like any others.
   state.batch = null;
+}
+
+/** Whether the service may have forgotten the key of an unanswered batch: nobody can ask any more what became of it. Time in ms. */
+export function isOutdated({ sentAt }: NonNullable<LoadState["batch"]>, now: number): boolean {
+  return now - sentAt > resendMsMax;
 }
 
 /** Carries out a plan whose rows all have a category; the state is saved along the way. Gives how many rows were made and changed. */

@@ -2,7 +2,7 @@ import { fold } from "../platform/folding.ts";
 import { Problem } from "../platform/problem.ts";
 import type { Mapping } from "./mapping-schema.ts";
 
-export type { Mapping, PetStatus, TextField } from "./mapping-schema.ts";
+export { petStatuses, type Mapping, type PetStatus, type TextField } from "./mapping-schema.ts";
 
 /** Raises `invalid_request` when the mapping names a column that the file's header does not have. */
 export function checkColumns(mapping: Mapping, header: readonly string[], file: string): void {

@@ -1,7 +1,7 @@
 import type { Clock } from "../platform/clock.ts";
 
 /** Where progress is shown: standard error, as a bar on a terminal and as a few plain lines elsewhere. */
-export type Screen = { write(text: string): unknown; isTTY?: boolean; columns?: number };
+type Screen = { write(text: string): unknown; isTTY?: boolean; columns?: number };
 export type Progress = { advance: (rows: number) => void; note: (line: string) => void; end: () => void };
 
 const redrawMs = 100;

@@ -11,7 +11,7 @@ export type Reject = CsvRow & { reason: string };
 /** What a file holds: one row for each animal, `superseded` earlier rows of the same animals, and what could not be taken. */
 export type Source = { header: string[]; rowsRead: number; superseded: number; rows: Row[]; rejects: Reject[] };
 
-/** The most animals of one import: all of them are in memory until the file's last row is known. */
+/** The most animals of one import, rejected rows included: all of them are in memory until the file's last row is known. */
 const animalsMax = 1_000_000;
 
 /**
@@ -39,7 +39,8 @@ export async function readSource(csv: AsyncIterable<CsvRow>, mapping: Mapping, f
       if (last.has(id)) superseded += 1;
       last.set(id, row);
     }
-    if (last.size > animalsMax) throw new Problem("invalid_request", `${file} holds over ${animalsMax} animals. Split it.`);
+    if (last.size + rejects.length > animalsMax)
+      throw new Problem("invalid_request", `${file} holds over ${animalsMax} animals, those that cannot be taken included. Split it.`);
   }
   header ??= [];
   const { rows, refused } = mapped(last.values(), mapping, header);

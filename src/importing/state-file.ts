@@ -3,7 +3,8 @@ import { Ajv } from "ajv";
 import Type from "typebox";
 import type { Static } from "typebox";
 import { Problem } from "../platform/problem.ts";
-import type { PetStatus } from "./mapping.ts";
+import { petStatuses } from "./mapping.ts";
+import { batchSizeMax } from "./plan.ts";
 import type { Known, State } from "./state.ts";
 
 const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
@@ -11,14 +12,17 @@ const element = Type.Object({
   sourceId: Type.String(),
   hash: Type.String(),
   replaces: Type.Unsafe<number | null>({ type: ["integer", "null"] }),
-  pet: Type.Object({ name: Type.String(), categoryId: id, status: Type.Unsafe<PetStatus>({ enum: ["available", "pending", "sold"] }) }),
+  pet: Type.Object({ name: Type.String(), categoryId: id, status: Type.Enum([...petStatuses]) }),
 });
 const stateSchema = Type.Object({
   version: Type.Literal(1),
   server: Type.String(),
   account: Type.Unsafe<number | null>({ type: ["integer", "null"] }),
   batch: Type.Unsafe<State["batch"]>({
-    anyOf: [{ type: "null" }, Type.Object({ sentAt: Type.Number(), elements: Type.Array(element, { minItems: 1, maxItems: 1_000 }) })],
+    anyOf: [
+      { type: "null" },
+      Type.Object({ sentAt: Type.Number(), elements: Type.Array(element, { minItems: 1, maxItems: batchSizeMax }) }),
+    ],
   }),
   animals: Type.Unsafe<Record<string, Known>>({
     type: "object",

@@ -47,10 +47,12 @@ export function processMetrics(): Metric[] {
   ];
 }
 
+/** One figure that only grows while the process lives. */
 export function counter(name: string, help: string, value: number): Metric {
   return { name, help, type: "counter", samples: [{ value }] };
 }
 
+/** One figure as it stands. */
 export function gauge(name: string, help: string, value: number): Metric {
   return { name, help, type: "gauge", samples: [{ value }] };
 }

@@ -1,4 +1,4 @@
-import { isIP, BlockList } from "node:net";
+import { isIP, isIPv6, BlockList } from "node:net";
 
 /** Gives the value, or undefined for a text that is not allowed. */
 export type Parse<T> = (text: string) => T | undefined;
@@ -55,4 +55,9 @@ export function addressList(text: string): BlockList | undefined {
     list.addSubnet(address, prefix, family);
   }
   return list;
+}
+
+/** Whether a list has an address, as a socket or a trusted proxy names it. */
+export function hasAddress(list: BlockList, address: string): boolean {
+  return list.check(address, isIPv6(address) ? "ipv6" : "ipv4");
 }

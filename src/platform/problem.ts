@@ -38,11 +38,13 @@ export class Problem extends Error {
   readonly details: Detail[] | undefined;
   readonly headers: Record<string, string> | undefined;
 
-  constructor(code: ProblemCode, message: string, more: { details?: Detail[]; headers?: Record<string, string> } = {}) {
-    super(message);
+  /** @param more.cause what it came of, which is for the log only */
+  constructor(code: ProblemCode, message: string, more: { details?: Detail[]; headers?: Record<string, string>; cause?: unknown } = {}) {
+    const { details, headers, cause } = more;
+    super(message, cause === undefined ? undefined : { cause });
     this.name = "Problem";
     this.code = code;
-    this.details = more.details;
-    this.headers = more.headers;
+    this.details = details;
+    this.headers = headers;
   }
 }

@@ -1,5 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
+import { after } from "node:test";
 import { chromium, type Browser } from "playwright-core";
 
 const names = ["chromium", "chromium-browser", "google-chrome"];
@@ -10,6 +11,16 @@ export function startBrowser(args: string[] = []): Promise<Browser> {
   const executablePath = folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isExecutable);
   if (executablePath === undefined) throw new Error(`none of ${names.join(", ")} is on the PATH`);
   return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox", ...args] : args });
+}
+
+/** A browser and what it looks at, as `open` gives it: for all tests of a file, and closed after the last of them. */
+export async function stage<Seen extends { close(): Promise<void> }>(open: () => Promise<Seen>): Promise<[Browser, Seen]> {
+  const [browser, seen] = await Promise.all([startBrowser(), open()]);
+  after(async () => {
+    await browser.close();
+    await seen.close();
+  });
+  return [browser, seen];
 }
 
 function isExecutable(path: string): boolean {

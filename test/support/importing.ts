@@ -1,21 +1,17 @@
 import assert from "node:assert/strict";
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createServer, request as forward } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { after, before, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Report } from "../../src/importing/report.ts";
-import { systemClock } from "../../src/platform/clock.ts";
-import { openLog } from "../../src/platform/log.ts";
-import { openService, type Service } from "../../src/service.ts";
-import { loadSettings } from "../../src/settings.ts";
-import { edgeOfItsOwn } from "./service.ts";
+import { temporaryFolder } from "./folder.ts";
+import { startService, type TestService } from "./service.ts";
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 export const sample = fileURLToPath(new URL("../../examples/longbeach-sample.csv", import.meta.url));
@@ -27,24 +23,19 @@ type Shop = { key: string; folder: string; url: string };
 type Run = { code: number | null; signal: string | null; out: string; err: string };
 
 // One service for all tests of the file that imports this; each test has an account of its own.
-let dataFolder: string;
-let service: Service;
-
+let service: TestService;
 before(async () => {
-  dataFolder = await mkdtemp(join(tmpdir(), "petstore-import-"));
-  const settings = loadSettings({ DATA_DIR: join(dataFolder, "data"), PORT: "0", ...edgeOfItsOwn });
-  service = await openService(settings, { clock: systemClock, log: openLog("silent").log });
+  service = await startService();
 });
-after(async () => {
-  await service.close();
-  await rm(dataFolder, { recursive: true });
-});
+after(() => service.close());
 
+/** Starts `petstore` with the shop's key. */
 export function start(shop: Shop, args: string[]): ChildProcessByStdio<null, Readable, Readable> {
   const env = { PETSTORE_URL: shop.url, PETSTORE_KEY: shop.key };
   return spawn(process.execPath, [main, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
 }
 
+/** How a command ended, and all that it wrote. */
 export async function ended(child: ReturnType<typeof start>): Promise<Run> {
   const closed = once(child, "close") as Promise<[number | null, string | null]>;
   const [[code, signal], out, err] = await Promise.all([closed, text(child.stdout), text(child.stderr)]);
@@ -53,11 +44,10 @@ export async function ended(child: ReturnType<typeof start>): Promise<Run> {
 
 export const petstore = (shop: Shop, ...args: string[]): Promise<Run> => ended(start(shop, args));
 
+/** An account on plan `business`, and a folder that goes when the test ends. */
 export async function openShop(t: TestContext): Promise<Shop> {
-  const { key } = await service.administration["accounts.create"]({ name: t.name.slice(0, 60), plan: "business" });
-  const folder = await mkdtemp(join(tmpdir(), "petstore-import-"));
-  t.after(() => rm(folder, { recursive: true }));
-  return { key, folder, url: service.address };
+  const { key } = await service.newAccount("business");
+  return { key, folder: temporaryFolder(t), url: service.address };
 }
 
 /** The command line of an import whose state and rejects are in the shop's folder. */
@@ -66,12 +56,14 @@ export function importOf(shop: Shop, file: string): string[] {
   return ["import", file, "--mapping", longbeach, ...more];
 }
 
+/** Runs an import that must be carried out, and gives its report. */
 export async function importing(shop: Shop, file: string, ...more: string[]): Promise<Report> {
   const { code, out, err } = await petstore(shop, ...importOf(shop, file), ...more);
   assert.equal(code, 0, err);
   return JSON.parse(out) as Report;
 }
 
+/** Runs a command that must be refused, and gives the one line that says why. */
 export async function refusal(shop: Shop, ...args: string[]): Promise<string> {
   const { code, out, err } = await petstore(shop, ...args);
   assert.deepEqual([code, out], [1, ""]);
@@ -79,6 +71,7 @@ export async function refusal(shop: Shop, ...args: string[]): Promise<string> {
   return err;
 }
 
+/** The rows of a list, as `petstore export` writes them. */
 export async function exported<T>(shop: Shop, list: string): Promise<T[]> {
   const { code, out, err } = await petstore(shop, "export", list, "--format", "ndjson");
   assert.equal(code, 0, err);
@@ -90,6 +83,7 @@ export async function exported<T>(shop: Shop, list: string): Promise<T[]> {
 
 export const namesIn = async (shop: Shop): Promise<string[]> => (await exported<Pet>(shop, "pets")).map(({ name }) => name);
 
+/** Deletes animals in the shop, behind the import's back. */
 export async function deleteAll(shop: Shop, pets: Pet[]): Promise<void> {
   for (const { id } of pets) {
     const response = await fetch(`${service.address}/v1/pets/${id}`, {

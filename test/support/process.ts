@@ -9,7 +9,8 @@ const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
 export type LogLine = {
   level: number;
-  time: string;
+  /** ms since the Unix epoch. */
+  time: number;
   msg?: string;
   address?: string;
   requestId?: string;

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import { connect, type Server, type Socket } from "node:net";
 
 /** An answer as it stood on the wire; header names in lower case. */
 export type RawAnswer = { status: number; headers: Record<string, string>; body: string };
@@ -76,4 +76,15 @@ export async function sendRaw(address: string, text: string | Uint8Array, option
   } finally {
     connection.close();
   }
+}
+
+/** Sends a part of a request and goes away; resolves when the server has seen that. */
+export async function breakOff(address: string, server: Server, text: string): Promise<void> {
+  const arrived = once(server, "connection") as Promise<[Socket]>;
+  const connection = await openRaw(address);
+  const [other] = await arrived;
+  const seen = once(other, "close");
+  await connection.write(text);
+  connection.close();
+  await seen;
 }

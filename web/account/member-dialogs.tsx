@@ -53,8 +53,27 @@ export function ResetMember({ of: { id, email }, onDone, onClose }: Props): Reac
       onConfirm={async () => setInvited(await ask("POST /members/{id}/reset", { id }))}
       onDone={onDone}
       onClose={onClose}
+      afterwards={() => {}}
     >
       {texts.account.resetText}
+    </ConfirmDialog>
+  );
+}
+
+/** Asks before an owner becomes a member: there is no way back without another owner. */
+export function StepDown({ of: { id }, onDone, onClose }: Props): ReactNode {
+  return (
+    <ConfirmDialog
+      title={texts.account.stepDownTitle}
+      action={texts.account.stepDownAction}
+      onConfirm={() => ask("PATCH /members/{id}", { id, body: { role: "member" } })}
+      onDone={() => {
+        onDone();
+        notify(texts.account.steppedDown);
+      }}
+      onClose={onClose}
+    >
+      {texts.account.stepDownText}
     </ConfirmDialog>
   );
 }
@@ -63,7 +82,6 @@ export function ResetMember({ of: { id, email }, onDone, onClose }: Props): Reac
 export function RemoveMember({ of: { id, email }, isSelf, onDone, onClose }: Props & { isSelf: boolean }): ReactNode {
   const name = email ?? texts.account.noEmail;
   function done(): void {
-    onClose();
     onDone();
     notify(texts.account.removed(name));
   }

@@ -7,16 +7,16 @@ import { sessionQuery, useSession } from "../dashboard/session.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Moment } from "../parts/moment.tsx";
-import { notify } from "../parts/notices.ts";
+import { notify, notifyError } from "../parts/notices.ts";
 import { Section } from "../parts/page-header.tsx";
 import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
 import { texts } from "../texts/texts.ts";
 import styles from "./account.module.css";
-import { InviteMember, RemoveMember, ResetMember } from "./member-dialogs.tsx";
+import { InviteMember, RemoveMember, ResetMember, StepDown } from "./member-dialogs.tsx";
 import { membersQuery } from "./queries.ts";
 
-type Open = { dialog: "reset" | "remove"; member: Member };
+type Open = { dialog: "reset" | "remove" | "stepDown"; member: Member };
 
 /** Who signs in to the dashboard of the account; owners decide about it here. */
 export function Members(): ReactNode {
@@ -33,12 +33,12 @@ export function Members(): ReactNode {
     void client.invalidateQueries(membersQuery);
     void client.invalidateQueries(sessionQuery);
   }
-  async function changeRole({ id, email, role }: Member): Promise<void> {
+  async function changeRole({ id, role }: Member): Promise<void> {
     try {
       const changed = await ask("PATCH /members/{id}", { id, body: { role: role === "owner" ? "member" : "owner" } });
       notify(texts.account.roleChanged(nameOf(changed), texts.dashboard[changed.role]));
     } catch (refused) {
-      notify(refused instanceof Error ? refused.message : String(email));
+      notifyError(refused);
     }
     onChanged();
   }
@@ -46,7 +46,12 @@ export function Members(): ReactNode {
     ...(member.id === self.id || member.email === null
       ? []
       : [{ label: texts.account.newLink, run: () => setOpen({ dialog: "reset", member }) }]),
-    { label: member.role === "owner" ? texts.account.makeMember : texts.account.makeOwner, run: () => void changeRole(member) },
+    member.role === "owner"
+      ? {
+          label: texts.account.makeMember,
+          run: () => (member.id === self.id ? setOpen({ dialog: "stepDown", member }) : void changeRole(member)),
+        }
+      : { label: texts.account.makeOwner, run: () => void changeRole(member) },
     { label: texts.account.remove, run: () => setOpen({ dialog: "remove", member }), isDangerous: true },
   ];
 
@@ -67,6 +72,7 @@ export function Members(): ReactNode {
         />
       )}
       {invite && isOwner && <InviteMember onInvited={onChanged} onClose={() => setInvite(undefined)} />}
+      {open?.dialog === "stepDown" && <StepDown of={open.member} onDone={onChanged} onClose={close} />}
       {open?.dialog === "reset" && <ResetMember of={open.member} onDone={onChanged} onClose={close} />}
       {open?.dialog === "remove" && (
         <RemoveMember of={open.member} isSelf={open.member.id === self.id} onDone={onChanged} onClose={close} />

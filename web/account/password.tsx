@@ -2,6 +2,7 @@ import { PasswordInput, Stack } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { ask, type Standing } from "../calls/people.ts";
+import { showAnswer } from "../calls/rows.ts";
 import { sessionQuery, useSession } from "../dashboard/session.ts";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { notify } from "../parts/notices.ts";
@@ -28,7 +29,7 @@ function PasswordForm({ onChanged }: { onChanged: () => void }): ReactNode {
     initial: { currentPassword: "", password: "" },
     send: (body) => ask("PUT /password", { body }),
     onDone: (standing: Standing) => {
-      client.setQueryData(sessionQuery.queryKey, standing);
+      showAnswer(client, sessionQuery.queryKey, standing);
       void client.invalidateQueries(sessionsQuery);
       notify(texts.account.passwordChanged);
       onChanged();

@@ -12,7 +12,7 @@ import { texts } from "../texts/texts.ts";
 import styles from "./animal-form.module.css";
 import { noteAnimal, noteNewAnimal } from "./notes.ts";
 import { createAnimal, replaceAnimal, type AnimalValues, type Pet } from "./queries.ts";
-import { petStatuses } from "./status.ts";
+import { petStatuses, type PetStatus } from "./status.ts";
 
 const words = texts.store.animals;
 const statusChoices = petStatuses.map((value) => ({ value, label: texts.store.status[value] }));
@@ -27,8 +27,8 @@ export function NewAnimalForm({ categoryId, onClose }: { categoryId: number | un
     onDone: ({ name }) => {
       notify(words.created(name));
       noteNewAnimal(client);
-      onClose();
     },
+    afterwards: onClose,
   });
   return (
     <CallForm form={form} submit={words.create} onCancel={onClose}>
@@ -40,14 +40,14 @@ export function NewAnimalForm({ categoryId, onClose }: { categoryId: number | un
           </Link>
         </p>
       )}
-      <Fields form={form} isTracked={false} />
+      <Fields form={form} />
     </CallForm>
   );
 }
 
 type EditProps = { animal: Tagged<Pet>; isTracked: boolean; onReload: () => void };
 
-/** Changes an animal as it stood when it was read; when somebody else was quicker nothing is saved. */
+/** Changes an animal as it stood when it was read last; when somebody else was quicker nothing is saved. */
 export function EditAnimalForm({ animal, isTracked, onReload }: EditProps): ReactNode {
   const client = useQueryClient();
   const { name, categoryId, status } = animal.value;
@@ -62,13 +62,16 @@ export function EditAnimalForm({ animal, isTracked, onReload }: EditProps): Reac
   return (
     <CallForm form={form} submit={words.save}>
       <ReloadIfChanged error={form.error} onReload={onReload} />
-      <Fields form={form} isTracked={isTracked} />
+      <Fields form={form} {...(isTracked && { trackedStatus: status })} />
     </CallForm>
   );
 }
 
+type FieldsProps = { form: FormState<AnimalValues>; trackedStatus?: PetStatus };
+
 /** The status of a tracked animal follows its stock, so it is shown and not chosen. */
-function Fields({ form, isTracked }: { form: FormState<AnimalValues>; isTracked: boolean }): ReactNode {
+function Fields({ form, trackedStatus }: FieldsProps): ReactNode {
+  const isTracked = trackedStatus !== undefined;
   const { value, onChange, error } = form.choice("status");
   return (
     <div className={styles.fields}>
@@ -76,7 +79,13 @@ function Fields({ form, isTracked }: { form: FormState<AnimalValues>; isTracked:
       <CategorySelect label={words.category} {...form.choice("categoryId")} />
       <fieldset className={styles.status}>
         <legend className={styles.legend}>{words.status}</legend>
-        <SegmentedControl data={statusChoices} value={value} onChange={(status) => onChange(status)} disabled={isTracked} fullWidth />
+        <SegmentedControl
+          data={statusChoices}
+          value={trackedStatus ?? value}
+          onChange={(status) => onChange(status)}
+          disabled={isTracked}
+          fullWidth
+        />
         {isTracked && <p className={styles.note}>{words.trackedStatus}</p>}
         {error && <p className={styles.error}>{error}</p>}
       </fieldset>

@@ -1,11 +1,12 @@
 import { Button, Drawer, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 import { Waiting } from "../frame/waiting.tsx";
 import { StockPanel } from "../inventory/stock-panel.tsx";
 import { stockQuery } from "../inventory/queries.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
+import { useFocusReturn } from "../parts/use-focus-return.ts";
 import { texts } from "../texts/texts.ts";
 import { EditAnimalForm } from "./animal-form.tsx";
 import styles from "./animal-panel.module.css";
@@ -17,8 +18,16 @@ type Props = { petId: number; onDelete: (pet: Pet) => void; onClose: () => void 
 
 /** Beside the list: one animal with its fields, its stock, and what can be done with it. */
 export function AnimalPanel({ petId, onDelete, onClose }: Props): ReactNode {
+  useFocusReturn();
   const { data, error, refetch } = useQuery(animalQuery(petId));
   const { data: stock } = useQuery(stockQuery(petId));
+  const [reloads, setReloads] = useState(0);
+  const isTracked = stock !== null && stock !== undefined;
+
+  async function reload(): Promise<void> {
+    const { isSuccess } = await refetch();
+    if (isSuccess) setReloads((before) => before + 1);
+  }
   return (
     <Drawer
       opened
@@ -30,7 +39,7 @@ export function AnimalPanel({ petId, onDelete, onClose }: Props): ReactNode {
       closeButtonProps={{ "aria-label": texts.dashboard.close }}
     >
       {data === undefined && !error && <Waiting lines={5} />}
-      {!data && <ErrorPanel error={error} onRetry={() => void refetch()} />}
+      <ErrorPanel error={error} onRetry={() => void refetch()} />
       {data === null && <p>{texts.store.gone(words.animal(petId))}</p>}
       {data && (
         <>
@@ -50,16 +59,21 @@ export function AnimalPanel({ petId, onDelete, onClose }: Props): ReactNode {
           </Part>
           <Part title={words.details}>
             <EditAnimalForm
-              key={data.etag}
+              key={`${reloads} ${editedOf(data.value, isTracked)}`}
               animal={data}
-              isTracked={stock !== null && stock !== undefined}
-              onReload={() => void refetch()}
+              isTracked={isTracked}
+              onReload={() => void reload()}
             />
           </Part>
         </>
       )}
     </Drawer>
   );
+}
+
+/** What the form edits: whatever else of the animal changes, what is typed stays. */
+function editedOf({ name, categoryId, status }: Pet, isTracked: boolean): string {
+  return JSON.stringify([name, categoryId, !isTracked && status]);
 }
 
 function Part({ title, children }: { title: string; children: ReactNode }): ReactNode {

@@ -34,8 +34,10 @@ export function AnimalsPage(): ReactNode {
   const list = useInfiniteQuery(listQuery("/pets", filters));
   const categoryNames = useCategoryNames();
   const [deleting, setDeleting] = useState<Pet>();
-  const show = (dialog: Record<string, unknown>) => void navigate({ search: animalSearch({ ...filters, ...dialog }), resetScroll: false });
-  const filter = (change: FilterChange) => void navigate({ search: animalSearch({ ...filters, ...change }), replace: true });
+  const show = (dialog: Record<string, unknown>) =>
+    void navigate({ search: (now) => animalSearch({ ...filtersOf(now), ...dialog }), resetScroll: false });
+  // a search that was typed before counts a moment later: what was opened meanwhile stays open
+  const filter = (change: FilterChange) => void navigate({ search: (now) => animalSearch({ ...now, ...change }), replace: true });
   const isFiltered = (filters.q ?? filters.status ?? filters.categoryId) !== undefined;
   const isEmpty = list.data?.length === 0;
 
@@ -80,7 +82,7 @@ export function AnimalsPage(): ReactNode {
       {deleting && (
         <DeleteAnimalDialog
           pet={deleting}
-          onDone={() => {
+          onDeleted={() => {
             setDeleting(undefined);
             show({});
           }}

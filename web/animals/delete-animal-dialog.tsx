@@ -10,7 +10,7 @@ import { deleteAnimal, type Pet } from "./queries.ts";
 const words = texts.store.animals;
 
 /** Asks before an animal is deleted. One with an open order is kept, and the dialog says why. */
-export function DeleteAnimalDialog({ pet, onDone, onClose }: { pet: Pet; onDone: () => void; onClose: () => void }): ReactNode {
+export function DeleteAnimalDialog({ pet, onDeleted, onClose }: { pet: Pet; onDeleted: () => void; onClose: () => void }): ReactNode {
   const client = useQueryClient();
   return (
     <ConfirmDialog
@@ -20,9 +20,9 @@ export function DeleteAnimalDialog({ pet, onDone, onClose }: { pet: Pet; onDone:
       onDone={() => {
         notify(words.deleted(pet.name));
         noteDeletedAnimal(client, pet.id);
-        onDone();
       }}
       onClose={onClose}
+      afterwards={onDeleted}
     >
       <p>{words.deleteText}</p>
       <Link to="/dashboard/orders" search={{ petId: pet.id }}>

@@ -1,23 +1,41 @@
-import type { InfiniteData, QueryClient } from "@tanstack/react-query";
+import type { InferDataFromTag, InfiniteData, Query, QueryClient, QueryKey } from "@tanstack/react-query";
 import type { ListPath, Row } from "../../client/pages.ts";
 import { dashboardKey } from "./lists.ts";
 import type { Page } from "./store.ts";
 
 /**
  * Changes the rows of a list that have been read, whatever its filters; `undefined` takes a row away. So the place in a long list
- * stays, where reading it anew would begin at its top.
+ * stays, where reading it anew would begin at its top. Pages that are on their way were read before the change: they are read again.
  */
 export function changeRows<Path extends ListPath>(
   client: QueryClient,
   path: Path,
   change: (row: Row<Path>) => Row<Path> | undefined,
 ): void {
-  const isList = ({ queryKey }: { queryKey: readonly unknown[] }) => typeof queryKey[2] === "object";
-  client.setQueriesData<InfiniteData<Page<Row<Path>>>>({ queryKey: [dashboardKey, path], predicate: isList }, (read) => {
+  const isList = ({ queryKey }: Query) => typeof queryKey[2] === "object";
+  const lists = { queryKey: [dashboardKey, path], predicate: isList };
+  client.setQueriesData<InfiniteData<Page<Row<Path>>>>(lists, (read) => {
     if (read === undefined) return undefined;
     const pages = read.pages.map((page) => ({ ...page, rows: page.rows.map(change).filter((row) => row !== undefined) }));
     return { ...read, pages };
   });
+  for (const { queryKey, state } of client.getQueryCache().findAll({ ...lists, fetchStatus: "fetching" })) {
+    const isFurtherPage = state.fetchMeta?.fetchMore !== undefined;
+    // a further page is asked for again by the table, whose end is still near
+    if (isFurtherPage) supersede(client, queryKey);
+    else void client.refetchQueries({ queryKey, exact: true });
+  }
+}
+
+/** Shows what a write has answered. */
+export function showAnswer<Key extends QueryKey>(client: QueryClient, queryKey: Key, answer: InferDataFromTag<unknown, Key>): void {
+  client.setQueryData(queryKey, answer);
+  supersede(client, queryKey);
+}
+
+/** What is on its way to this query was read before what it holds now, and does not take its place. */
+export function supersede(client: QueryClient, queryKey: QueryKey): void {
+  void client.cancelQueries({ queryKey, exact: true });
 }
 
 /** Reads a list anew from its top: after something was made, whose place in it nobody knows. */

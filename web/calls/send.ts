@@ -14,21 +14,31 @@ export function onSignedOut(listen: () => void): () => void {
 }
 
 /**
- * Sends a request and waits for the answer's head, at most 30 seconds unless told.
+ * Sends a request and waits for all of the answer, at most 30 seconds.
  *
- * @throws Refusal unless the answer is a success or 304; an abort by the caller is raised as it is
+ * @throws Refusal unless the answer is a success, without a body or in JSON, or 304; an abort by the caller is raised as it is
  */
-export async function send(request: Request, waitMs = timeoutMs): Promise<Response> {
-  const timeout = AbortSignal.timeout(waitMs);
+export async function send(request: Request): Promise<Response> {
+  const timeout = AbortSignal.timeout(timeoutMs);
   let response: Response;
   try {
-    response = await fetch(request, { signal: AbortSignal.any([request.signal, timeout]) });
+    response = await whole(await fetch(request, { signal: AbortSignal.any([request.signal, timeout]) }));
   } catch (error) {
     if (request.signal.aborted) throw error;
-    if (timeout.aborted) throw new Refusal("timed_out", texts.dashboard.timedOut(waitMs / 1_000), { status: 0, cause: error });
+    if (timeout.aborted) throw new Refusal("timed_out", texts.dashboard.timedOut(timeoutMs / 1_000), { status: 0, cause: error });
     throw new Refusal("unreachable", texts.dashboard.unreachable, { status: 0, cause: error });
   }
-  return successOf(response, new URL(request.url).pathname);
+  const success = await successOf(response, new URL(request.url).pathname);
+  const isReadable = success.body === null || success.headers.get("content-type")?.includes("json");
+  if (isReadable) return success;
+  throw new Refusal("not_the_service", texts.dashboard.notTheService, { status: success.status });
+}
+
+/** An answer whose body has come: reading it cannot fail any more. */
+async function whole(answer: Response): Promise<Response> {
+  const { status, statusText, headers } = answer;
+  const body = await answer.arrayBuffer();
+  return new Response(body.byteLength === 0 ? null : body, { status, statusText, headers });
 }
 
 /**

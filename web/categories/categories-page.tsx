@@ -93,7 +93,6 @@ function DeleteDialog({ category, onClose }: { category: Category; onClose: () =
         notify(words.deleted(name));
         changeRows(client, "/categories", (row) => (row.id === id ? undefined : row));
         void client.invalidateQueries({ queryKey: allCategoriesQuery.queryKey });
-        onClose();
       }}
       onClose={onClose}
     >

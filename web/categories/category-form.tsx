@@ -21,8 +21,8 @@ export function NewCategoryDialog({ onClose }: { onClose: () => void }): ReactNo
     onDone: ({ name }) => {
       notify(texts.store.categories.created(name));
       void rereadList(client, "/categories");
-      onClose();
     },
+    afterwards: onClose,
   });
   return (
     <Dialog title={texts.store.categories.new} onClose={onClose}>
@@ -55,8 +55,8 @@ function EditForm({ category, onReload, onClose }: { category: Tagged<Category>;
       notify(texts.store.categories.saved(saved.name));
       changeRows(client, "/categories", (row) => (row.id === saved.id ? saved : row));
       void client.invalidateQueries({ queryKey: allCategoriesQuery.queryKey });
-      onClose();
     },
+    afterwards: onClose,
   });
   return (
     <CallForm form={form} submit={texts.store.categories.save} onCancel={onClose}>

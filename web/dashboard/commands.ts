@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Command } from "../frame/palette.tsx";
+import { notifyError } from "../parts/notices.ts";
 import { texts } from "../texts/texts.ts";
 import { dashboardActions, dashboardPages } from "./pages.ts";
 import { sessionQuery, signOut } from "./session.ts";
@@ -22,6 +23,6 @@ export function useDashboardCommands(): Command[] {
       .filter(({ isOwners }) => isOwner || !isOwners)
       // which search belongs to which page is known where both are written
       .map(({ to, search, label, words }) => command(label, label, words, () => void navigate({ to, search: search as never })));
-    return [...pages, ...actions, command("sign-out", texts.dashboard.signOut, [], () => void signOut(client))];
+    return [...pages, ...actions, command("sign-out", texts.dashboard.signOut, [], () => void signOut(client).catch(notifyError))];
   }, [client, session, navigate]);
 }

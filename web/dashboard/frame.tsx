@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Outlet, useRouter } from "@tanstack/react-router";
 import { useEffect, type ReactNode } from "react";
+import { Refusal } from "../calls/refusal.ts";
 import { onSignedOut } from "../calls/send.ts";
 import { FailurePage } from "../frame/message-page.tsx";
 import { WithSidebar } from "../frame/sidebar.tsx";
@@ -16,7 +17,10 @@ export function DashboardFrame(): ReactNode {
   useEffect(() => onSignedOut(() => sessionEnded(client)), [client]);
 
   if (session === null || session?.member.hasPassword === false) return <ToSignIn />;
-  if (!session && isError) return <FailurePage text={error.message} onRetry={() => void refetch()} />;
+  if (!session && isError) {
+    const requestId = error instanceof Refusal ? error.requestId : undefined;
+    return <FailurePage text={error.message} requestId={requestId} onRetry={() => void refetch()} />;
+  }
   return (
     <WithSidebar label={texts.dashboard.menu} navigation={session ? <Navigation session={session} /> : <Waiting lines={9} />}>
       {session ? (

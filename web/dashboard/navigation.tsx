@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Standing } from "../calls/people.ts";
-import { notify } from "../parts/notices.ts";
+import { notifyError } from "../parts/notices.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./navigation.module.css";
 import { dashboardPages, type DashboardPage } from "./pages.ts";
@@ -52,7 +52,7 @@ function Person({ member }: Pick<Standing, "member">): ReactNode {
       <span className={styles.label}>{texts.dashboard.signedInAs}</span>
       <span className={styles.email}>{member.email}</span>
       <span className={styles.label}>{texts.dashboard[member.role]}</span>
-      <Button mt="xs" size="xs" variant="default" onClick={() => void signOut(client).catch((error: Error) => notify(error.message))}>
+      <Button mt="xs" size="xs" variant="default" onClick={() => void signOut(client).catch(notifyError)}>
         {texts.dashboard.signOut}
       </Button>
     </div>

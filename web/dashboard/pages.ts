@@ -16,21 +16,20 @@ export const dashboardPages: readonly DashboardPage[] = [
   { to: "/dashboard/import", group: "store", label: texts.importing.page, words: texts.importing.words },
   { to: "/dashboard/projects", group: "publishing", label: texts.projects.page, words: texts.projects.words },
   { to: "/dashboard/domains", group: "publishing", label: texts.domains.title, words: texts.domains.words },
-  { to: "/dashboard/usage", group: "access", label: texts.usage.page, words: ["limits", "requests", "bans", "charts"] },
-  { to: "/dashboard/keys", group: "access", label: texts.keys.page, words: ["secrets", "scopes", "rotate", "revoke"] },
-  { to: "/dashboard/account", group: "access", label: texts.account.page, words: ["members", "password", "sessions", "plan"] },
+  { to: "/dashboard/usage", group: "access", label: texts.usage.page, words: texts.usage.words },
+  { to: "/dashboard/keys", group: "access", label: texts.keys.page, words: texts.keys.words },
+  { to: "/dashboard/account", group: "access", label: texts.account.page, words: texts.account.words },
 ];
 
 export const dashboardActions: readonly DashboardAction[] = [
-  { to: "/dashboard/keys", search: { create: true }, label: texts.keys.create, words: ["secret"], isOwners: true },
-  { to: "/dashboard/account", search: { invite: true }, label: texts.account.invite, words: ["member", "person"], isOwners: true },
-
+  { to: "/dashboard/keys", search: { create: true }, label: texts.keys.create, words: texts.keys.words, isOwners: true },
+  { to: "/dashboard/account", search: { invite: true }, label: texts.account.invite, words: texts.account.inviteWords, isOwners: true },
   { to: "/dashboard/animals", search: { new: true }, label: texts.store.animals.new, words: texts.store.animals.words },
   { to: "/dashboard/categories", search: { new: true }, label: texts.store.categories.new, words: texts.store.categories.words },
   { to: "/dashboard/orders", search: { new: true }, label: texts.store.orders.new, words: texts.store.orders.words },
   { to: "/dashboard/inventory", search: { new: true }, label: texts.store.inventory.new, words: texts.store.inventory.words },
   { to: "/dashboard/import", search: {}, label: texts.importing.action, words: texts.importing.words },
-  { to: "/dashboard/animals", search: { export: true }, label: texts.importing.export.title, words: ["csv", "download"] },
+  { to: "/dashboard/animals", search: { export: true }, label: texts.importing.export.title, words: texts.importing.export.words },
   { to: "/dashboard/projects", search: { new: true }, label: texts.projects.new, words: texts.projects.words },
 ];
 

@@ -3,6 +3,7 @@ import { createContext, use } from "react";
 import { dashboardKey } from "../calls/lists.ts";
 import { ask, type Standing } from "../calls/people.ts";
 import { Refusal } from "../calls/refusal.ts";
+import { showAnswer } from "../calls/rows.ts";
 
 /** Who is signed in; null where nobody is. */
 export const sessionQuery = queryOptions({
@@ -31,12 +32,12 @@ export function useSession(): Standing & { isOwner: boolean } {
 /** Notes who has signed in: what somebody else had seen before is forgotten. */
 export function beginSession(client: QueryClient, standing: Standing): void {
   forget(client);
-  client.setQueryData(sessionQuery.queryKey, standing);
+  showAnswer(client, sessionQuery.queryKey, standing);
 }
 
 /** Notes that nobody is signed in any more, which leads from every page of the dashboard to signing in. */
 export function sessionEnded(client: QueryClient): void {
-  client.setQueryData(sessionQuery.queryKey, null);
+  showAnswer(client, sessionQuery.queryKey, null);
   forget(client);
 }
 

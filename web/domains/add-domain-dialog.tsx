@@ -18,8 +18,8 @@ export function AddDomainDialog({ projectId, onAdded, onClose }: Props): ReactNo
     onDone: (domain) => {
       notify(words.added(domain.hostname));
       onAdded(domain);
-      onClose();
     },
+    afterwards: onClose,
   });
   return (
     <Dialog title={words.addTitle} onClose={onClose}>

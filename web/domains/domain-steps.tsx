@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Moment } from "../parts/moment.tsx";
 import { texts } from "../texts/texts.ts";
-import styles from "./domains.module.css";
+import styles from "./domain-steps.module.css";
 import { heldUntil, stepsOf, type Domain, type StepState } from "./state.ts";
 
 const words = texts.domains.steps;

@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, type InfiniteData, type QueryClient } from "@tanstack/react-query";
 import { nextCursor } from "../../client/pages.ts";
 import { dashboardKey } from "../calls/lists.ts";
+import { supersede } from "../calls/rows.ts";
 import { answerOf, store, type Page, type Schemas } from "../calls/store.ts";
 import { isUnsettled, pollMs, type Domain } from "./state.ts";
 
@@ -44,6 +45,7 @@ export function showDomain(client: QueryClient, domain: Domain): void {
     });
     return { ...held, pages };
   });
+  supersede(client, keyOf(domain.projectId));
 }
 
 export function rereadDomains(client: QueryClient, projectId: number): Promise<void> {

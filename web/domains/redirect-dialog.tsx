@@ -37,8 +37,8 @@ function RedirectForm({ domain, targets, onDone, onClose }: FormProps): ReactNod
     onDone: (_, { redirect: to }) => {
       notify(words.redirected(hostname, to));
       onDone();
-      onClose();
     },
+    afterwards: onClose,
   });
   const statuses = Object.entries(words.statuses).map(([value, label]) => ({ value, label }));
   return (

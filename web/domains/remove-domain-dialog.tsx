@@ -29,7 +29,6 @@ export function RemoveDomainDialog({ domain: removed, domains, onRemoved, onClos
       onDone={() => {
         notify(words.removed(hostname));
         onRemoved(warning.current);
-        onClose();
       }}
       onClose={onClose}
     >

@@ -4,6 +4,7 @@ import { useLocation } from "@tanstack/react-router";
 import { useEffect, type ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
 import { MenuIcon } from "./icons.tsx";
+import { Main } from "./main.tsx";
 import styles from "./sidebar.module.css";
 
 type Props = { label: string; navigation: ReactNode; children: ReactNode };
@@ -27,9 +28,7 @@ export function WithSidebar({ label, navigation, children }: Props): ReactNode {
         </Group>
         {navigation}
       </Drawer>
-      <main id="content" className={styles.content} tabIndex={-1}>
-        {children}
-      </main>
+      <Main className={styles.content}>{children}</Main>
     </div>
   );
 }

@@ -36,7 +36,7 @@ export function FileChoice({ onFile }: { onFile: (file: File) => void }): ReactN
       <FileButton accept=".csv,.txt,text/csv" onChange={take}>
         {(props) => <Button {...props}>{words.choose}</Button>}
       </FileButton>
-      <p className={styles.hint}>{words.fileHint}</p>
+      <p className={styles.hint}>{words.fileHint(megabytesMax)}</p>
       {problem && (
         <p className={styles.problem} role="alert">
           {problem}

@@ -1,5 +1,6 @@
 import type { Mapping } from "../../src/importing/mapping.ts";
 import type { Known, LoadState, State } from "../../src/importing/state.ts";
+import { texts } from "../texts/texts.ts";
 
 /*
  * What an import remembers between its runs, in this browser: as the state file of `petstore import`, but of each account's
@@ -93,13 +94,13 @@ function openDatabase(): Promise<IDBDatabase> {
 function done<T>(request: Pick<IDBRequest<unknown>, "result" | "error"> & EventTarget): Promise<T> {
   return new Promise((resolve, reject) => {
     request.addEventListener("success", () => resolve(request.result as T));
-    request.addEventListener("error", () => reject(request.error ?? new Error("The browser’s storage failed.")));
+    request.addEventListener("error", () => reject(request.error ?? new Error(texts.importing.storageFailed)));
   });
 }
 
 function committed(transaction: IDBTransaction): Promise<void> {
   return new Promise((resolve, reject) => {
     transaction.addEventListener("complete", () => resolve());
-    transaction.addEventListener("abort", () => reject(transaction.error ?? new Error("The browser’s storage failed.")));
+    transaction.addEventListener("abort", () => reject(transaction.error ?? new Error(texts.importing.storageFailed)));
   });
 }

@@ -18,7 +18,6 @@ export function RunView({ run, of, onStop, onAgain }: Props): ReactNode {
   const { isRunning, isStopped, result, failed, done } = run;
   if (isRunning) return <Running run={run} onStop={onStop} />;
   if (result) return <Done imported={result} of={of} />;
-  const isUnanswered = failed?.message.includes("--resend") ?? false;
   return (
     <Section title={isStopped ? words.stoppedTitle : words.failedTitle}>
       {failed && <ErrorPanel error={refusalOfTask(failed)} />}
@@ -27,7 +26,7 @@ export function RunView({ run, of, onStop, onAgain }: Props): ReactNode {
       </Alert>
       <Group gap="sm">
         <Button onClick={() => onAgain(false)}>{texts.retry}</Button>
-        {isUnanswered && (
+        {failed?.isUnanswered && (
           <Button variant="default" onClick={() => onAgain(true)}>
             {words.resend}
           </Button>

@@ -19,7 +19,8 @@ export type Checked = { counts: Counts; animals: Animal[]; rejects: Rejects };
 export type Imported = { counts: Counts; categoriesMade: string[]; rejects: Rejects };
 /** What comes of each kind of task. */
 export type Results = { look: Looked; check: Checked; import: Imported };
-export type Failed = { code: string; message: string; requestId: string | undefined };
+/** `isUnanswered`: a batch was sent so long ago that nobody can ask what became of it; a run with `resend` sends it again. */
+export type Failed = { code: string; message: string; requestId: string | undefined; isUnanswered?: boolean };
 
 /** What a worker tells on its way. */
 export type Told =

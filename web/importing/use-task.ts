@@ -41,7 +41,7 @@ export function useTask<Kind extends Task["kind"]>() {
         else if (told.kind === "waiting") setState((before) => ({ ...before, waitMs: told.ms }));
         else setState((before) => ({ ...before, done: told.done, total: told.total, waitMs: undefined }));
       };
-      endTask.current = begin(task, hear, texts.importing.workerFailed);
+      endTask.current = begin(task, hear, texts.importing.workerFailed());
     },
     [end],
   );

@@ -1,15 +1,16 @@
 import { chunksOf } from "../../client/chunks.ts";
 import { csvRows } from "../../src/importing/csv.ts";
 import { importSource, reportOf } from "../../src/importing/import.ts";
+import { isOutdated } from "../../src/importing/load.ts";
 import { planLoad } from "../../src/importing/plan.ts";
 import { formatRejects } from "../../src/importing/rejects.ts";
 import { readSource, type Source } from "../../src/importing/source.ts";
 import { Problem } from "../../src/platform/problem.ts";
 import { patientStore } from "../calls/patient.ts";
-import { texts } from "../texts/texts.ts";
+import { formatMoment, formatNumber, texts } from "../texts/texts.ts";
 import { readColumns } from "./columns.ts";
 import { guessMapping } from "./guess.ts";
-import { forgetOldest, lastMapping, openRemembered } from "./remembered.ts";
+import { forgetOldest, lastMapping, openRemembered, type Remembered } from "./remembered.ts";
 import type { Checked, Imported, Looked, Rejects, Task, Told } from "./tasks.ts";
 
 /*
@@ -20,12 +21,13 @@ const animalsShown = 8;
 const rejectsShown = 100;
 
 let lastRefused: string | undefined;
+let isUnanswered = false;
 const tell = (told: Told) => postMessage(told);
 
 addEventListener("message", ({ data: task }: MessageEvent<Task>) => {
   run(task).catch((error: unknown) => {
-    const { code, message } = error instanceof Problem ? error : { code: "internal", message: String(error) };
-    tell({ kind: "failed", failed: { code, message, requestId: lastRefused } });
+    const { code, message } = error instanceof Problem ? error : { code: "internal", message: texts.importing.workerFailed(String(error)) };
+    tell({ kind: "failed", failed: { code, message, requestId: lastRefused, isUnanswered } });
   });
 });
 
@@ -68,6 +70,7 @@ async function inOneTab(task: Extract<Task, { kind: "import" }>): Promise<Import
 async function importNow({ file, mapping, of, resend }: Extract<Task, { kind: "import" }>): Promise<Imported> {
   const source = await readSource(rowsOf(file), mapping, file.name);
   const state = await openRemembered(of, mapping);
+  if (state.batch !== null && !resend && isOutdated(state.batch, Date.now())) throw unanswered(state.batch);
   const client = patientStore({
     onWait: (ms) => tell({ kind: "waiting", ms }),
     onRefused: (requestId) => (lastRefused = requestId),
@@ -83,6 +86,12 @@ async function importNow({ file, mapping, of, resend }: Extract<Task, { kind: "i
   });
   await forgetOldest(of.account);
   return { counts: { ...done, rejected: source.rejects.length }, categoriesMade, rejects: rejectsOf(source) };
+}
+
+function unanswered({ elements, sentAt }: NonNullable<Remembered["batch"]>): Problem {
+  isUnanswered = true;
+  const { unanswered: words } = texts.importing;
+  return new Problem("invalid_request", words(formatNumber(elements.length), elements[0]?.pet.name ?? "", formatMoment(new Date(sentAt))));
 }
 
 function progressOf(total: number): { advance: (rows: number) => void; end: () => void } {

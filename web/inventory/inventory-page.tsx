@@ -113,8 +113,8 @@ function TrackDialog({ onClose }: { onClose: () => void }): ReactNode {
     onDone: (item, { animal }) => {
       notify(words.began(animal?.name ?? ""));
       noteNewStock(client, item);
-      onClose();
     },
+    afterwards: onClose,
   });
   return (
     <Dialog title={words.new} onClose={onClose}>

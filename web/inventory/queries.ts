@@ -1,7 +1,8 @@
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
+import { rereadAnimal } from "../animals/notes.ts";
 import { batched } from "../calls/batched.ts";
 import { dashboardKey } from "../calls/lists.ts";
-import { changeRows, rereadList } from "../calls/rows.ts";
+import { changeRows, rereadList, showAnswer } from "../calls/rows.ts";
 import { answerOf, readPage, store, type Schemas } from "../calls/store.ts";
 
 export type InventoryItem = Schemas["InventoryItem"];
@@ -42,9 +43,10 @@ export function stopTracking(petId: number): Promise<unknown> {
 /** Shows an entry as it now stands wherever it is shown: the animal's status follows it. */
 export function noteStock(client: QueryClient, item: InventoryItem): void {
   const { petId, status } = item;
-  client.setQueryData(stockQuery(petId).queryKey, item);
+  showAnswer(client, stockQuery(petId).queryKey, item);
   changeRows(client, "/store/inventory", (row) => (row.petId === petId ? item : row));
   changeRows(client, "/pets", (row) => (row.id === petId && row.status !== status ? { ...row, status } : row));
+  rereadAnimal(client, petId);
 }
 
 /** As `noteStock`, for an entry that was not there before. */
@@ -55,8 +57,9 @@ export function noteNewStock(client: QueryClient, item: InventoryItem): void {
 
 /** Shows that an animal is not tracked any more. */
 export function noteStopped(client: QueryClient, petId: number): void {
-  client.setQueryData(stockQuery(petId).queryKey, null);
+  showAnswer(client, stockQuery(petId).queryKey, null);
   changeRows(client, "/store/inventory", (row) => (row.petId === petId ? undefined : row));
+  rereadAnimal(client, petId);
 }
 
 /** Whatever stock an order may have changed is read anew. */

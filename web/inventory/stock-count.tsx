@@ -1,7 +1,7 @@
 import { ActionIcon, Button, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode, type SubmitEvent } from "react";
-import { Refusal } from "../calls/refusal.ts";
+import { errorLine } from "../parts/error-line.ts";
 import { notify } from "../parts/notices.ts";
 import { numberIn } from "../parts/number-in.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
@@ -71,7 +71,7 @@ export function StockCount({ item, name }: { item: InventoryItem; name: string }
       </form>
       {error && (
         <p className={styles.error} role="alert">
-          {wordsOf(error)}
+          {errorLine(error)}
         </p>
       )}
     </>
@@ -87,10 +87,4 @@ export function StockMarkBadge({ quantity }: { quantity: number }): ReactNode {
       {words[mark]}
     </span>
   );
-}
-
-function wordsOf(error: Error): string {
-  if (!(error instanceof Refusal)) return error.message;
-  const why = error.details.length > 0 ? error.details.map(({ message }) => message).join("; ") : error.message;
-  return error.requestId === undefined ? why : `${why} (${texts.dashboard.requestId} ${error.requestId})`;
 }

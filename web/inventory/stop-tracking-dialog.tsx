@@ -17,7 +17,6 @@ export function StopTrackingDialog({ petId, name, onClose }: { petId: number; na
       onDone={() => {
         notify(words.stopped(name));
         noteStopped(client, petId);
-        onClose();
       }}
       onClose={onClose}
     >

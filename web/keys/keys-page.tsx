@@ -59,7 +59,6 @@ export function KeysPage(): ReactNode {
 
 function RevokeKey({ of, onDone, onClose }: { of: Key; onDone: () => void; onClose: () => void }): ReactNode {
   function done(): void {
-    onClose();
     onDone();
     notify(texts.keys.revoked(of.prefix));
   }

@@ -4,7 +4,7 @@ import type { Key } from "../calls/people.ts";
 import { Moment } from "../parts/moment.tsx";
 import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
-import { texts } from "../texts/texts.ts";
+import { formatMoment, texts } from "../texts/texts.ts";
 import styles from "./keys.module.css";
 import { hasAllScopes } from "./scopes.ts";
 
@@ -51,7 +51,7 @@ function Expiry({ of: key }: { of: Key }): ReactNode {
   if (key.expiresAt === null) return texts.keys.never;
   if (!hasExpired(key)) return <Moment at={key.expiresAt} />;
   return (
-    <Badge className={styles.bad} title={key.expiresAt}>
+    <Badge className={styles.bad} title={formatMoment(new Date(key.expiresAt))}>
       {texts.keys.expired}
     </Badge>
   );

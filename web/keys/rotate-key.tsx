@@ -3,11 +3,12 @@ import { useState, type ReactNode } from "react";
 import { ask, type Key, type RotatedKey } from "../calls/people.ts";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { Dialog } from "../parts/dialog.tsx";
+import { numberIn } from "../parts/number-in.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./keys.module.css";
 import { MadeKeyView } from "./made-key.tsx";
+import { overlapHoursMax } from "./scopes.ts";
 
-const overlapHoursMax = 720;
 type Values = { overlapHours: number | string };
 
 /** Puts a new key beside one that ends after an overlap. */
@@ -15,7 +16,7 @@ export function RotateKey({ of, onMade, onClose }: { of: Key; onMade: () => void
   const [made, setMade] = useState<RotatedKey>();
   const form = useCallForm<Values, RotatedKey>({
     initial: { overlapHours: 24 },
-    send: ({ overlapHours }) => ask("POST /keys/{id}/rotate", { id: of.id, body: { overlapHours: Number(overlapHours) } }),
+    send: ({ overlapHours }) => ask("POST /keys/{id}/rotate", { id: of.id, body: { overlapHours: numberIn(String(overlapHours)) } }),
     onDone: (key) => {
       setMade(key);
       onMade();
@@ -30,7 +31,7 @@ export function RotateKey({ of, onMade, onClose }: { of: Key; onMade: () => void
           <p className={styles.note}>{texts.keys.rotateText}</p>
           <NumberInput
             label={texts.keys.overlap}
-            description={texts.keys.overlapHint}
+            description={texts.keys.overlapHint(overlapHoursMax)}
             min={0}
             max={overlapHoursMax}
             allowDecimal={false}

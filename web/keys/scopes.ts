@@ -11,6 +11,9 @@ export const allScopes: readonly string[] = scopeAreas.flatMap(({ scopes }) => s
 /** All that a key in the source of a web page may do. */
 export const publishableScopes: readonly string[] = ["catalogue:read", "inventory:read"];
 
+/** How long a rotated key may go on beside the new one. */
+export const overlapHoursMax = 720;
+
 /** Whether a key may do all that its kind may. */
 export function hasAllScopes(scopes: readonly string[], publishable: boolean): boolean {
   return (publishable ? publishableScopes : allScopes).every((scope) => scopes.includes(scope));

@@ -16,10 +16,7 @@ export function FulfilDialog({ order, onClose }: { order: Order; onClose: () => 
       action={words.fulfil}
       isSafe
       onConfirm={async () => noteOrder(client, await changeOrder(order, { complete: true }))}
-      onDone={() => {
-        notify(words.fulfilled(order.id));
-        onClose();
-      }}
+      onDone={() => notify(words.fulfilled(order.id))}
       onClose={onClose}
     >
       {words.fulfilText}
@@ -39,7 +36,6 @@ export function CancelDialog({ order, onClose }: { order: Order; onClose: () => 
       onDone={() => {
         notify(words.cancelled(order.id));
         noteDeletedOrder(client, order.id);
-        onClose();
       }}
       onClose={onClose}
     >

@@ -50,8 +50,8 @@ function PlaceForm({ animal, onClose }: { animal: Pet | null; onClose: () => voi
     onDone: ({ id }) => {
       notify(words.placed(id));
       noteNewOrder(client);
-      onClose();
     },
+    afterwards: onClose,
   });
   return (
     <CallForm form={form} submit={words.place} onCancel={onClose}>
@@ -67,7 +67,7 @@ export function EditOrderDialog({ orderId, onClose }: { orderId: number; onClose
   const { data, error, refetch } = useQuery(orderQuery(orderId));
   return (
     <Dialog title={words.editTitle(orderId)} onClose={onClose}>
-      {!data && <ErrorPanel error={error} onRetry={() => void refetch()} />}
+      <ErrorPanel error={error} onRetry={() => void refetch()} />
       {data && <EditForm key={data.etag} order={data} onReload={() => void refetch()} onClose={onClose} />}
       {!data && !error && <Waiting lines={3} />}
     </Dialog>
@@ -86,8 +86,8 @@ function EditForm({ order, onReload, onClose }: { order: Tagged<Order>; onReload
     onDone: (saved) => {
       notify(words.saved(saved.id));
       noteOrder(client, saved);
-      onClose();
     },
+    afterwards: onClose,
   });
   return (
     <CallForm form={form} submit={words.save} onCancel={onClose}>

@@ -34,20 +34,28 @@ export type FormState<Values> = {
 type Options<Values, Answer> = {
   initial: Values;
   send: (values: Values) => Promise<Answer>;
-  onDone: (answer: Answer, values: Values) => void;
+  /** Tells and notes what was done, also where the form has been left meanwhile. */
+  onDone?: (answer: Answer, values: Values) => void;
+  /** Then closes the form, or leads on from it: only while it is still there. */
+  afterwards?: (answer: Answer) => void;
 };
 
 /**
  * Holds the values of a form and sends them. What the service refuses of a value, as `body.NAME`, stands at the field of that name until
  * it is changed; whatever has no field stands above the form.
  */
-export function useCallForm<Values extends object, Answer>({ initial, send, onDone }: Options<Values, Answer>): FormState<Values> {
+export function useCallForm<Values extends object, Answer>({
+  initial,
+  send,
+  onDone,
+  afterwards,
+}: Options<Values, Answer>): FormState<Values> {
   const [values, setValues] = useState(initial);
   const [changed, setChanged] = useState<ReadonlySet<string>>(new Set());
   const { mutate, isPending, error } = useMutation({
     mutationFn: send,
     onMutate: () => setChanged(new Set()),
-    onSuccess: (answer, sent) => onDone(answer, sent),
+    onSuccess: (answer, sent) => onDone?.(answer, sent),
   });
 
   function set<Name extends keyof Values & string>(name: Name, value: Values[Name]): void {
@@ -68,7 +76,7 @@ export function useCallForm<Values extends object, Answer>({ initial, send, onDo
       onChange: ({ currentTarget }) => set(name, currentTarget.value as Values[typeof name]),
     }),
     choice: (name) => ({ name, value: values[name], error: errorOf(name), onChange: (value) => set(name, value) }),
-    submit: () => mutate(values),
+    submit: () => mutate(values, { onSuccess: (answer) => afterwards?.(answer) }),
     sending: isPending,
     error,
   };

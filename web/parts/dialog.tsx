@@ -1,13 +1,22 @@
 import { Modal, type ModalProps } from "@mantine/core";
 import type { ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
+import { useFocusReturn } from "./use-focus-return.ts";
 
-type Props = { title: string; size?: ModalProps["size"]; onClose: () => void; children: ReactNode };
+type Props = Pick<ModalProps, "size" | "centered"> & { title: string; onClose: () => void; children: ReactNode };
 
-/** A dialog with something to fill in or to read; mount it while it is open. */
-export function Dialog({ title, size = "md", onClose, children }: Props): ReactNode {
+/** A dialog with something to fill in or to read, which a click beside it does not close; mount it while it is open. */
+export function Dialog({ title, onClose, children, ...look }: Props): ReactNode {
+  useFocusReturn();
   return (
-    <Modal opened onClose={onClose} title={title} size={size} closeButtonProps={{ "aria-label": texts.dashboard.close }}>
+    <Modal
+      opened
+      onClose={onClose}
+      closeOnClickOutside={false}
+      title={title}
+      closeButtonProps={{ "aria-label": texts.dashboard.close }}
+      {...look}
+    >
       {children}
     </Modal>
   );

@@ -41,7 +41,7 @@ export function ErrorPanel({ error, details, onRetry }: Props): ReactNode {
 function RequestId({ id }: { id: string }): ReactNode {
   return (
     <span className={styles.requestId}>
-      {texts.dashboard.requestId} <Code>{id}</Code>
+      {texts.requestId} <Code>{id}</Code>
       <CopyButton value={id}>
         {({ copied, copy }) => (
           <Button size="compact-xs" variant="subtle" color="gray" c="inherit" onClick={copy}>

@@ -1,6 +1,6 @@
 import { Button, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
-import { useState, type ReactNode } from "react";
+import { useRef, useState, type ReactNode } from "react";
 import { SearchIcon } from "../frame/icons.tsx";
 import { texts } from "../texts/texts.ts";
 import styles from "./filters.module.css";
@@ -9,11 +9,18 @@ const typingMs = 250;
 
 /** Filters side by side above a table; `onClear` where there is something to clear. */
 export function Filters({ children, onClear }: { children: ReactNode; onClear: (() => void) | undefined }): ReactNode {
+  const bar = useRef<HTMLElement>(null);
+
+  /** The button goes with what it clears: the focus goes on to the first filter. */
+  function clear(): void {
+    onClear?.();
+    bar.current?.querySelector("input")?.focus();
+  }
   return (
-    <search className={styles.filters}>
+    <search ref={bar} className={styles.filters}>
       {children}
       {onClear && (
-        <Button className={styles.clear} variant="subtle" onClick={onClear}>
+        <Button className={styles.clear} variant="subtle" onClick={clear}>
           {texts.store.clearFilters}
         </Button>
       )}

@@ -1,7 +1,7 @@
 import { Button, CloseButton } from "@mantine/core";
 import { useEffect, useState, type ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
-import { dismiss, notify, useNotices, type Notice } from "./notices.ts";
+import { dismiss, notifyError, useNotices, type Notice } from "./notices.ts";
 import styles from "./notice-list.module.css";
 
 const shownMs = 6_000;
@@ -29,7 +29,7 @@ function NoticeCard({ id, text, undo }: Notice): ReactNode {
 
   async function takeBack(): Promise<void> {
     dismiss(id);
-    await undo?.().catch((error: unknown) => notify(error instanceof Error ? error.message : String(error)));
+    await undo?.().catch(notifyError);
   }
   return (
     <div

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react";
+import { errorLine } from "./error-line.ts";
 
 /** Something that has happened, told in passing. */
 export type Notice = { id: number; text: string; undo?: () => Promise<void> };
@@ -13,6 +14,11 @@ const listeners = new Set<() => void>();
 export function notify(text: string, { undo }: { undo?: () => Promise<void> } = {}): void {
   lastId += 1;
   change([...notices, { id: lastId, text, ...(undo && { undo }) }].slice(-shownMax));
+}
+
+/** Tells what did not work, where there is no place beside it. */
+export function notifyError(error: unknown): void {
+  notify(errorLine(error));
 }
 
 export function dismiss(id: number): void {

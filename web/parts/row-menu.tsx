@@ -1,5 +1,5 @@
 import { ActionIcon, Menu } from "@mantine/core";
-import type { ReactNode } from "react";
+import { useRef, type ReactNode } from "react";
 import { DotsIcon } from "../frame/icons.tsx";
 import { texts } from "../texts/texts.ts";
 import styles from "./row-menu.module.css";
@@ -8,16 +8,23 @@ export type RowAction = { label: string; run: () => void; isDangerous?: boolean 
 
 /** The menu beside something: what can be done with it. `of` names it for who cannot see what it stands beside. */
 export function RowMenu({ of, actions }: { of: string; actions: RowAction[] }): ReactNode {
+  const button = useRef<HTMLButtonElement>(null);
+
+  /** The item goes with the menu: what opens a dialog must leave the focus where it can come back to. */
+  function choose(run: () => void): void {
+    button.current?.focus({ preventScroll: true });
+    run();
+  }
   return (
     <Menu position="bottom-end" withinPortal>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" c="dimmed" size="lg" aria-label={texts.dashboard.actionsFor(of)}>
+        <ActionIcon ref={button} variant="subtle" color="gray" c="dimmed" size="lg" aria-label={texts.dashboard.actionsFor(of)}>
           <DotsIcon />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
         {actions.map(({ label, run, isDangerous }) => (
-          <Menu.Item key={label} className={isDangerous ? styles.dangerous : undefined} onClick={run}>
+          <Menu.Item key={label} className={isDangerous ? styles.dangerous : undefined} onClick={() => choose(run)}>
             {label}
           </Menu.Item>
         ))}

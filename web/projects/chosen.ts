@@ -1,5 +1,5 @@
-import { texts } from "../texts/texts.ts";
-import { isLeftOut, lookedAtMax, publishable, type SiteFile } from "./site.ts";
+import { formatNumber, texts } from "../texts/texts.ts";
+import { isLeftOut, lookedAtMax, publishable, siteLimits, type SiteFile } from "./site.ts";
 
 /** What somebody wants to deploy: the files of a folder, or an archive as it is. */
 export type Chosen = { kind: "folder"; files: SiteFile[] } | { kind: "archive"; file: File };
@@ -9,7 +9,7 @@ const isArchive = ({ name }: { name: string }): boolean => /\.(tar\.gz|tgz)$/i.t
 
 /** Of a folder that was chosen by a button: paths begin with the folder's own name. */
 export function chosenFolder(list: FileList): Chosen {
-  if (list.length > lookedAtMax) throw new Error(words.tooManyFiles);
+  if (list.length > lookedAtMax) throw new Error(words.tooManyFiles(formatNumber(siteLimits.filesMax)));
   const files = Array.from(list, (file): SiteFile => ({ path: file.webkitRelativePath.replace(/^[^/]*\//, ""), file }));
   return { kind: "folder", files: publishable(files) };
 }
@@ -40,7 +40,7 @@ export async function chosenByDrop(items: DataTransferItemList): Promise<Chosen>
     else if (isFolderEntry(entry)) {
       waiting.push(...(await entriesIn(entry)).map((inner) => ({ path: `${path}/${inner.name}`, entry: inner })));
     }
-    if (files.length + waiting.length > lookedAtMax) throw new Error(words.tooManyFiles);
+    if (files.length + waiting.length > lookedAtMax) throw new Error(words.tooManyFiles(formatNumber(siteLimits.filesMax)));
   }
   return { kind: "folder", files };
 }

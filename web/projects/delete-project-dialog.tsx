@@ -24,16 +24,18 @@ export function DeleteProjectDialog({ site: { project, deployments }, onClose }:
   const isSame = typed.trim() === name.trim();
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => deleteProject(id),
-    onSuccess: async () => {
+    onSuccess: () => {
       notify(words.done(name));
-      await navigate({ to: "/dashboard/projects" });
-      client.removeQueries({ queryKey: [dashboardKey, "/projects", "site", id] });
       void rereadList(client, "/projects");
     },
   });
+  async function leave(): Promise<void> {
+    await navigate({ to: "/dashboard/projects" });
+    client.removeQueries({ queryKey: [dashboardKey, "/projects", "site", id] });
+  }
   function onSubmit(event: SubmitEvent): void {
     event.preventDefault();
-    if (isSame && !isPending) mutate();
+    if (isSame && !isPending) mutate(undefined, { onSuccess: () => void leave() });
   }
   return (
     <Dialog title={words.ask(name)} onClose={onClose}>

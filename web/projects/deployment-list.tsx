@@ -87,7 +87,6 @@ function PromoteDialog({ deployment, live, onClose }: DialogProps): ReactNode {
         notify(words.promoted(deployment.id));
         void rereadSite(client, deployment.projectId);
         void rereadList(client, "/projects");
-        onClose();
       }}
       onClose={onClose}
     >

@@ -19,10 +19,8 @@ export function NewProjectDialog({ onClose }: { onClose: () => void }): ReactNod
   const form = useCallForm({
     initial: { name: "", slug: "" },
     send: createProject,
-    onDone: ({ id }) => {
-      void rereadList(client, "/projects");
-      void navigate({ to: "/dashboard/projects/$projectId", params: { projectId: String(id) } });
-    },
+    onDone: () => void rereadList(client, "/projects"),
+    afterwards: ({ id }) => void navigate({ to: "/dashboard/projects/$projectId", params: { projectId: String(id) } }),
   });
   const name = form.text("name");
   const slug = form.text("slug");

@@ -1,4 +1,4 @@
-import { texts } from "../texts/texts.ts";
+import { formatBytes, formatNumber, texts } from "../texts/texts.ts";
 import { bytesOf, projectFileName, siteLimits, siteProblem, type SiteFile, type SiteProblem } from "./site.ts";
 import { tarOf, type TarFile } from "./tar.ts";
 
@@ -34,7 +34,7 @@ export async function packFolder(files: readonly SiteFile[], { onProgress, signa
 
 /** Takes an archive as it is; what is inside is for the service to say. @throws Error in words for people */
 export async function takeArchive(file: File): Promise<Packed> {
-  if (file.size > siteLimits.packedBytesMax) throw new Error(words.tooLargePacked);
+  if (file.size > siteLimits.packedBytesMax) throw new Error(words.tooLargePacked(formatBytes(siteLimits.packedBytesMax)));
   const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
   if (first !== 0x1f || second !== 0x8b) throw new Error(words.notGzip(file.name));
   return packedOf([file]);
@@ -52,7 +52,7 @@ async function collect(gzipped: ReadableStream<Uint8Array<ArrayBuffer>>): Promis
     new WritableStream({
       write(chunk) {
         bytes += chunk.length;
-        if (bytes > siteLimits.packedBytesMax) throw new Error(words.tooLargePacked);
+        if (bytes > siteLimits.packedBytesMax) throw new Error(words.tooLargePacked(formatBytes(siteLimits.packedBytesMax)));
         chunks.push(chunk);
       },
     }),
@@ -84,6 +84,8 @@ async function requireJson(files: readonly SiteFile[]): Promise<void> {
 
 function wordsFor(problem: SiteProblem): string {
   if (problem.kind === "noProjectFile") return words.noProjectFile(problem.nested);
-  if (problem.kind === "largeFile") return words.largeFile(problem.path);
-  return words[problem.kind];
+  if (problem.kind === "largeFile") return words.largeFile(problem.path, formatBytes(siteLimits.fileBytesMax));
+  if (problem.kind === "tooManyFiles") return words.tooManyFiles(formatNumber(siteLimits.filesMax));
+  if (problem.kind === "tooLarge") return words.tooLarge(formatBytes(siteLimits.unpackedBytesMax));
+  return words.empty;
 }

@@ -1,7 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { Refusal } from "../calls/refusal.ts";
 import { NotFoundPage } from "../frame/message-page.tsx";
 import { Waiting } from "../frame/waiting.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
@@ -9,7 +8,7 @@ import { PageHeader } from "../parts/page-header.tsx";
 import { texts } from "../texts/texts.ts";
 import { LiveState } from "./live-state.tsx";
 import styles from "./projects.module.css";
-import { siteQuery, type Site } from "./queries.ts";
+import { isGone, siteQuery, type Site } from "./queries.ts";
 import { SiteLink } from "./site-link.tsx";
 
 const words = texts.projects;
@@ -26,7 +25,7 @@ export function ProjectFrame(props: Props): ReactNode {
 /** Of an id that nobody has, or another account: the two are not told apart. */
 function NoSuchProject(): ReactNode {
   return (
-    <NotFoundPage text={words.notFound} isPart>
+    <NotFoundPage text={words.notFound}>
       <Link to="/dashboard/projects">{words.trail}</Link>
     </NotFoundPage>
   );
@@ -34,7 +33,7 @@ function NoSuchProject(): ReactNode {
 
 function Framed({ projectId, part, children }: Props & { projectId: number }): ReactNode {
   const { data: site, error, refetch } = useQuery(siteQuery(projectId));
-  if (error instanceof Refusal && error.status === 404) return <NoSuchProject />;
+  if (isGone(error)) return <NoSuchProject />;
   if (!site) return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Waiting lines={6} />;
   const { name, url, deploymentId } = site.project.value;
   return (

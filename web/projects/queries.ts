@@ -30,8 +30,13 @@ export function siteQuery(projectId: number) {
       const project = await taggedAnswerOf<Project>(store.GET("/projects/{projectId}", { params: { path }, signal }));
       return { project, deployments: deployments.toReversed() };
     },
-    refetchInterval: ({ state: { data } }) => pollMs(data?.deployments ?? [], Date.now()),
+    refetchInterval: ({ state: { data, error } }) => !isGone(error) && pollMs(data?.deployments ?? [], Date.now()),
   });
+}
+
+/** Whether a project is not there, or not any more. */
+export function isGone(error: Error | null): boolean {
+  return error instanceof Refusal && error.status === 404;
 }
 
 /** How long until the deployments are read anew. Times in ms. */

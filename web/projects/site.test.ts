@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { publishable, siteLimits, siteProblem } from "./site.ts";
+import { archiveLimits } from "../../src/publishing/projects/archive.ts";
+import { projectFileName as servedName } from "../../src/publishing/projects/project-file.ts";
+import { projectFileName, publishable, siteLimits, siteProblem } from "./site.ts";
 
 const oneMiB = 1_048_576;
 const file = (path: string, size = 10) => ({ path, file: { size } });
@@ -10,6 +12,11 @@ const projectFile = file("petstore.json", 2);
 test("a folder within the limits can be published, to the last file and byte", () => {
   assert.equal(siteProblem([projectFile, ...pages(siteLimits.filesMax)]), undefined);
   assert.equal(siteProblem([projectFile, ...pages(7, 25 * oneMiB), file("rest", 25 * oneMiB - 2)]), undefined);
+});
+
+test("the limits that are told before are those of the service", () => {
+  assert.deepEqual(siteLimits, archiveLimits);
+  assert.equal(projectFileName, servedName);
 });
 
 test("a folder beyond a limit is told so before it is sent", () => {

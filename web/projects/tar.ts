@@ -1,3 +1,6 @@
+import { chunksOf } from "../../client/chunks.ts";
+import { texts } from "../texts/texts.ts";
+
 /** A file by its path in the archive, with `/` between folders; `size` in bytes. */
 export type TarFile = { path: string; size: number; content: () => ReadableStream<Uint8Array<ArrayBuffer>> };
 
@@ -26,7 +29,7 @@ export async function* tarOf(files: Iterable<TarFile>): AsyncGenerator<Uint8Arra
       if (read > size) break;
       yield chunk;
     }
-    if (read !== size) throw new Error(`${path} was changed while it was read.`);
+    if (read !== size) throw new Error(texts.projects.upload.changed(path));
     yield padding(size);
   }
   yield new Uint8Array(2 * blockBytes);
@@ -65,14 +68,4 @@ function paxRecord(key: string, value: string): Uint8Array<ArrayBuffer> {
 
 function padding(size: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array((blockBytes - (size % blockBytes)) % blockBytes);
-}
-
-/** Streams are not yet iterable in every browser. */
-async function* chunksOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  const reader = stream.getReader();
-  try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
-  } finally {
-    await reader.cancel().catch(() => undefined);
-  }
 }

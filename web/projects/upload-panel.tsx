@@ -1,15 +1,17 @@
 import { Button, FileButton, Progress } from "@mantine/core";
 import { useRef, useState, type DragEvent, type ReactNode } from "react";
 import { ErrorPanel } from "../parts/error-panel.tsx";
-import { formatPercent, texts } from "../texts/texts.ts";
+import { formatBytes, formatNumber, formatPercent, texts } from "../texts/texts.ts";
 import { chosenArchive, chosenByDrop, chosenFolder, type Chosen } from "./chosen.ts";
 import { DeployCommand } from "./deploy-command.tsx";
 import styles from "./projects.module.css";
 import type { Site } from "./queries.ts";
+import { siteLimits } from "./site.ts";
 import { SiteLink } from "./site-link.tsx";
 import { useUpload, type UploadState } from "./use-upload.ts";
 
 const words = texts.projects.upload;
+const { filesMax, fileBytesMax, unpackedBytesMax, packedBytesMax } = siteLimits;
 
 /** Deploys a folder or an archive, and tells how far that is until it is served or has failed. */
 export function UploadPanel({ site }: { site: Site }): ReactNode {
@@ -71,7 +73,9 @@ function DropPlace({ onChoose }: { onChoose: (choose: () => Chosen | Promise<Cho
           )}
         </FileButton>
       </div>
-      <p className={styles.hint}>{words.hint}</p>
+      <p className={styles.hint}>
+        {words.hint(formatNumber(filesMax), formatBytes(fileBytesMax), formatBytes(unpackedBytesMax), formatBytes(packedBytesMax))}
+      </p>
       <input
         ref={folder}
         type="file"

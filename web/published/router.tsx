@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute, createRouter, Outlet, redirect } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { FailurePage, NotFoundPage } from "../frame/message-page.tsx";
+import { BrokenPage, NotFoundPage } from "../frame/message-page.tsx";
 import { Shell } from "../frame/shell.tsx";
 import { useReferenceCommands } from "../reference/commands.tsx";
 import { referenceBelow } from "../reference/routes.ts";
@@ -30,8 +30,6 @@ export function createPublishedRouter() {
   return createRouter({
     routeTree,
     scrollRestoration: true,
-    defaultErrorComponent: ({ error, reset }) => (
-      <FailurePage text={error instanceof Error ? error.message : String(error)} onRetry={reset} />
-    ),
+    defaultErrorComponent: BrokenPage,
   });
 }

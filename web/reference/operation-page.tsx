@@ -1,5 +1,5 @@
-import { useParams } from "@tanstack/react-router";
-import { lazy, Suspense, type ReactNode } from "react";
+import { lazyRouteComponent, useParams } from "@tanstack/react-router";
+import { Suspense, type ReactNode } from "react";
 import { NotFoundPage } from "../frame/message-page.tsx";
 import { usePageTitle } from "../frame/page-title.ts";
 import { texts } from "../texts/texts.ts";
@@ -8,7 +8,7 @@ import { OperationArticle } from "./operation-article.tsx";
 import styles from "./operation-page.module.css";
 import { Samples } from "./samples.tsx";
 
-const Panel = lazy(async () => ({ default: (await import("./try-it/panel.tsx")).TryItPanel }));
+const Panel = lazyRouteComponent(() => import("./try-it/panel.tsx"), "TryItPanel");
 
 /** `/reference/{operationId}`: an operation, its code samples, and its test panel unless the description hides that. */
 export function OperationPage(): ReactNode {
@@ -16,7 +16,7 @@ export function OperationPage(): ReactNode {
   const { operations } = useDescription();
   const operation = operations.find(({ id }) => id === operationId);
   usePageTitle(operation?.summary ?? texts.notFound.title);
-  if (!operation) return <NotFoundPage isPart text={texts.notFound.operation(operationId)} />;
+  if (!operation) return <NotFoundPage text={texts.notFound.operation(operationId)} />;
   return (
     <div className={styles.page} key={operation.id}>
       <OperationArticle operation={operation} level={1} samples={false} />

@@ -39,7 +39,11 @@ export function LinkSignIn({ token, onSignedIn, onGiveUp }: Props): ReactNode {
   return (
     <>
       <h1>{isOver ? texts.signIn.linkOver : texts.signIn.title}</h1>
-      {isOver ? <HowToGetALink text={texts.signIn.linkOverText} /> : <ErrorPanel error={error} onRetry={() => void refetch()} />}
+      {isOver ? (
+        <HowToGetALink text={texts.signIn.linkOverText} command={texts.signIn.inviteCommand} />
+      ) : (
+        <ErrorPanel error={error} onRetry={() => void refetch()} />
+      )}
       <Button mt="md" variant="default" onClick={onGiveUp}>
         {texts.signIn.withPassword}
       </Button>

@@ -25,17 +25,17 @@ export function PasswordSignIn({ onSignedIn }: { onSignedIn: (standing: Standing
           <PasswordInput label={texts.signIn.password} autoComplete="current-password" required {...form.text("password")} />
         </Stack>
       </CallForm>
-      <HowToGetALink text={texts.signIn.forgotten} />
+      <HowToGetALink text={texts.signIn.forgotten} command={texts.signIn.resetCommand} />
     </>
   );
 }
 
 /** Where a new link comes from: the service sends no mail. */
-export function HowToGetALink({ text }: { text: string }): ReactNode {
+export function HowToGetALink({ text, command }: { text: string; command: string }): ReactNode {
   return (
     <div className={styles.help}>
       <p>{text}</p>
-      <CodeBlock code={texts.signIn.command} language="bash" label={texts.signIn.commandLabel} />
+      <CodeBlock code={command} language="bash" label={texts.signIn.commandLabel} />
     </div>
   );
 }

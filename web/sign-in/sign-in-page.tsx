@@ -3,6 +3,7 @@ import { useRouter, useSearch } from "@tanstack/react-router";
 import { useEffect, useState, type ReactNode } from "react";
 import type { Standing } from "../calls/people.ts";
 import { beginSession, sessionQuery } from "../dashboard/session.ts";
+import { Main } from "../frame/main.tsx";
 import { Waiting } from "../frame/waiting.tsx";
 import { LinkSignIn } from "./link-sign-in.tsx";
 import { takeLinkToken } from "./link-token.ts";
@@ -37,9 +38,9 @@ export function SignInPage(): ReactNode {
     beginSession(client, standing);
   }
   return (
-    <main id="content" className={styles.page} tabIndex={-1}>
+    <Main className={styles.page}>
       <div className={styles.card}>{content()}</div>
-    </main>
+    </Main>
   );
 
   function content(): ReactNode {

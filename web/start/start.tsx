@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { CodeBlock } from "../frame/code-block.tsx";
+import { Main } from "../frame/main.tsx";
 import { usePageTitle } from "../frame/page-title.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./start.module.css";
@@ -32,7 +33,7 @@ const steps = [
 export function StartPage(): ReactNode {
   usePageTitle(texts.start.page);
   return (
-    <main id="content" className={styles.page} tabIndex={-1}>
+    <Main className={styles.page}>
       <h1>{texts.start.title}</h1>
       <p className={styles.lead}>{texts.start.lead}</p>
       <p className={styles.actions}>
@@ -56,6 +57,6 @@ export function StartPage(): ReactNode {
           </li>
         ))}
       </ol>
-    </main>
+    </Main>
   );
 }

@@ -13,9 +13,9 @@ export const dashboardTexts = {
 
   timedOut: (seconds: number) => `There was no answer within ${seconds} seconds.`,
   unreachable: "The service could not be reached. Check the connection and try again.",
+  notTheService: "Something other than the service answered: perhaps a proxy, or the sign-in page of this network.",
   answered: (status: number) => `The service answered ${status}.`,
   refused: "That did not work",
-  requestId: "Request id",
   retryIn: (seconds: number) => (seconds === 1 ? "Try again in 1 second." : `Try again in ${seconds} seconds.`),
 
   cancel: "Cancel",
@@ -37,7 +37,8 @@ export const signInTexts = {
   submit: "Sign in",
   forgotten: "No password, or forgotten? Ask an owner of the account for a new sign-in link, or make one where the service runs:",
   commandLabel: "A new sign-in link",
-  command: "npm run petstore -- members reset --account ID --email YOU@EXAMPLE.COM",
+  resetCommand: "npm run petstore -- members reset --account ID --email YOU@EXAMPLE.COM",
+  inviteCommand: "npm run petstore -- members invite --account ID --email YOU@EXAMPLE.COM",
   byLink: "Signing you in …",
   linkOver: "This sign-in link does not work any more",
   linkOverText: "It works once, and for 15 minutes. A new one comes from an owner of the account, or from where the service runs:",

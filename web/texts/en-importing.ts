@@ -7,9 +7,8 @@ export const importingTexts = {
 
   drop: "Drop a CSV file here",
   choose: "Choose a file",
-  fileHint: "UTF-8, with a header line, up to 100 MB and 1,000,000 animals.",
+  fileHint: (megabytes: number) => `UTF-8, with a header line, up to ${megabytes} MB and 1,000,000 animals.`,
   another: "Another file",
-  file: "File",
   tooLarge: (megabytes: number) => `The file is over ${megabytes} MB. Split it.`,
   noRows: "The file has a header line and nothing below it.",
   reading: "Reading the file …",
@@ -31,8 +30,6 @@ export const importingTexts = {
   noFallback: "Reject the row",
   values: "Status of each value",
   valuesLead: (column: string) => `What the values of “${column}” stand for.`,
-  value: "Value",
-  rows: "Rows",
   emptyValue: "(empty)",
   rejectValue: "Reject the rows",
   otherValues: "Any other value",
@@ -78,10 +75,15 @@ export const importingTexts = {
   toAnimals: "To the animals",
   downloadMapping: "Download the mapping",
   inAnotherTab: "This import runs in another tab already.",
-  workerFailed: "The import ended unexpectedly. Start it again: nothing is made twice.",
+  workerFailed: (why?: string) =>
+    `The import ended unexpectedly${why === undefined ? "" : ` (${why})`}. Start it again: nothing is made twice.`,
+  unanswered: (count: string, first: string, moment: string) =>
+    `The last run ended while animals were on their way (${count}, “${first}” first, on ${moment}), too long ago to ask what became of them. If they are not in the store, send them again; if they are, delete them first, or they are there twice.`,
+  storageFailed: "What this browser remembers of imports could not be read or kept.",
 
   export: {
     title: "Export animals",
+    words: ["csv", "download"],
     lead: "Every animal that the filters show, with the fields of the API.",
     all: "Every animal of the store, with the fields of the API.",
     format: "Format",

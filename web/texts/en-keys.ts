@@ -1,5 +1,6 @@
 export const keysTexts = {
   page: "Keys",
+  words: ["secrets", "scopes", "rotate", "revoke"],
   lead: "Programs call the API with a key. All keys of the account share its limits; each has scopes of its own.",
   membersLead: "Owners of the account make and revoke keys.",
   create: "Create a key",
@@ -46,7 +47,7 @@ export const keysTexts = {
   rotateText:
     "A new key with the same scopes and expiry takes its place. Both work until the overlap ends, so that programs can change over.",
   overlap: "Overlap in hours",
-  overlapHint: "0 to 720. With 0 the old key ends at once.",
+  overlapHint: (most: number) => `0 to ${most}. With 0 the old key ends at once.`,
   rotateAction: "Rotate the key",
   rotatedText: "The old key works until",
   revoke: "Revoke …",

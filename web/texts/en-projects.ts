@@ -55,7 +55,8 @@ export const projectsTexts = {
     drop: "Drop a folder or a .tar.gz here",
     folder: "Choose a folder",
     archive: "Choose an archive",
-    hint: "With petstore.json at its top; {} is enough. At most 2,000 files, 25 MiB a file, 200 MiB in all, 50 MiB packed. Hidden files and node_modules stay out.",
+    hint: (files: string, file: string, all: string, packed: string) =>
+      `With petstore.json at its top; {} is enough. At most ${files} files, ${file} a file, ${all} in all, ${packed} packed. Hidden files and node_modules stay out.`,
     fromTerminal: "From a terminal instead",
     terminalHint:
       "Run it where the service is installed, with PETSTORE_KEY set to a key with the scopes publishing:read and publishing:write.",
@@ -71,10 +72,11 @@ export const projectsTexts = {
     stop: "Stop",
 
     empty: "The folder is empty, or holds hidden files only.",
-    tooManyFiles: "The folder has more than 2,000 files, which is the most that a deployment may have.",
-    tooLarge: "The folder has more than 200 MiB, which is the most that a deployment may have.",
-    tooLargePacked: "Packed this is more than 50 MiB, which is the most that a deployment may have.",
-    largeFile: (path: string) => `${path} has more than 25 MiB, which is the most that a file may have.`,
+    tooManyFiles: (most: string) => `The folder has more than ${most} files, which is the most that a deployment may have.`,
+    tooLarge: (most: string) => `The folder has more than ${most}, which is the most that a deployment may have.`,
+    tooLargePacked: (most: string) => `Packed this is more than ${most}, which is the most that a deployment may have.`,
+    largeFile: (path: string, most: string) => `${path} has more than ${most}, which is the most that a file may have.`,
+    changed: (path: string) => `${path} was changed while it was read.`,
     noProjectFile: (nested: string | undefined) =>
       nested === undefined
         ? "The folder has no petstore.json at its top. Create one beside index.html: {} is enough."

@@ -74,7 +74,6 @@ export const storeTexts = {
     edit: "Edit",
     save: "Save changes",
     delete: "Delete",
-    animals: "Its animals",
     category: (id: number) => `Category ${id}`,
     created: (name: string) => `Category “${name}” is made.`,
     saved: (name: string) => `Category “${name}” is saved.`,

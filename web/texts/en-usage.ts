@@ -1,5 +1,6 @@
 export const usageTexts = {
   page: "Usage",
+  words: ["limits", "requests", "bans", "charts"],
   lead: "What the account’s keys have asked of the API, and what is left. The dashboard itself uses none of it.",
   leftTitle: "Left now",
   minute: "This minute",

@@ -1,12 +1,22 @@
 import { useSyncExternalStore } from "react";
 
 const listeners = new Set<() => void>();
-let seconds = Math.floor(Date.now() / 1_000);
+let seconds = wholeSeconds();
 let timer: ReturnType<typeof setInterval> | undefined;
 
 /** The time in ms, whole seconds, that goes on while somebody looks. */
 export function useNow(): number {
-  return useSyncExternalStore(subscribe, () => seconds) * 1_000;
+  return useSyncExternalStore(subscribe, secondsNow) * 1_000;
+}
+
+/** While nobody looked, no tick has moved it. */
+function secondsNow(): number {
+  if (timer === undefined) seconds = wholeSeconds();
+  return seconds;
+}
+
+function wholeSeconds(): number {
+  return Math.floor(Date.now() / 1_000);
 }
 
 function subscribe(listener: () => void): () => void {
@@ -21,7 +31,7 @@ function subscribe(listener: () => void): () => void {
 }
 
 function tick(): void {
-  seconds = Math.floor(Date.now() / 1_000);
+  seconds = wholeSeconds();
   for (const listener of listeners) listener();
 }
 

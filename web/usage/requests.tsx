@@ -1,7 +1,7 @@
 import { Button, SegmentedControl, Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, type ReactNode } from "react";
+import { lazyRouteComponent, Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { Suspense, type ReactNode } from "react";
 import type { Key } from "../calls/people.ts";
 import type { Schemas } from "../calls/store.ts";
 import { EmptyState } from "../parts/empty-state.tsx";
@@ -15,7 +15,7 @@ import type { UsageSearch } from "./search.ts";
 import { barsOf, intervals, totalOf, type Interval, type Point } from "./series.ts";
 import styles from "./usage.module.css";
 
-const Chart = lazy(async () => ({ default: (await import("./chart.tsx")).Chart }));
+const Chart = lazyRouteComponent(() => import("./chart.tsx"), "Chart");
 type Usage = Schemas["Usage"];
 
 /** The requests over time, of all or of one key or operation. */

@@ -1,10 +1,12 @@
-import sql, { raw } from "sql-template-tag";
+import sql, { raw, type Sql } from "sql-template-tag";
+import { deleteInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
 import { limitTo } from "../../platform/db/limit.ts";
 import type { Account, Plan, PlanTerms } from "./accounts.ts";
 
 const columns = raw("id, name, plan, per_minute, per_day, created_at");
 
+/** `now` in ms since the Unix epoch. */
 export async function insertAccount(tx: Transaction, name: string, terms: PlanTerms, now: number): Promise<Account> {
   const rows = await tx.query(sql`
     INSERT INTO accounts (id, name, plan, per_minute, per_day, created_at)
@@ -19,6 +21,7 @@ export async function listAccounts(db: Queryable, after: number, limit: number):
   return rows.map(accountOf);
 }
 
+/** Undefined where there is no such account. */
 export async function findAccount(db: Queryable, id: number): Promise<Account | undefined> {
   const rows = await db.query(sql`SELECT ${columns} FROM accounts WHERE id = ${id}`);
   return rows[0] && accountOf(rows[0]);
@@ -46,17 +49,18 @@ const ownedTables = [
 
 /**
  * Deletes an account with everything it owns; its members and keys go first, so nothing is added meanwhile. The rows go in
- * transactions of at most `batch` each, so that other accounts' writes never wait for a large shop, and a deletion
+ * transactions of a thousand each, so that other accounts' writes never wait for a large shop, and a deletion
  * that is cut short is finished by the next one.
  *
  * @param keysGone called once no key of the account is left
  * @returns whether there was such an account
  */
-export async function deleteAccount(db: Database, id: number, keysGone: () => void, batch = 1_000): Promise<boolean> {
+export async function deleteAccount(db: Database, id: number, keysGone: () => void): Promise<boolean> {
   for (const { table, key } of ownedTables) {
-    const some = sql`DELETE FROM ${raw(table)} WHERE account_id = ${id} AND (${raw(key)}) IN
-      (SELECT ${raw(key)} FROM ${raw(table)} WHERE account_id = ${id} ${limitTo(batch)}) RETURNING 1`;
-    while ((await db.write((tx) => tx.query(some))).length === batch);
+    const some = (limit: Sql): Sql => sql`
+      DELETE FROM ${raw(table)} WHERE account_id = ${id} AND (${raw(key)}) IN
+        (SELECT ${raw(key)} FROM ${raw(table)} WHERE account_id = ${id} ${limit}) RETURNING 1`;
+    await deleteInBatches(db, some);
     if (table === "keys") keysGone();
   }
 

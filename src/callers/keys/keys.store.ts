@@ -21,21 +21,25 @@ export async function insertKey(tx: Transaction, key: string, terms: NewKey, now
   return keyOf(rows[0]!);
 }
 
+/** Keys that an account has, expired ones included. */
 export async function countKeys(db: Queryable, accountId: number): Promise<number> {
   const rows = await db.query(sql`SELECT count(*) AS n FROM keys WHERE account_id = ${accountId}`);
   return Number(rows[0]?.["n"]);
 }
 
+/** At most `keysMax`, by id, expired ones included. */
 export async function listKeys(db: Queryable, accountId: number): Promise<Key[]> {
   const rows = await db.query(sql`SELECT ${columns} FROM keys WHERE account_id = ${accountId} ORDER BY id`);
   return rows.map(keyOf);
 }
 
+/** A key by its id, in whatever account; undefined where there is none. */
 export async function findKey(db: Queryable, id: number): Promise<Key | undefined> {
   const rows = await db.query(sql`SELECT ${columns} FROM keys WHERE id = ${id}`);
   return rows[0] && keyOf(rows[0]);
 }
 
+/** Makes a key end at `expiresAt` (ms since the Unix epoch). */
 export async function setExpiry(tx: Transaction, key: Key, expiresAt: number): Promise<void> {
   await tx.query(sql`UPDATE keys SET expires_at = ${expiresAt} WHERE account_id = ${key.accountId} AND id = ${key.id}`);
 }

@@ -1,6 +1,6 @@
 import { hash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { parseDateTime } from "../../platform/http/dates.ts";
+import { formatDateTime, parseDateTime } from "../../platform/http/dates.ts";
 import { Problem } from "../../platform/problem.ts";
 
 export const scopes = [
@@ -75,6 +75,19 @@ export type Key = {
   /** To the minute. */
   lastUsedAt: number | null;
 };
+
+/** A key as people see it. */
+export function shownKey(key: Key) {
+  return {
+    id: key.id,
+    prefix: key.prefix,
+    publishable: key.publishable,
+    scopes: key.scopes,
+    createdAt: formatDateTime(key.createdAt),
+    expiresAt: key.expiresAt === null ? null : formatDateTime(key.expiresAt),
+    lastUsedAt: key.lastUsedAt === null ? null : formatDateTime(key.lastUsedAt),
+  };
+}
 
 /** A key works until its expiry, and not at that instant. */
 export function hasExpired(expiresAt: number | null, now: number): boolean {

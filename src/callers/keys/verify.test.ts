@@ -32,9 +32,8 @@ async function openScene(t: TestContext, expiresAt: number | null = null) {
       return store.write(body);
     },
   };
-  const verifier = openKeyVerifier({ db, clock: () => scene.now, onError: assert.ifError, isLive: () => scene.isLive });
+  const verifier = openKeyVerifier({ db, clock: () => scene.now, isLive: () => scene.isLive });
   t.after(async () => {
-    await verifier.close();
     await store.close();
     rmSync(folder, { recursive: true });
   });

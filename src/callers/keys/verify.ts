@@ -7,7 +7,6 @@ import { findKeyHolder, recordUses, type KeyHolder, type Use } from "./keys.stor
 /** Verified keys that are kept; beyond them the oldest is read again when it next comes. */
 const keptMax = 10_000;
 const usesPerWrite = 500;
-const saveEveryMs = 10_000;
 const minuteMs = 60_000;
 
 /** Who sends a request. One object per key, shared by its requests. */
@@ -35,26 +34,18 @@ export type KeyVerifier = {
   forgetAccount(accountId: number): void;
   /** The same for one key. */
   forgetKey(keyId: number): void;
-  /** Writes down when keys were last used. */
+  /** Writes down when keys were last used. If that fails it rejects, and what was not written is written next time. */
   saveUses(): Promise<void>;
-  /** Writes down the last uses and stops. */
-  close(): Promise<void>;
 };
 
 type Entry = { verified: Verified; usedAt: number | null };
 
 /**
  * Opens the verifier. Every change of keys and plans, on whatever node, must be told to it while `isLive` says so;
- * otherwise each request reads its key itself. `lastUsedAt` is written every
- * ten seconds in the background, at most once a minute for each key; `onError` hears of a write that failed.
+ * otherwise each request reads its key itself. Its owner saves the uses every few seconds and at the end: at most one
+ * write a minute for each key.
  */
-export function openKeyVerifier(options: {
-  db: Database;
-  clock: Clock;
-  onError: (error: unknown) => void;
-  isLive?: () => boolean;
-}): KeyVerifier {
-  const { db, clock, onError, isLive = () => true } = options;
+export function openKeyVerifier({ db, clock, isLive = () => true }: { db: Database; clock: Clock; isLive?: () => boolean }): KeyVerifier {
   // Kept by the key's text: a hit then costs no hash. The texts never leave this map.
   const kept = new Map<string, Entry>();
   let reads = new Map<string, Promise<Verified | undefined>>();
@@ -133,18 +124,12 @@ export function openKeyVerifier(options: {
     }
   }
 
-  const timer = setInterval(() => void saveUses().catch(onError), saveEveryMs).unref();
-
   return {
     verify,
     forgetAll: () => forget(() => true),
     forgetAccount: (accountId) => forget((verified) => verified.accountId === accountId),
     forgetKey: (keyId) => forget((verified) => verified.keyId === keyId),
     saveUses,
-    close: async () => {
-      clearInterval(timer);
-      await saveUses();
-    },
   };
 }
 

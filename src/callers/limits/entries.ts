@@ -14,6 +14,7 @@ export type Entries<K, V> = {
   [Symbol.iterator](): Iterator<[K, V]>;
 };
 
+/** @param isIdle whether a value may be forgotten, as one that is made anew would be the same; `now` in ms */
 export function openEntries<K, V>(max: number, create: () => V, isIdle: (value: V, now: number) => boolean): Entries<K, V> {
   const values = new Map<K, V>();
   let round = values.entries();

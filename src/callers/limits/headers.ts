@@ -16,6 +16,13 @@ export function pushLimitHeaders(headers: string[], decision: Decision): void {
   headers.push("X-RateLimit-Strikes-Remaining", `${decision.strikesRemaining}`);
 }
 
+/** The headers of a decision alone, names and values by turns. */
+export function limitHeaders(decision: Decision): string[] {
+  const headers: string[] = [];
+  pushLimitHeaders(headers, decision);
+  return headers;
+}
+
 function standing(decision: Decision): string {
   const minute = `"minute";r=${decision.minuteRemaining};t=${decision.minuteSeconds}`;
   return decision.perDay === Infinity ? minute : `${minute}, "day";r=${decision.dayRemaining};t=${decision.daySeconds}`;

@@ -3,7 +3,7 @@ import { formatDateTime } from "../../platform/http/dates.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { DateTime, Id, named } from "../../platform/http/schemas.ts";
 import { Problem } from "../../platform/problem.ts";
-import { plans, quotaOf, type Plan, type Quota } from "../accounts/accounts.ts";
+import { plans, quotaOf, type Plan } from "../accounts/accounts.ts";
 import { findAccount } from "../accounts/accounts.store.ts";
 import { listKeys } from "../keys/keys.store.ts";
 import type { Limiter } from "./limits.ts";
@@ -16,7 +16,7 @@ const Used = (window: string) =>
     resetAt: DateTime("When the window ends."),
   });
 
-export const AccountStanding = named(
+const AccountStanding = named(
   "Account",
   Type.Object({
     id: Id("Unique identifier of the account."),
@@ -58,17 +58,17 @@ export const limitRoutes = (limiter: Pick<Limiter, "peekAccount" | "standing">):
     tag: "Account",
     summary: "Get the account",
     description:
-      "The plan, its limits, what is used of them, and how near the key is to a ban, and which keys are banned. Counts as a request like any other.",
+      "The plan, its limits and what is used of them, how near the key is to a ban, and which keys are banned. Counts as a request like any other.",
     scope: "account:read",
     answers: { 200: { description: "The account as it stands.", schema: AccountStanding, example } },
     read: async (db, { accountId, keyId, now }) => {
       const account = await findAccount(db, accountId);
-      if (!account) throw new Problem("not_found", "The account is gone.");
+      if (!account) throw new Problem("unauthorized", "The account was deleted meanwhile.");
       const quota = quotaOf(account);
       const windows = await limiter.peekAccount(accountId, quota);
       const keys = await listKeys(db, accountId);
       const standings = await Promise.all(keys.map(async ({ id }) => ({ id, ...(await limiter.standing(id, quota)) })));
-      const key = keyId === undefined ? {} : { key: await standingOf(keyId, quota) };
+      const own = standings.find(({ id }) => id === keyId);
       const window = (limit: number, remaining: number, seconds: number) => ({
         limit,
         used: limit - remaining,
@@ -81,17 +81,12 @@ export const limitRoutes = (limiter: Pick<Limiter, "peekAccount" | "standing">):
         plan: account.plan,
         minute: window(quota.perMinute, windows.minuteRemaining, windows.minuteSeconds),
         day: window(quota.perDay, windows.dayRemaining, windows.daySeconds),
-        ...key,
+        ...(own && { key: { id: own.id, strikes: own.strikes, strikesRemaining: own.strikesRemaining } }),
         bans: standings.flatMap(({ id, bannedUntil }) =>
           bannedUntil === undefined ? [] : [{ keyId: id, until: formatDateTime(bannedUntil) }],
         ),
       };
       return { status: 200, body };
-
-      async function standingOf(id: number, limits: Quota) {
-        const { strikes, strikesRemaining } = await limiter.standing(id, limits);
-        return { id, strikes, strikesRemaining };
-      }
     },
   }),
 ];

@@ -34,7 +34,8 @@ import type { Decision, Quota } from "./windows.ts";
 
 export type { Decision, Quota, Verdict } from "./windows.ts";
 export { addressName } from "./addresses.ts";
-export { pushLimitHeaders } from "./headers.ts";
+export { limitHeaders, pushLimitHeaders } from "./headers.ts";
+export { refusalOf } from "./refusals.ts";
 
 /** What the memory store has at once, and Redis after a round trip: `await` it only if it is a promise. */
 export type Awaitable<T> = T | Promise<T>;

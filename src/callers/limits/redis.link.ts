@@ -1,13 +1,11 @@
 import { Redis } from "iovalkey";
+import { openWaiting } from "./redis.waiting.ts";
 
 /** Time that connecting may take, and the pause before the next try (half of it at random, so that nodes do not come all at once). */
 const joinMs = 1_000;
 const pauseMs = 400;
-/** Questions that may wait for Redis; beyond them each is decided without it. */
-const waitingMax = 1_000;
-
 export type LinkLog = { info(fields: object, text: string): void; warn(fields: object, text: string): void };
-export type Script = { text: string; sha: string };
+type Script = { text: string; sha: string };
 
 /** A connection to Redis that answers in time or not at all, and comes back by itself. */
 export type Link = {
@@ -17,9 +15,6 @@ export type Link = {
   remove(keys: string[]): Promise<number | undefined>;
   close(): void;
 };
-
-/** `decide` answers the asker without Redis; the entry stays until Redis has answered, since only then is it known to live. */
-type Waiting = { since: number; decided: boolean; decide(): void };
 
 /**
  * Tries to connect once before it returns, and goes on trying until it is closed. The link is up only after the script
@@ -39,10 +34,8 @@ export async function openLink(options: {
   onJoined: () => void;
 }): Promise<Link> {
   const { url, script, probe, log, answerMs, silentMs, onJoined } = options;
-  const waiting = new Set<Waiting>();
-  let heardAt = 0;
+  const waiting = openWaiting({ answerMs, silentMs, onSilent: (error) => connection && lose(connection, error) });
   let connection: Redis | undefined;
-  let watching = false;
   let retry: NodeJS.Timeout | undefined;
   let told = false;
   let closed = false;
@@ -71,7 +64,7 @@ export async function openLink(options: {
     if (lost !== connection) return;
     connection = undefined;
     lost.disconnect();
-    decideAll();
+    waiting.decideAll();
     away(error);
   }
 
@@ -82,80 +75,33 @@ export async function openLink(options: {
     retry = setTimeout(() => void join(), pauseMs * (0.5 + Math.random() / 2)).unref();
   }
 
-  function decideAll(): void {
-    for (const one of waiting) one.decide();
-    waiting.clear();
-  }
-
-  /** One timer for all that wait. An answer may lie unread because this process was busy: what has arrived by now is read before `setImmediate` runs. */
-  function watch(afterMs: number): void {
-    watching = true;
-    setTimeout(() => setImmediate(look), Math.max(1, Math.ceil(afterMs))).unref();
-  }
-
-  function look(): void {
-    watching = false;
-    const now = performance.now();
-    let nextMs = Infinity;
-    for (const one of waiting) {
-      if (one.decided) continue;
-      nextMs = one.since + answerMs - now;
-      if (nextMs > 0) break;
-      one.decide();
-    }
-    const [oldest] = waiting;
-    if (oldest === undefined || connection === undefined) return;
-    const leftMs = Math.max(oldest.since, heardAt) + silentMs - now;
-    if (leftMs <= 0) lose(connection, new Error(`no answer within ${silentMs} ms`));
-    else watch(Math.min(leftMs, nextMs));
-  }
-
-  /** Gives undefined if Redis fails or is late. */
-  function ask<T>(redis: Redis, send: (whole: boolean) => Promise<T>): Promise<T | undefined> {
-    if (waiting.size >= waitingMax) return Promise.resolve(undefined);
-    return new Promise((resolve) => {
-      const one: Waiting = {
-        since: performance.now(),
-        decided: false,
-        decide() {
-          one.decided = true;
-          resolve(undefined);
-        },
-      };
-      const settle = (answer: T) => {
-        heardAt = performance.now();
-        waiting.delete(one);
-        resolve(answer);
-      };
-      const fail = (error: unknown) => lose(redis, error);
-      waiting.add(one);
-      if (!watching) watch(answerMs);
-      send(false).then(settle, (error: Error) => (error.message.startsWith("NOSCRIPT") ? send(true).then(settle, fail) : fail(error)));
-    });
+  function ask<T>(send: (redis: Redis) => Promise<T>): Promise<T | undefined> {
+    const redis = connection;
+    if (redis === undefined) return Promise.resolve(undefined);
+    return waiting.ask(
+      () => send(redis),
+      (error) => lose(redis, error),
+    );
   }
 
   function run(keys: string[], args: (string | number)[]): Promise<number[] | undefined> {
-    const redis = connection;
-    if (redis === undefined) return Promise.resolve(undefined);
-    const send = (whole: boolean) =>
-      whole ? redis.eval(script.text, keys.length, ...keys, ...args) : redis.evalsha(script.sha, keys.length, ...keys, ...args);
-    return ask(redis, send as (whole: boolean) => Promise<number[]>);
-  }
-
-  function remove(keys: string[]): Promise<number | undefined> {
-    const redis = connection;
-    return redis === undefined ? Promise.resolve(undefined) : ask(redis, () => redis.del(...keys));
+    return ask((redis) =>
+      redis.evalsha(script.sha, keys.length, ...keys, ...args).catch((error: Error) => {
+        if (!error.message.startsWith("NOSCRIPT")) throw error;
+        return redis.eval(script.text, keys.length, ...keys, ...args);
+      }),
+    ) as Promise<number[] | undefined>;
   }
 
   await join();
   return {
     isUp: () => connection !== undefined,
     run,
-    remove,
+    remove: (keys) => ask((redis) => redis.del(...keys)),
     close() {
       closed = true;
       clearTimeout(retry);
-      decideAll();
+      waiting.decideAll();
       connection?.disconnect();
       connection = undefined;
     },

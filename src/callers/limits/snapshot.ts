@@ -4,7 +4,7 @@ import type { Window, Windows } from "./windows.ts";
 
 /** Lines that one piece of a snapshot holds. */
 const pieceLines = 1_000;
-/** Strikes that are read back for one key: more than any plan allows. */
+/** Strikes that are read back for one key: as many as a plan of 500,000 requests a minute allows. Of a key with more, none are. */
 const strikesMax = 100_000;
 
 type Groups<V> = Record<string, Entries<number, V> | Entries<string, V>>;

@@ -12,6 +12,7 @@ export type StateFile = {
   save(): Promise<void>;
 };
 
+/** @param path of the file; what is written before it is complete stands beside it as `path.new` */
 export function openStateFile(path: string, limiter: MemoryLimiter): StateFile {
   let savedChanges = limiter.changes();
   let saving = Promise.resolve();

@@ -15,6 +15,7 @@ export function strikesAllowed(perMinute: number): number {
   return Math.max(20, Math.floor(perMinute / 5));
 }
 
+/** Of a key that was never refused. */
 export function newStrikes(): Strikes {
   return { times: [], bannedAt: 0, banMs: 0 };
 }
@@ -30,7 +31,8 @@ export function recentStrikes(strikes: Strikes, now: number): number {
   const { times } = strikes;
   const aheadMs = (times.at(-1) ?? now) - now;
   if (aheadMs > 0) strikes.times = times.map((time) => time - aheadMs);
-  while (strikes.times.length > 0 && now - strikes.times[0]! >= strikesWindowMs) strikes.times.shift();
+  const over = strikes.times.findIndex((time) => now - time < strikesWindowMs);
+  if (over !== 0) strikes.times.splice(0, over < 0 ? Infinity : over);
   return strikes.times.length;
 }
 

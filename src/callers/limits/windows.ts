@@ -33,6 +33,7 @@ export type Decision = {
   strikesRemaining: number;
 };
 
+/** Of a caller who has used nothing. */
 export function newWindows(): Windows {
   return { minute: newWindow(), day: newWindow() };
 }

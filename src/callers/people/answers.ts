@@ -31,6 +31,7 @@ export const Standing = Type.Object({
   }),
 });
 
+/** Who is signed in, and where, as people see it. */
 export function shownStanding(member: Member, { id, name, plan }: Account) {
   return { member: shownMember(member), account: { id, name, plan } };
 }

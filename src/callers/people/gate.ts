@@ -3,7 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import type { Gate } from "../../platform/http/caller.ts";
 import { Problem } from "../../platform/problem.ts";
-import { pushLimitHeaders, type Decision, type Limiter, type Verdict } from "../limits/limits.ts";
+import { limitHeaders, pushLimitHeaders, refusalOf, type Decision, type Limiter, type Verdict } from "../limits/limits.ts";
 import { comesFromDashboard } from "./origins.ts";
 import { scopesOf } from "./people.ts";
 import { sessionCookie } from "./sessions.ts";
@@ -59,9 +59,8 @@ export function openDashboardGate(options: DashboardGateOptions): Gate {
 
   function show(request: FastifyRequest, decision: Decision): Problem | undefined {
     pushLimitHeaders(request.answerHeaders, decision);
-    if (decision.verdict === "pass") return undefined;
-    onRefused(decision.verdict);
-    return new Problem("rate_limit_exceeded", `The request limit is reached. Try again in ${decision.retryAfterSeconds} seconds.`);
+    if (decision.verdict !== "pass") onRefused(decision.verdict);
+    return refusalOf(decision);
   }
 
   async function describe(request: FastifyRequest): Promise<undefined> {
@@ -69,9 +68,7 @@ export function openDashboardGate(options: DashboardGateOptions): Gate {
   }
 
   async function describeAddress(address: string): Promise<string[]> {
-    const headers: string[] = [];
-    pushLimitHeaders(headers, await limiter.peekAddress(address));
-    return headers;
+    return limitHeaders(await limiter.peekAddress(address));
   }
 
   return { admit, describe, describeAddress };

@@ -6,7 +6,7 @@ import { DateTime, Id, Nullable } from "../../platform/http/schemas.ts";
 import { Problem } from "../../platform/problem.ts";
 import { quotaOf } from "../accounts/accounts.ts";
 import { findAccount } from "../accounts/accounts.store.ts";
-import { overlapHoursMax, scopes, type Key } from "../keys/keys.ts";
+import { overlapHoursMax, scopes, shownKey, type Key } from "../keys/keys.ts";
 import { findKey, listKeys } from "../keys/keys.store.ts";
 import type { Limiter, Standing } from "../limits/limits.ts";
 import { personOf, signedOut } from "./answers.ts";
@@ -62,7 +62,7 @@ export const keyRoutes = ({ db, administration, limiter }: Parts): Operation[] =
       if (!account) throw signedOut();
       const quota = quotaOf(account);
       const keys = await listKeys(db, accountId);
-      const body = await Promise.all(keys.map(async (key) => shownKey(key, await limiter.standing(key.id, quota))));
+      const body = await Promise.all(keys.map(async (key) => withStanding(key, await limiter.standing(key.id, quota))));
       return { status: 200, body };
     },
   }),
@@ -128,17 +128,6 @@ async function requireOwnKey(db: Database, accountId: number, keyId: number): Pr
   if (key?.accountId !== accountId) throw new Problem("not_found", `There is no key ${keyId}.`);
 }
 
-function shownKey(key: Key, { strikes, strikesRemaining, bannedUntil }: Standing) {
-  return {
-    id: key.id,
-    prefix: key.prefix,
-    publishable: key.publishable,
-    scopes: key.scopes,
-    createdAt: formatDateTime(key.createdAt),
-    expiresAt: key.expiresAt === null ? null : formatDateTime(key.expiresAt),
-    lastUsedAt: key.lastUsedAt === null ? null : formatDateTime(key.lastUsedAt),
-    strikes,
-    strikesRemaining,
-    bannedUntil: bannedUntil === undefined ? null : formatDateTime(bannedUntil),
-  };
+function withStanding(key: Key, { strikes, strikesRemaining, bannedUntil }: Standing) {
+  return { ...shownKey(key), strikes, strikesRemaining, bannedUntil: bannedUntil === undefined ? null : formatDateTime(bannedUntil) };
 }

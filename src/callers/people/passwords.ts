@@ -6,7 +6,7 @@ const memoryKiB = 19_456;
 const passes = 2;
 const hashBytes = 32;
 
-export const passwordLengthMin = 10;
+const passwordLengthMin = 10;
 export const passwordLengthMax = 256;
 
 /** Computations at one time, which take 19 MiB each, and requests that may wait for their turn. */

@@ -62,19 +62,22 @@ export async function listMembers(db: Queryable, accountId: number): Promise<Mem
   return rows.map(memberOf);
 }
 
+/** Undefined where the account has no such member. */
 export async function findMember(db: Queryable, accountId: number, memberId: number): Promise<Member | undefined> {
   const rows = await db.query(sql`SELECT ${columns} FROM members WHERE account_id = ${accountId} AND id = ${memberId}`);
   return rows[0] && memberOf(rows[0]);
 }
 
+/** The account's member with this email, however it is written. */
 export async function findMemberByEmail(db: Queryable, accountId: number, email: string): Promise<Member | undefined> {
   const rows = await db.query(sql`SELECT ${columns} FROM members WHERE account_id = ${accountId} AND email_key = ${emailKey(email)}`);
   return rows[0] && memberOf(rows[0]);
 }
 
 /** Who may be meant by an email, in whatever account, those who came last first. All have one salt. */
-export type Candidate = { accountId: number; memberId: number; salt: string; password: string | null };
+type Candidate = { accountId: number; memberId: number; salt: string; password: string | null };
 
+/** At most 1,000 of them. */
 export async function findCandidates(db: Queryable, email: string): Promise<Candidate[]> {
   const rows = await db.query(sql`
     SELECT account_id, id, salt, password FROM members WHERE email_key = ${emailKey(email)}

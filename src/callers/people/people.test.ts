@@ -112,7 +112,7 @@ test("sessions and links that have ended are cleared away, others stay", async (
   const who = await add("a@a.example", null);
   const old = await db.write((tx) => beginSession(tx, who, visitor, undefined, now - 8 * 86_400_000));
   const fresh = await db.write((tx) => beginSession(tx, who, visitor, undefined, now));
-  await db.write((tx) => forgetEnded(tx, now));
+  await forgetEnded(db, now);
   assert.equal(await findSession(db, old, now - 8 * 86_400_000), undefined);
   assert.ok(await findSession(db, fresh, now));
 });

@@ -29,6 +29,7 @@ const scopesByRole: Record<Role, ReadonlySet<string>> = {
   owner: new Set([...memberScopes, "keys:write", "members:write"]),
 };
 
+/** What a member in this role may do. */
 export function scopesOf(role: Role): ReadonlySet<string> {
   return scopesByRole[role];
 }

@@ -1,4 +1,5 @@
 import sql from "sql-template-tag";
+import { deleteInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
 import { limitTo } from "../../platform/db/limit.ts";
 import { hashToken, makeToken, type Role } from "./people.ts";
@@ -67,6 +68,7 @@ export async function listSessions(db: Queryable, accountId: number, memberId: n
   return rows.map(sessionOf).filter((session) => !hasEnded(session, now));
 }
 
+/** Ends a session, if it has not ended. */
 export async function endSession(tx: Transaction, accountId: number, sessionId: number): Promise<void> {
   await tx.query(sql`DELETE FROM sessions WHERE account_id = ${accountId} AND id = ${sessionId}`);
 }
@@ -83,14 +85,20 @@ export async function endOtherSessions(tx: Transaction, accountId: number, membe
   await tx.query(sql`DELETE FROM sessions WHERE account_id = ${accountId} AND member_id = ${memberId} AND id <> ${sessionId}`);
 }
 
-/** Lets sessions and links go that have ended, a bounded number at a time. */
-export async function forgetEnded(tx: Transaction, now: number): Promise<void> {
-  await tx.query(sql`
-    DELETE FROM sessions WHERE (account_id, id) IN
-      (SELECT account_id, id FROM sessions WHERE seen_at <= ${now - idleMs} OR created_at <= ${now - absoluteMs} LIMIT 1000)`);
-  await tx.query(sql`
-    DELETE FROM sign_in_links WHERE (account_id, member_id) IN
-      (SELECT account_id, member_id FROM sign_in_links WHERE expires_at <= ${now} LIMIT 1000)`);
+/** Lets all sessions and links go that have ended. */
+export async function forgetEnded(db: Database, now: number): Promise<void> {
+  await deleteInBatches(
+    db,
+    (limit) => sql`
+      DELETE FROM sessions WHERE (account_id, id) IN
+        (SELECT account_id, id FROM sessions WHERE seen_at <= ${now - idleMs} OR created_at <= ${now - absoluteMs} ${limit}) RETURNING 1`,
+  );
+  await deleteInBatches(
+    db,
+    (limit) => sql`
+      DELETE FROM sign_in_links WHERE (account_id, member_id) IN
+        (SELECT account_id, member_id FROM sign_in_links WHERE expires_at <= ${now} ${limit}) RETURNING 1`,
+  );
 }
 
 function sessionOf(row: Row): Session {

@@ -10,6 +10,7 @@ const userAgentLengthMax = 300;
 /** A member's session as it is listed. Times are ms since the Unix epoch. */
 export type Session = { id: number; address: string; userAgent: string; createdAt: number; seenAt: number };
 
+/** Whether a session is over at `now` (ms since the Unix epoch). */
 export function hasEnded({ createdAt, seenAt }: Pick<Session, "createdAt" | "seenAt">, now: number): boolean {
   return now >= seenAt + idleMs || now >= createdAt + absoluteMs;
 }
@@ -23,8 +24,9 @@ export function shownUserAgent(text: string): string {
  * The cookie of a session (RFC 6265bis, 4.1.3.2). `__Host-` binds it to this host, HTTPS and the whole path. On plain HTTP
  * a browser would not keep such a cookie: only there, on loopback, where nobody listens in, it does without.
  */
-export type SessionCookie = { set(token: string): string; clear(): string; read(header: string | undefined): string | undefined };
+type SessionCookie = { set(token: string): string; clear(): string; read(header: string | undefined): string | undefined };
 
+/** @param publicUrl the origin that people see: tells whether cookies travel by HTTPS */
 export function sessionCookie(publicUrl: string): SessionCookie {
   const isBare = isPlainLoopback(publicUrl);
   const name = isBare ? "petstore-session" : "__Host-petstore-session";

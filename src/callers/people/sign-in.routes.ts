@@ -3,8 +3,8 @@ import { operation, type Operation, type Visit } from "../../platform/http/opera
 import { Standing, personOf } from "./answers.ts";
 import { passwordLengthMax } from "./passwords.ts";
 import { sessionCookie } from "./sessions.ts";
-import { endSession, findSession } from "./sessions.store.ts";
-import { signIn, signInByLink, standingOf, type Comer, type SignInParts } from "./sign-in.ts";
+import { endSession } from "./sessions.store.ts";
+import { signIn, signInByLink, standingOf, type Comer, type Entered, type SignInParts } from "./sign-in.ts";
 
 const tag = "Sign-in";
 const closed = { additionalProperties: false };
@@ -24,11 +24,8 @@ export function signInRoutes(parts: SignInParts & { publicUrl: string }): Operat
   const { db, publicUrl } = parts;
   const cookie = sessionCookie(publicUrl);
 
-  /** The answer to somebody whose new session has this token. */
-  async function welcome(token: string, now: number) {
-    const session = await findSession(db, token, now);
-    const body = await standingOf(db, session?.accountId ?? 0, session?.memberId ?? 0);
-    return { status: 200, body, headers: { "set-cookie": cookie.set(token) } };
+  async function welcome({ accountId, memberId, token }: Entered) {
+    return { status: 200, body: await standingOf(db, accountId, memberId), headers: { "set-cookie": cookie.set(token) } };
   }
 
   return [
@@ -42,7 +39,7 @@ export function signInRoutes(parts: SignInParts & { publicUrl: string }): Operat
       scope: null,
       body: Credentials,
       answers: signedIn,
-      act: async (visit) => welcome(await signIn(parts, visit.body, comerOf(visit)), visit.now),
+      act: async (visit) => welcome(await signIn(parts, visit.body, comerOf(visit))),
     }),
     operation({
       operationId: "signInByLink",
@@ -54,7 +51,7 @@ export function signInRoutes(parts: SignInParts & { publicUrl: string }): Operat
       scope: null,
       body: LinkToken,
       answers: signedIn,
-      act: async (visit) => welcome(await signInByLink(parts, visit.body.token, comerOf(visit)), visit.now),
+      act: async (visit) => welcome(await signInByLink(parts, visit.body.token, comerOf(visit))),
     }),
     operation({
       operationId: "signOut",

@@ -2,10 +2,10 @@ import { Problem } from "../../platform/problem.ts";
 import { addressName } from "../limits/limits.ts";
 
 /** Attempts that may be made in a window, which begins with its first one. */
-export type Allowance = { readonly attempts: number; readonly windowMs: number };
-export type Attempts = { since: number; made: number };
+type Allowance = { readonly attempts: number; readonly windowMs: number };
+type Attempts = { since: number; made: number };
 
-export const byAddress: Allowance = { attempts: 60, windowMs: 5 * 60_000 };
+const byAddress: Allowance = { attempts: 60, windowMs: 5 * 60_000 };
 export const byEmail: Allowance = { attempts: 10, windowMs: 5 * 60_000 };
 /** Addresses, and emails, that are remembered; beyond it the one whose window began first is forgotten. */
 const rememberedMax = 50_000;
@@ -38,6 +38,7 @@ export type SignInThrottle = {
   succeeded(email: string): void;
 };
 
+/** A throttle that has seen nobody yet. It has no timers and a bounded memory. */
 export function openSignInThrottle(): SignInThrottle {
   const addresses = new Map<string, Attempts>();
   const emails = new Map<string, Attempts>();

@@ -1,11 +1,10 @@
 import sql, { bulk, raw, join } from "sql-template-tag";
+import { deleteInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
 import { intervals, kept, spanOf, startOf, type Counts, type Interval, type Kind } from "./usage.ts";
 
 /** Rows in one statement. */
 const rowsPerInsert = 50;
-/** Rows deleted in one transaction, so that no other write waits long. */
-const rowsPerDelete = 1_000;
 
 /** What was counted in one minute (its start in ms) under one name. */
 export type Counted = Counts & { accountId: number; minute: number; kind: Kind; name: string };
@@ -76,11 +75,13 @@ export async function readUsageBy(
 export async function expireUsage(db: Database, now: number): Promise<void> {
   const key = raw("account_id, step, kind, start, name");
   for (const interval of intervals) {
-    const old = sql`
-      DELETE FROM usage WHERE (${key}) IN
-        (SELECT ${key} FROM usage WHERE step = ${kept[interval].stepMs} AND start < ${spanOf(interval, now).from} LIMIT ${raw(String(rowsPerDelete))})
-      RETURNING 1`;
-    while ((await db.write((tx) => tx.query(old))).length === rowsPerDelete);
+    const { from } = spanOf(interval, now);
+    await deleteInBatches(
+      db,
+      (limit) => sql`
+        DELETE FROM usage WHERE (${key}) IN
+          (SELECT ${key} FROM usage WHERE step = ${kept[interval].stepMs} AND start < ${from} ${limit}) RETURNING 1`,
+    );
   }
 }
 

@@ -24,6 +24,7 @@ export function spanOf(interval: Interval, now: number): { from: number; to: num
   return { from: to - count * stepMs, to };
 }
 
+/** The start of the interval of `stepMs` that a moment lies in, both in ms since the Unix epoch. */
 export function startOf(time: number, stepMs: number): number {
   return time - (time % stepMs);
 }

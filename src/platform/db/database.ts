@@ -1,13 +1,13 @@
 import type { Sql } from "sql-template-tag";
 
-/** What may be bound to a query. Anything else, `undefined` and dates included, is refused at the port. */
-export type SqlValue = string | number | boolean | null | Uint8Array;
-
 /** A row as an engine gives it: numbers, text, bytes and nulls; a boolean may come as 0 or 1, so mappers say `Boolean(row.x)`. */
 export type Row = Record<string, unknown>;
 
 export interface Queryable {
-  /** Runs one statement and gives its rows (none, unless it selects or returns some). */
+  /**
+   * Runs one statement and gives its rows (none, unless it selects or returns some). Bound may be text, numbers, booleans,
+   * null and bytes; anything else, `undefined` and dates included, is a `TypeError`.
+   */
   query<R = Row>(query: Sql): Promise<R[]>;
 }
 
@@ -35,7 +35,7 @@ export type WriteOptions = {
  *   on after a statement that failed. Each statement sees what is committed when it begins (READ COMMITTED), so a body
  *   locks the rows that it decides by (`forUpdate`) or changes them by conditional statements.
  * - A broken constraint raises `ConstraintError`; a full queue, a failing disk or a server that does not answer raises the
- *   `unavailable` problem.
+ *   `unavailable` problem, and so does whatever comes after `close`.
  * - `nextval('name')` in SQL gives a new identifier of that sequence, never one that was given before.
  */
 export interface Database extends Queryable {

@@ -1,7 +1,8 @@
 import { Socket } from "node:net";
 import pg from "pg";
-import { translateConnecting, unavailable } from "./postgres-errors.ts";
+import { translateConnecting } from "./postgres-errors.ts";
 import type { Statement } from "./postgres-statements.ts";
+import { unavailable } from "./unavailable.ts";
 
 /** Time for connecting, and for waiting until a connection of the pool is free. */
 const connectMs = 5_000;
@@ -28,7 +29,7 @@ for (const type of [int8, numeric]) types.setTypeParser(type, Number);
 export type Rows = { rows: unknown[]; command: string };
 
 /** Where a server is, as people read it: without user and password. */
-export function serverOf(url: string): string {
+function serverOf(url: string): string {
   const { host, pathname } = new URL(url);
   return `${host || "localhost"}${pathname}`;
 }

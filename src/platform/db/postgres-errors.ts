@@ -1,5 +1,6 @@
 import { Problem } from "../problem.ts";
 import { ConstraintError, type ConstraintKind } from "./database.ts";
+import { unavailable } from "./unavailable.ts";
 
 /** What PostgreSQL says of an error (SQLSTATE), or Node of a connection (`ECONNREFUSED`). */
 type Coded = { code?: string; message?: string };
@@ -41,7 +42,7 @@ export function translate(error: unknown): unknown {
   const { code = "", message = "" } = error as Coded;
   const kind = constraintKinds[code];
   if (kind) return new ConstraintError(kind, { cause: error });
-  if (valueStates.test(code)) return caused(new Problem("invalid_request", "The request holds a value that cannot be stored."), error);
+  if (valueStates.test(code)) return new Problem("invalid_request", "The request holds a value that cannot be stored.", { cause: error });
   const isUnavailable = isCollision(error) || unavailableStates.test(code) || connectionCodes.test(code) || driverTexts.test(message);
   return isUnavailable ? unavailable(error) : error;
 }
@@ -53,13 +54,4 @@ export function translateConnecting(error: unknown, server: string): Problem {
     return unavailable(new AccessError(`PostgreSQL at ${server} refuses: ${message}`, { cause: error }));
   }
   return unavailable(new Error(`PostgreSQL at ${server} does not answer: ${message || code}`, { cause: error }));
-}
-
-export function unavailable(cause?: unknown): Problem {
-  return caused(new Problem("unavailable", "The store cannot take this now. Try again.", { headers: { "retry-after": "1" } }), cause);
-}
-
-function caused(problem: Problem, cause: unknown): Problem {
-  problem.cause = cause;
-  return problem;
 }

@@ -1,9 +1,10 @@
 import type pg from "pg";
 import sql, { type Sql } from "sql-template-tag";
 import type { Transaction, WriteOptions } from "./database.ts";
-import { breaksConnection, isCollision, translate, unavailable } from "./postgres-errors.ts";
+import { breaksConnection, isCollision, translate } from "./postgres-errors.ts";
 import { silenceMs, type Rows } from "./postgres-connections.ts";
 import { statementOf, type Statement } from "./postgres-statements.ts";
+import { unavailable } from "./unavailable.ts";
 
 const forUpdate = sql` FOR UPDATE`;
 

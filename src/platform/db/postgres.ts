@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "sql-template-tag";
-import { Problem } from "../problem.ts";
 import type { Database, Transaction, WriteOptions } from "./database.ts";
 import { openReaders, openWriters } from "./postgres-connections.ts";
 import { translate } from "./postgres-errors.ts";
 import { statementOf } from "./postgres-statements.ts";
 import { transact } from "./postgres-transactions.ts";
+import { stopping } from "./unavailable.ts";
 
 /** How often a transaction that collides with others is run, and the pause before it runs again (doubled each time, a random part of it). */
 const triesMax = 6;
@@ -66,8 +66,4 @@ export function openPostgres(url: string, { onError }: { onError: (error: unknow
       await Promise.all([readers.close(), writers.close()]);
     },
   };
-}
-
-function stopping(): Problem {
-  return new Problem("unavailable", "The service is stopping.");
 }

@@ -1,8 +1,8 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { empty, type Sql } from "sql-template-tag";
-import { Problem } from "../problem.ts";
 import { ConstraintError, type ConstraintKind, type Database, type Transaction } from "./database.ts";
 import { openSequences } from "./sqlite-sequences.ts";
+import { stopping, unavailable } from "./unavailable.ts";
 
 /** Writes that may share one commit. */
 const groupMax = 256;
@@ -99,13 +99,14 @@ export function openSqlite(file: string): Database {
   return {
     engine: "sqlite",
     query: async <R>(query: Sql) => {
+      if (closed) throw stopping();
       snapshot.take();
       return read(query) as R[];
     },
     write: <T>(body: (tx: Transaction) => Promise<T>) =>
       new Promise<T>((resolve, reject) => {
-        if (closed) return reject(new Problem("unavailable", "The service is stopping."));
-        if (queue.length >= queueMax) return reject(busy());
+        if (closed) return reject(stopping());
+        if (queue.length >= queueMax) return reject(unavailable());
         queue.push({ body, resolve: resolve as Job["resolve"], reject });
         draining ??= drain();
       }),
@@ -178,11 +179,5 @@ function translate(error: unknown): unknown {
   if (code === undefined) return error;
   const kind = constraintKinds[code];
   if (kind) return new ConstraintError(kind, { cause: error });
-  return unavailableCodes.has(code & 0xff) ? busy(error) : error;
-}
-
-function busy(cause?: unknown): Problem {
-  const problem = new Problem("unavailable", "The store cannot take this now. Try again.", { headers: { "retry-after": "1" } });
-  problem.cause = cause;
-  return problem;
+  return unavailableCodes.has(code & 0xff) ? unavailable(error) : error;
 }

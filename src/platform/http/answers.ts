@@ -28,13 +28,11 @@ export function errorBody(problem: Problem): { code: string; message: string; st
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   // stores turn every reference that a client can name into a problem: what is left is the account itself
-  if (breaks("foreign_key", error)) return new Problem("unauthorized", "The account of this key was deleted meanwhile.");
+  if (breaks("foreign_key", error)) return new Problem("unauthorized", "The account was deleted meanwhile.");
   const { statusCode, code } = error as { statusCode?: number; code?: string };
   if (code === "FST_ERR_BAD_URL") return new Problem("invalid_request", "The path is not a valid URL path.");
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new Problem("invalid_request", (error as Error).message);
-  const problem = new Problem("internal", "Something went wrong here. The X-Request-Id of this answer finds it in the log.");
-  problem.cause = error;
-  return problem;
+  return new Problem("internal", "Something went wrong here. The X-Request-Id of this answer finds it in the log.", { cause: error });
 }
 
 /** Sends a refusal. */

@@ -1,16 +1,16 @@
-import { METHODS, STATUS_CODES } from "node:http";
+import { METHODS } from "node:http";
 import type { BlockList } from "node:net";
-import { isIPv6 } from "node:net";
-import type { Duplex } from "node:stream";
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifyServerOptions } from "fastify";
 import type { Logger } from "pino";
-import { Problem } from "../problem.ts";
-import { errorBody, problemOf, send, sendProblem } from "./answers.ts";
+import { hasAddress } from "../parse.ts";
+import type { Problem } from "../problem.ts";
+import { problemOf, send, sendProblem } from "./answers.ts";
 import { expectContinue } from "./bodies.ts";
 import { realmOf, type Realm } from "./realms.ts";
 import { hideMalformedType, requestProblem } from "./request-form.ts";
 import { nextRequestId } from "./request-ids.ts";
 import { notFound, pathOf } from "./routes.ts";
+import { refuseUnparsed } from "./unparsed.ts";
 
 const headersTimeoutMs = 20_000;
 const requestTimeoutMs = 120_000;
@@ -32,32 +32,10 @@ export type AppOptions = {
 
 /** The Fastify app with what holds for every request: ids, the gates, CORS, errors, the log. It has no routes yet. */
 export function openApp({ realms, log, trustedProxies, onAnswered, notFoundPage }: AppOptions): FastifyInstance {
-  const trusts = (address: string): boolean => trustedProxies.check(address, isIPv6(address) ? "ipv6" : "ipv4");
-  const app = Fastify({
-    logger: false,
-    genReqId: nextRequestId,
-    trustProxy: trustedProxies.rules.length > 0 ? trusts : false,
-    exposeHeadRoutes: true,
-    return503OnClosing: false,
-    requestTimeout: requestTimeoutMs,
-    keepAliveTimeout: keepAliveTimeoutMs,
-    http: { headersTimeout: headersTimeoutMs, requireHostHeader: false }, // node's own refusal would lack our headers
-    routerOptions: { maxParamLength: urlLengthMax, caseSensitive: true, ignoreTrailingSlash: false },
-    rewriteUrl: (request) => originForm(request.url ?? "/"),
+  const app = bareApp(trustedProxies, {
     frameworkErrors: (error, request, reply) => void refuseUnrouted(error, request, reply),
-    clientErrorHandler: (error, socket) => void refuseUnparsed(error, socket),
+    clientErrorHandler: (error, socket) => void refuseUnparsed(realms[0], error, socket),
   });
-  // each gets the 405 of a path that exists, or its 404
-  for (const method of METHODS) if (method !== "CONNECT" && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
-  app.decorateRequest("caller", null);
-  app.decorateRequest("startedAt", 0);
-  app.decorateRequest("answerHeaders");
-  app.decorateRequest("answered");
-  app.removeAllContentTypeParsers();
-  // the handlers read the bodies themselves, after all that can be refused without
-  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
-  app.setValidatorCompiler(() => () => true);
-
   let closing = false;
   app.addHook("preClose", (done) => {
     closing = true;
@@ -95,7 +73,7 @@ export function openApp({ realms, log, trustedProxies, onAnswered, notFoundPage 
   // an expectation that is not known may be passed over (RFC 9110, 10.1.1)
   app.server.on("checkExpectation", (request, response) => app.routing(request, response));
 
-  app.server.on("connect", (_request, socket) => void refuseUnparsed(new Error("CONNECT is for proxies"), socket));
+  app.server.on("connect", (_request, socket) => void refuseUnparsed(realms[0], new Error("CONNECT is for proxies"), socket));
 
   /** Gives every answer what it needs, also that to a URL that cannot be routed, whose request has no decorations; tells the realm. */
   function begin(request: FastifyRequest): Realm | undefined {
@@ -149,20 +127,38 @@ export function openApp({ realms, log, trustedProxies, onAnswered, notFoundPage 
     refuse(refusal ?? error, request, reply);
   }
 
-  /** What is not HTTP gets a last answer and no more of the connection. */
-  async function refuseUnparsed(error: Error & { code?: string }, socket: Duplex & { remoteAddress?: string }): Promise<void> {
-    if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
-    const status = error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
-    const problem = new Problem("invalid_request", status === 431 ? "The headers are too large." : "The request is not valid HTTP.");
-    const body = JSON.stringify({ ...errorBody(problem), status });
-    const [{ gate, headers: always }] = realms;
-    const limits = await gate.describeAddress(socket.remoteAddress ?? "unknown");
-    const type = ["Content-Type", "application/json; charset=utf-8", "Content-Length", `${Buffer.byteLength(body)}`];
-    const headers = [...always, ...limits, "X-Request-Id", nextRequestId(), ...type, "Connection", "close"];
-    const lines = headers.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join("");
-    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`);
-  }
+  return app;
+}
 
+/** The framework as far as it is used: it routes, and leaves bodies, validation, refusals and the log to this folder. */
+function bareApp(
+  trustedProxies: BlockList,
+  refusals: Required<Pick<FastifyServerOptions, "frameworkErrors" | "clientErrorHandler">>,
+): FastifyInstance {
+  const trusts = (address: string): boolean => hasAddress(trustedProxies, address);
+  const app = Fastify({
+    logger: false,
+    genReqId: nextRequestId,
+    trustProxy: trustedProxies.rules.length > 0 ? trusts : false,
+    exposeHeadRoutes: true,
+    return503OnClosing: false,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    http: { headersTimeout: headersTimeoutMs, requireHostHeader: false }, // node's own refusal would lack our headers
+    routerOptions: { maxParamLength: urlLengthMax, caseSensitive: true, ignoreTrailingSlash: false },
+    rewriteUrl: (request) => originForm(request.url ?? "/"),
+    ...refusals,
+  });
+  // each gets the 405 of a path that exists, or its 404
+  for (const method of METHODS) if (method !== "CONNECT" && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  app.decorateRequest("caller", null);
+  app.decorateRequest("startedAt", 0);
+  app.decorateRequest("answerHeaders");
+  app.decorateRequest("answered");
+  app.removeAllContentTypeParsers();
+  // the handlers read the bodies themselves, after all that can be refused without
+  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  app.setValidatorCompiler(() => () => true);
   return app;
 }
 

@@ -40,7 +40,7 @@ export const responseHeaders = {
   Sunset: { description: "When the operation goes away (RFC 8594).", schema: text, example: "Fri, 31 Dec 2027 00:00:00 GMT" },
 } as const;
 
-export type ResponseHeader = keyof typeof responseHeaders;
+type ResponseHeader = keyof typeof responseHeaders;
 
 /** On every answer of the API. */
 export const everyAnswer: ResponseHeader[] = [
@@ -51,6 +51,9 @@ export const everyAnswer: ResponseHeader[] = [
   "RateLimit-Policy",
   "X-Request-Id",
 ];
+
+/** On every answer of a deprecated operation. */
+export const deprecationHeaders: ResponseHeader[] = ["Deprecation", "Sunset", "Link"];
 
 /** References to headers, by name, as a response has them. */
 export function headerReferences(names: readonly string[]): Record<string, { $ref: string }> {

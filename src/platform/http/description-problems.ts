@@ -1,5 +1,5 @@
 import type { ProblemCode } from "../problem.ts";
-import { everyAnswer, headerReferences } from "./description-headers.ts";
+import { deprecationHeaders, everyAnswer, headerReferences } from "./description-headers.ts";
 import type { Operation } from "./operation.ts";
 import { statuses } from "./statuses.ts";
 
@@ -80,7 +80,7 @@ function problemsOf(operation: Operation): ProblemCode[] {
 /** The descriptions of an operation's refusals, by status, with an example for each code. */
 export function describeProblems(operation: Operation): Record<string, unknown> {
   const byStatus = Map.groupBy(problemsOf(operation), (code) => statuses[code]);
-  const deprecation = operation.deprecated ? ["Deprecation", "Sunset", "Link"] : [];
+  const deprecation = operation.deprecated ? deprecationHeaders : [];
   const more = (status: number): string[] => (beforeRoute.has(status) ? [] : deprecation);
   return Object.fromEntries([...byStatus].map(([status, codes]) => [status, describe(status, codes, more(status))]));
 }

@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import { describeProblems } from "./description-problems.ts";
-import { everyAnswer, headerReferences, responseHeaders } from "./description-headers.ts";
+import { deprecationHeaders, everyAnswer, headerReferences, responseHeaders } from "./description-headers.ts";
 import { introduction, stabilities, tagGroups, tags } from "./description-text.ts";
 import type { Operation } from "./operation.ts";
 import { prefix } from "./prefix.ts";
@@ -106,7 +106,7 @@ function describeUpload({ mediaType, description }: NonNullable<Operation["uploa
 
 function describeAnswers(operation: Operation, schemas: Json): Json {
   const replayed = operation.method === "POST" ? ["Idempotent-Replayed"] : [];
-  const deprecation = operation.deprecated ? ["Deprecation", "Sunset", "Link"] : [];
+  const deprecation = operation.deprecated ? deprecationHeaders : [];
   const answers = Object.entries(operation.answers).map(([status, { description, schema, example, headers = [] }]) => [
     status,
     {

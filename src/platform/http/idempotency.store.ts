@@ -1,8 +1,9 @@
 import sql from "sql-template-tag";
-import type { Queryable, Transaction } from "../db/database.ts";
+import { deleteInBatches } from "../db/batches.ts";
+import type { Database, Queryable, Transaction } from "../db/database.ts";
 
 /** How long an answer is kept for its Idempotency-Key (decisions, part 1). */
-export const keptMs = 24 * 3_600_000;
+const keptMs = 24 * 3_600_000;
 
 /** Under what an answer is kept: the account, `POST /v1/…`, and the client's key. */
 export type Slot = { accountId: number; target: string; key: string };
@@ -27,9 +28,12 @@ export async function keepAnswer(tx: Transaction, slot: Slot, answer: KeptAnswer
       body_hash = excluded.body_hash, status = excluded.status, headers = excluded.headers, body = excluded.body, created_at = excluded.created_at`);
 }
 
-/** Lets answers go that are older than 24 hours, a bounded number at a time. */
-export async function forgetOldAnswers(tx: Transaction, now: number): Promise<void> {
-  await tx.query(sql`
-    DELETE FROM idempotency WHERE (account_id, target, key) IN
-      (SELECT account_id, target, key FROM idempotency WHERE created_at <= ${now - keptMs} LIMIT 1000)`);
+/** Lets all answers go that are older than 24 hours. */
+export async function forgetOldAnswers(db: Database, now: number): Promise<void> {
+  await deleteInBatches(
+    db,
+    (limit) => sql`
+      DELETE FROM idempotency WHERE (account_id, target, key) IN
+        (SELECT account_id, target, key FROM idempotency WHERE created_at <= ${now - keptMs} ${limit}) RETURNING 1`,
+  );
 }

@@ -11,7 +11,7 @@ import type { Answer, Call, Operation, Received, Visit } from "./operation.ts";
 import { addressOf, prefix, relocated } from "./prefix.ts";
 import { bodyValidator, parameterValidator } from "./validation.ts";
 
-export type Runtime = { db: Database; clock: Clock };
+type Runtime = { db: Database; clock: Clock };
 
 type Change = Extract<Operation, { write: unknown }>;
 

@@ -1,4 +1,5 @@
 import { Type, type TSchema } from "typebox";
+import { limitDefault } from "./paging.ts";
 
 const names = new WeakMap<TSchema, string>();
 
@@ -39,7 +40,7 @@ export function Nullable<T extends TSchema>(schema: T) {
 
 /** The paging parameters that every list has. */
 export const paging = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: "How many to answer at most." })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: limitDefault, description: "How many to answer at most." })),
   cursor: Type.Optional(
     Type.String({
       maxLength: 2_000,

@@ -34,7 +34,7 @@ function trimText(
   return true;
 }
 
-export type Validator = (value: unknown) => unknown;
+type Validator = (value: unknown) => unknown;
 
 /** Validates a body as it was parsed. Trims text, fills in defaults; raises `invalid_request` with the details. */
 export function bodyValidator(schema: TSchema): Validator {

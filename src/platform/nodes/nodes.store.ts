@@ -24,11 +24,13 @@ export async function insertChange(tx: Transaction, { kind, subject }: Change, n
   return Number(rows[0]?.["number"]);
 }
 
+/** The number of the change that was made last, 0 before the first. */
 export async function lastChange(db: Queryable): Promise<number> {
   const rows = await db.query(sql`SELECT COALESCE(MAX(number), 0) AS number FROM changes`);
   return Number(rows[0]?.["number"]);
 }
 
+/** The changes with a higher number, in their order. */
 export async function changesAfter(db: Queryable, number: number): Promise<NumberedChange[]> {
   const rows = await db.query(sql`SELECT number, kind, subject FROM changes WHERE number > ${number} ORDER BY number`);
   return rows.map((row) => ({ number: Number(row["number"]), kind: String(row["kind"]), subject: String(row["subject"]) }));
@@ -51,6 +53,7 @@ export async function countUnconfirmed(db: Queryable, number: number, now: Sql):
   return Number(rows[0]?.["n"]);
 }
 
+/** Gives up a node's lease. */
 export async function deleteNode(tx: Transaction, id: string): Promise<void> {
   await tx.query(sql`DELETE FROM nodes WHERE id = ${id}`);
 }

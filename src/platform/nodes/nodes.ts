@@ -69,6 +69,7 @@ export type AnnouncerOptions = {
   pause?: (ms: number) => Promise<void>;
 };
 
+/** Waits for each change as long as it takes the nodes to act on it: five seconds at most. */
 export function openAnnouncer({ db, node, now = () => databaseTime(db.engine), pause = sleep }: AnnouncerOptions): Announcer {
   async function confirmed(number: number): Promise<void> {
     await node?.beat();

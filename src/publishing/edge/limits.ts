@@ -22,7 +22,7 @@ export type EdgeLimits = BodyLimits & {
   streamResetsPerSecond: number;
   /** Memory that one HTTP/2 session may take, in MB. */
   sessionMegabytesMax: number;
-  /** Each takes about 45 KB outside of the heap. */
+  /** Each takes about 30 KB outside of the heap. */
   secureContextsMax: number;
 };
 
@@ -39,7 +39,7 @@ export const edgeLimits: EdgeLimits = {
   streamResetBurst: 200,
   streamResetsPerSecond: 33,
   sessionMegabytesMax: 4,
-  secureContextsMax: 2_000,
+  secureContextsMax: 3_500,
   hotBytesMax: 64 * 1024 * 1024,
   hotFileBytesMax: 256 * 1024,
   openFilesMax: 1_000,

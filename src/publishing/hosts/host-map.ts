@@ -28,7 +28,6 @@ export type HostParts = {
 };
 
 type Project = { accountId: number; host: string; site: Site | undefined };
-type Domain = DomainRow & { site: Site | undefined };
 type Challenge = { tokens: Map<string, string>; pair: KeyPair | undefined };
 
 const platformCertificateId = "platform";
@@ -41,7 +40,7 @@ const platformCertificateId = "platform";
 export function openHosts({ db, keys, log, isLive, platformDomain, platformCertificate, drop }: HostParts) {
   const projects = new Map<number, Project>();
   const slugs = new Map<string, number>();
-  const domains = new Map<string, Domain>();
+  const domains = new Map<string, DomainRow>();
   const domainsOf = new Map<number, Set<string>>();
   const projectsOf = new Map<number, Set<number>>();
   const challenges = new Map<string, Challenge>();
@@ -52,7 +51,7 @@ export function openHosts({ db, keys, log, isLive, platformDomain, platformCerti
     if (domain.suspended) return suspended;
     if (domain.redirect === null) return projects.get(domain.projectId)?.site;
     // A target that has come to another project is not where the owner of this name sends people.
-    return domains.get(domain.redirect.to)?.projectId === domain.projectId ? domain.site : undefined;
+    return domains.get(domain.redirect.to)?.projectId === domain.projectId ? redirectSite(domain.redirect) : undefined;
   }
 
   function currentCertificate(host: string): string | undefined {
@@ -131,16 +130,14 @@ export function openHosts({ db, keys, log, isLive, platformDomain, platformCerti
 
   function setDomains(known: string[], rows: DomainRow[]): void {
     for (const row of rows) setDomain(row);
-    const there = new Set(rows.map(({ hostname }) => hostname));
+    const there = new Set(known.length === 0 ? [] : rows.map(({ hostname }) => hostname));
     for (const hostname of known) if (!there.has(hostname)) forgetDomain(hostname);
   }
 
   function setDomain(row: DomainRow): void {
     const before = domains.get(row.hostname);
     if (before !== undefined && before.projectId !== row.projectId) forgetDomain(row.hostname);
-    const { redirect } = row;
-    const code = redirect?.status as 301 | 302 | 307 | 308;
-    domains.set(row.hostname, { ...row, site: redirect === null ? undefined : { status: "redirect", to: redirect.to, code } });
+    domains.set(row.hostname, row);
     within(domainsOf, row.projectId).add(row.hostname);
     if (row.suspended && before?.suspended === false) drop(row.hostname);
   }
@@ -196,6 +193,10 @@ export type Hosts = ReturnType<typeof openHosts>;
 
 const unknown: Site = { status: "unknown" };
 const suspended: Site = { status: "suspended" };
+
+function redirectSite({ to, status }: NonNullable<DomainRow["redirect"]>): Site {
+  return { status: "redirect", to, code: status as 301 | 302 | 307 | 308 };
+}
 
 /** Its manifest is read at its first use: most of a large platform's sites are asked for seldom. */
 function liveSite(text: string): Site {

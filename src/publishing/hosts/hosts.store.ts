@@ -1,4 +1,4 @@
-import sql, { empty, type Sql } from "sql-template-tag";
+import sql, { empty, join, type Sql } from "sql-template-tag";
 import type { Queryable } from "../../platform/db/database.ts";
 import { paidPlans } from "../domains/domains.ts";
 
@@ -42,9 +42,10 @@ export async function readDomains(db: Queryable, scope: Scope): Promise<DomainRo
     redirect_to: string | null;
     redirect_status: number | null;
     certificate_id: number | null;
-    plan: string;
+    is_paid: number | boolean;
   }>(sql`
-    SELECT d.hostname, d.account_id, d.project_id, d.redirect_to, d.redirect_status, d.certificate_id, a.plan
+    SELECT d.hostname, d.account_id, d.project_id, d.redirect_to, d.redirect_status, d.certificate_id,
+      a.plan IN (${join([...paidPlans])}) AS is_paid
     FROM domains d JOIN accounts a ON a.id = d.account_id WHERE d.status IN ('verified', 'failing')${within(scope)}`);
   return rows.map((row) => ({
     hostname: row.hostname,
@@ -52,7 +53,7 @@ export async function readDomains(db: Queryable, scope: Scope): Promise<DomainRo
     projectId: row.project_id,
     redirect: row.redirect_to === null ? null : { to: row.redirect_to, status: Number(row.redirect_status) },
     certificateId: row.certificate_id,
-    suspended: !paidPlans.has(row.plan),
+    suspended: !row.is_paid,
   }));
 }
 

@@ -12,6 +12,7 @@ export type StoredCategory = { category: Category; version: number };
 
 const columns = sql`id, name, description, version`;
 
+/** Up to `limit` categories with an id above `afterId`, by id. */
 export async function listCategories(db: Queryable, accountId: number, afterId: number, limit: number): Promise<Category[]> {
   const rows = await db.query<CategoryRow>(sql`
     SELECT ${columns} FROM categories WHERE account_id = ${accountId} AND id > ${afterId} ORDER BY id ${limitTo(limit)}`);

@@ -20,6 +20,7 @@ export type StoredItem = { item: InventoryItem; held: number; version: number };
 
 const columns = sql`pet_id, quantity, held, status, version`;
 
+/** Up to `limit` entries that pass the filters, of animals with an id above `afterPetId`, by that id. */
 export async function listItems(
   db: Queryable,
   accountId: number,

@@ -20,6 +20,7 @@ export type StoredOrder = { id: number; fields: OrderFields; held: number; versi
 
 const columns = sql`id, pet_id, quantity, held, ship_date, complete, version`;
 
+/** Up to `limit` orders that pass the filters, with an id above `afterId`, by id. */
 export async function listOrders(
   db: Queryable,
   accountId: number,
@@ -46,14 +47,16 @@ export async function lockOrder(tx: Transaction, accountId: number, id: number):
   return one(rows, id);
 }
 
+/** Writes down an order whose `held` units have been taken from the stock. */
 export async function insertOrder(tx: Transaction, accountId: number, fields: OrderFields, held: number): Promise<StoredOrder> {
   const rows = await tx.query<OrderRow>(sql`
     INSERT INTO orders (account_id, id, pet_id, quantity, held, ship_date, complete, version)
     VALUES (${accountId}, nextval('order_ids'), ${fields.petId}, ${fields.quantity}, ${held}, ${fields.shipDate}, ${fields.complete}, 1)
     RETURNING ${columns}`);
-  return one(rows, 0);
+  return stored(rows[0]!);
 }
 
+/** Writes down what has become of an order that is locked; `held` are the units that it now holds. @throws Problem `not_found` */
 export async function updateOrder(tx: Transaction, accountId: number, id: number, fields: OrderFields, held: number): Promise<StoredOrder> {
   const rows = await tx.query<OrderRow>(sql`
     UPDATE orders SET pet_id = ${fields.petId}, quantity = ${fields.quantity}, held = ${held}, ship_date = ${fields.shipDate},
@@ -62,6 +65,7 @@ export async function updateOrder(tx: Transaction, accountId: number, id: number
   return one(rows, id);
 }
 
+/** Deletes an order that is locked; the units that it held are given back by the caller. */
 export async function deleteOrder(tx: Transaction, accountId: number, id: number): Promise<void> {
   await tx.query(sql`DELETE FROM orders WHERE account_id = ${accountId} AND id = ${id}`);
 }

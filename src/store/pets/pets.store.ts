@@ -23,6 +23,7 @@ export async function lockPet(tx: Transaction, accountId: number, id: number): P
   return row && storedPet(row);
 }
 
+/** Whether the account has the animal at this moment; locks nothing. */
 export async function petExists(db: Queryable, accountId: number, id: number): Promise<boolean> {
   return (await db.query(sql`SELECT 1 FROM pets WHERE account_id = ${accountId} AND id = ${id}`)).length > 0;
 }
@@ -30,8 +31,7 @@ export async function petExists(db: Queryable, accountId: number, id: number): P
 /** @throws Problem `unknown_reference` when the category is unknown */
 export async function insertPet(tx: Transaction, accountId: number, pet: NewPet): Promise<StoredPet> {
   const [stored] = await insertRows(tx, accountId, [pet]);
-  if (!stored) throw new Error("an insert returned no row");
-  return stored;
+  return stored!;
 }
 
 /** Rows of one INSERT: bounded, since each binds six values. */
@@ -122,6 +122,7 @@ function one(rows: PetRow[], id: number): StoredPet {
   return storedPet(row);
 }
 
+/** A row as the rules see it. */
 export function storedPet({ id, name, category_id: categoryId, status, version }: PetRow): StoredPet {
   return { pet: { id, name, categoryId, status }, version };
 }

@@ -18,7 +18,7 @@ export type Pet = Static<typeof Pet>;
 export const Pets = named("Pets", Type.Array(Pet));
 
 /** Animals that one batch may hold. */
-export const batchMax = 1_000;
+const batchMax = 1_000;
 export const NewPets = Type.Array(NewPet, { minItems: 1, maxItems: batchMax });
 
 export const PetPatch = named(

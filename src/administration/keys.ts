@@ -1,0 +1,95 @@
+import { Type } from "typebox";
+import {
+  hasExpired,
+  keyExpiry,
+  keyScopes,
+  keysMax,
+  makeKey,
+  overlapHoursDefault,
+  overlapHoursMax,
+  rotatedExpiry,
+  scopes,
+  shownKey,
+} from "../callers/keys/keys.ts";
+import { countKeys, deleteKey, findKey, insertKey, listKeys, setExpiry, type NewKey } from "../callers/keys/keys.store.ts";
+import type { Transaction } from "../platform/db/database.ts";
+import { formatDateTime } from "../platform/http/dates.ts";
+import { Problem } from "../platform/problem.ts";
+import { demandAccount } from "./accounts.ts";
+import { absent, id, operation, type Parts } from "./operation.ts";
+
+const keyTerms = {
+  account: id,
+  scopes: Type.Optional(Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 100 })),
+  expires: Type.Optional(Type.String({ maxLength: 100 })),
+  publishable: Type.Optional(Type.Boolean()),
+};
+
+/** What an operator may do with keys. */
+export function keyOperations({ db, clock, verifier, limiter, announcer }: Parts) {
+  const announceKey = (tx: Transaction, subject: number) => announcer.announce(tx, { kind: "key", subject: String(subject) });
+  return {
+    /** Makes a key, which is shown here only. */
+    "keys.create": operation(keyTerms, async ({ account, publishable = false, ...asked }) => {
+      const expiresAt = asked.expires === undefined ? null : keyExpiry(asked.expires, clock());
+      const wanted: NewKey = { accountId: account, publishable, scopes: keyScopes(asked.scopes, publishable), expiresAt };
+      return db.write(async (tx) => {
+        await demandAccount(tx, account);
+        return addKey(tx, wanted, clock());
+      });
+    }),
+
+    "keys.list": operation({ account: id }, async ({ account }) => {
+      await demandAccount(db, account);
+      return { keys: (await listKeys(db, account)).map(shownKey) };
+    }),
+
+    /** Makes a key with the scopes and the expiry of another one, which ends after `overlapHours`. */
+    "keys.rotate": operation(
+      { id, overlapHours: Type.Optional(Type.Number({ minimum: 0, maximum: overlapHoursMax })) },
+      async ({ id: keyId, overlapHours = overlapHoursDefault }) => {
+        const [answer, change] = await db.write(async (tx) => {
+          const old = await findKey(tx, keyId);
+          if (!old) throw absent("key", keyId);
+          if (hasExpired(old.expiresAt, clock())) throw new Problem("invalid_request", `Key ${keyId} has expired: create a new one.`);
+          const expiresAt = rotatedExpiry(old.expiresAt, overlapHours, clock());
+          await setExpiry(tx, old, expiresAt);
+          const made = { ...(await addKey(tx, old, clock())), previous: { id: old.id, expiresAt: formatDateTime(expiresAt) } };
+          return [made, await announceKey(tx, keyId)] as const;
+        });
+        verifier.forgetKey(keyId);
+        await announcer.confirmed(change);
+        return answer;
+      },
+    ),
+
+    "keys.revoke": operation({ id }, async ({ id: keyId }) => {
+      const [gone, change] = await db.write(async (tx) => {
+        const deleted = await deleteKey(tx, keyId);
+        if (!deleted) throw absent("key", keyId);
+        return [deleted, await announceKey(tx, keyId)] as const;
+      });
+      verifier.forgetKey(gone.id);
+      await announcer.confirmed(change);
+      return { id: gone.id, account: gone.accountId, prefix: gone.prefix };
+    }),
+
+    /** Ends a key's ban and forgets its strikes; `unbanned` tells whether it had any. */
+    "keys.unban": operation({ id }, async ({ id: keyId }) => {
+      const key = await findKey(db, keyId);
+      if (!key) throw absent("key", keyId);
+      const unbanned = await limiter.unban(keyId);
+      return { id: key.id, account: key.accountId, prefix: key.prefix, unbanned };
+    }),
+  };
+}
+
+async function addKey(tx: Transaction, wanted: NewKey, now: number) {
+  await tx.lock(`keys of account ${wanted.accountId}`); // else two that are made at once may both be the last
+  if ((await countKeys(tx, wanted.accountId)) >= keysMax) {
+    throw new Problem("invalid_request", `The account has ${keysMax} keys already: revoke some first.`);
+  }
+  const text = makeKey(wanted.publishable);
+  const made = await insertKey(tx, text, wanted, now);
+  return { id: made.id, key: text, scopes: made.scopes };
+}

@@ -1,0 +1,63 @@
+import { Type } from "typebox";
+import { emailOf, roles, shownInvited, shownMember, type Member } from "../callers/people/people.ts";
+import { findMemberByEmail, invite, listMembers, removeMember, reset } from "../callers/people/people.store.ts";
+import type { Queryable } from "../platform/db/database.ts";
+import { Problem } from "../platform/problem.ts";
+import { demandAccount } from "./accounts.ts";
+import { id, operation, type Parts } from "./operation.ts";
+
+const email = Type.String({ maxLength: 254 });
+
+/** What an operator may do with the people of an account. */
+export function memberOperations({ db, clock, publicUrl }: Parts) {
+  return {
+    /**
+     * Makes a sign-in link, shown here only, for a member, who is made where there is none with this email. Without a
+     * role the first one becomes an owner. Without an email the owner gives one after signing in.
+     */
+    "members.invite": operation({ account: id, email: Type.Optional(email), role: Type.Optional(Type.Enum([...roles])) }, async (input) => {
+      const { account, role } = input;
+      const invited = await db.write(async (tx) => {
+        await demandAccount(tx, account);
+        return invite(tx, account, { email: input.email ?? null, role }, clock());
+      });
+      return shownInvited(publicUrl, invited);
+    }),
+
+    /** Takes a member's password and sessions away, and makes a new sign-in link, shown here only. */
+    "members.reset": operation({ account: id, email }, async ({ account, email: text }) => {
+      const invited = await db.write(async (tx) => {
+        const { id: memberId } = await demandMember(tx, account, text);
+        return reset(tx, account, memberId, clock());
+      });
+      if (!invited) throw noMember(text);
+      return shownInvited(publicUrl, invited);
+    }),
+
+    "members.list": operation({ account: id }, async ({ account }) => {
+      await demandAccount(db, account);
+      return { members: (await listMembers(db, account)).map(shownMember) };
+    }),
+
+    /** Removes a member, whose sessions and links end with the answer. */
+    "members.remove": operation({ account: id, email }, async ({ account, email: text }) => {
+      const gone = await db.write(async (tx) => {
+        const { id: memberId } = await demandMember(tx, account, text);
+        return removeMember(tx, account, memberId);
+      });
+      if (!gone) throw noMember(text);
+      return { member: shownMember(gone) };
+    }),
+  };
+}
+
+async function demandMember(db: Queryable, accountId: number, text: string): Promise<Member> {
+  await demandAccount(db, accountId);
+  const member = await findMemberByEmail(db, accountId, emailOf(text));
+  if (!member) throw noMember(text);
+  return member;
+}
+
+function noMember(text: string): Problem {
+  return new Problem("not_found", `The account has no member ${text.trim()}.`);
+}

@@ -1,0 +1,14 @@
+import { Problem } from "../../platform/problem.ts";
+import type { Decision } from "./windows.ts";
+
+/** What a caller who is over a limit, or banned, is told; undefined where the request passes. */
+export function refusalOf({ verdict, retryAfterSeconds }: Decision): Problem | undefined {
+  switch (verdict) {
+    case "pass":
+      return undefined;
+    case "key_banned":
+      return new Problem("key_banned", `This key is banned for ${retryAfterSeconds} seconds more: it went on after being refused.`);
+    case "rate_limit_exceeded":
+      return new Problem("rate_limit_exceeded", `The request limit is reached. Try again in ${retryAfterSeconds} seconds.`);
+  }
+}

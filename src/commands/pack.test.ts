@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { test, type TestContext } from "node:test";
+import { createGunzip } from "node:zlib";
+import { extract } from "tar-stream";
+import { packFolder } from "./pack.ts";
+
+const oneMiB = 1_048_576;
+
+/** A folder with a petstore.json and what the test puts there. */
+function newFolder(t: TestContext): { folder: string; put: (name: string, bytes?: number) => void } {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-pack-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const put = (name: string, bytes = 1): void => {
+    mkdirSync(join(folder, name, ".."), { recursive: true });
+    writeFileSync(join(folder, name), "");
+    truncateSync(join(folder, name), bytes); // a file of holes takes no room
+  };
+  put("petstore.json");
+  return { folder, put };
+}
+
+async function namesIn(packed: Buffer): Promise<string[]> {
+  const names: string[] = [];
+  for await (const entry of Readable.from([packed]).pipe(createGunzip()).pipe(extract())) {
+    names.push(entry.header.name);
+    entry.resume();
+  }
+  return names.toSorted();
+}
+
+test("a folder is packed with what is below it; hidden files and node_modules stay out", async (t) => {
+  const { folder, put } = newFolder(t);
+  for (const name of ["index.html", "a/b/c.css", ".env", ".git/config", "node_modules/x/index.js"]) put(name);
+  assert.deepEqual(await namesIn(await packFolder(folder)), ["a/b/c.css", "index.html", "petstore.json"]);
+});
+
+test("what the service would refuse is refused before it is read", async (t) => {
+  const without = newFolder(t);
+  rmSync(join(without.folder, "petstore.json"));
+  await assert.rejects(packFolder(without.folder), { code: "invalid_request", message: /has no petstore.json/ });
+  await assert.rejects(packFolder(join(without.folder, "absent")), { code: "invalid_request", message: /ENOENT/ });
+
+  const linked = newFolder(t);
+  symlinkSync("/etc/hosts", join(linked.folder, "hosts"));
+  await assert.rejects(packFolder(linked.folder), { code: "invalid_request", message: /hosts is not a plain file/ });
+
+  const large = newFolder(t);
+  large.put("large", 25 * oneMiB + 1);
+  await assert.rejects(packFolder(large.folder), { code: "invalid_request", message: /large is over 25 MiB/ });
+
+  const heavy = newFolder(t);
+  for (let i = 0; i < 9; i++) heavy.put(`part-${i}`, 24 * oneMiB);
+  await assert.rejects(packFolder(heavy.folder), { code: "invalid_request", message: /is over 200 MiB/ });
+
+  const many = newFolder(t);
+  for (let i = 0; i <= 2_000; i++) many.put(`${i}.txt`);
+  await assert.rejects(packFolder(many.folder), { code: "invalid_request", message: /has more than 2,000 files/ });
+});

@@ -1,0 +1,11 @@
+import { Problem } from "../problem.ts";
+
+/** The refusal of what the store cannot take now. The cause is for the log; the caller is told nothing of it. */
+export function unavailable(cause?: unknown): Problem {
+  return new Problem("unavailable", "The store cannot take this now. Try again.", { headers: { "retry-after": "1" }, cause });
+}
+
+/** The refusal of what comes once the store is being closed. */
+export function stopping(): Problem {
+  return new Problem("unavailable", "The service is stopping.");
+}

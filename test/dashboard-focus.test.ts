@@ -1,0 +1,68 @@
+import { test } from "node:test";
+import type { Locator, Page } from "playwright-core";
+import { stage } from "./support/browser.ts";
+import { choose, openDashboardShop } from "./support/dashboard-shop.ts";
+import { startService } from "./support/service.ts";
+
+const [browser, service] = await stage(startService);
+
+/** Waits until an element has the focus. */
+const focused = (page: Page, element: Locator) => element.and(page.locator(":focus")).waitFor();
+
+async function leave(page: Page): Promise<void> {
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+}
+
+test("a dialog that closes gives the focus back to the button, the menu or the link that opened it", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  await shop.pet("Rex", await shop.category("Dogs"));
+  const page = await shop.open("/animals");
+  const dialog = page.getByRole("dialog");
+
+  await page.getByRole("button", { name: "New animal" }).click();
+  await focused(page, dialog.getByRole("textbox", { name: "Name" }));
+  await leave(page);
+  await focused(page, page.getByRole("button", { name: "New animal" }));
+
+  await choose(page, "Rex", "Delete");
+  await focused(page, dialog.getByRole("button", { name: "Cancel" }));
+  await page.keyboard.press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  await focused(page, page.getByRole("button", { name: "Actions for Rex" }));
+
+  await page.getByRole("link", { name: "Rex" }).click();
+  await dialog.waitFor();
+  await leave(page);
+  await focused(page, page.getByRole("link", { name: "Rex" }));
+});
+
+test("where what opened a dialog is gone with it, the focus goes to the page's content", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const categoryId = await shop.category("Dogs");
+  for (const name of ["Rex", "Luna"]) await shop.pet(name, categoryId);
+  const page = await shop.open("/animals");
+  await page.getByRole("link", { name: "Rex" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog", { name: "Delete “Rex”?" }).getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await focused(page, page.getByRole("main"));
+});
+
+test("a search that still waits for more to be typed closes nothing, and cleared filters leave the focus at the first of them", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const categoryId = await shop.category("Dogs");
+  for (const name of ["Rex", "Luna"]) await shop.pet(name, categoryId);
+  const page = await shop.open("/animals");
+  const search = page.getByRole("searchbox", { name: "Search by name" });
+  await search.fill("re");
+  await page.getByRole("link", { name: "Rex" }).click();
+  await page.waitForURL(/[?&]q=re&.*animal=\d+/);
+  await page.getByRole("dialog", { name: "Rex" }).waitFor();
+  await leave(page);
+  await page.getByRole("link", { name: "Luna" }).waitFor({ state: "detached" });
+
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await focused(page, search);
+  await page.getByRole("link", { name: "Luna" }).waitFor();
+});

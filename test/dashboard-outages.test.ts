@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { stage } from "./support/browser.ts";
+import { openDashboardShop } from "./support/dashboard-shop.ts";
+import { startService } from "./support/service.ts";
+
+const [browser, service] = await stage(startService);
+
+test("a browser that calls itself offline is told at once what could not be reached, and goes on when it can", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const categoryId = await shop.category("Dogs");
+  for (const name of ["Rex", "Luna"]) await shop.pet(name, categoryId);
+  const page = await shop.open("/animals");
+  await page.getByRole("link", { name: "Rex" }).waitFor();
+  await page.context().setOffline(true);
+  await page.getByRole("searchbox", { name: "Search by name" }).fill("lu");
+  await page.getByRole("alert").getByText("The service could not be reached.").waitFor();
+  await page.context().setOffline(false);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("link", { name: "Luna" }).waitFor();
+  await page.getByRole("link", { name: "Rex" }).waitFor({ state: "detached" });
+});
+
+test("an answer that is not the service’s is told in words, and the form can be sent again", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const page = await shop.open("/categories");
+  await page.getByRole("button", { name: "New category" }).first().click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Name" }).fill("Dogs");
+  await page.route("**/dashboard/v1/categories", (route) => route.fulfill({ contentType: "text/html", body: "<h1>Hotel WLAN</h1>" }));
+  await dialog.getByRole("button", { name: "Create category" }).click();
+  await dialog.getByRole("alert").getByText("Something other than the service answered").waitFor();
+  await page.unroute("**/dashboard/v1/categories");
+  await dialog.getByRole("button", { name: "Create category" }).click();
+  await page.getByText("Category “Dogs” is made.").waitFor();
+});
+
+test("code of a page that does not come while a link is only pointed at leaves the page as it is", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const page = await shop.open("/animals?new=true");
+  const name = page.getByRole("dialog").getByRole("textbox", { name: "Name" });
+  await name.fill("Rex");
+  const code = "**/assets/orders-page-*.js";
+  await page.route(code, (route) => route.abort());
+  const failed = page.waitForEvent("requestfailed");
+  await page.getByRole("link", { name: "Orders", exact: true }).dispatchEvent("mouseover");
+  await failed;
+  await page.unroute(code);
+  assert.equal(await name.inputValue(), "Rex");
+  await page.keyboard.press("Escape");
+  await page.getByRole("link", { name: "Orders", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "Orders" }).waitFor();
+});
+
+test("what is answered after its dialog was left closes nothing else, and is told", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const page = await shop.open("/categories");
+  const asked = Promise.withResolvers<() => Promise<void>>();
+  await page.route("**/dashboard/v1/categories", (route) => asked.resolve(() => route.continue()), { times: 1 });
+  await page.getByRole("button", { name: "New category" }).first().click();
+  const dialog = page.getByRole("dialog", { name: "New category" });
+  await dialog.getByRole("textbox", { name: "Name" }).fill("Dogs");
+  await dialog.getByRole("button", { name: "Create category" }).click();
+  const goOn = await asked.promise;
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+
+  await page.getByRole("button", { name: "New category" }).first().click();
+  await dialog.getByRole("textbox", { name: "Name" }).fill("Cats");
+  await goOn();
+  await page.getByText("Category “Dogs” is made.").waitFor();
+  assert.equal(await dialog.getByRole("textbox", { name: "Name" }).inputValue(), "Cats");
+});
+
+test("a click beside a dialog loses nothing that was typed", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const page = await shop.open("/categories?new=true");
+  const name = page.getByRole("dialog").getByRole("textbox", { name: "Name" });
+  await name.fill("Dogs");
+  await page.mouse.click(5, 5);
+  await page.getByRole("dialog").getByRole("button", { name: "Create category" }).click();
+  await page.getByText("Category “Dogs” is made.").waitFor();
+});

@@ -1,0 +1,33 @@
+import "@fontsource-variable/inter";
+import "@mantine/core/styles.css";
+import "@mantine/spotlight/styles.css";
+import "./theme.css";
+import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider, type AnyRouter } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { theme, variables } from "./theme.ts";
+
+/** Holds what the pages have read. `mayComeRight` says whether a failed read is tried once more. */
+export function createQueryClient(mayComeRight: (error: Error) => boolean): QueryClient {
+  // a service on this machine, or in a house without internet, answers although the browser calls itself offline
+  const networkMode = "always";
+  const retry = (failures: number, error: Error) => failures < 1 && mayComeRight(error);
+  return new QueryClient({ defaultOptions: { queries: { retry, networkMode, refetchOnWindowFocus: false }, mutations: { networkMode } } });
+}
+
+/** Puts an application into the page. */
+export function mount(router: AnyRouter, queryClient: QueryClient): void {
+  const root = document.getElementById("root");
+  if (!root) throw new Error("index.html has no #root");
+  createRoot(root).render(
+    <StrictMode>
+      <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
+        <QueryClientProvider client={queryClient}>
+          <RouterProvider router={router} />
+        </QueryClientProvider>
+      </MantineProvider>
+    </StrictMode>,
+  );
+}

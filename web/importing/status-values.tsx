@@ -1,0 +1,74 @@
+import { Select } from "@mantine/core";
+import type { ReactNode } from "react";
+import { valueKey, type Mapping, type PetStatus } from "../../src/importing/mapping.ts";
+import { petStatuses } from "../animals/status.ts";
+import { formatNumber, texts } from "../texts/texts.ts";
+import type { Column } from "./columns.ts";
+import styles from "./importing.module.css";
+
+const words = texts.importing;
+const rejected = "rejected";
+const statusChoices = petStatuses.map((value) => ({ value: value as string, label: texts.store.status[value] }));
+
+type Status = NonNullable<Mapping["status"]>;
+type Props = { columns: readonly Column[]; status: Status; onChange: (status: Status) => void };
+
+/** The status of each value of the column; of one with too many values only that of all. */
+export function StatusValues({ columns, status, onChange }: Props): ReactNode {
+  const column = columns.find(({ name }) => name === status.columns[0]);
+  const choices = [...statusChoices, { value: rejected, label: words.rejectValue }];
+
+  function choose(value: string, chosen: string | null): void {
+    const { [valueKey(value)]: _before, ...values } = status.values ?? {};
+    onChange({
+      ...status,
+      values: chosen === rejected || chosen === null ? values : { ...values, [valueKey(value)]: chosen as PetStatus },
+    });
+  }
+  function chooseOther(chosen: string | null): void {
+    const { default: _before, ...rest } = status;
+    onChange(chosen === rejected || chosen === null ? rest : { ...rest, default: chosen as PetStatus });
+  }
+  return (
+    <fieldset className={styles.values}>
+      <legend className={styles.legend}>{words.values}</legend>
+      <p className={styles.hint}>{words.valuesLead(status.columns[0] ?? "")}</p>
+      <ul className={styles.valueList}>
+        {merged(column?.values ?? []).map(({ key, value, rows }) => (
+          <li key={key} className={styles.valueRow}>
+            <span className={styles.value}>{value === "" ? words.emptyValue : value}</span>
+            <span className={styles.valueRows}>{formatNumber(rows)}</span>
+            <Select
+              className={styles.valueStatus}
+              size="sm"
+              aria-label={words.statusOf(value === "" ? words.emptyValue : value)}
+              data={choices}
+              value={status.values?.[key] ?? status.default ?? rejected}
+              onChange={(chosen) => choose(value, chosen)}
+              allowDeselect={false}
+            />
+          </li>
+        ))}
+        <li className={styles.valueRow}>
+          <span className={styles.value}>{words.otherValues}</span>
+          <span className={styles.valueRows} />
+          <Select
+            className={styles.valueStatus}
+            size="sm"
+            aria-label={words.statusOf(words.otherValues)}
+            data={choices}
+            value={status.default ?? rejected}
+            onChange={chooseOther}
+            allowDeselect={false}
+          />
+        </li>
+      </ul>
+    </fieldset>
+  );
+}
+
+/** Values that a mapping takes for the same, as one. */
+function merged(values: NonNullable<Column["values"]>): { key: string; value: string; rows: number }[] {
+  const byKey = Map.groupBy(values, ({ value }) => valueKey(value));
+  return Array.from(byKey, ([key, same]) => ({ key, value: same[0]?.value ?? key, rows: same.reduce((sum, { rows }) => sum + rows, 0) }));
+}

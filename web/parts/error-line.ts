@@ -1,0 +1,9 @@
+import { Refusal } from "../calls/refusal.ts";
+import { texts } from "../texts/texts.ts";
+
+/** What did not work in one line, with the request id where the service answered. */
+export function errorLine(error: unknown): string {
+  if (!(error instanceof Refusal)) return error instanceof Error ? error.message : String(error);
+  const why = error.details.length > 0 ? error.details.map(({ message }) => message).join("; ") : error.message;
+  return error.requestId === undefined ? why : `${why} (${texts.requestId} ${error.requestId})`;
+}
