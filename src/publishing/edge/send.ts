@@ -45,9 +45,24 @@ async function sendLarge(answer: Answer, body: Body, request: Incoming, response
 function finish(answer: Answer, request: Incoming, response: Outgoing, body?: string | Buffer): void {
   if (isGone(response)) return;
   begin(answer, request, response);
+  if (request instanceof IncomingMessage) {
+    if (unsent.push({ response, body }) === 1) setImmediate(sendAll);
+    return;
+  }
   if (body === undefined) response.end();
   else response.end(body);
   endStream(request, response);
+}
+
+type Unsent = { response: Outgoing; body: string | Buffer | undefined };
+
+/** Answers that leave together: each write to a client that sleeps wakes it, which costs more than all else, and the first one wakes it for several. */
+let unsent: Unsent[] = [];
+
+function sendAll(): void {
+  const answers = unsent;
+  unsent = [];
+  for (const { response, body } of answers) if (!isGone(response)) (response as ServerResponse).end(body);
 }
 
 function begin({ status, headers }: Answer, request: Incoming, response: Outgoing): void {
