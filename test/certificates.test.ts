@@ -47,7 +47,7 @@ suite("certificates", { concurrency: 2 }, () => {
     const { platform, add, orders } = await openScene(t);
     await add();
     const open = await openTls(platform, "www.shop.test");
-    const cut = once(open, "close");
+    const cut = once(open.resume(), "close");
     const { accountId } = platform.service;
     await platform.service.administration["accounts.setPlan"]({ id: accountId, plan: "free" });
     await cut;

@@ -213,7 +213,7 @@ test("a node that is cut off from the database serves no domain once a removal i
     assert.equal((await far.https(hostname, "/")).body, page);
   }
   const open = await far.connect("www.kept.test");
-  const closed = once(open, "close");
+  const closed = once(open.resume(), "close");
 
   line.cut();
   assert.equal((await a.ask("DELETE", `/projects/${id}/domains/www.gone.test`)).status, 200);

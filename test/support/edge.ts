@@ -21,9 +21,12 @@ export function visitorOf({ httpPort, httpsPort, root }: { httpPort: number; htt
   };
 }
 
+const silenceMs = 60_000;
+
 /** Sends a request, and gives what came back. */
 export async function read(request: ReturnType<typeof httpRequest>): Promise<Site> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  request.setTimeout(silenceMs, () => request.destroy(new Error("no answer")));
   request.on("response", resolve).on("error", reject).end();
   const response = await promise;
   return { status: response.statusCode ?? 0, headers: response.headers, body: await text(response) };

@@ -1,7 +1,10 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-/** What stands between a service and a server that it needs; while it is cut, nothing passes and nothing is closed. */
+/**
+ * What stands between a service and a server that it needs. While it is cut nothing passes and nothing is closed; mended, it
+ * passes on what was sent meanwhile, as TCP does: of a stream nothing is ever missing in between.
+ */
 export type Line = { url: string; cut(): void; mend(): void; close(): void };
 
 /** A line to the server of a URL; its own `url` leads through it. */
@@ -16,8 +19,9 @@ export async function openLine(url: string): Promise<Line> {
       [onward, near],
     ] as const) {
       open.add(from);
-      from.on("data", (bytes) => void (isCut || to.write(bytes)));
-      from.on("error", () => undefined).on("close", () => to.destroy());
+      from.on("data", (bytes) => void to.write(bytes));
+      from.on("error", () => undefined).on("close", () => (open.delete(from), to.destroy()));
+      if (isCut) from.pause();
     }
   }).listen(0, "127.0.0.1");
   await once(listener, "listening");
@@ -25,8 +29,14 @@ export async function openLine(url: string): Promise<Line> {
   near.port = String((listener.address() as AddressInfo).port);
   return {
     url: near.href,
-    cut: () => void (isCut = true),
-    mend: () => void (isCut = false),
+    cut() {
+      isCut = true;
+      for (const socket of open) socket.pause();
+    },
+    mend() {
+      isCut = false;
+      for (const socket of open) socket.resume();
+    },
     close() {
       listener.close();
       for (const socket of open) socket.destroy();

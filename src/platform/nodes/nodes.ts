@@ -33,8 +33,6 @@ export type { Change } from "./nodes.store.ts";
 /** How often a node should beat. */
 export const beatEveryMs = 100;
 const leaseMs = 1_000;
-/** A beat that takes longer is missing; longer than the database's time-out for a statement. */
-const beatMsMax = 15_000;
 /** What a node leaves unused of its lease: more than two clocks drift apart within it. */
 const marginMs = 100;
 /** How often a change looks whether it is confirmed, and how many times at most. */
@@ -127,8 +125,10 @@ export function openNode(options: NodeOptions): Node {
 
   async function beat(): Promise<void> {
     try {
-      const work = renew();
-      await (isShared ? within(beatMsMax, work, end) : work);
+      if (!isLive()) await beginAnew();
+      await catchUp();
+      if (isShared) await prolong();
+      else liveUntil = Infinity;
     } catch (error) {
       if (!isShared) end(); // no lease that runs out does it
       if (!isLive() && !isAway)
@@ -138,13 +138,6 @@ export function openNode(options: NodeOptions): Node {
     }
     if (isAway) log.info({}, "this node has a lease again");
     isAway = false;
-  }
-
-  async function renew(): Promise<void> {
-    if (!isLive()) await beginAnew();
-    await catchUp();
-    if (isShared) await prolong();
-    else liveUntil = Infinity;
   }
 
   /** The number comes first: what is read after it may be newer than it says, never older. */
@@ -192,20 +185,6 @@ export function openNode(options: NodeOptions): Node {
         if (isShared) await db.write((tx) => deleteNode(tx, id)).catch(() => undefined);
       }),
   };
-}
-
-/**
- * Rejects where the work is not done in time: the next beat does not wait for one that hangs on a line that went silent.
- *
- * @param tooLate called where it is done nevertheless, by then with what was read long before
- */
-async function within(ms: number, work: Promise<void>, tooLate: () => void): Promise<void> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    late.reject(new Error(`no beat within ${ms} ms`));
-    work.then(tooLate, () => undefined);
-  }, ms);
-  await Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
 }
 
 /** Deletes changes and nodes that are long past: to be called every minute or so. */
