@@ -9,6 +9,7 @@ import type { Failure } from "./support/models.ts";
 import { openPlatform, type Platform } from "./support/platform.ts";
 import { addressOf, createAccount, spawnServer } from "./support/process.ts";
 import { ask } from "./support/service.ts";
+import { made } from "./support/shop.ts";
 import { archivesIn, packSite } from "./support/sites.ts";
 import { until } from "./support/until.ts";
 import { keptUploads } from "./support/uploads.ts";
@@ -110,6 +111,28 @@ suite("deployments", () => {
     const last = sent.map(({ body }, index) => ({ id: body.id, page: "abc"[index]! })).toSorted((a, b) => b.id - a.id)[0]!;
     assert.deepEqual([await served("twice"), await liveId(id)], [last.page, last.id]);
     assert.ok((await listed(id)).every(({ status }) => status === "ready"));
+  });
+
+  test("an account's upload does not wait for all that another has queued", async () => {
+    const { key } = await platform.service.newAccount("pro");
+    const theirs: string[] = [];
+    for (let index = 0; index < 10; index++) {
+      const { id } = await made<Project>(platform.service, "POST", "/projects", { name: "Busy", slug: `busy-${index}` }, key);
+      // Each of its own bytes, so that what is compressed for one is of no use to the others.
+      const pages = Array.from({ length: 20 }, (_, page) => [`p${page}.html`, `${index} cats and ${page} dogs. `.repeat(2_000)]);
+      const body = await packSite({ ...Object.fromEntries(pages), "petstore.json": "{}" });
+      const { status } = await platform.service.ask("POST", `/projects/${id}/deployments`, { key, body, headers: gzip });
+      assert.equal(status, 202);
+      theirs.push(`/projects/${id}/deployments`);
+    }
+    const deployed = () => Promise.all(theirs.map((path) => made<Deployment[]>(platform.service, "GET", path, undefined, key)));
+    const { id } = await made<Project>(platform.service, "POST", "/projects", { name: "Quick", slug: "quick" });
+    const sent = await send(id, "quick");
+    const own = `/projects/${id}/deployments/${sent.body.id}`;
+    await until(async () => (await made<Deployment>(platform.service, "GET", own)).status === "ready");
+    assert.ok((await deployed()).flat().some(({ status }) => status === "queued"));
+    await idle();
+    assert.deepEqual([...new Set((await deployed()).flat().map(({ status, error }) => error ?? status))], ["ready"]);
   });
 
   test("an Idempotency-Key makes one deployment of the same upload sent twice, and refuses another", async () => {

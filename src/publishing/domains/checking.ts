@@ -1,6 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
+import { createTally } from "../../platform/jobs/tally.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import type { Checks } from "./checks.ts";
 import { domainChanged } from "./domains.ts";
@@ -24,15 +25,13 @@ export function openChecking(parts: {
 }): Worker {
   const { db, clock, checks, announcer, verified, onError } = parts;
 
-  const running = new Map<number, number>();
+  const running = createTally<number>();
 
   async function run(domain: StoredDomain): Promise<void> {
     try {
       await check(domain);
     } finally {
-      const left = running.get(domain.accountId)! - 1;
-      if (left === 0) running.delete(domain.accountId);
-      else running.set(domain.accountId, left);
+      running.take(domain.accountId);
     }
   }
 
@@ -51,8 +50,8 @@ export function openChecking(parts: {
   return openWorker({
     claim: async (count) => {
       const now = clock();
-      const claimed = await db.write((tx) => claimChecks(tx, { count, each: atOnceMaxEach, running }, now, now + leaseMs));
-      for (const { accountId } of claimed) running.set(accountId, (running.get(accountId) ?? 0) + 1);
+      const claimed = await db.write((tx) => claimChecks(tx, { count, each: atOnceMaxEach, running: running.counts }, now, now + leaseMs));
+      for (const { accountId } of claimed) running.add(accountId);
       return claimed;
     },
     run,

@@ -218,3 +218,15 @@ test("the same bytes again are stored once, in one deployment and over many", as
   const stored = (await readdir(join(folder, hash.slice(0, 2)))).filter((name) => name.startsWith(hash));
   assert.deepEqual(stored.toSorted(), [hash, `${hash}.br`, `${hash}.gz`]);
 });
+
+test("two that are unpacked at once know the same size of the form that they share, however hard each compresses", async () => {
+  const shared = Array.from({ length: 20_000 }, (_, i) => `${(i * 7919) % 1_009} cats, ${(i * 104_729) % 997} dogs.`).join("\n");
+  const small = [petstoreJson, { name: "shared.txt", body: shared }];
+  const large = [...small, { name: "large.txt", body: "Cats and dogs. ".repeat(300_000) }];
+  const unpacked = await Promise.all([unpack(large), unpack(small), unpack(large)]);
+  const [file, ...others] = unpacked.map(({ manifest }) => manifest.get("shared.txt")!);
+  for (const other of others) assert.deepEqual(other, file);
+  for (const encoding of ["br", "gzip"] as const) {
+    assert.equal((await readFile(contentPath(folder, file!.hash, encoding))).length, file!.encodings[encoding]);
+  }
+});

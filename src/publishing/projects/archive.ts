@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { extract, type Extract, type Header } from "tar-stream";
+import { slots } from "../../platform/jobs/slots.ts";
 import { Problem } from "../../platform/problem.ts";
 import { createPathSet, publishedPath, quoted } from "./archive-paths.ts";
 import {
@@ -43,7 +44,9 @@ export const archiveLimits: ArchiveLimits = {
 const framingBytesMax = 32 * oneMiB;
 /** Folders that are entries of their own; those that files lie in are bounded by the files. */
 const foldersMax = 10_000;
+/** Of this process: half of the threads that it reads files with, too. */
 const compressedAtOnce = 2;
+const compressing = slots(compressedAtOnce);
 const publishedAtOnce = 8;
 const compressedFromBytes = 512;
 
@@ -52,8 +55,8 @@ export type UnpackedArchive = { projectFile: ProjectFile; manifest: Manifest; fi
 /**
  * Unpacks a gzipped tar into the content folder and tells what it holds. Nothing in the archive chooses a name on the disk. A refusal is
  * a `Problem` whose message says which entry and what to change, raised at the first entry that breaks a rule: a bomb is given up as
- * soon as it passes a limit, and nothing but its own incoming folder was written. At most two files are compressed at a time; run one
- * archive at a time.
+ * soon as it passes a limit, and nothing but its own incoming folder was written. Of all archives together at most two files are
+ * compressed at a time.
  *
  * @param claim is told the hashes of all files before any is published: from then on nobody removes them
  */
@@ -164,7 +167,9 @@ async function publishStaged(staged: Map<string, StagedFile>, content: Content, 
   const byHash = Map.groupBy(compressible, (file) => file.hash);
   await eachAtOnce(compressedAtOnce, byHash.values(), async (same) => {
     const { hash } = same[0]!;
-    const made = await compressFile(folder, incoming, same[0]!, effort, (encoding) => known.get(formName(hash, encoding)));
+    const made = await compressing(() =>
+      compressFile(folder, incoming, same[0]!, effort, (encoding) => known.get(formName(hash, encoding))),
+    );
     for (const file of same) file.encodings = made;
   });
   await syncContentFolders(folder, unique.keys());

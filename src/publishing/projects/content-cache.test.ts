@@ -6,6 +6,7 @@ import { test, type TestContext } from "node:test";
 import { openContentCache } from "./content-cache.ts";
 
 const kib = 1024;
+const nothing = () => false;
 
 /** A folder with files of 1 KiB, the first read longest ago. */
 async function folderOf(t: TestContext, ...names: string[]): Promise<{ folder: string; left: () => Promise<string[]> }> {
@@ -24,7 +25,7 @@ async function folderOf(t: TestContext, ...names: string[]): Promise<{ folder: s
 test("what was read longest ago goes when the bound is passed, and a fifth more, so that the next file finds room", async (t) => {
   const names = ["aa1", "ab2.br", "ba3", "bb4.gz", "ca5", "cb6"];
   const { folder, left } = await folderOf(t, ...names);
-  const cache = openContentCache(folder, 5 * kib);
+  const cache = openContentCache(folder, 5 * kib, nothing);
   await cache.grow(0);
   assert.deepEqual((await left()).toSorted(), names.slice(2));
 });
@@ -32,7 +33,7 @@ test("what was read longest ago goes when the bound is passed, and a fifth more,
 test("as long as there is room nothing goes", async (t) => {
   const names = ["aa1", "ab2", "ba3"];
   const { folder, left } = await folderOf(t, ...names);
-  const cache = openContentCache(folder, 10 * kib);
+  const cache = openContentCache(folder, 10 * kib, nothing);
   await cache.grow(kib);
   await cache.grow(7 * kib);
   assert.deepEqual((await left()).toSorted(), names);
@@ -40,7 +41,7 @@ test("as long as there is room nothing goes", async (t) => {
 
 test("what comes later is counted on from what was there", async (t) => {
   const { folder, left } = await folderOf(t, "aa1", "ab2", "ba3", "bb4");
-  const cache = openContentCache(folder, 5 * kib);
+  const cache = openContentCache(folder, 5 * kib, nothing);
   await cache.grow(0);
   await writeFile(join(folder, "ba", "ba5"), Buffer.alloc(2 * kib));
   await cache.grow(2 * kib);
@@ -49,11 +50,11 @@ test("what comes later is counted on from what was there", async (t) => {
 
 test("what a deployment holds stays, however long ago it was read, until it is released", async (t) => {
   const { folder, left } = await folderOf(t, "aa1", "aa1.br", "ab2", "ba3");
-  const cache = openContentCache(folder, 3 * kib);
-  cache.hold(["aa1"]);
+  const held = new Set(["aa1"]);
+  const cache = openContentCache(folder, 3 * kib, (hash) => held.has(hash));
   await cache.grow(0);
   assert.deepEqual((await left()).toSorted(), ["aa1", "aa1.br"]);
-  cache.release(["aa1"]);
+  held.clear();
   await writeFile(join(folder, "ba", "ba4"), Buffer.alloc(2 * kib));
   await cache.grow(2 * kib);
   assert.deepEqual(await left(), ["ba4"]);

@@ -8,13 +8,10 @@ const leftShare = 0.8;
 export type ContentCache = {
   /** Tells of bytes that have come; evicts what was read longest ago where they are too many. */
   grow: (bytes: number) => Promise<void>;
-  /** The files whose name begins with these hashes stay until they are released. */
-  hold: (hashes: readonly string[]) => void;
-  release: (hashes: readonly string[]) => void;
 };
 
-export function openContentCache(folder: string, bytesMax: number): ContentCache {
-  const held = new Set<string>();
+/** @param isHeld whether the files whose name begins with a hash are to stay */
+export function openContentCache(folder: string, bytesMax: number, isHeld: (hash: string) => boolean): ContentCache {
   let size: number | undefined;
   let evicting: Promise<void> | undefined;
 
@@ -24,7 +21,7 @@ export function openContentCache(folder: string, bytesMax: number): ContentCache
     if (left > bytesMax) {
       for (const { path, hash, bytes } of files) {
         if (left <= bytesMax * leftShare) break;
-        if (held.has(hash)) continue;
+        if (isHeld(hash)) continue;
         await rm(path, { force: true });
         left -= bytes;
       }
@@ -38,8 +35,6 @@ export function openContentCache(folder: string, bytesMax: number): ContentCache
       if (size !== undefined && size <= bytesMax) return;
       await (evicting ??= evict().finally(() => (evicting = undefined)));
     },
-    hold: (hashes) => hashes.forEach((hash) => held.add(hash)),
-    release: (hashes) => hashes.forEach((hash) => held.delete(hash)),
   };
 }
 

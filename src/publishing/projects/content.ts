@@ -77,7 +77,8 @@ export async function compressFile(
   const kept: Encodings = {};
   for (const encoding of encodings) {
     const path = contentPath(folder, file.hash, encoding);
-    const size = known(encoding) ?? (await sizeOf(path)) ?? (await compress(contentPath(folder, file.hash), path, encoding));
+    const size =
+      known(encoding) ?? (await once(path, async () => (await sizeOf(path)) ?? compress(contentPath(folder, file.hash), path, encoding)));
     if (size !== undefined) kept[encoding] = size;
   }
   return kept;
@@ -90,6 +91,15 @@ export async function compressFile(
     await settle(temporary, path);
     return size;
   }
+}
+
+/** The forms that are being made, by their path: how large one becomes depends on the effort, so of each there is one maker at a time. */
+const making = new Map<string, Promise<number | undefined>>();
+
+function once(path: string, make: () => Promise<number | undefined>): Promise<number | undefined> {
+  const made = making.get(path) ?? make().finally(() => making.delete(path));
+  making.set(path, made);
+  return made;
 }
 
 function compressor(encoding: Encoding, size: number, effort: { brotli: number; gzip: number }) {

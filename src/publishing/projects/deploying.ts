@@ -1,6 +1,8 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
+import { slots } from "../../platform/jobs/slots.ts";
+import { createTally } from "../../platform/jobs/tally.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import { Problem } from "../../platform/problem.ts";
 import { unpackArchive, type UnpackedArchive } from "./archive.ts";
@@ -43,13 +45,19 @@ export type DeployingParts = {
 const leaseMs = 10 * 60_000;
 const lookEveryMs = 1_000;
 const removedAtOnce = 200;
+const atOnceMax = 4;
+/** So that large uploads of one account do not hold up everybody's. */
+const atOnceMaxEach = 2;
 
 /**
- * Unpacks waiting deployments one at a time, and switches each project to what came out (decisions, part 5). A deployment is ready when
- * every node serves it.
+ * Unpacks waiting deployments, a few at once and of the accounts in turn, and switches each project to what came out (decisions, part 5). A
+ * deployment is ready when every node serves it.
  */
 export function openDeploying(parts: DeployingParts): Worker {
   const { db, clock, uploads, content, announcer, onError } = parts;
+  const running = createTally<number>();
+  /** Files are claimed, or unused ones go: what was found unused may be what is claimed next. */
+  const alone = slots(1);
 
   async function deploy(waiting: WaitingDeployment): Promise<void> {
     const claimed: string[] = [];
@@ -57,6 +65,7 @@ export function openDeploying(parts: DeployingParts): Worker {
       if (!(await isReady(waiting, claimed))) await db.write((tx) => noteUnusedFiles(tx, claimed));
     } finally {
       content.release(claimed);
+      running.take(waiting.accountId);
     }
     await uploads.remove(waiting.upload);
   }
@@ -64,7 +73,7 @@ export function openDeploying(parts: DeployingParts): Worker {
   /** Whether the deployment came to be ready; if not, why is written. */
   async function isReady(waiting: WaitingDeployment, claimed: string[]): Promise<boolean> {
     try {
-      const unpacked = await unpackArchive(uploads.read(waiting.upload), content, (hashes) => claim(waiting, hashes, claimed));
+      const unpacked = await unpackArchive(uploads.read(waiting.upload), content, (hashes) => alone(() => claim(waiting, hashes, claimed)));
       if (!(await serve(waiting, unpacked))) return false;
     } catch (error) {
       if (!(error instanceof Problem) || error.code === "internal") onError(error);
@@ -113,18 +122,20 @@ export function openDeploying(parts: DeployingParts): Worker {
   }
 
   async function removeUnused(): Promise<void> {
-    while (await hasUnusedFiles(db)) await content.remove(removedAtOnce);
+    while ((await hasUnusedFiles(db)) && (await alone(() => content.remove(removedAtOnce))) > 0);
   }
 
   return openWorker({
-    // Looked for only while nothing is unpacked here: no file may go from the folder that a deployment is about to use.
     claim: async (count) => {
       await removeUnused().catch(onError);
       const now = clock();
-      return db.write((tx) => claimDeployments(tx, count, now, now + leaseMs));
+      const share = { count, each: atOnceMaxEach, running: running.counts };
+      const claimed = await db.write((tx) => claimDeployments(tx, share, now, now + leaseMs));
+      for (const { accountId } of claimed) running.add(accountId);
+      return claimed;
     },
     run: deploy,
-    atOnceMax: 1,
+    atOnceMax,
     everyMs: lookEveryMs,
     onError,
   });

@@ -1,5 +1,6 @@
-import sql, { bulk, join } from "sql-template-tag";
+import sql, { bulk, empty, join } from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import { limitTo } from "../../platform/db/limit.ts";
 import { Problem } from "../../platform/problem.ts";
 import { deploymentsKept, waitingMax, type DeploymentStatus } from "./deployments.ts";
 import { manifestToText, type Manifest } from "./manifest.ts";
@@ -81,17 +82,50 @@ export async function isUploadTaken(db: Queryable, upload: string): Promise<bool
 
 export type WaitingDeployment = { accountId: number; id: number; projectId: number; upload: string; leaseUntil: number };
 
-/** Takes the oldest waiting deployments for this process until `leaseUntil`; of each project one at a time, so that the newest is switched to last. */
-export async function claimDeployments(tx: Transaction, count: number, now: number, leaseUntil: number): Promise<WaitingDeployment[]> {
-  const rows = await tx.query<{ account_id: number; id: number; project_id: number; upload: string }>(sql`
+/** How many to take: `each` of one account at most, together with those of it that are `running` here. */
+export type Share = { count: number; each: number; running: ReadonlyMap<number, number> };
+
+/**
+ * Takes waiting deployments for this process until `leaseUntil`: one of each account in turn, whose last turn was longest ago, and its
+ * oldest; of each project one at a time, so that the newest is switched to last.
+ */
+export async function claimDeployments(
+  tx: Transaction,
+  { count, each, running }: Share,
+  now: number,
+  leaseUntil: number,
+): Promise<WaitingDeployment[]> {
+  const held = new Map(running);
+  const claimed: WaitingDeployment[] = [];
+  while (claimed.length < count) {
+    const crowded = [...held].filter(([, own]) => own >= each).map(([accountId]) => accountId);
+    const one = await claimNext(tx, crowded, now, leaseUntil);
+    if (one === null) break;
+    held.set(one.accountId, (held.get(one.accountId) ?? 0) + 1);
+    claimed.push(one);
+  }
+  return claimed;
+}
+
+async function claimNext(tx: Transaction, crowded: number[], now: number, leaseUntil: number): Promise<WaitingDeployment | null> {
+  const others = crowded.length === 0 ? empty : sql`AND d.account_id NOT IN (${join(crowded)})`;
+  const due = sql`status = 'queued' AND (lease_until IS NULL OR lease_until <= ${now})`;
+  const [row] = await tx.query<{ account_id: number; id: number; project_id: number; upload: string }>(sql`
     UPDATE deployments SET lease_until = ${leaseUntil}
-    WHERE status = 'queued' AND (lease_until IS NULL OR lease_until <= ${now}) AND id IN (
-      SELECT id FROM deployments d WHERE status = 'queued' AND (lease_until IS NULL OR lease_until <= ${now})
+    WHERE ${due} AND id = (
+      SELECT d.id FROM deployments d LEFT JOIN deployment_turns turn ON turn.account_id = d.account_id
+      WHERE ${due} ${others}
         AND NOT EXISTS (SELECT 1 FROM deployments earlier WHERE earlier.account_id = d.account_id
           AND earlier.project_id = d.project_id AND earlier.id < d.id AND earlier.status = 'queued')
-      ORDER BY id LIMIT ${count})
+      ORDER BY COALESCE(turn.number, 0), d.id ${limitTo(1)})
     RETURNING account_id, id, project_id, upload`);
-  return rows.map((row) => ({ accountId: row.account_id, id: row.id, projectId: row.project_id, upload: row.upload, leaseUntil }));
+  if (!row) return null;
+  const accountId = row.account_id;
+  await tx.query(sql`
+    INSERT INTO deployment_turns (account_id, number)
+    SELECT CAST(${accountId} AS BIGINT), COALESCE(MAX(number), 0) + 1 FROM deployment_turns WHERE TRUE
+    ON CONFLICT (account_id) DO UPDATE SET number = excluded.number`);
+  return { accountId, id: row.id, projectId: row.project_id, upload: row.upload, leaseUntil };
 }
 
 /** Writes down what a deployment serves; false where the lease was lost or the project is gone, and nothing is to be switched. */

@@ -4,6 +4,8 @@ import { mkdir, open, rm, type FileHandle } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Database } from "../../platform/db/database.ts";
+import { slots } from "../../platform/jobs/slots.ts";
+import { createTally } from "../../platform/jobs/tally.ts";
 import { Problem } from "../../platform/problem.ts";
 import { openContentCache } from "./content-cache.ts";
 import { contentPath, encodings, placeFile, type Encoding } from "./content.ts";
@@ -26,8 +28,8 @@ export type Content = {
   /** What a deployment is about to publish stays in the folder until it is released. */
   hold(hashes: readonly string[]): void;
   release(hashes: readonly string[]): void;
-  /** Removes files that no deployment claims, `limit` at most; not to be called while this process unpacks a deployment. */
-  remove(limit: number): Promise<void>;
+  /** Removes files that no deployment claims or holds, `limit` at most, and gives how many; not to be called while files are claimed here. */
+  remove(limit: number): Promise<number>;
 };
 
 const fetchesAtOnce = 8;
@@ -40,18 +42,20 @@ const formsOf = (hash: string): string[] => [undefined, ...encodings].map((encod
 
 /** The content of a process that has its database to itself. */
 export function localContent(db: Database, folder: string): Content {
+  const { hold, release, isHeld } = createHolding();
   return {
     folder,
     open: (hash, encoding) => open(contentPath(folder, hash, encoding)),
     known: async () => new Map(),
     share: async (_hash, _encoding, size) => size,
-    hold: () => undefined,
-    release: () => undefined,
+    hold,
+    release,
     /** Files are forgotten once they are gone, so that a process that dies between leaves nothing behind. */
     async remove(limit) {
-      const hashes = await db.write((tx) => listUnusedFiles(tx, limit));
+      const hashes = (await db.write((tx) => listUnusedFiles(tx, limit))).filter((hash) => !isHeld(hash));
       await removeForms(folder, hashes);
-      await db.write((tx) => forgetUnusedFiles(tx, hashes));
+      if (hashes.length > 0) await db.write((tx) => forgetUnusedFiles(tx, hashes));
+      return hashes.length;
     },
   };
 }
@@ -59,7 +63,8 @@ export function localContent(db: Database, folder: string): Content {
 /** The content of many nodes. @param cacheBytesMax bytes that this node's folder may hold */
 export function sharedContent(db: Database, folder: string, blobs: Blobs, cacheBytesMax: number): Content {
   const { put, read, sizes, remove } = blobs;
-  const cache = openContentCache(folder, cacheBytesMax);
+  const { hold, release, isHeld } = createHolding();
+  const cache = openContentCache(folder, cacheBytesMax, isHeld);
   const fetching = new Map<string, Promise<void>>();
   const take = slots(fetchesAtOnce);
 
@@ -102,18 +107,29 @@ export function sharedContent(db: Database, folder: string, blobs: Blobs, cacheB
       await cache.grow(size);
       return put(formName(hash, encoding), createReadStream(contentPath(folder, hash, encoding)));
     },
-    hold: cache.hold,
-    release: cache.release,
+    hold,
+    release,
     /** Other nodes' folders keep them until there is no room. */
     async remove(limit) {
       const unused = await db.write(async (tx) => {
-        const hashes = await listUnusedFiles(tx, limit);
+        const hashes = (await listUnusedFiles(tx, limit)).filter((hash) => !isHeld(hash));
         await remove(tx, hashes.flatMap(formsOf));
         await forgetUnusedFiles(tx, hashes);
         return hashes;
       });
       await removeForms(folder, unused);
+      return unused.length;
     },
+  };
+}
+
+/** What deployments of this process are about to publish; several may want the same. */
+function createHolding(): Pick<Content, "hold" | "release"> & { isHeld: (hash: string) => boolean } {
+  const held = createTally<string>();
+  return {
+    hold: (hashes) => hashes.forEach((hash) => held.add(hash)),
+    release: (hashes) => hashes.forEach((hash) => held.take(hash)),
+    isHeld: (hash) => held.of(hash) > 0,
   };
 }
 
@@ -135,21 +151,4 @@ async function openWhole(path: string, size: number): Promise<FileHandle | undef
 
 function missing(path: string): never {
   throw new Error(`${basename(path)} is not of the size that its manifest says`);
-}
-
-/** Runs at most so many at once, the others in turn. */
-function slots(atOnce: number): (work: () => Promise<void>) => Promise<void> {
-  let free = atOnce;
-  const waiting: (() => void)[] = [];
-  return async (work) => {
-    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
-    else free--;
-    try {
-      await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free++;
-    }
-  };
 }

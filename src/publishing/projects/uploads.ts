@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Database } from "../../platform/db/database.ts";
+import { createTally } from "../../platform/jobs/tally.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { Blobs } from "./shared-bytes.ts";
 
@@ -25,7 +26,7 @@ const atOnceMaxEach = 4;
 
 /** The packed archives that wait to be unpacked. */
 export function openUploads(store: UploadStore) {
-  const receiving = new Map<number, number>();
+  const receiving = createTally<number>();
 
   /** Keeps a body. @throws Problem `unavailable` while too many arrive at once, of the account or of all */
   async function receive(accountId: number, body: AsyncIterable<Buffer>): Promise<Upload> {
@@ -45,20 +46,18 @@ export function openUploads(store: UploadStore) {
       await store.remove(name);
       throw error;
     } finally {
-      const left = receiving.get(accountId)! - 1;
-      if (left === 0) receiving.delete(accountId);
-      else receiving.set(accountId, left);
+      receiving.take(accountId);
     }
   }
 
   function admit(accountId: number): void {
-    const own = receiving.get(accountId) ?? 0;
-    const all = receiving.values().reduce((sum, count) => sum + count, 0);
+    const own = receiving.of(accountId);
+    const all = receiving.counts.values().reduce((sum, count) => sum + count, 0);
     if (own >= atOnceMaxEach || all >= atOnceMax) {
       const whose = own >= atOnceMaxEach ? `${own} uploads of this account` : "Too many uploads";
       throw new Problem("unavailable", `${whose} arrive already. Try again when they are done.`, { headers: { "retry-after": "5" } });
     }
-    receiving.set(accountId, own + 1);
+    receiving.add(accountId);
   }
 
   return { receive, read: store.read, remove: store.remove };

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import sql from "sql-template-tag";
+import { temporaryFolder } from "../../../test/support/folder.ts";
+import { migrate } from "../../platform/db/migrate.ts";
+import { openSqlite } from "../../platform/db/sqlite.ts";
+import { claimDeployments, failDeployment, insertDeployment, type Share, type WaitingDeployment } from "./deployments.store.ts";
+import { insertProject } from "./projects.store.ts";
+
+const none: Share["running"] = new Map();
+
+/** A database in which accounts queue deployments, each of a project of its own. */
+async function openScene(t: TestContext) {
+  const db = openSqlite(join(temporaryFolder(t), "test.db"));
+  t.after(() => db.close());
+  await migrate(db, 0);
+  let last = 0;
+  const upload = async (accountId: number, count: number): Promise<void> =>
+    db.write(async (tx) => {
+      await tx.query(sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (${accountId}, 'Shop', 'pro', 0) ON CONFLICT DO NOTHING`);
+      for (let i = 0; i < count; i++) {
+        const { id } = await insertProject(tx, accountId, { name: "Rex", slug: `rex-${++last}` }, 0);
+        await insertDeployment(tx, accountId, id, `upload-${last}`, 0);
+      }
+    });
+  const claim = (share: Share) => db.write((tx) => claimDeployments(tx, share, 0, 1));
+  const end = (one: WaitingDeployment) => db.write((tx) => failDeployment(tx, one, "it was a test"));
+  /** Whose turn it is, one deployment at a time. */
+  async function turns(count: number): Promise<number[]> {
+    const accounts: number[] = [];
+    for (let i = 0; i < count; i++) {
+      const [one] = await claim({ count: 1, each: 1, running: none });
+      if (!one) break;
+      accounts.push(one.accountId);
+      await end(one);
+    }
+    return accounts;
+  }
+  return { upload, claim, turns };
+}
+
+test("accounts take turns, however many deployments one has queued before the others", async (t) => {
+  const { upload, turns } = await openScene(t);
+  await upload(1, 20);
+  await upload(2, 3);
+  await upload(3, 1);
+  assert.deepEqual(await turns(8), [1, 2, 3, 1, 2, 1, 2, 1]);
+});
+
+test("whoever uploads again and again gets no turn of those that wait", async (t) => {
+  const { upload, turns } = await openScene(t);
+  await upload(1, 3);
+  await upload(2, 3);
+  const order: number[] = [];
+  for (let i = 0; i < 8; i++) {
+    await upload(3, 1);
+    order.push(...(await turns(1)));
+  }
+  assert.deepEqual(order, [1, 2, 3, 1, 2, 3, 1, 2]);
+});
+
+test("of those taken at once no account has more than its share, with what runs already", async (t) => {
+  const { upload, claim } = await openScene(t);
+  await upload(1, 20);
+  assert.deepEqual(
+    (await claim({ count: 4, each: 2, running: none })).map(({ accountId }) => accountId),
+    [1, 1],
+  );
+  await upload(2, 20);
+  assert.deepEqual(
+    (await claim({ count: 4, each: 2, running: new Map([[1, 2]]) })).map(({ accountId }) => accountId),
+    [2, 2],
+  );
+});
