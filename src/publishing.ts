@@ -8,7 +8,8 @@ import type { Operation } from "./platform/http/operation.ts";
 import { repeat } from "./platform/jobs/repeat.ts";
 import type { Worker } from "./platform/jobs/worker.ts";
 import type { Logger } from "./platform/log.ts";
-import { noOtherNodes, type Announcer, type Change } from "./platform/nodes/nodes.ts";
+import { noOtherNodes, type Announcer, type Change, type Node } from "./platform/nodes/nodes.ts";
+import { openRowLeases } from "./platform/nodes/row-leases.ts";
 import { Problem } from "./platform/problem.ts";
 import { openAuthority, type Authority } from "./publishing/certificates/authority.ts";
 import { forgetOld, keepSecret } from "./publishing/certificates/certificates.store.ts";
@@ -19,7 +20,6 @@ import { openChecking } from "./publishing/domains/checking.ts";
 import { openChecks, type Checks } from "./publishing/domains/checks.ts";
 import { domainRoutes } from "./publishing/domains/domains.routes.ts";
 import { domainChanged } from "./publishing/domains/domains.ts";
-import { releaseDomains } from "./publishing/domains/domains.store.ts";
 import { sharedDomain } from "./publishing/domains/hostnames.ts";
 import { createDns } from "./publishing/domains/lookup.ts";
 import type { OpenContent } from "./publishing/edge/bodies.ts";
@@ -29,7 +29,7 @@ import { openBlobs } from "./publishing/projects/shared-bytes.ts";
 import { clearIncoming } from "./publishing/projects/content.ts";
 import { openDeploying } from "./publishing/projects/deploying.ts";
 import { deploymentRoutes } from "./publishing/projects/deployments.routes.ts";
-import { isUploadTaken, releaseDeployments } from "./publishing/projects/deployments.store.ts";
+import { isUploadTaken } from "./publishing/projects/deployments.store.ts";
 import { projectRoutes } from "./publishing/projects/projects.routes.ts";
 import { localContent, sharedContent } from "./publishing/projects/shared-content.ts";
 import { openUploads, uploadBlobs, uploadFolder } from "./publishing/projects/uploads.ts";
@@ -60,13 +60,14 @@ export type PublishingParts = {
   clock: Clock;
   log: Logger;
   announcer: Announcer;
-  /** Whether this node may serve from what it keeps. */
-  isLive: () => boolean;
+  /** This process among the nodes. */
+  node: Node;
 };
 
 /** The publishing wing: settings → secrets → host map → edge → workers, and the operations of projects and domains. */
 export function openPublishing(parts: PublishingParts): Publishing {
-  const { settings, db, clock, log, announcer, isLive } = parts;
+  const { settings, db, clock, log, announcer, node } = parts;
+  const leases = openRowLeases(node, clock);
   const onError = (error: unknown): void => log.error({ err: error }, "background work failed");
   const keys = secretsKeysOf(settings);
   const blobs = db.engine === "sqlite" ? undefined : openBlobs(db, clock);
@@ -81,7 +82,7 @@ export function openPublishing(parts: PublishingParts): Publishing {
     db,
     keys,
     log,
-    isLive,
+    isLive: () => node.isLive(),
     platformDomain: settings.platformDomain,
     platformCertificate: settings.edgeCert === "" ? null : { cert: settings.edgeCert, key: settings.edgeKey },
     drop: (name) => edge?.dropHost(name),
@@ -102,12 +103,12 @@ export function openPublishing(parts: PublishingParts): Publishing {
       };
     };
     workers.push(
-      openDeploying({ db, clock, uploads, content, announcer, domains, onError }),
-      openChecking({ db, clock, checks, announcer, verified: wake, onError }),
+      openDeploying({ db, clock, uploads, content, announcer, leases, domains, onError }),
+      openChecking({ db, clock, checks, announcer, leases, verified: wake, onError }),
     );
     if (authority) {
       const preflight = async (domain: Parameters<Checks["check"]>[1]) => (await checks.check(db, domain)).verdict;
-      workers.push(openIssuing({ db, clock, keys, authority, budget: settings.acmeBudget, preflight, announcer, onError }));
+      workers.push(openIssuing({ db, clock, keys, authority, budget: settings.acmeBudget, preflight, announcer, leases, onError }));
       authority.account().catch((error: unknown) => log.warn({ err: error }, "the certificate authority cannot be used now"));
     }
     cleaning = [
@@ -118,18 +119,10 @@ export function openPublishing(parts: PublishingParts): Publishing {
     wake();
   }
 
-  /**
-   * The folder is this process's alone: what is half written in it was left by one that died. So was what is leased in the embedded
-   * database; on a shared one another node takes it up when its lease has run out.
-   */
+  /** The folder is this process's alone: what is half written in it was left by one that died. */
   async function takeUpAfterStop(): Promise<void> {
     await clearIncoming(content.folder);
-    if (db.engine !== "sqlite") return;
-    await db.write(async (tx) => {
-      await releaseDeployments(tx);
-      await releaseDomains(tx);
-    });
-    await waiting.clear((name) => isUploadTaken(db, name));
+    if (db.engine === "sqlite") await waiting.clear((name) => isUploadTaken(db, name));
   }
 
   return {

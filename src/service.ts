@@ -81,7 +81,7 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
   const refusals = countRefusals();
   const gate = openGate({ verifier, limiter, usage, onRefused: refusals.count });
   const dashboard = openDashboard({ db, clock, limiter, administration, publicUrl, onRefused: refusals.count, onError });
-  const publishing = openPublishing({ settings, db, clock, log, announcer, isLive: () => node.isLive() });
+  const publishing = openPublishing({ settings, db, clock, log, announcer, node });
   let ready = false;
   const web = await readWeb();
   if (!web) log.warn("the web application has not been built: run `npm start`");

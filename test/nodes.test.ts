@@ -5,11 +5,13 @@ import sql from "sql-template-tag";
 import { openPostgres } from "../src/platform/db/postgres.ts";
 import { migrate } from "../src/platform/db/migrate.ts";
 import { openAnnouncer, openNode, type Change, type Node } from "../src/platform/nodes/nodes.ts";
+import { openRowLeases } from "../src/platform/nodes/row-leases.ts";
 import { newSecretsKey } from "../src/publishing/certificates/secrets.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { newDatabase } from "./support/postgres.ts";
 import { addressOf, keyIn, spawnServer } from "./support/process.ts";
 import { ask, startService, type TestService } from "./support/service.ts";
+import { until } from "./support/until.ts";
 
 const start = Date.UTC(2026, 5, 15, 12);
 const quiet = { info: () => undefined, warn: () => undefined };
@@ -103,6 +105,66 @@ test("a node that had lost its lease keeps nothing of before, and is live again"
   await node.beat();
   assert.deepEqual(node.forgotten, [undefined]);
   assert.ok(node.isLive());
+});
+
+test("what a node holds is free when its lease has ended, not before, and the life that comes after does not hold it", async (t) => {
+  const { time, db, newNode } = await openScene(t);
+  const [one, other] = [newNode("one"), newNode("other")];
+  await beatAll([one, other]);
+  const leases = openRowLeases(one, () => time.now);
+  const { lease } = (await leases.begin(60_000))!;
+  const isFree = async () => {
+    const { isFree: free } = (await openRowLeases(other, () => time.now).begin(60_000))!;
+    const rows = await db.query(sql`SELECT 1 WHERE ${free(sql`CAST(${lease.until} AS BIGINT)`, sql`CAST(${lease.life} AS TEXT)`)}`);
+    return rows.length > 0;
+  };
+  time.now += 800;
+  assert.deepEqual([leases.isHeld(lease), await isFree()], [true, false]);
+  time.now += 100;
+  assert.deepEqual([leases.isHeld(lease), await isFree()], [false, false], "it lets go before others take");
+  time.now += 100;
+  assert.equal(await isFree(), true);
+  await one.beat();
+  assert.ok(one.isLive());
+  assert.deepEqual([leases.isHeld(lease), await isFree()], [false, true]);
+});
+
+test("what a node holds that hangs, though it beats, is free at the time that was set", async (t) => {
+  const { time, newNode } = await openScene(t);
+  const node = newNode("a");
+  const leases = openRowLeases(node, () => time.now);
+  const { lease } = (await leases.begin(5_000))!;
+  for (; time.now < lease.until; time.now += 500) {
+    assert.ok(leases.isHeld(lease));
+    await node.beat();
+  }
+  assert.ok(node.isLive());
+  assert.ok(!leases.isHeld(lease));
+});
+
+test("a lease that was prolonged so late that others may have seen it ended is lost", async (t) => {
+  const { time, db, newNode } = await openScene(t);
+  const node = newNode("a");
+  await node.beat();
+  const life = node.life();
+  const held = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const slow = db.write(async (tx) => {
+    await tx.query(sql`SELECT 1 FROM nodes FOR UPDATE`);
+    locked.resolve();
+    await held.promise;
+  });
+  await locked.promise;
+  time.now += 500;
+  const beat = node.beat();
+  await until(async () => (await db.query(sql`SELECT 1 FROM pg_locks WHERE NOT granted`)).length > 0);
+  time.now += 600;
+  held.resolve();
+  await Promise.all([slow, beat]);
+  assert.ok(!node.isLive());
+  await node.beat();
+  assert.ok(node.isLive());
+  assert.notEqual(node.life(), life);
 });
 
 test("a node whose database is away misses its beats, is not live, and does not fail", async (t) => {

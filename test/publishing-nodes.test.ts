@@ -8,17 +8,14 @@ import { test, type TestContext } from "node:test";
 import type { TLSSocket } from "node:tls";
 import type { Domain } from "../src/publishing/domains/domains.ts";
 import { newSecretsKey } from "../src/publishing/certificates/secrets.ts";
-import type { ProxiedRequest } from "./support/acme-proxy.ts";
 import { openCluster, type Cluster, type ClusterNode } from "./support/cluster.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { openLine } from "./support/line.ts";
 import { rowsOf } from "./support/postgres.ts";
-import { addressOf, spawnServer } from "./support/process.ts";
-import { ask, secretsKey } from "./support/service.ts";
+import { spawnServer } from "./support/process.ts";
 import { made } from "./support/shop.ts";
 import { until } from "./support/until.ts";
 
-const minuteMs = 60_000;
 const page = "<h1>Rex</h1>";
 
 async function openScene(t: TestContext, count = 3, now?: number): Promise<Cluster> {
@@ -163,42 +160,6 @@ test("nodes that race for one name make one order", async (t) => {
     }
     assert.equal(ordersOf(cluster) - before, 1);
   }
-});
-
-test("the order of a node that is killed is taken up by another when the lease has run out: no second order", async (t) => {
-  // The clocks of the other nodes are behind, so that what is due is due for the node that will be killed alone.
-  const started = Date.now();
-  const cluster = await openScene(t, 2, started - 60 * minuteMs);
-  const [a, b] = cluster.nodes as [ClusterNode, ClusterNode];
-  const id = await cluster.project(a, "rex", { "index.html": page });
-  const killed = spawnServer(t, temporaryFolder(t), { ...cluster.env, SECRETS_KEY: secretsKey });
-  const address = await addressOf(killed);
-  const gone = Promise.withResolvers<void>();
-  cluster.proxy.intercept = {
-    before: ({ path }: ProxiedRequest) => {
-      if (!path.startsWith("/authZ/")) return undefined;
-      killed.kill("SIGKILL");
-      gone.resolve();
-      return "hang up";
-    },
-  };
-  cluster.dns.set("www.shop.test", "CNAME", ["sites.test"]);
-  const added = await ask(`${address}/v1/projects/${id}/domains`, "POST", { key: a.key, body: { hostname: "www.shop.test" } });
-  assert.equal(added.status, 201);
-  await gone.promise;
-  await killed.ended;
-  cluster.proxy.intercept = {};
-  assert.equal(ordersOf(cluster), 1);
-
-  const certificate = async () => (await made<Domain>(b, "GET", `/projects/${id}/domains/www.shop.test`)).certificate;
-  cluster.time.now = started;
-  await cluster.idle();
-  assert.equal((await certificate()).status, "issuing", "the lease is held");
-  cluster.time.now = Date.now() + 11 * minuteMs;
-  await cluster.idle();
-  assert.equal((await certificate()).status, "issued", JSON.stringify(await certificate()));
-  assert.equal(ordersOf(cluster), 1);
-  for (const node of [a, b]) assert.equal((await node.https("www.shop.test", "/")).body, page);
 });
 
 test("a node that is cut off from the database serves no domain once a removal is answered, and catches up when it is back", async (t) => {

@@ -36,15 +36,21 @@ export async function changesAfter(db: Queryable, number: number): Promise<Numbe
   return rows.map((row) => ({ number: Number(row["number"]), kind: String(row["kind"]), subject: String(row["subject"]) }));
 }
 
-/** Takes or prolongs a node's lease by `leaseMs` from now; gives whether it had run until now. */
+/** Takes a lease of `leaseMs` from now. */
+export async function takeLease(tx: Transaction, id: string, seen: number, leaseMs: number, now: Sql): Promise<void> {
+  await tx.query(sql`INSERT INTO nodes (id, lease_until, seen) VALUES (${id}, ${now} + ${leaseMs}, ${seen})`);
+}
+
+/** Prolongs a lease by `leaseMs` from now; false where it has ended. */
 export async function renewLease(tx: Transaction, id: string, seen: number, leaseMs: number, now: Sql): Promise<boolean> {
   const held = await tx.query(sql`
     UPDATE nodes SET lease_until = ${now} + ${leaseMs}, seen = ${seen} WHERE id = ${id} AND lease_until > ${now} RETURNING 1`);
-  if (held.length > 0) return true;
-  await tx.query(sql`
-    INSERT INTO nodes (id, lease_until, seen) VALUES (${id}, ${now} + ${leaseMs}, ${seen})
-    ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, seen = excluded.seen`);
-  return false;
+  return held.length > 0;
+}
+
+/** SQL: whether the lease has ended that a column names; unknown where it names none. */
+export function leaseHasEnded(column: Sql, now: Sql): Sql {
+  return sql`(${column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM nodes node WHERE node.id = ${column} AND node.lease_until > ${now}))`;
 }
 
 /** Nodes that may still act on what was true before the change. */

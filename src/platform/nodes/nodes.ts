@@ -10,10 +10,13 @@
  * Leases in the database are measured by the database's clock, a node's own view of its lease by a clock that only goes
  * forward, counted from before the beat was sent. So clocks that differ, or jump, do no harm.
  *
+ * A node that lost its lease begins a new life under another name. What a life holds beside its lease, such as rows of work, is free
+ * when it has ended.
+ *
  * The embedded database has one node: it acts in the same way on the same numbers, and needs no lease.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Sql } from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import type { Database, Transaction } from "../db/database.ts";
 import { Problem } from "../problem.ts";
 import {
@@ -24,7 +27,9 @@ import {
   expireChanges,
   insertChange,
   lastChange,
+  leaseHasEnded,
   renewLease,
+  takeLease,
   type Change,
 } from "./nodes.store.ts";
 
@@ -90,6 +95,10 @@ export function openAnnouncer({ db, node, now = () => databaseTime(db.engine), p
 export type Node = {
   /** Whether what this node keeps may be used. */
   isLive(): boolean;
+  /** The name of its life, which is another one after each loss of its lease; undefined while it has none. */
+  life(): string | undefined;
+  /** SQL: whether the life that a column names, of whatever node, has ended. */
+  hasEnded(column: Sql): Sql;
   /** Acts on what is new and renews the lease. Never rejects: a beat that fails is a beat that is missing. */
   beat(): Promise<void>;
   /** Gives up the lease, so that nobody waits for it. */
@@ -117,6 +126,8 @@ export function openNode(options: NodeOptions): Node {
   const { db, id, act, lost, log, timer = () => performance.now(), now = () => databaseTime(db.engine) } = options;
   const isShared = db.engine !== "sqlite";
   let liveUntil = -Infinity;
+  let life = id;
+  let lives = 0;
   let seen = 0;
   let isAway = false;
   let last = Promise.resolve();
@@ -128,7 +139,10 @@ export function openNode(options: NodeOptions): Node {
       if (!isLive()) await beginAnew();
       await catchUp();
       if (isShared) await prolong();
-      else liveUntil = Infinity;
+      else if (!isLive()) {
+        life = nextLife();
+        liveUntil = Infinity;
+      }
     } catch (error) {
       if (!isShared) end(); // no lease that runs out does it
       if (!isLive() && !isAway)
@@ -156,13 +170,33 @@ export function openNode(options: NodeOptions): Node {
 
   async function prolong(): Promise<void> {
     const sentAt = timer();
-    const held = await db.write((tx) => renewLease(tx, id, seen, leaseMs, now()));
-    // Before it had a lease nobody waited for this node: it looks once more before it is live.
-    if (!held) await catchUp();
+    if (isLive()) await goOn();
+    else await live();
     liveUntil = sentAt + leaseMs - marginMs;
     clearTimeout(watch);
     watch = setTimeout(() => isLive() || lost?.(), Math.max(0, liveUntil - timer()) + 1).unref();
   }
+
+  async function goOn(): Promise<void> {
+    const held = await db.write((tx) => renewLease(tx, life, seen, leaseMs, now()));
+    // Told too late it is lost as well: others may have seen it ended before this was committed.
+    if (held && isLive()) return;
+    end();
+    throw new Error("the lease has ended before it was prolonged");
+  }
+
+  async function live(): Promise<void> {
+    const fresh = nextLife();
+    await db.write(async (tx) => {
+      await deleteNode(tx, life);
+      await takeLease(tx, fresh, seen, leaseMs, now());
+    });
+    life = fresh;
+    // Before it had a lease nobody waited for this node: it looks once more before it is live.
+    await catchUp();
+  }
+
+  const nextLife = (): string => `${id}/${++lives}`;
 
   function end(): void {
     clearTimeout(watch);
@@ -177,12 +211,15 @@ export function openNode(options: NodeOptions): Node {
 
   return {
     isLive,
+    life: () => (isLive() ? life : undefined),
+    // There every other life has ended, those of earlier processes too.
+    hasEnded: (column) => (isShared ? leaseHasEnded(column, now()) : sql`${column} IS DISTINCT FROM ${life}`),
     beat: () => next(beat),
     leave: () =>
       next(async () => {
         end();
         // A lease that cannot be given up ends by itself.
-        if (isShared) await db.write((tx) => deleteNode(tx, id)).catch(() => undefined);
+        if (isShared) await db.write((tx) => deleteNode(tx, life)).catch(() => undefined);
       }),
   };
 }

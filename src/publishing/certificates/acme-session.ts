@@ -26,6 +26,8 @@ export type Session = {
   clock: Clock;
   wait: Wait;
   signal: AbortSignal | undefined;
+  /** Asked right before each request is sent, which else rejects with `NotPermitted`. */
+  permit?: () => boolean;
 };
 
 const noncesMax = 32;
@@ -88,7 +90,7 @@ async function freshNonce(session: Session): Promise<string> {
 
 /** Keeps the nonce of every answer. One that is not base64url is ignored (RFC 8555 section 6.5.1); the oldest, likeliest stale, goes first. */
 async function exchange(session: Session, request: HttpsRequest): Promise<HttpsAnswer> {
-  const answer = await session.transport.exchange({ ...request, signal: session.signal });
+  const answer = await session.transport.exchange({ ...request, signal: session.signal, permit: session.permit });
   const nonce = answer.headers["replay-nonce"];
   if (typeof nonce === "string" && /^[\w-]{1,512}$/.test(nonce)) session.nonces.push(nonce);
   if (session.nonces.length > noncesMax) session.nonces.shift();

@@ -17,6 +17,7 @@ import { bindExternalAccount, publicJwk, type ExternalAccount } from "./jws.ts";
 import type { HttpsAnswer } from "./transport.ts";
 
 export { AcmeProblem, type AcmeFailure } from "./acme-problem.ts";
+export { NotPermitted } from "./transport.ts";
 export { closeSession, openSession, type Session, type SessionSettings } from "./acme-session.ts";
 
 /** An account at the authority. `url` and `key` together are all that there is to keep. */
@@ -91,6 +92,15 @@ export async function resumeOrder(account: Account, orderUrl: string): Promise<O
     if (!gone) throw error;
     throw new AcmeProblem("invalid", "The certificate authority no longer has the order.", { status: error.status, cause: error });
   }
+}
+
+/** The same; null where the order has failed or is not there any more, so that a new one is needed. */
+export async function resumeLiveOrder(account: Account, orderUrl: string): Promise<Order | null> {
+  const order = await resumeOrder(account, orderUrl).catch((error: unknown) => {
+    if (error instanceof AcmeProblem && error.failure === "invalid") return null;
+    throw error;
+  });
+  return order?.status === "invalid" ? null : order;
 }
 
 /** A way to prove control of the name. The authority is told with `answerChallenge`, once every node answers it. */

@@ -41,5 +41,14 @@ export async function renewalInfo(session: Session, identifier: string): Promise
   return { start, end, askAgainAt: Math.min(Math.max(asked, now + minuteMs), now + askAgainMsMax) };
 }
 
+/** The same of a certificate that may have no identifier; an authority that cannot say is no reason to renew late, and is as one that does not. */
+export async function renewalInfoOf(session: Session, identifier: string | null): Promise<RenewalInfo | null> {
+  if (identifier === null) return null;
+  return renewalInfo(session, identifier).catch((error: unknown) => {
+    if (error instanceof AcmeProblem) return null;
+    throw error;
+  });
+}
+
 /** The values inside the first of `values`. */
 const inside = (values: { content: Buffer }[]) => derValues(values[0]?.content ?? Buffer.alloc(0));

@@ -1,12 +1,21 @@
 import { createPrivateKey } from "node:crypto";
 import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/db/database.ts";
+import type { Database, Transaction } from "../../platform/db/database.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
+import type { RowLeases } from "../../platform/nodes/row-leases.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import { domainChanged, type Verdict } from "../domains/domains.ts";
-import { claimCertificates, hasPaidPlan, noteCertificate, type CertificateNote, type StoredDomain } from "../domains/domains.store.ts";
-import { AcmeProblem, newOrder, resumeOrder, type Account, type Challenge, type Order } from "./acme.ts";
-import { renewalIdentifier, renewalInfo } from "./ari.ts";
+import {
+  claimCertificates,
+  hasPaidPlan,
+  lockClaimed,
+  noteCertificate,
+  type CertificateNote,
+  type ClaimedDomain,
+  type StoredDomain,
+} from "../domains/domains.store.ts";
+import { AcmeProblem, newOrder, NotPermitted, resumeLiveOrder, type Account, type Challenge, type Order } from "./acme.ts";
+import { renewalIdentifier, renewalInfoOf } from "./ari.ts";
 import type { Authority } from "./authority.ts";
 import { heldUntil, type Budget, type OrderKind } from "./budget.ts";
 import {
@@ -41,13 +50,11 @@ export type IssuingParts = {
   /** Looks at a name's DNS as strictly as the authority does, so that no order is spent on what is known to be wrong. */
   preflight: (domain: StoredDomain) => Promise<Verdict>;
   announcer: Announcer;
+  leases: RowLeases;
   onError: (error: unknown) => void;
 };
 
-/** A name that this process has until its lease ends. */
-type ClaimedDomain = StoredDomain & { leaseUntil: number };
-
-/** Longer than the authority may take over all steps of an order: 6 requests of 15 s and 3 waits of a minute. */
+/** Longer than the authority may take over all steps of an order: 6 requests of 15 s and 3 waits of a minute. For a node that hangs though it beats. */
 const leaseMs = 10 * 60_000;
 const lookEveryMs = 1_000;
 const atOnceMax = 16;
@@ -59,10 +66,11 @@ const askAgainMs = 6 * hourMs;
 /**
  * Brings every verified name to a certificate and keeps it renewed (spec part 1, rule 8; decisions, part 5). One worker over all nodes has a
  * name at a time. Whatever an order has reached is kept, so that a process may die between any two steps and the next one spends no
- * second order: the key before the order is made, its address as soon as it is known, the certificate in the transaction that ends it.
+ * second order: the key before the order is made, its address as soon as it is known, the certificate in the transaction that ends it. A
+ * process that was paused or cut off, so that another may have taken its name, neither asks the authority for more nor writes anything.
  */
 export function openIssuing(parts: IssuingParts): Worker {
-  const { db, clock, keys, authority, budget, announcer, onError } = parts;
+  const { db, clock, keys, authority, budget, announcer, leases, onError } = parts;
   const holds = createHolds();
 
   /** One look at a name: what was found is written, and when to look again. */
@@ -71,15 +79,17 @@ export function openIssuing(parts: IssuingParts): Worker {
     const heldUntilMs = holds.until(domain.hostname, clock());
     if (heldUntilMs !== null) return void (await note(domain, { retryAt: heldUntilMs, dueAt: heldUntilMs }, true));
     const certificate = await findCertificate(db, domain.accountId, domain.hostname);
-    let account: Account | undefined;
+    let opened: Account | undefined;
     try {
-      account = await authority.account();
+      opened = await authority.account();
+      const account = { ...opened, session: { ...opened.session, permit: () => leases.isHeld(domain.lease) } };
       const kind = await orderKind(domain, certificate, account);
       if (kind === null) return;
       await issue(domain, certificate, account, kind);
     } catch (error) {
+      if (error instanceof NotPermitted) return; // whoever has the name now goes on
       if (!(error instanceof AcmeProblem)) throw error;
-      if (account !== undefined && error.type === "accountDoesNotExist") authority.forget(account);
+      if (opened !== undefined && error.type === "accountDoesNotExist") authority.forget(opened);
       await failed(domain, error);
     }
   }
@@ -94,27 +104,18 @@ export function openIssuing(parts: IssuingParts): Worker {
   async function orderKind(domain: ClaimedDomain, certificate: StoredCertificate | null, account: Account): Promise<OrderKind | null> {
     const now = clock();
     if (certificate === null || certificate.notAfter <= now) return "new";
-    const info = await renewalInfoOf(account, certificate);
+    const info = await renewalInfoOf(account.session, certificate.renewalId);
     const at = renewAt(certificate, info, certificate.renewalId ?? domain.hostname);
     if (at <= now) return info !== null && certificate.renewalId !== null && info.start <= now ? "ari" : "renewal";
     const asks = account.session.directory.renewalInfo !== undefined && certificate.renewalId !== null;
     const dueAt = Math.min(at, info?.askAgainAt ?? (asks ? now + askAgainMs : at));
     await db.write(async (tx) => {
       const written = { dueAt, status: "issued" as const, problem: null, retryAt: null };
-      if (!(await noteCertificate(tx, domain, domain.leaseUntil, written, true))) return;
+      if (!(await noteCertificate(tx, domain, written, true))) return;
       await setRenewAt(tx, domain.accountId, domain.hostname, at);
       await deleteOrder(tx, domain.accountId, domain.hostname); // what failed before counts against no later renewal
     });
     return null;
-  }
-
-  /** An authority that cannot say is no reason to renew late: then a third of the lifetime decides. */
-  async function renewalInfoOf({ session }: Account, { renewalId }: StoredCertificate) {
-    if (renewalId === null) return null;
-    return renewalInfo(session, renewalId).catch((error: unknown) => {
-      if (error instanceof AcmeProblem) return null;
-      throw error;
-    });
   }
 
   async function issue(domain: ClaimedDomain, certificate: StoredCertificate | null, account: Account, kind: OrderKind): Promise<void> {
@@ -146,8 +147,8 @@ export function openIssuing(parts: IssuingParts): Worker {
     const failures = kept?.failures ?? 0;
     const { directoryUrl } = authority;
     if (kept?.url && kept.key && kept.directoryUrl === directoryUrl) {
-      const order = await resumeOrder(account, kept.url).catch(unlessInvalid);
-      if (order && order.status !== "invalid") return { order, key: kept.key, failures };
+      const order = await resumeLiveOrder(account, kept.url);
+      if (order) return { order, key: kept.key, failures };
     }
     const now = clock();
     const subjects = subjectsOf(domain);
@@ -161,23 +162,29 @@ export function openIssuing(parts: IssuingParts): Worker {
     const pem = (await newPrivateKey()).export({ format: "pem", type: "pkcs8" });
     const fresh: StoredOrder & { key: string } = { directoryUrl, url: null, key: encryptSecret(keys, pem, hostname), failures };
     await db.write(async (tx) => {
+      await demandHeld(tx, domain);
       await saveOrder(tx, accountId, hostname, fresh);
       await spendOne(tx, "orders", subjects, now);
     });
     const replaces = kind === "new" ? undefined : (certificate?.renewalId ?? undefined);
     const order = await newOrder(account, hostname, { replaces });
-    await db.write((tx) => saveOrder(tx, accountId, hostname, { ...fresh, url: order.url }));
+    await db.write(async (tx) => {
+      await demandHeld(tx, domain);
+      await saveOrder(tx, accountId, hostname, { ...fresh, url: order.url });
+    });
     return { order, key: fresh.key, failures };
   }
 
   /** Every node answers the challenge before the authority is told. */
-  async function publish({ accountId, hostname }: StoredDomain, { type, token, keyAuthorization }: Challenge): Promise<void> {
+  async function publish(domain: ClaimedDomain, { type, token, keyAuthorization }: Challenge): Promise<void> {
+    const { accountId, hostname } = domain;
     const now = clock();
     const pair = type === "tls-alpn-01" ? await tlsAlpnCertificate(hostname, keyAuthorization, now) : null;
     const certificateKey = pair && encryptSecret(keys, pair.key, hostname);
     const certificate = pair?.cert ?? null;
     const expiresAt = now + challengeMs;
     await db.write(async (tx) => {
+      await demandHeld(tx, domain);
       await saveChallenge(tx, { accountId, hostname, type, token, keyAuthorization, certificate, certificateKey, expiresAt });
       await announcer.announce(tx, domainChanged(hostname));
     });
@@ -200,13 +207,13 @@ export function openIssuing(parts: IssuingParts): Worker {
         retryAt: null,
         dueAt: now + hourMs,
       };
-      if (!(await noteCertificate(tx, domain, domain.leaseUntil, done, false))) return false;
+      if (!(await noteCertificate(tx, domain, done, false))) return false;
       const id = await saveCertificate(tx, accountId, { hostname, chain, key, notBefore, notAfter, renewalId, renewAt: at });
       await deleteOrder(tx, accountId, hostname);
       await deleteChallenges(tx, accountId, hostname);
       await spendOne(tx, "duplicates", subjectsOf(domain), now);
       await spendOne(tx, "domain", subjectsOf(domain), now);
-      await noteCertificate(tx, domain, domain.leaseUntil, { id }, true);
+      await noteCertificate(tx, domain, { id }, true);
       await announcer.announce(tx, domainChanged(hostname));
       return true;
     });
@@ -223,7 +230,7 @@ export function openIssuing(parts: IssuingParts): Worker {
     await db.write(async (tx) => {
       const caa = verdict.certificate;
       const written = { ...failing(domain), problem, problems: verdict.problems, caa, retryAt, dueAt: retryAt };
-      if (!(await noteCertificate(tx, domain, domain.leaseUntil, written, true))) return;
+      if (!(await noteCertificate(tx, domain, written, true))) return;
       await saveOrder(tx, accountId, hostname, { directoryUrl: authority.directoryUrl, url: null, key: null, ...kept, failures });
     });
   }
@@ -237,7 +244,7 @@ export function openIssuing(parts: IssuingParts): Worker {
     const retryAt = retryAfterFailure(failures, now, error.retryAt);
     await db.write(async (tx) => {
       const written = { ...failing(domain), problem: error.message, retryAt, dueAt: retryAt };
-      if (!(await noteCertificate(tx, domain, domain.leaseUntil, written, true))) return;
+      if (!(await noteCertificate(tx, domain, written, true))) return;
       holds.note(hostname, now, error.retryAt);
       const over = error.failure === "invalid";
       const order = {
@@ -258,7 +265,7 @@ export function openIssuing(parts: IssuingParts): Worker {
   }
 
   function note(domain: ClaimedDomain, what: CertificateNote, release: boolean): Promise<boolean> {
-    return db.write((tx) => noteCertificate(tx, domain, domain.leaseUntil, what, release));
+    return db.write((tx) => noteCertificate(tx, domain, what, release));
   }
 
   const subjectsOf = ({ hostname, registrableDomain }: StoredDomain): Subjects => ({
@@ -274,10 +281,8 @@ export function openIssuing(parts: IssuingParts): Worker {
 
   return openWorker({
     claim: async (count) => {
-      const now = clock();
-      const leaseUntil = now + leaseMs;
-      const claimed = await db.write((tx) => claimCertificates(tx, count, now, leaseUntil));
-      return claimed.map((domain) => ({ ...domain, leaseUntil }));
+      const claim = await leases.begin(leaseMs);
+      return claim === undefined ? [] : db.write((tx) => claimCertificates(tx, count, claim));
     },
     run: look,
     atOnceMax,
@@ -286,7 +291,7 @@ export function openIssuing(parts: IssuingParts): Worker {
   });
 }
 
-function unlessInvalid(error: unknown): null {
-  if (error instanceof AcmeProblem && error.failure === "invalid") return null;
-  throw error;
+/** @throws NotPermitted where another may have taken the name */
+async function demandHeld(tx: Transaction, domain: ClaimedDomain): Promise<void> {
+  if ((await lockClaimed(tx, domain)) === null) throw new NotPermitted(`${domain.hostname} is held by another`);
 }

@@ -15,10 +15,12 @@ export type HttpsRequest = {
   body?: string;
   accept?: string;
   signal?: AbortSignal | undefined;
+  /** Asked once the connection is open, so right before the request leaves: where it says no nothing is sent. */
+  permit?: (() => boolean) | undefined;
 };
 export type HttpsAnswer = { status: number; headers: IncomingMessage["headers"]; body: Buffer };
 
-/** Sends one request. Redirects are not followed. Rejects with `AcmeProblem` `unreachable` or `nonsense`, or an AbortError. */
+/** Sends one request. Redirects are not followed. Rejects with `AcmeProblem` `unreachable` or `nonsense`, an AbortError, or `NotPermitted`. */
 export type Exchange = (request: HttpsRequest) => Promise<HttpsAnswer>;
 export type Transport = { exchange: Exchange; close: () => void };
 
@@ -45,22 +47,25 @@ async function exchangeBounded(agent: Agent, timeoutMs: number, sent: HttpsReque
   };
   const options = { method: sent.method, agent, signal, headers };
   try {
-    return await exchangeOnce(url, options, sent.body).catch((error: unknown) => {
+    return await exchangeOnce(url, options, sent).catch((error: unknown) => {
       // The authority closed an idle connection just as it was used again. Repeating is safe: the same nonce is never accepted twice.
-      if (error instanceof StaleConnection) return exchangeOnce(url, options, sent.body);
+      if (error instanceof StaleConnection) return exchangeOnce(url, options, sent);
       throw error;
     });
   } catch (error) {
-    if (error instanceof AcmeProblem || sent.signal?.aborted === true) throw error;
+    if (error instanceof AcmeProblem || error instanceof NotPermitted || sent.signal?.aborted === true) throw error;
     if (isParseError(error)) throw new AcmeProblem("nonsense", `What ${url.host} answers is not HTTP.`, { cause: error });
     const why = late.aborted ? `no answer within ${timeoutMs / 1000} s` : reasonOf(error);
     throw new AcmeProblem("unreachable", `The certificate authority at ${url.host} cannot be reached: ${why}.`, { cause: error });
   }
 }
 
+/** The request may not be made any more, and was not. */
+export class NotPermitted extends Error {}
+
 class StaleConnection extends Error {}
 
-function exchangeOnce(url: URL, options: RequestOptions, body: string | undefined): Promise<HttpsAnswer> {
+function exchangeOnce(url: URL, options: RequestOptions, { body, permit }: HttpsRequest): Promise<HttpsAnswer> {
   return new Promise((answered, failed) => {
     const sent = request(url, options, (response) => {
       readBody(response, url).then(
@@ -75,7 +80,11 @@ function exchangeOnce(url: URL, options: RequestOptions, body: string | undefine
       const stale = sent.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
       failed(stale ? new StaleConnection(error.message, { cause: error }) : error);
     });
-    sent.end(body);
+    sent.on("socket", (socket) => {
+      const send = () => (permit?.() === false ? sent.destroy(new NotPermitted(`nothing more is asked of ${url.host}`)) : sent.end(body));
+      if (sent.reusedSocket) send();
+      else socket.once("secureConnect", send);
+    });
   });
 }
 

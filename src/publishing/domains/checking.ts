@@ -1,11 +1,13 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
+import type { RowLease, RowLeases } from "../../platform/nodes/row-leases.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import type { Checks } from "./checks.ts";
 import { domainChanged } from "./domains.ts";
-import { claimChecks, type StoredDomain } from "./domains.store.ts";
+import { claimChecks, holdsCheck } from "./checks.store.ts";
+import type { StoredDomain } from "./domains.store.ts";
 
 /** Longer than the slowest look-up takes. */
 const leaseMs = 5 * 60_000;
@@ -14,20 +16,23 @@ const atOnceMax = 64;
 /** So that names of one account whose servers never answer do not hold up everybody's. */
 const atOnceMaxEach = 32;
 
+type ClaimedCheck = StoredDomain & { lease: RowLease };
+
 /** Checks names again by themselves as the schedule says (spec part 1, rule 7; decisions, part 5). `verified` is called when a name has become so. */
 export function openChecking(parts: {
   db: Database;
   clock: Clock;
   checks: Checks;
   announcer: Announcer;
+  leases: RowLeases;
   verified: () => void;
   onError: (error: unknown) => void;
 }): Worker {
-  const { db, clock, checks, announcer, verified, onError } = parts;
+  const { db, clock, checks, announcer, leases, verified, onError } = parts;
 
   const running = createTally<number>();
 
-  async function run(domain: StoredDomain): Promise<void> {
+  async function run(domain: ClaimedCheck): Promise<void> {
     try {
       await check(domain);
     } finally {
@@ -35,9 +40,11 @@ export function openChecking(parts: {
     }
   }
 
-  async function check(domain: StoredDomain): Promise<void> {
+  async function check(domain: ClaimedCheck): Promise<void> {
     const checked = await checks.check(db, domain);
     const after = await db.write(async (tx) => {
+      // What another has looked up meanwhile is newer.
+      if (!(await holdsCheck(tx, domain, domain.lease))) return null;
       const applied = await checks.apply(tx, domain, checked, false, clock());
       if (applied !== null && applied.status !== domain.status) await announcer.announce(tx, domainChanged(applied.hostname));
       return applied;
@@ -49,10 +56,12 @@ export function openChecking(parts: {
 
   return openWorker({
     claim: async (count) => {
-      const now = clock();
-      const claimed = await db.write((tx) => claimChecks(tx, { count, each: atOnceMaxEach, running: running.counts }, now, now + leaseMs));
+      const claim = await leases.begin(leaseMs);
+      if (claim === undefined) return [];
+      const share = { count, each: atOnceMaxEach, running: running.counts };
+      const claimed = await db.write((tx) => claimChecks(tx, share, claim));
       for (const { accountId } of claimed) running.add(accountId);
-      return claimed;
+      return claimed.map((domain) => ({ ...domain, lease: claim.lease }));
     },
     run,
     atOnceMax,

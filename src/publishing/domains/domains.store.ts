@@ -1,5 +1,6 @@
-import sql, { empty, join, type Sql } from "sql-template-tag";
+import sql, { empty, type Sql } from "sql-template-tag";
 import { breaks, type Queryable, type Transaction } from "../../platform/db/database.ts";
+import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { DomainProblem } from "./domain-problems.ts";
 import { domainsMax, paidPlans, type CertificateStatus } from "./domains.ts";
@@ -185,47 +186,19 @@ export async function saveCheck(tx: Transaction, domain: StoredDomain): Promise<
   return stored(rows[0]!);
 }
 
-/** How many to take: `each` of one account at most, together with those of it that are `running` here. */
-export type Share = { count: number; each: number; running: ReadonlyMap<number, number> };
-
-/** Takes domains whose check is due for this process until `leaseUntil`. */
-export async function claimChecks(
-  tx: Transaction,
-  { count, each, running }: Share,
-  now: number,
-  leaseUntil: number,
-): Promise<StoredDomain[]> {
-  const held = new Map(running);
-  const claimed: StoredDomain[] = [];
-  for (let left = count; left > 0; left = count - claimed.length) {
-    const crowded = [...held].filter(([, own]) => own >= each).map(([accountId]) => accountId);
-    const room = Math.min(left, ...[...held.values()].filter((own) => own < each).map((own) => each - own), each);
-    const others = crowded.length === 0 ? empty : sql`AND account_id NOT IN (${join(crowded)})`;
-    const due = sql`next_check_at <= ${now} AND (check_lease_until IS NULL OR check_lease_until <= ${now}) ${others}`;
-    const some = await claim(tx, due, sql`check_lease_until = ${leaseUntil}`, sql`next_check_at`, room);
-    for (const { accountId } of some) held.set(accountId, (held.get(accountId) ?? 0) + 1);
-    claimed.push(...some);
-    if (some.length < room) break;
-  }
-  return claimed;
+/** Takes domains whose certificate is to be looked at. */
+export async function claimCertificates(tx: Transaction, count: number, { lease, now, isFree }: RowClaim): Promise<ClaimedDomain[]> {
+  await tx.lock("claims of certificates");
+  const due = sql`certificate_due_at <= ${now} AND ${isFree(sql`certificate_lease_until`, sql`certificate_lease_life`)}`;
+  const set = sql`certificate_lease_until = ${lease.until}, certificate_lease_life = ${lease.life}`;
+  return (await claimDue(tx, due, set, sql`certificate_due_at`, count)).map((domain) => ({ ...domain, lease }));
 }
 
-/** Takes domains whose certificate is to be looked at for this process until `leaseUntil`. */
-export async function claimCertificates(tx: Transaction, count: number, now: number, leaseUntil: number): Promise<StoredDomain[]> {
-  const due = sql`certificate_due_at <= ${now} AND (certificate_lease_until IS NULL OR certificate_lease_until <= ${now})`;
-  return claim(tx, due, sql`certificate_lease_until = ${leaseUntil}`, sql`certificate_due_at`, count);
-}
-
-async function claim(tx: Transaction, due: Sql, lease: Sql, order: Sql, count: number): Promise<StoredDomain[]> {
+/** Takes the domains of which something is due, in an order, with a lease that is written. */
+export async function claimDue(tx: Transaction, due: Sql, lease: Sql, order: Sql, count: number): Promise<StoredDomain[]> {
   const rows = await tx.query<DomainRow>(sql`
     UPDATE domains SET ${lease} WHERE ${due} AND id IN (SELECT id FROM domains WHERE ${due} ORDER BY ${order} LIMIT ${count}) RETURNING *`);
   return rows.map(stored);
-}
-
-/** Frees what a process that died had taken; only where no other process can be at work. */
-export async function releaseDomains(tx: Transaction): Promise<void> {
-  await tx.query(sql`UPDATE domains SET check_lease_until = NULL, certificate_lease_until = NULL
-    WHERE check_lease_until IS NOT NULL OR certificate_lease_until IS NOT NULL`);
 }
 
 export type CertificateNote = Partial<Omit<StoredDomain["certificate"], "wantedSince">> & {
@@ -233,27 +206,29 @@ export type CertificateNote = Partial<Omit<StoredDomain["certificate"], "wantedS
   problems?: DomainProblem[];
 };
 
-/**
- * Writes what became of a certificate: of the name as it was claimed until `leaseUntil`, so that a worker that lost its lease, or
- * whose name was removed and added again, writes nothing. Gives whether it did. `release` ends the lease.
- */
-export async function noteCertificate(
-  tx: Transaction,
-  { accountId, id }: Pick<StoredDomain, "accountId" | "id">,
-  leaseUntil: number,
-  note: CertificateNote,
-  release: boolean,
-): Promise<boolean> {
-  const [row] = await tx.query<DomainRow>(sql`
-    SELECT * FROM domains WHERE account_id = ${accountId} AND id = ${id} AND certificate_lease_until = ${leaseUntil}${tx.forUpdate}`);
-  if (!row) return false;
-  const before = stored(row);
+/** A name whose certificate is looked at by this process as long as its lease holds. */
+export type ClaimedDomain = StoredDomain & { lease: RowLease };
+
+/** The name as it now stands, locked; null for a worker that lost its lease, or whose name was removed and added again. */
+export async function lockClaimed(tx: Transaction, { accountId, id, lease }: ClaimedDomain): Promise<StoredDomain | null> {
+  return first(
+    await tx.query<DomainRow>(sql`
+    SELECT * FROM domains WHERE account_id = ${accountId} AND id = ${id}
+      AND certificate_lease_until = ${lease.until} AND certificate_lease_life = ${lease.life}${tx.forUpdate}`),
+  );
+}
+
+/** Writes what became of a certificate, unless the lease was lost. Gives whether it did. `release` ends the lease. */
+export async function noteCertificate(tx: Transaction, claimed: ClaimedDomain, note: CertificateNote, release: boolean): Promise<boolean> {
+  const before = await lockClaimed(tx, claimed);
+  if (before === null) return false;
+  const { accountId, id, lease } = claimed;
   const after = { ...before.certificate, ...note };
   await tx.query(sql`
     UPDATE domains SET certificate_id = ${after.id}, certificate_status = ${after.status}, certificate_issued_at = ${after.issuedAt},
       certificate_expires_at = ${after.expiresAt}, certificate_problem = ${after.problem}, certificate_retry_at = ${after.retryAt},
       certificate_due_at = ${after.dueAt}, caa = ${note.caa ?? before.caa}, problems = ${JSON.stringify(note.problems ?? before.problems)},
-      certificate_lease_until = ${release ? null : leaseUntil}, version = version + 1
+      certificate_lease_until = ${release ? null : lease.until}, version = version + 1
     WHERE account_id = ${accountId} AND id = ${id}`);
   return true;
 }

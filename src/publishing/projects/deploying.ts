@@ -3,6 +3,7 @@ import type { Database, Transaction } from "../../platform/db/database.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { slots } from "../../platform/jobs/slots.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
+import type { RowLeases } from "../../platform/nodes/row-leases.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import { Problem } from "../../platform/problem.ts";
 import { unpackArchive, type UnpackedArchive } from "./archive.ts";
@@ -14,6 +15,7 @@ import {
   failDeployment,
   finishDeployment,
   hasUnusedFiles,
+  isUploadTaken,
   keepManifest,
   noteUnusedFiles,
   pruneDeployments,
@@ -30,6 +32,7 @@ export type DeployingParts = {
   uploads: Uploads;
   content: Content;
   announcer: Announcer;
+  leases: RowLeases;
   /**
    * Checks the `domains` of a `petstore.json` and gives what applies them, to be run in the transaction of the switch, and announces it.
    * Both raise the Problem that refuses them.
@@ -41,7 +44,7 @@ export type DeployingParts = {
   onError: (error: unknown) => void;
 };
 
-/** Longer than the largest archive takes; a node that dies gives the deployment to another after this time. */
+/** Longer than the largest archive takes; a node that hangs, though it beats, gives the deployment to another after this time. */
 const leaseMs = 10 * 60_000;
 const lookEveryMs = 1_000;
 const removedAtOnce = 200;
@@ -54,7 +57,7 @@ const atOnceMaxEach = 2;
  * deployment is ready when every node serves it.
  */
 export function openDeploying(parts: DeployingParts): Worker {
-  const { db, clock, uploads, content, announcer, onError } = parts;
+  const { db, clock, uploads, content, announcer, leases, onError } = parts;
   const running = createTally<number>();
   /** Files are claimed, or unused ones go: what was found unused may be what is claimed next. */
   const alone = slots(1);
@@ -67,7 +70,8 @@ export function openDeploying(parts: DeployingParts): Worker {
       content.release(claimed);
       running.take(waiting.accountId);
     }
-    await uploads.remove(waiting.upload);
+    // One that another process has taken over is still needed.
+    if (!(await isUploadTaken(db, waiting.upload))) await uploads.remove(waiting.upload);
   }
 
   /** Whether the deployment came to be ready; if not, why is written. */
@@ -128,9 +132,10 @@ export function openDeploying(parts: DeployingParts): Worker {
   return openWorker({
     claim: async (count) => {
       await removeUnused().catch(onError);
-      const now = clock();
+      const by = await leases.begin(leaseMs);
+      if (by === undefined) return [];
       const share = { count, each: atOnceMaxEach, running: running.counts };
-      const claimed = await db.write((tx) => claimDeployments(tx, share, now, now + leaseMs));
+      const claimed = await db.write((tx) => claimDeployments(tx, share, by));
       for (const { accountId } of claimed) running.add(accountId);
       return claimed;
     },

@@ -5,9 +5,11 @@ import sql from "sql-template-tag";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 import { openSqlite } from "../../platform/db/sqlite.ts";
+import type { RowClaim } from "../../platform/nodes/row-leases.ts";
 import { claimDeployments, failDeployment, insertDeployment, type Share, type WaitingDeployment } from "./deployments.store.ts";
 import { insertProject } from "./projects.store.ts";
 
+const first: RowClaim = { lease: { until: 1, life: "a" }, now: 0, isFree: (until) => sql`${until} IS NULL` };
 const none: Share["running"] = new Map();
 
 /** A database in which accounts queue deployments, each of a project of its own. */
@@ -24,7 +26,7 @@ async function openScene(t: TestContext) {
         await insertDeployment(tx, accountId, id, `upload-${last}`, 0);
       }
     });
-  const claim = (share: Share) => db.write((tx) => claimDeployments(tx, share, 0, 1));
+  const claim = (share: Share) => db.write((tx) => claimDeployments(tx, share, first));
   const end = (one: WaitingDeployment) => db.write((tx) => failDeployment(tx, one, "it was a test"));
   /** Whose turn it is, one deployment at a time. */
   async function turns(count: number): Promise<number[]> {

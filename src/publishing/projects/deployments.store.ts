@@ -1,6 +1,7 @@
-import sql, { bulk, empty, join } from "sql-template-tag";
+import sql, { bulk, empty, join, type Sql } from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { limitTo } from "../../platform/db/limit.ts";
+import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
 import { Problem } from "../../platform/problem.ts";
 import { deploymentsKept, waitingMax, type DeploymentStatus } from "./deployments.ts";
 import { manifestToText, type Manifest } from "./manifest.ts";
@@ -80,26 +81,22 @@ export async function isUploadTaken(db: Queryable, upload: string): Promise<bool
   return (await db.query(sql`SELECT 1 FROM deployments WHERE upload = ${upload}`)).length > 0;
 }
 
-export type WaitingDeployment = { accountId: number; id: number; projectId: number; upload: string; leaseUntil: number };
+export type WaitingDeployment = { accountId: number; id: number; projectId: number; upload: string; lease: RowLease };
 
 /** How many to take: `each` of one account at most, together with those of it that are `running` here. */
 export type Share = { count: number; each: number; running: ReadonlyMap<number, number> };
 
 /**
- * Takes waiting deployments for this process until `leaseUntil`: one of each account in turn, whose last turn was longest ago, and its
+ * Takes waiting deployments: one of each account in turn, whose last turn was longest ago, and its
  * oldest; of each project one at a time, so that the newest is switched to last.
  */
-export async function claimDeployments(
-  tx: Transaction,
-  { count, each, running }: Share,
-  now: number,
-  leaseUntil: number,
-): Promise<WaitingDeployment[]> {
+export async function claimDeployments(tx: Transaction, { count, each, running }: Share, claim: RowClaim): Promise<WaitingDeployment[]> {
+  await tx.lock("claims of deployments");
   const held = new Map(running);
   const claimed: WaitingDeployment[] = [];
   while (claimed.length < count) {
     const crowded = [...held].filter(([, own]) => own >= each).map(([accountId]) => accountId);
-    const one = await claimNext(tx, crowded, now, leaseUntil);
+    const one = await claimNext(tx, crowded, claim);
     if (one === null) break;
     held.set(one.accountId, (held.get(one.accountId) ?? 0) + 1);
     claimed.push(one);
@@ -107,11 +104,11 @@ export async function claimDeployments(
   return claimed;
 }
 
-async function claimNext(tx: Transaction, crowded: number[], now: number, leaseUntil: number): Promise<WaitingDeployment | null> {
+async function claimNext(tx: Transaction, crowded: number[], { lease, isFree }: RowClaim): Promise<WaitingDeployment | null> {
   const others = crowded.length === 0 ? empty : sql`AND d.account_id NOT IN (${join(crowded)})`;
-  const due = sql`status = 'queued' AND (lease_until IS NULL OR lease_until <= ${now})`;
+  const due = sql`status = 'queued' AND ${isFree(sql`lease_until`, sql`lease_life`)}`;
   const [row] = await tx.query<{ account_id: number; id: number; project_id: number; upload: string }>(sql`
-    UPDATE deployments SET lease_until = ${leaseUntil}
+    UPDATE deployments SET lease_until = ${lease.until}, lease_life = ${lease.life}
     WHERE ${due} AND id = (
       SELECT d.id FROM deployments d LEFT JOIN deployment_turns turn ON turn.account_id = d.account_id
       WHERE ${due} ${others}
@@ -125,26 +122,29 @@ async function claimNext(tx: Transaction, crowded: number[], now: number, leaseU
     INSERT INTO deployment_turns (account_id, number)
     SELECT CAST(${accountId} AS BIGINT), COALESCE(MAX(number), 0) + 1 FROM deployment_turns WHERE TRUE
     ON CONFLICT (account_id) DO UPDATE SET number = excluded.number`);
-  return { accountId, id: row.id, projectId: row.project_id, upload: row.upload, leaseUntil };
+  return { accountId, id: row.id, projectId: row.project_id, upload: row.upload, lease };
 }
+
+/** So that whoever lost its lease, while it was paused or cut off, writes nothing. */
+const heldBy = ({ until, life }: RowLease): Sql => sql`status = 'queued' AND lease_until = ${until} AND lease_life = ${life}`;
 
 /** Writes down what a deployment serves; false where the lease was lost or the project is gone, and nothing is to be switched. */
 export async function keepManifest(
   tx: Transaction,
-  { accountId, id, leaseUntil }: WaitingDeployment,
+  { accountId, id, lease }: WaitingDeployment,
   { manifest, files, bytes }: { manifest: Manifest; files: number; bytes: number },
 ): Promise<boolean> {
   const kept = await tx.query(sql`
     UPDATE deployments SET manifest = ${manifestToText(manifest)}, files = ${files}, bytes = ${bytes}
-    WHERE account_id = ${accountId} AND id = ${id} AND status = 'queued' AND lease_until = ${leaseUntil} RETURNING 1`);
+    WHERE account_id = ${accountId} AND id = ${id} AND ${heldBy(lease)} RETURNING 1`);
   return kept.length > 0;
 }
 
 /** Marks a deployment as ready; false where the lease was lost or the project is gone. */
-export async function finishDeployment(tx: Transaction, { accountId, id, leaseUntil }: WaitingDeployment): Promise<boolean> {
+export async function finishDeployment(tx: Transaction, { accountId, id, lease }: WaitingDeployment): Promise<boolean> {
   const done = await tx.query(sql`
     UPDATE deployments SET status = 'ready', upload = NULL, lease_until = NULL, version = version + 1
-    WHERE account_id = ${accountId} AND id = ${id} AND status = 'queued' AND lease_until = ${leaseUntil} RETURNING 1`);
+    WHERE account_id = ${accountId} AND id = ${id} AND ${heldBy(lease)} RETURNING 1`);
   return done.length > 0;
 }
 
@@ -159,10 +159,10 @@ export async function claimFiles(tx: Transaction, { accountId, id }: WaitingDepl
 }
 
 /** Marks a deployment as failed; false where the lease was lost or the project is gone. */
-export async function failDeployment(tx: Transaction, { accountId, id, leaseUntil }: WaitingDeployment, error: string): Promise<boolean> {
+export async function failDeployment(tx: Transaction, { accountId, id, lease }: WaitingDeployment, error: string): Promise<boolean> {
   const failed = await tx.query(sql`
     UPDATE deployments SET status = 'failed', error = ${error}, upload = NULL, lease_until = NULL, version = version + 1
-    WHERE account_id = ${accountId} AND id = ${id} AND status = 'queued' AND lease_until = ${leaseUntil} RETURNING 1`);
+    WHERE account_id = ${accountId} AND id = ${id} AND ${heldBy(lease)} RETURNING 1`);
   if (failed.length === 0) return false;
   await freeFiles(tx, accountId, id);
   await tx.query(sql`DELETE FROM files WHERE account_id = ${accountId} AND deployment_id = ${id}`);
@@ -215,11 +215,6 @@ export async function listUnusedFiles(tx: Transaction, limit: number): Promise<s
 /** Forgets content that has been removed. */
 export async function forgetUnusedFiles(tx: Transaction, hashes: string[]): Promise<void> {
   if (hashes.length > 0) await tx.query(sql`DELETE FROM unused_files WHERE hash IN (${join(hashes)})`);
-}
-
-/** Frees what a process that died had taken; only where no other process can be at work. */
-export async function releaseDeployments(tx: Transaction): Promise<void> {
-  await tx.query(sql`UPDATE deployments SET lease_until = NULL WHERE status = 'queued'`);
 }
 
 function stored(row: DeploymentRow): StoredDeployment {

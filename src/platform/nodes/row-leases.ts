@@ -1,0 +1,36 @@
+import sql, { type Sql } from "sql-template-tag";
+import type { Clock } from "../clock.ts";
+import type { Node } from "./nodes.ts";
+
+/**
+ * What a row of work is held by: in the name of a node's life, and until a time (ms), should that node hang. Whoever writes what came
+ * of the work makes sure, in the same transaction, that the row is still held by it.
+ */
+export type RowLease = { until: number; life: string };
+
+/** Takes rows. `isFree` is SQL: whether a row is held by nobody, whose lease is in two columns. */
+export type RowClaim = { lease: RowLease; now: number; isFree: (until: Sql, life: Sql) => Sql };
+
+export type RowLeases = {
+  /** What rows can be taken with for `ms` now; undefined while this node has no lease itself, not after a beat either. */
+  begin(ms: number): Promise<RowClaim | undefined>;
+  /** Whether nobody else can have taken what is held by it. Told from memory, so that it may be asked right before what cannot be undone. */
+  isHeld(lease: RowLease): boolean;
+};
+
+/**
+ * Leases of rows that end with their node: what a process held that was killed, paused or cut off is free for others as soon as its node
+ * has no lease, and it knows that by then.
+ */
+export function openRowLeases(node: Pick<Node, "beat" | "life" | "hasEnded">, clock: Clock): RowLeases {
+  return {
+    async begin(ms) {
+      if (node.life() === undefined) await node.beat();
+      const [life, now] = [node.life(), clock()];
+      if (life === undefined) return undefined;
+      const isFree: RowClaim["isFree"] = (until, of) => sql`(${until} IS NULL OR ${until} <= ${now} OR ${node.hasEnded(of)})`;
+      return { lease: { until: now + ms, life }, now, isFree };
+    },
+    isHeld: ({ until, life }) => node.life() === life && clock() < until,
+  };
+}

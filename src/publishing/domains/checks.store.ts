@@ -1,0 +1,34 @@
+import sql, { empty, join } from "sql-template-tag";
+import type { Transaction } from "../../platform/db/database.ts";
+import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
+import { claimDue, type StoredDomain } from "./domains.store.ts";
+
+/** How many to take: `each` of one account at most, together with those of it that are `running` here. */
+export type Share = { count: number; each: number; running: ReadonlyMap<number, number> };
+
+/** Takes domains whose check is due. */
+export async function claimChecks(tx: Transaction, { count, each, running }: Share, by: RowClaim): Promise<StoredDomain[]> {
+  await tx.lock("claims of checks");
+  const held = new Map(running);
+  const claimed: StoredDomain[] = [];
+  for (let left = count; left > 0; left = count - claimed.length) {
+    const crowded = [...held].filter(([, own]) => own >= each).map(([accountId]) => accountId);
+    const room = Math.min(left, ...[...held.values()].filter((own) => own < each).map((own) => each - own), each);
+    const others = crowded.length === 0 ? empty : sql`AND account_id NOT IN (${join(crowded)})`;
+    const due = sql`next_check_at <= ${by.now} AND ${by.isFree(sql`check_lease_until`, sql`check_lease_life`)} ${others}`;
+    const lease = sql`check_lease_until = ${by.lease.until}, check_lease_life = ${by.lease.life}`;
+    const some = await claimDue(tx, due, lease, sql`next_check_at`, room);
+    for (const { accountId } of some) held.set(accountId, (held.get(accountId) ?? 0) + 1);
+    claimed.push(...some);
+    if (some.length < room) break;
+  }
+  return claimed;
+}
+
+/** Whether a check of a domain is held by this lease; then nobody else takes it before the transaction ends. */
+export async function holdsCheck(tx: Transaction, { accountId, id }: StoredDomain, { until, life }: RowLease): Promise<boolean> {
+  const rows = await tx.query(sql`
+    SELECT 1 FROM domains WHERE account_id = ${accountId} AND id = ${id}
+      AND check_lease_until = ${until} AND check_lease_life = ${life}${tx.forUpdate}`);
+  return rows.length > 0;
+}
