@@ -65,6 +65,9 @@ export class NotPermitted extends Error {}
 
 class StaleConnection extends Error {}
 
+/** Connections whose handshake is over. */
+const opened = new WeakSet<object>();
+
 function exchangeOnce(url: URL, options: RequestOptions, { body, permit }: HttpsRequest): Promise<HttpsAnswer> {
   return new Promise((answered, failed) => {
     const sent = request(url, options, (response) => {
@@ -82,8 +85,11 @@ function exchangeOnce(url: URL, options: RequestOptions, { body, permit }: Https
     });
     sent.on("socket", (socket) => {
       const send = () => (permit?.() === false ? sent.destroy(new NotPermitted(`nothing more is asked of ${url.host}`)) : sent.end(body));
-      if (sent.reusedSocket) send();
-      else socket.once("secureConnect", send);
+      if (opened.has(socket)) return send();
+      return socket.once("secureConnect", () => {
+        opened.add(socket);
+        send();
+      });
     });
   });
 }
