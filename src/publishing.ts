@@ -112,7 +112,7 @@ export function openPublishing(parts: PublishingParts): Publishing {
       authority.account().catch((error: unknown) => log.warn({ err: error }, "the certificate authority cannot be used now"));
     }
     cleaning = [
-      repeat(cleanEveryMs, () => db.write((tx) => forgetOld(tx, clock())), onError),
+      repeat(cleanEveryMs, () => forgetOld(db, clock()), onError),
       repeat(cleanEveryMs, async () => blobs?.expire(), onError),
       repeat(auditEveryMs, async () => blobs?.noteOrphans(), onError),
     ];

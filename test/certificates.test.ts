@@ -70,9 +70,23 @@ suite("certificates", { concurrency: 2 }, () => {
     await idle();
     assert.equal(proxy.requests.length, asked);
     await administration["accounts.setPlan"]({ id: accountId, plan: "enterprise", perMinute: 1e6, perDay: 1e6 });
-    platform.time.now += 60 * minuteMs;
     await idle();
     assert.equal(orders(), 2);
+  });
+
+  test("a name that verifies while its plan is below Pro gets its certificate as soon as the plan is back", async (t) => {
+    const { platform, project, certificate, idle, orders } = await openScene(t);
+    await platform.addDomain(project, "www.shop.test");
+    await idle();
+    const { accountId, administration } = platform.service;
+    await administration["accounts.setPlan"]({ id: accountId, plan: "free" });
+    platform.dns.set("www.shop.test", "CNAME", ["sites.test"]);
+    platform.time.now += minuteMs;
+    await idle();
+    assert.deepEqual([(await platform.domain(project, "www.shop.test")).status, orders()], ["verified", 0]);
+    await administration["accounts.setPlan"]({ id: accountId, plan: "enterprise", perMinute: 1e6, perDay: 1e6 });
+    await idle();
+    assert.equal((await certificate()).status, "issued");
   });
 
   test("a certificate is renewed when a third of its lifetime is left, and the name is served all the while", async (t) => {

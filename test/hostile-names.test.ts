@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import type { TLSSocket } from "node:tls";
 import { throwAwayCertificate } from "../src/publishing/edge/edge.fixture.ts";
-import { openTls } from "./support/certifying.ts";
+import { openScene, openTls } from "./support/certifying.ts";
 import { clientHello, sendHello } from "./support/client-hello.ts";
 import { openCustomer, type Customer } from "./support/customer.ts";
 import { temporaryFolder } from "./support/folder.ts";
@@ -123,9 +123,7 @@ test("the operator's wildcard certificate serves projects below the platform's d
   const [EDGE_CERT_FILE, EDGE_KEY_FILE] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   writeFileSync(EDGE_CERT_FILE, cert);
   writeFileSync(EDGE_KEY_FILE, key);
-  const platform = await openPlatform({ env: { EDGE_CERT_FILE, EDGE_KEY_FILE } });
-  t.after(() => platform.close());
-  const project = await platform.project("rex", { "index.html": "<h1>Rex</h1>" });
+  const { platform, project, idle, orders } = await openScene(t, { env: { EDGE_CERT_FILE, EDGE_KEY_FILE } });
   const { body } = await platform.service.ask<{ url: string }>("GET", `/projects/${project}`);
   const { port } = platform.service.publishing.addresses()!.https!;
   assert.equal(body.url, `https://rex.sites.test:${port}`);
@@ -139,4 +137,8 @@ test("the operator's wildcard certificate serves projects below the platform's d
     body: { hostname: "rex.sites.test" },
   });
   assert.equal(domain.status, 400);
+  await idle();
+  platform.time.now += 86_400_000;
+  await idle();
+  assert.equal(orders(), 0);
 });

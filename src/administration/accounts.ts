@@ -5,6 +5,7 @@ import { makeKey, scopes } from "../callers/keys/keys.ts";
 import { deleteKeys, insertKey } from "../callers/keys/keys.store.ts";
 import type { Queryable, Transaction } from "../platform/db/database.ts";
 import { formatDateTime } from "../platform/http/dates.ts";
+import { resumeCertificates } from "../publishing/domains/domains.store.ts";
 import { deleteProjectsOf } from "../publishing/projects/projects.store.ts";
 import { absent, id, operation, type Parts } from "./operation.ts";
 
@@ -45,6 +46,7 @@ export function accountOperations({ db, clock, verifier, announcer }: Parts) {
         return [updated, await announceAccount(tx, updated.id)] as const;
       });
       verifier.forgetAccount(account.id);
+      await resumeCertificates(db, account.id, clock());
       await announcer.confirmed(change);
       return { account: shownAccount(account) };
     }),

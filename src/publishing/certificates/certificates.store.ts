@@ -1,5 +1,6 @@
 import sql from "sql-template-tag";
-import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import { deleteInBatches } from "../../platform/db/batches.ts";
+import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import type { Budget, LimitName, Spent } from "./budget.ts";
 
 export type StoredCertificate = {
@@ -106,12 +107,18 @@ export async function spendOne(tx: Transaction, limit: LimitName, subjects: Subj
 
 const spendsKeptMs = 31 * 86_400_000;
 
-/** Lets go what no limit looks at any more, a bounded number at a time. */
-export async function forgetOld(tx: Transaction, now: number): Promise<void> {
-  await tx.query(sql`DELETE FROM spends WHERE id IN (SELECT id FROM spends WHERE at <= ${now - spendsKeptMs} LIMIT 1000)`);
-  await tx.query(sql`
+/** Lets go what no limit looks at any more, and challenges that nobody will ask for. */
+export async function forgetOld(db: Database, now: number): Promise<void> {
+  await deleteInBatches(
+    db,
+    (limit) => sql`DELETE FROM spends WHERE id IN (SELECT id FROM spends WHERE at <= ${now - spendsKeptMs} ${limit}) RETURNING 1`,
+  );
+  await deleteInBatches(
+    db,
+    (limit) => sql`
     DELETE FROM challenges WHERE (account_id, hostname, type) IN
-      (SELECT account_id, hostname, type FROM challenges WHERE expires_at <= ${now} LIMIT 1000)`);
+      (SELECT account_id, hostname, type FROM challenges WHERE expires_at <= ${now} ${limit}) RETURNING 1`,
+  );
 }
 
 export type StoredChallenge = {

@@ -10,6 +10,8 @@ import {
   hasPaidPlan,
   lockClaimed,
   noteCertificate,
+  resumeCertificates,
+  suspendedMs,
   type CertificateNote,
   type ClaimedDomain,
   type StoredDomain,
@@ -96,8 +98,10 @@ export function openIssuing(parts: IssuingParts): Worker {
 
   /** Nothing is to be done until the name verifies again, or its plan returns. */
   async function rest(domain: ClaimedDomain): Promise<void> {
-    const dueAt = domain.status === "verified" ? clock() + hourMs : null;
+    const dueAt = domain.status === "verified" ? clock() + suspendedMs : null;
     await note(domain, { dueAt }, true);
+    // It may have returned just before this was written.
+    await resumeCertificates(db, domain.accountId, clock());
   }
 
   /** What kind of order it is time for; null where there is a certificate that still has time, and then that is written down. */

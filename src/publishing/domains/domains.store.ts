@@ -1,5 +1,6 @@
 import sql, { empty, type Sql } from "sql-template-tag";
-import { breaks, type Queryable, type Transaction } from "../../platform/db/database.ts";
+import { breaks, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
+import { limitTo } from "../../platform/db/limit.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { DomainProblem } from "./domain-problems.ts";
@@ -199,6 +200,22 @@ export async function claimDue(tx: Transaction, due: Sql, lease: Sql, order: Sql
   const rows = await tx.query<DomainRow>(sql`
     UPDATE domains SET ${lease} WHERE ${due} AND id IN (SELECT id FROM domains WHERE ${due} ORDER BY ${order} LIMIT ${count}) RETURNING *`);
   return rows.map(stored);
+}
+
+/** How long a name rests whose certificate is due while its account's plan has no custom domains. */
+export const suspendedMs = 3_600_000;
+const resumedAtOnce = 1_000;
+
+/** Makes due now what has come due while the plan of an account had no custom domains, if it has them again. */
+export async function resumeCertificates(db: Database, accountId: number, now: number): Promise<void> {
+  if (!(await hasPaidPlan(db, accountId))) return;
+  const some = sql`
+    UPDATE domains SET certificate_due_at = ${now} WHERE account_id = ${accountId} AND id IN (
+      SELECT id FROM domains WHERE account_id = ${accountId} AND status = 'verified'
+        AND certificate_due_at > ${now} AND certificate_due_at <= ${now + suspendedMs}
+        AND (certificate_retry_at IS NULL OR certificate_retry_at <= ${now}) ${limitTo(resumedAtOnce)})
+    RETURNING 1`;
+  while ((await db.write((tx) => tx.query(some))).length === resumedAtOnce);
 }
 
 export type CertificateNote = Partial<Omit<StoredDomain["certificate"], "wantedSince">> & {

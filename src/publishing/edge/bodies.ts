@@ -1,4 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
+import { createTally } from "../../platform/jobs/tally.ts";
 import { createLru } from "./lru.ts";
 import { sizeOf } from "./answer.ts";
 import type { Encoding, PublishedFile } from "./site.ts";
@@ -8,7 +9,7 @@ export type BodyLimits = {
   hotBytesMax: number;
   /** Files up to this size are read whole and kept; larger ones are streamed. */
   hotFileBytesMax: number;
-  /** Large files open at once; many readers of one file share it. */
+  /** Large files open at once; many readers of one file share it. Of one host half at most, and less where others have some open too. */
   openFilesMax: number;
 };
 
@@ -20,8 +21,11 @@ export type Bodies = {
   hot(file: PublishedFile, encoding: Encoding | undefined): Buffer | undefined;
   /** A small file, read once however many ask for it meanwhile. */
   read(file: PublishedFile, encoding: Encoding | undefined): Promise<Buffer>;
-  /** Opens a large file from byte `start` to byte `end`, both included. Undefined when too many are open. The caller closes it. */
-  open(file: PublishedFile, encoding: Encoding | undefined, start: number, end: number): Promise<OpenBody | undefined>;
+  /**
+   * Opens a large file of a host from byte `start` to byte `end`, both included. Undefined when too many are open, of the host or of all. The
+   * caller closes it.
+   */
+  open(host: string, file: PublishedFile, encoding: Encoding | undefined, start: number, end: number): Promise<OpenBody | undefined>;
 };
 
 export type OpenBody = { bytes: AsyncIterable<Buffer>; close(): Promise<void> };
@@ -31,7 +35,9 @@ const chunkBytes = 64 * 1024;
 export function openBodies(openContent: OpenContent, limits: BodyLimits): Bodies {
   const kept = createLru<Buffer>(limits.hotBytesMax);
   const reading = new Map<string, Promise<Buffer>>();
-  const shared = new Map<string, { handle: Promise<FileHandle>; readers: number }>();
+  const shared = new Map<string, { handle: Promise<FileHandle>; host: string; readers: number }>();
+  /** By the host that a file was opened for first. */
+  const opened = createTally<string>();
 
   const hot = (file: PublishedFile, encoding: Encoding | undefined): Buffer | undefined => kept.get(keyOf(file, encoding));
 
@@ -54,32 +60,48 @@ export function openBodies(openContent: OpenContent, limits: BodyLimits): Bodies
     return await handle.readFile();
   }
 
+  /** A part of the places is left to whoever comes next: half to one host alone, a third to each of two, and so on. */
+  function isCrowded(host: string): boolean {
+    const { openFilesMax } = limits;
+    if (shared.size < openFilesMax / 2) return false;
+    const own = opened.of(host);
+    const hosts = opened.counts.size + (own === 0 ? 1 : 0);
+    return shared.size >= openFilesMax || own >= openFilesMax / (hosts + 1);
+  }
+
+  function letGo(key: string, host: string): void {
+    shared.delete(key);
+    opened.take(host);
+  }
+
   async function openShared(
+    host: string,
     file: PublishedFile,
     encoding: Encoding | undefined,
     start: number,
     end: number,
   ): Promise<OpenBody | undefined> {
     const key = keyOf(file, encoding);
-    let opened = shared.get(key);
-    if (opened === undefined) {
-      if (shared.size >= limits.openFilesMax) return undefined;
-      opened = { handle: openContent(file.hash, encoding, sizeOf(file, encoding)), readers: 0 };
-      shared.set(key, opened);
+    let one = shared.get(key);
+    if (one === undefined) {
+      if (isCrowded(host)) return undefined;
+      one = { handle: openContent(file.hash, encoding, sizeOf(file, encoding)), host, readers: 0 };
+      shared.set(key, one);
+      opened.add(host);
     }
-    const { handle } = opened;
-    opened.readers += 1;
+    const { handle } = one;
+    one.readers += 1;
     const close = async (): Promise<void> => {
-      opened.readers -= 1;
-      if (opened.readers > 0) return;
-      shared.delete(key);
+      one.readers -= 1;
+      if (one.readers > 0) return;
+      letGo(key, one.host);
       await (await handle).close();
     };
     try {
       return { bytes: readChunks(await handle, start, end), close };
     } catch (error) {
-      opened.readers -= 1;
-      if (opened.readers === 0) shared.delete(key);
+      one.readers -= 1;
+      if (one.readers === 0) letGo(key, one.host);
       throw error;
     }
   }

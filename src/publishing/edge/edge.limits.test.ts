@@ -135,6 +135,25 @@ test("large files beyond the limit of open ones are a 503 that says when to try 
     await untilServed(edge, "second.example");
   }));
 
+test("visitors of one site hold half of the places for large files at most: those of another find one", () =>
+  withEdge({ openFilesMax: 4 }, async (edge) => {
+    const file = (n: number) => Buffer.alloc(32_000_000, n);
+    await edge.publish("crowded.example", { "1.bin": file(1), "2.bin": file(2), "3.bin": file(3) });
+    const held: Socket[] = [];
+    for (const name of ["1.bin", "2.bin"]) {
+      const socket = await openPlain(edge);
+      socket.write(`GET /${name} HTTP/1.1\r\nHost: crowded.example\r\n\r\n`);
+      await once(socket, "readable");
+      held.push(socket);
+    }
+    assert.equal((await fetchFrom(edge, "crowded.example", "/3.bin")).status, 503);
+    const part = { headers: { range: "bytes=0-9" } };
+    assert.equal((await fetchFrom(edge, "crowded.example", "/2.bin", part)).status, 206, "what is open is shared");
+    assert.equal((await fetchFrom(edge, "plain.example", "/large.bin", part)).status, 206);
+    held[0]!.destroy();
+    for (let status = 503; status !== 206;) ({ status } = await fetchFrom(edge, "crowded.example", "/3.bin", part));
+  }));
+
 test("closing takes no new connection, and lets a running answer end", () =>
   withEdge({}, async (edge) => {
     const { port } = edge.addresses.http;

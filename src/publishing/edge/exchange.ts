@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
-import { isIP, isIPv6, type BlockList } from "node:net";
+import type { BlockList } from "node:net";
 import type { TLSSocket } from "node:tls";
+import { hasAddress } from "../../platform/parse.ts";
 import { Problem } from "../../platform/problem.ts";
 import { answer, later, text, type Answer, type Served } from "./answer.ts";
 import type { Bodies } from "./bodies.ts";
@@ -95,8 +96,7 @@ const wentWrong = text(500, "Something went wrong on our side.");
 function isForwardedHttps({ headers, socket }: IncomingMessage, trustedProxies: BlockList): boolean {
   const forwarded = headers["x-forwarded-proto"];
   if (forwarded === undefined || !/^https *(,|$)/i.test(String(forwarded))) return false;
-  const address = socket.remoteAddress ?? "";
-  return isIP(address) !== 0 && trustedProxies.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+  return socket.remoteAddress !== undefined && hasAddress(trustedProxies, socket.remoteAddress);
 }
 
 /** Node hands over the first of several Host headers; which one was meant is anybody's guess (RFC 9112, section 3.2). */

@@ -30,7 +30,7 @@ export async function sendAnswer(
 
 async function sendLarge(answer: Answer, body: Body, request: Incoming, response: Outgoing, bodies: Bodies): Promise<void> {
   const { file, encoding, range } = body;
-  const opened = await bodies.open(file, encoding, range?.start ?? 0, range?.end ?? sizeOf(file, encoding) - 1);
+  const opened = await bodies.open(answer.host ?? "", file, encoding, range?.start ?? 0, range?.end ?? sizeOf(file, encoding) - 1);
   if (opened === undefined) return finish(busy, request, response, busyText);
   try {
     if (isGone(response)) return;
