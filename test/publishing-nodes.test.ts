@@ -162,6 +162,33 @@ test("nodes that race for one name make one order", async (t) => {
   }
 });
 
+test("Re-verify asks an authority that has just failed once a minute at most, whichever nodes it is pressed at", async (t) => {
+  const cluster = await openScene(t, 2);
+  const { nodes, dns, idle, proxy, time } = cluster;
+  const id = await cluster.project(nodes[0]!, "rex", { "index.html": page });
+  proxy.intercept = { before: ({ path }) => (path === "/order-plz" ? { status: 500 } : undefined) };
+  dns.set("www.shop.test", "CNAME", ["sites.test"]);
+  await made(nodes[0]!, "POST", `/projects/${id}/domains`, { hostname: "www.shop.test" });
+  await idle();
+  const press = async () => {
+    for (const node of nodes) {
+      await made<Domain>(node, "POST", `/projects/${id}/domains/www.shop.test/verify`);
+      await node.publishing.idle();
+    }
+  };
+  const asked = () => proxy.requests.filter(({ path }) => path === "/order-plz").length;
+  const before = asked();
+  assert.ok(before > 0);
+  await press();
+  time.now += 50_000;
+  await press();
+  assert.equal(asked(), before);
+  proxy.intercept = {};
+  time.now += 10_000;
+  await press();
+  assert.equal((await made<Domain>(nodes[0]!, "GET", `/projects/${id}/domains/www.shop.test`)).certificate.status, "issued");
+});
+
 test("a node that is cut off from the database serves no domain once a removal is answered, and catches up when it is back", async (t) => {
   const cluster = await openScene(t, 2);
   const [a] = cluster.nodes as [ClusterNode];

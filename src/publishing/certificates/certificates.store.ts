@@ -105,13 +105,32 @@ export async function spendOne(tx: Transaction, limit: LimitName, subjects: Subj
   );
 }
 
+/** Leaves the authority alone with a name until then (ms), whoever asks and at whatever node. */
+export async function saveHold(tx: Transaction, hostname: string, until: number): Promise<void> {
+  await tx.query(sql`
+    INSERT INTO certificate_holds (hostname, until) VALUES (${hostname}, ${until})
+    ON CONFLICT (hostname) DO UPDATE SET until = excluded.until`);
+}
+
+/** Until when a name is left alone; null where the authority may be asked. */
+export async function findHold(db: Queryable, hostname: string, now: number): Promise<number | null> {
+  const [row] = await db.query<{ until: number }>(sql`
+    SELECT until FROM certificate_holds WHERE hostname = ${hostname} AND until > ${now}`);
+  return row?.until ?? null;
+}
+
 const spendsKeptMs = 31 * 86_400_000;
 
-/** Lets go what no limit looks at any more, and challenges that nobody will ask for. */
+/** Lets go what no limit looks at any more, holds that have ended, and challenges that nobody will ask for. */
 export async function forgetOld(db: Database, now: number): Promise<void> {
   await deleteInBatches(
     db,
     (limit) => sql`DELETE FROM spends WHERE id IN (SELECT id FROM spends WHERE at <= ${now - spendsKeptMs} ${limit}) RETURNING 1`,
+  );
+  await deleteInBatches(
+    db,
+    (limit) => sql`
+    DELETE FROM certificate_holds WHERE hostname IN (SELECT hostname FROM certificate_holds WHERE until <= ${now} ${limit}) RETURNING 1`,
   );
   await deleteInBatches(
     db,

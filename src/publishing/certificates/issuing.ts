@@ -1,6 +1,6 @@
 import { createPrivateKey } from "node:crypto";
 import type { Clock } from "../../platform/clock.ts";
-import type { Database, Transaction } from "../../platform/db/database.ts";
+import type { Database } from "../../platform/db/database.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import type { RowLeases } from "../../platform/nodes/row-leases.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
@@ -8,7 +8,6 @@ import { domainChanged, type Verdict } from "../domains/domains.ts";
 import {
   claimCertificates,
   hasPaidPlan,
-  lockClaimed,
   noteCertificate,
   resumeCertificates,
   suspendedMs,
@@ -24,10 +23,12 @@ import {
   deleteChallenges,
   deleteOrder,
   findCertificate,
+  findHold,
   findOrder,
   listSpent,
   saveCertificate,
   saveChallenge,
+  saveHold,
   saveOrder,
   setRenewAt,
   spendOne,
@@ -37,10 +38,10 @@ import {
 } from "./certificates.store.ts";
 import { tlsAlpnCertificate } from "./challenges.ts";
 import { newPrivateKey } from "./csr.ts";
-import { createHolds } from "./holds.ts";
+import { accountOfHolder, demandHeld } from "./holder.ts";
 import { completeOrder } from "./issuance.ts";
 import type { IssuedCertificate } from "./issued.ts";
-import { renewAt, retryAfterFailure } from "./renewal.ts";
+import { holdAfterFailure, renewAt, retryAfterFailure } from "./renewal.ts";
 import { decryptSecret, encryptSecret, type SecretsKeys } from "./secrets.ts";
 
 export type IssuingParts = {
@@ -73,18 +74,17 @@ const askAgainMs = 6 * hourMs;
  */
 export function openIssuing(parts: IssuingParts): Worker {
   const { db, clock, keys, authority, budget, announcer, leases, onError } = parts;
-  const holds = createHolds();
 
   /** One look at a name: what was found is written, and when to look again. */
   async function look(domain: ClaimedDomain): Promise<void> {
     if (domain.status !== "verified" || !(await hasPaidPlan(db, domain.accountId))) return rest(domain);
-    const heldUntilMs = holds.until(domain.hostname, clock());
-    if (heldUntilMs !== null) return void (await note(domain, { retryAt: heldUntilMs, dueAt: heldUntilMs }, true));
+    const retryAt = await findHold(db, domain.hostname, clock());
+    if (retryAt !== null) return void (await note(domain, { retryAt, dueAt: retryAt }, true));
     const certificate = await findCertificate(db, domain.accountId, domain.hostname);
     let opened: Account | undefined;
     try {
       opened = await authority.account();
-      const account = { ...opened, session: { ...opened.session, permit: () => leases.isHeld(domain.lease) } };
+      const account = accountOfHolder(opened, leases, domain);
       const kind = await orderKind(domain, certificate, account);
       if (kind === null) return;
       await issue(domain, certificate, account, kind);
@@ -249,7 +249,7 @@ export function openIssuing(parts: IssuingParts): Worker {
     await db.write(async (tx) => {
       const written = { ...failing(domain), problem: error.message, retryAt, dueAt: retryAt };
       if (!(await noteCertificate(tx, domain, written, true))) return;
-      holds.note(hostname, now, error.retryAt);
+      await saveHold(tx, hostname, holdAfterFailure(now, error.retryAt));
       const over = error.failure === "invalid";
       const order = {
         directoryUrl: authority.directoryUrl,
@@ -293,9 +293,4 @@ export function openIssuing(parts: IssuingParts): Worker {
     everyMs: lookEveryMs,
     onError,
   });
-}
-
-/** @throws NotPermitted where another may have taken the name */
-async function demandHeld(tx: Transaction, domain: ClaimedDomain): Promise<void> {
-  if ((await lockClaimed(tx, domain)) === null) throw new NotPermitted(`${domain.hostname} is held by another`);
 }

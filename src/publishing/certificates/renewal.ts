@@ -31,3 +31,13 @@ function fraction(text: string): number {
 export function retryAfterFailure(failures: number, now: number, retryAt: number | null): number {
   return Math.max(now + (backoffMs[failures - 1] ?? dayMs), retryAt ?? 0);
 }
+
+const askedAgainMs = 60_000;
+
+/**
+ * Until when nobody's Re-verify asks the authority again that has failed at `now`, so that it does nothing that the schedule of retries does
+ * not: neither ask before the authority's Retry-After (RFC 8555, section 6.6), nor so often that one name uses up the orders of all.
+ */
+export function holdAfterFailure(now: number, retryAt: number | null): number {
+  return Math.max(now + askedAgainMs, retryAt ?? 0);
+}

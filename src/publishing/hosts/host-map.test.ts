@@ -10,8 +10,46 @@ import { encryptSecret, newSecretsKey, parseSecretsKeys } from "../certificates/
 import { saveCertificate } from "../certificates/certificates.store.ts";
 import { domainChanged } from "../domains/domains.ts";
 import { insertDomain } from "../domains/domains.store.ts";
-import { insertProject } from "../projects/projects.store.ts";
+import type { Site } from "../edge/edge.ts";
+import { insertDeployment } from "../projects/deployments.store.ts";
+import { manifestToText } from "../projects/manifest.ts";
+import { insertProject, switchDeployment } from "../projects/projects.store.ts";
 import { openHosts } from "./host-map.ts";
+
+test("of the manifests those are kept parsed that were asked for last, up to a bound; another one is as it was when it is asked for again", async (t) => {
+  const db = openSqlite(join(temporaryFolder(t), "test.db"));
+  t.after(() => db.close());
+  await migrate(db, 0);
+  const text = (hash: string) => manifestToText(new Map([["index.html", { hash, size: 1, type: "text/html", encodings: {} }]]));
+  await db.write(async (tx) => {
+    await tx.query(sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (1, 'Shop', 'pro', 0)`);
+    for (const slug of ["one", "two", "three"]) {
+      const { id } = await insertProject(tx, 1, { name: slug, slug }, 0);
+      const deployment = await insertDeployment(tx, 1, id, slug, 0);
+      await tx.query(sql`UPDATE deployments SET status = 'ready', manifest = ${text(slug)} WHERE id = ${deployment.id}`);
+      await switchDeployment(tx, 1, id, deployment.id);
+    }
+  });
+  const hosts = openHosts({
+    db,
+    keys: parseSecretsKeys(newSecretsKey()),
+    log: pino({ level: "silent" }),
+    isLive: () => true,
+    platformDomain: "sites.test",
+    platformCertificate: null,
+    drop: () => undefined,
+    manifestChars: 2 * text("three").length,
+  });
+  await hosts.take(undefined);
+  const manifestOf = (slug: string) => (hosts.sites.get(`${slug}.sites.test`) as Extract<Site, { status: "live" }>).manifest;
+  const [one, two] = [manifestOf("one"), manifestOf("two")];
+  assert.equal(manifestOf("one"), one, "kept");
+  manifestOf("three");
+  assert.equal(manifestOf("one"), one, "asked for later than the second");
+  assert.notEqual(manifestOf("two"), two, "let go");
+  assert.deepEqual(manifestOf("two"), two);
+  assert.equal(manifestOf("three").get("index.html")?.hash, "three");
+});
 
 const name = { hostname: "www.shop.test", registrableDomain: "shop.test", kind: "subdomain" as const };
 

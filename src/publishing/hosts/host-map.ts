@@ -2,7 +2,7 @@ import type { Database } from "../../platform/db/database.ts";
 import type { Change } from "../../platform/nodes/nodes.ts";
 import { decryptSecret, type SecretsKeys } from "../certificates/certificates.ts";
 import { findCertificate, findCertificateById } from "../certificates/certificates.store.ts";
-import type { KeyPair, Log, Site } from "../edge/edge.ts";
+import { createLru, type KeyPair, type Log, type Site } from "../edge/edge.ts";
 import { manifestFromText, type Manifest } from "../projects/projects.ts";
 import {
   readChallenges,
@@ -25,11 +25,15 @@ export type HostParts = {
   platformCertificate: KeyPair | null;
   /** Cuts the connections that speak to a host which is not served, or not by the same project, any more. */
   drop: (host: string) => void;
+  /** How much of the manifests is kept as the edge reads it, in characters of their texts; `manifestCharsMax` unless told. */
+  manifestChars?: number;
 };
 
 type Project = { accountId: number; host: string; site: Site | undefined };
 type Challenge = { tokens: Map<string, string>; pair: KeyPair | undefined };
 
+/** As the edge reads it a manifest takes about twice as many bytes. */
+const manifestCharsMax = 64 * 1024 * 1024;
 const platformCertificateId = "platform";
 
 /**
@@ -37,7 +41,10 @@ const platformCertificateId = "platform";
  * called, and is kept up by changes, one after another, so that what was read last always wins. When `take` resolves, nothing of what has
  * gone is served here; while `isLive` says no, nothing is.
  */
-export function openHosts({ db, keys, log, isLive, platformDomain, platformCertificate, drop }: HostParts) {
+export function openHosts(parts: HostParts) {
+  const { db, keys, log, isLive, platformDomain, platformCertificate, drop, manifestChars = manifestCharsMax } = parts;
+  const manifests = createLru<Manifest>(manifestChars);
+  let sitesMade = 0;
   const projects = new Map<number, Project>();
   const slugs = new Map<string, number>();
   const domains = new Map<string, DomainRow>();
@@ -113,6 +120,22 @@ export function openHosts({ db, keys, log, isLive, platformDomain, platformCerti
     slugs.set(host, id);
     within(projectsOf, accountId).add(id);
     if (before !== undefined && before.host !== host) forgetSlug(before.host, id);
+  }
+
+  /** Its manifest is read at its first use, and again after a while without: most of a large platform's sites are asked for seldom. */
+  function liveSite(text: string): Site {
+    const key = String(++sitesMade);
+    const read = (): Manifest => {
+      const manifest = manifestFromText(text);
+      manifests.set(key, manifest, text.length);
+      return manifest;
+    };
+    return {
+      status: "live",
+      get manifest() {
+        return manifests.get(key) ?? read();
+      },
+    };
   }
 
   function forgetProject(id: number): void {
@@ -196,17 +219,6 @@ const suspended: Site = { status: "suspended" };
 
 function redirectSite({ to, status }: NonNullable<DomainRow["redirect"]>): Site {
   return { status: "redirect", to, code: status as 301 | 302 | 307 | 308 };
-}
-
-/** Its manifest is read at its first use: most of a large platform's sites are asked for seldom. */
-function liveSite(text: string): Site {
-  let manifest: Manifest | undefined;
-  return {
-    status: "live",
-    get manifest() {
-      return (manifest ??= manifestFromText(text));
-    },
-  };
 }
 
 function within<K, V>(map: Map<K, Set<V>>, key: K): Set<V> {
