@@ -179,8 +179,8 @@ export async function saveCheck(tx: Transaction, domain: StoredDomain): Promise<
   const rows = await tx.query<DomainRow>(sql`
     UPDATE domains SET status = ${domain.status}, problems = ${JSON.stringify(domain.problems)}, caa = ${domain.caa},
       proof_needed = ${domain.proofNeeded}, next_check_at = ${domain.nextCheckAt}, check_lease_until = NULL,
-      certificate_wanted_since = ${certificate.wantedSince}, certificate_due_at = ${certificate.dueAt},
-      verified_at = ${domain.verifiedAt}, version = version + 1
+      certificate_status = ${certificate.status}, certificate_wanted_since = ${certificate.wantedSince},
+      certificate_due_at = ${certificate.dueAt}, verified_at = ${domain.verifiedAt}, version = version + 1
     WHERE account_id = ${domain.accountId} AND id = ${domain.id} RETURNING *`);
   return stored(rows[0]!);
 }
