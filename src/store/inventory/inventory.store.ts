@@ -2,6 +2,7 @@ import sql, { join, type Sql } from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { limitTo } from "../../platform/db/limit.ts";
 import { int32Max } from "../../platform/http/schemas.ts";
+import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { PetStatus } from "../pets/pets.ts";
 import { deriveStatus } from "../pets/pets.store.ts";
@@ -141,7 +142,7 @@ function stored({ pet_id: petId, quantity, held, status, version }: ItemRow): St
 }
 
 function absent(petId: number): never {
-  throw new Problem("not_found", `Animal ${petId} has no inventory entry.`);
+  throw new Problem("not_found", `${byId("Animal", petId)} has no inventory entry.`);
 }
 
 function tooMany(): never {
