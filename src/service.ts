@@ -30,7 +30,7 @@ const usageEveryMs = 5_000;
 const usesEveryMs = 10_000;
 const cleanEveryMs = 60_000;
 /** What is in flight may take this long once a stop was asked for. */
-const stopMs = 10_000;
+export const stopMs = 10_000;
 
 export type Service = {
   app: FastifyInstance;
