@@ -22,6 +22,7 @@ test("init writes a page for the shop with the key and address that it is given,
   assert.equal(code, 0);
   assert.match(out, /projects create rex-und-sohne --name 'Rex und Söhne'/);
   assert.ok(out.includes(`deploy '${folder}' --project rex-und-sohne`), out);
+  assert.ok(out.includes("export PETSTORE_URL=https://pets.example.com PETSTORE_KEY="), out);
   assert.deepEqual(readdirSync(folder).toSorted(), ["404.html", "index.html", "petstore.json", "shop.css", "shop.js"]);
   assert.deepEqual(JSON.parse(readFileSync(join(folder, "petstore.json"), "utf8")), { name: "Rex und Söhne", domains: {} });
   const page = readFileSync(join(folder, "index.html"), "utf8");

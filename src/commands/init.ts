@@ -32,7 +32,7 @@ export function initialising(environment: () => Connect): Command {
         await writeReference(folder, url);
         files.push("reference/");
       }
-      return { json: { folder, url, key, files }, text: nextSteps(folder, name, files) };
+      return { json: { folder, url, key, files }, text: nextSteps(folder, { name, url, files }) };
     },
   };
 }
@@ -75,13 +75,14 @@ async function newKey(account: unknown): Promise<string> {
   return key;
 }
 
-function nextSteps(folder: string, name: string, files: string[]): string {
+function nextSteps(folder: string, { name, url, files }: { name: string; url: string; files: string[] }): string {
   const slug = slugOf(basename(resolve(folder)));
   return [
     `${folder} holds ${files.join(", ")}.`,
     "",
-    "Publish it, with PETSTORE_KEY set to a key of the account:",
+    "Publish it with a key of the account:",
     "",
+    `  export PETSTORE_URL=${url} PETSTORE_KEY=psk_…`,
     `  npm run petstore -- projects create ${slug} --name ${quoted(name)}`,
     `  npm run petstore -- deploy ${quoted(folder)} --project ${slug}`,
   ].join("\n");
