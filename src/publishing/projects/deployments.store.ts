@@ -1,6 +1,7 @@
 import sql, { bulk, empty, join, type Sql } from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { limitTo } from "../../platform/db/limit.ts";
+import { byId } from "../../platform/ids.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
 import { Problem } from "../../platform/problem.ts";
 import { deploymentsKept, waitingMax, type DeploymentStatus } from "./deployments.ts";
@@ -52,7 +53,7 @@ export async function listDeployments(
 export async function findDeployment(db: Queryable, accountId: number, projectId: number, id: number): Promise<StoredDeployment> {
   const [row] = await db.query<DeploymentRow>(sql`
     SELECT ${columns} FROM deployments WHERE account_id = ${accountId} AND project_id = ${projectId} AND id = ${id}`);
-  if (!row) throw new Problem("not_found", `Project ${projectId} has no deployment ${id}.`);
+  if (!row) throw new Problem("not_found", `${byId("Project", projectId)} has no ${byId("deployment", id)}.`);
   return stored(row);
 }
 
