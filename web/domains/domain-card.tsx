@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { useId, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { notify } from "../parts/notices.ts";
@@ -40,7 +40,6 @@ type Props = {
 /** A domain: how it stands, what to do about it, and the record that it needs. */
 export function DomainCard({ domain, isSuspended, onChanged, onReread, onRedirect, onRemove }: Props): ReactNode {
   const { hostname, status, primary, redirect, problems, certificate } = domain;
-  const titleId = useId();
   const state = stateOf(domain, isSuspended);
   const verifying = useMutation({
     mutationFn: () => verifyDomain(domain),
@@ -59,11 +58,9 @@ export function DomainCard({ domain, isSuspended, onChanged, onReread, onRedirec
   });
   const isFirst = status === "pending";
   return (
-    <article className={styles.card} aria-labelledby={titleId}>
+    <article className={styles.card} aria-label={hostname}>
       <div className={styles.head}>
-        <h3 id={titleId} className={styles.name}>
-          {state === "active" ? <SiteLink url={`https://${hostname}`}>{hostname}</SiteLink> : hostname}
-        </h3>
+        <h3 className={styles.name}>{state === "active" ? <SiteLink url={`https://${hostname}`}>{hostname}</SiteLink> : hostname}</h3>
         <div className={styles.badges}>
           <output>
             <StateBadge tone={tones[state]}>{words.state[state]}</StateBadge>
