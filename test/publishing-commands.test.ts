@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { openCustomer } from "./support/customer.ts";
 import { openPlatform } from "./support/platform.ts";
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
@@ -46,4 +48,29 @@ test("deploy publishes a folder and prints its address; domains add, check, list
   assert.equal((await petstore("domains", "list")).code, 0);
   const removed = await petstore("domains", "remove", "www.luna.test");
   assert.match(String(removed.json["warning"]), /still leads to sites\.test/);
+});
+
+test("domains add prints the records as a registrar takes them, with what an apex and a name of another account need besides, and list names redirects", async (t) => {
+  const platform = await openPlatform();
+  t.after(() => platform.close());
+  const before = await openCustomer(platform, "before");
+  await before.attach("www.luna.test");
+  const luna = await openCustomer(platform, "luna");
+  const env = { PATH: process.env["PATH"], PETSTORE_URL: platform.service.address, PETSTORE_KEY: luna.key };
+  const domains = async (...words: string[]): Promise<string> =>
+    (await promisify(execFile)(process.execPath, [main, "domains", ...words, "--project", "luna"], { env })).stdout;
+
+  assert.match(
+    await domains("add", "www.rex.test"),
+    /Create this record at your registrar:\nTYPE +NAME +VALUE +TTL *\nCNAME +www +sites\.test +3600\n$/,
+  );
+  assert.match(
+    await domains("add", "rex.test"),
+    /ALIAS +@ +sites\.test +3600\nSome DNS providers call ALIAS ANAME, and not every one has it/,
+  );
+  const proved = await domains("add", "shop.luna.test");
+  assert.match(proved, /Create these records [^]*CNAME +shop +sites\.test +3600\nTXT +_petstore-challenge\.shop +\w{40} +3600\n/);
+  assert.match(proved, /another account: the TXT record shows that it is yours/);
+  await luna.change("rex.test", { redirect: { to: "www.rex.test", status: 308 } });
+  assert.match(await domains("list"), /^rex\.test .* 308 www\.rex\.test/m);
 });
