@@ -58,6 +58,9 @@ suite("Settings, Domains in the dashboard", () => {
     await idle();
     await shop.getByText("Active").waitFor();
     await shop.getByText("Certificate valid until").waitFor();
+    const { body: shown } = await platform.service.ask<{ url: string }>("GET", `/projects/${project}`);
+    const address = await shop.getByRole("link", { name: "www.shop.test" }).getAttribute("href");
+    assert.equal(address, `http://www.shop.test:${new URL(shown.url).port}`, "the port at which people see the edge");
     assert.equal((await platform.https("www.shop.test", "/")).body, "<h1>Rex</h1>");
 
     await choose(page, "www.shop.test", "Remove");

@@ -31,7 +31,7 @@ export function DomainsPage(): ReactNode {
 type Asked = { what: "redirect" | "remove"; domain: Domain };
 
 function Domains({ site: { project } }: { site: Site }): ReactNode {
-  const { id, deploymentId } = project.value;
+  const { id, url, deploymentId } = project.value;
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const client = useQueryClient();
@@ -83,6 +83,7 @@ function Domains({ site: { project } }: { site: Site }): ReactNode {
             <li key={domain.hostname}>
               <DomainCard
                 domain={domain}
+                projectUrl={url}
                 isSuspended={isFree}
                 onChanged={show}
                 onReread={() => void reread()}
