@@ -277,6 +277,7 @@ export type Schemas = {
       fix: string;
     })[];
     certificate: {
+      /** `none` while the name has not verified, and for good where the service has no certificate authority. */
       status: "none" | "issuing" | "issued" | "failing";
       /** When the certificate that is served was issued. */
       issuedAt: string | null;

@@ -77,14 +77,18 @@ export function openChecks(parts: CheckParts) {
 
 export type Checks = ReturnType<typeof openChecks>;
 
-/** When a certificate is to be looked at: now where a name has just verified, its CAA records have let go, or a person asks. */
+/**
+ * When a certificate is to be looked at: now where a name has just verified, its CAA records have let go, or a person asks. From then
+ * on one is on its way: `none` is left to names that get none.
+ */
 function wanted(before: StoredDomain, after: StoredDomain, asked: boolean, now: number): StoredDomain["certificate"] {
   const { certificate } = before;
   if (after.status !== "verified") return certificate;
   const isMissing = certificate.id === null || (certificate.expiresAt ?? 0) <= now;
   const isNew = before.status !== "verified" || certificate.wantedSince === null;
   const isFreed = isMissing && before.caa === "blocked" && after.caa === "allowed";
-  if (isNew && isMissing) return { ...certificate, wantedSince: now, dueAt: now };
-  if (asked && isMissing) return { ...certificate, wantedSince: now, dueAt: now };
+  if (isMissing && (isNew || asked)) {
+    return { ...certificate, status: certificate.status === "none" ? "issuing" : certificate.status, wantedSince: now, dueAt: now };
+  }
   return isNew || isFreed ? { ...certificate, dueAt: now } : certificate;
 }

@@ -50,7 +50,9 @@ const problem = Type.Object(
 
 const certificate = Type.Object(
   {
-    status: Type.Enum([...certificateStatuses]),
+    status: Type.Enum([...certificateStatuses], {
+      description: "`none` while the name has not verified, and for good where the service has no certificate authority.",
+    }),
     issuedAt: moment("When the certificate that is served was issued."),
     expiresAt: moment("When it ends; it is renewed before."),
     problem: Nullable(Type.String({ description: "Why the last try failed." })),

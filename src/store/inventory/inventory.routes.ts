@@ -3,6 +3,7 @@ import { operation, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/prefix.ts";
 import { created, deleted, listed, resource } from "../../platform/http/resource-answers.ts";
+import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import { lockPet } from "../pets/pets.store.ts";
 import { InventoryAdjustment, InventoryItem, InventoryItems, InventoryPath, InventoryQuery, InventoryUpdate } from "./inventory.ts";
@@ -69,7 +70,7 @@ export const inventoryRoutes: Operation[] = [
     write: async (tx, { accountId, params: { petId }, body, conditions }) => {
       let current = await lockItem(tx, accountId, petId);
       if (!current) {
-        if (!(await lockPet(tx, accountId, petId))) throw new Problem("not_found", `There is no animal ${petId}.`);
+        if (!(await lockPet(tx, accountId, petId))) throw new Problem("not_found", `There is no ${byId("animal", petId)}.`);
         current = await lockItem(tx, accountId, petId); // tracking may have begun before the animal was locked
       }
       if (current) requireConditions(conditions, current.version);

@@ -4,6 +4,7 @@ import { operation, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/prefix.ts";
 import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
+import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import { listPets, namePosition, orderOf } from "./pet-lists.store.ts";
 import { NewPet, NewPets, patchPet, Pet, PetPatch, PetPath, PetQuery, Pets } from "./pets.ts";
@@ -183,5 +184,5 @@ async function requirePet(tx: Transaction, accountId: number, id: number): Promi
 }
 
 function absent(id: number): never {
-  throw new Problem("not_found", `There is no animal ${id}.`);
+  throw new Problem("not_found", `There is no ${byId("animal", id)}.`);
 }
