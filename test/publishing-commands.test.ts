@@ -3,6 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { petstore, type Ended } from "./support/commands.ts";
+import { openCustomer } from "./support/customer.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { openPlatform } from "./support/platform.ts";
 
@@ -49,6 +50,31 @@ test("deploy publishes a folder and prints its address; domains add, check, list
   assert.equal((await json("domains", "list")).code, 0);
   const removed = await json("domains", "remove", "www.luna.test");
   assert.match(String(removed.json["warning"]), /still leads to sites\.test/);
+});
+
+test("domains add prints the records as a registrar takes them, with what an apex and a name of another account need besides, and list names redirects", async (t) => {
+  const platform = await openPlatform();
+  t.after(() => platform.close());
+  const before = await openCustomer(platform, "before");
+  await before.attach("www.luna.test");
+  const luna = await openCustomer(platform, "luna");
+  const { dataDir, address } = platform.service;
+  const domains = async (...words: string[]): Promise<string> =>
+    (await petstore({ dataDir, address, key: luna.key }, "domains", ...words, "--project", "luna")).out;
+
+  assert.match(
+    await domains("add", "www.rex.test"),
+    /Create this record at your registrar:\nTYPE +NAME +VALUE +TTL *\nCNAME +www +sites\.test +3600\n$/,
+  );
+  assert.match(
+    await domains("add", "rex.test"),
+    /ALIAS +@ +sites\.test +3600\nSome DNS providers call ALIAS ANAME, and not every one has it/,
+  );
+  const proved = await domains("add", "shop.luna.test");
+  assert.match(proved, /Create these records [^]*CNAME +shop +sites\.test +3600\nTXT +_petstore-challenge\.shop +\w{40} +3600\n/);
+  assert.match(proved, /another account: the TXT record shows that it is yours/);
+  await luna.change("rex.test", { redirect: { to: "www.rex.test", status: 308 } });
+  assert.match(await domains("list"), /^rex\.test .* 308 www\.rex\.test/m);
 });
 
 test("where certificates are off, check says so, and a name that verifies is all right; what is to change is said once", async (t) => {

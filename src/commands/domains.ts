@@ -28,7 +28,7 @@ export function domainCommands(environment: () => Connect): Command[] {
   return [
     one("add", "Attach a domain to a project and print the DNS record to create", async ({ client, projectId }, hostname) => {
       const domain = await answered(client.POST("/projects/{projectId}/domains", { params: { path: { projectId } }, body: { hostname } }));
-      return { json: domain, text: `${domain.hostname} is added. Create this record at your registrar:\n${recordsOf(domain)}` };
+      return { json: domain, text: `${domain.hostname} is added. ${toCreate(domain)}` };
     }),
     {
       name: "domains list",
@@ -37,14 +37,15 @@ export function domainCommands(environment: () => Connect): Command[] {
       async run(args) {
         const { client, projectId } = await open(args, environment());
         const domains = await listOf(client, projectId);
-        const rows = domains.map(({ hostname, status, certificate, primary }) => [
+        const rows = domains.map(({ hostname, status, certificate, primary, redirect }) => [
           hostname,
           status,
           certificate.status,
           certificate.expiresAt,
           primary ? "yes" : "",
+          redirect && `${redirect.status} ${redirect.to}`,
         ]);
-        return { json: { domains }, text: columns(["HOSTNAME", "STATUS", "CERTIFICATE", "EXPIRES", "PRIMARY"], rows) };
+        return { json: { domains }, text: columns(["HOSTNAME", "STATUS", "CERTIFICATE", "EXPIRES", "PRIMARY", "REDIRECT"], rows) };
       },
     },
     one(
@@ -79,9 +80,19 @@ async function listOf(client: PetStore, projectId: number): Promise<Domain[]> {
   return domains;
 }
 
-function recordsOf({ record, challenge }: Domain): string {
+function toCreate(domain: Domain): string {
+  const lines = [`Create ${domain.challenge ? "these records" : "this record"} at your registrar:`, recordsOf(domain)];
+  if (domain.kind === "apex")
+    lines.push("Some DNS providers call ALIAS ANAME, and not every one has it: where yours does not, add a subdomain instead.");
+  if (domain.challenge) lines.push("A name of this domain was in use by another account: the TXT record shows that it is yours now.");
+  return lines.join("\n");
+}
+
+/** Names are as registrars take them: without the domain, which most of them add by themselves. */
+function recordsOf({ hostname, record, challenge }: Domain): string {
   const rows = [[record.type, record.name, record.value, record.ttl]];
-  if (challenge) rows.push([challenge.type, challenge.name, challenge.value, record.ttl]);
+  const domain = record.name === "@" ? hostname : hostname.slice(record.name.length + 1);
+  if (challenge) rows.push([challenge.type, challenge.name.slice(0, -domain.length - 1), challenge.value, record.ttl]);
   return columns(["TYPE", "NAME", "VALUE", "TTL"], rows);
 }
 

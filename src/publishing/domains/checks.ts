@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import type { CaaAuthority } from "./caa.ts";
 import { dnsFor, type Dns } from "./lookup.ts";
 import { lookUpFacts, lookUpPointing } from "./facts.ts";
 import type { OwnNames } from "./hostnames.ts";
@@ -15,10 +16,8 @@ export type CheckParts = {
   own: OwnNames;
   /** What the tokens of ownership proofs are made with. */
   proofSecret: () => Uint8Array;
-  /** The authority's names in CAA records; null where no authority is set or it is not known yet. */
-  caaIdentities: () => readonly string[] | null;
-  /** Whether there is an authority to order certificates from. */
-  hasAuthority: boolean;
+  /** The authority that certificates are ordered from, as CAA records speak of it; null where there is none. */
+  authority: (() => CaaAuthority) | null;
 };
 
 /** What a look at DNS found, not yet written. `proved`: the ownership challenge was part of it. */
@@ -36,7 +35,7 @@ export function openChecks(parts: CheckParts) {
       ...domain,
       platformDomain: own.platformDomain,
       challenge: proved ? challengeOf(domain) : null,
-      caaIdentities: parts.caaIdentities(),
+      authority: parts.authority?.() ?? null,
     };
     return { verdict: verify(expected, await lookUpFacts(dnsFor(domain.accountId, dns), expected)), proved };
   }
@@ -64,7 +63,7 @@ export function openChecks(parts: CheckParts) {
       verifiedAt: outcome === "verified" ? now : current.verifiedAt,
     };
     if (outcome === "verified") await recordVerification(tx, current, now);
-    return saveCheck(tx, parts.hasAuthority ? { ...after, certificate: wanted(current, after, asked, now) } : after);
+    return saveCheck(tx, parts.authority ? { ...after, certificate: wanted(current, after, asked, now) } : after);
   }
 
   /** Whether the record still leads here, as to warn after a removal; false where DNS does not say. */

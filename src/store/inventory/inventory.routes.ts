@@ -1,4 +1,4 @@
-import { requireAbsentAllowed, requireConditions } from "../../platform/http/conditions.ts";
+import { isConditional, requireAbsentAllowed, requireConditions } from "../../platform/http/conditions.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/prefix.ts";
@@ -113,8 +113,10 @@ export const inventoryRoutes: Operation[] = [
     body: InventoryAdjustment,
     example: { params, body: { delta: -1 } },
     answers: { 200: resource("The entry as it now stands.", InventoryItem, { ...item, quantity: 3 }) },
-    problems: ["not_found", "insufficient_stock"],
-    write: async (tx, { accountId, params: { petId }, body }) => {
+    problems: ["not_found", "precondition_failed", "insufficient_stock"],
+    write: async (tx, { accountId, params: { petId }, body, conditions }) => {
+      const current = isConditional(conditions) ? await lockItem(tx, accountId, petId) : undefined;
+      if (current) requireConditions(conditions, current.version);
       const { item: adjusted, version } = await adjustQuantity(tx, accountId, petId, body.delta);
       return { status: 200, body: adjusted, version };
     },

@@ -38,9 +38,10 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
       },
     },
     read: async (db, { accountId, query }) => {
-      const byName = orderOf(query).endsWith("name");
-      const rows = await listPets(db, accountId, query, positionOf(query, byName ? 2 : 1), (query.limit ?? limitDefault) + 1);
-      const page = pageOf(path, query, rows, (row) => (byName ? namePosition(row) : [row.pet.id]));
+      const asked = { ...query, sort: orderOf(query) }; // so that a cursor also fits the list that names its default order
+      const byName = asked.sort.endsWith("name");
+      const rows = await listPets(db, accountId, query, positionOf(asked, byName ? 2 : 1), (query.limit ?? limitDefault) + 1);
+      const page = pageOf(path, asked, rows, (row) => (byName ? namePosition(row) : [row.pet.id]));
       const [first] = page.rows;
       const one = query.id?.length === 1 && first ? { version: first.version } : {};
       return { status: 200, body: page.rows.map(({ pet }) => pet), headers: page.headers, ...one };
