@@ -61,6 +61,7 @@ test("an owner invites somebody by a link that is shown once, and signs them in 
   assert.ok(!(await page.content()).includes(tokenIn(link)));
 
   const guest = await visit(t, browser, `${service.address}/sign-in#token=${tokenIn(link)}`);
+  await guest.page.getByRole("button", { name: "Sign in with this link" }).click();
   await guest.page.getByRole("heading", { name: "Choose a password" }).waitFor();
   assert.equal((await openBrowser(service).ask("POST", "/sign-in/link", { token: tokenIn(link) })).status, 401);
 });
