@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../src/platform/clock.ts";
 import { openCluster, type Cluster, type ClusterNode } from "../test/support/cluster.ts";
+import { globalSetup, globalTeardown } from "../test/support/global-setup.ts";
 import { openPlatform, type Platform } from "../test/support/platform.ts";
 import { byTurns, median, type Figure } from "./figures.ts";
 import { requestsPerSecond, startBare } from "./load.ts";
@@ -20,9 +21,24 @@ export async function measurePublishing(): Promise<Figure[]> {
   const platform = await openPlatform({ clock: systemClock });
   try {
     const project = await platform.project("bench", { "index.html": page });
-    return [await compareFile(platform), await measureOne(platform, project), await measureMany(platform, project), await measureRemoval()];
+    return [
+      await compareFile(platform),
+      await measureOne(platform, project),
+      await measureMany(platform, project),
+      await onPostgres(measureRemoval),
+    ];
   } finally {
     await platform.close();
+  }
+}
+
+/** With the PostgreSQL that nodes share, as a run of the tests has it. */
+async function onPostgres<T>(measure: () => Promise<T>): Promise<T> {
+  await globalSetup();
+  try {
+    return await measure();
+  } finally {
+    await globalTeardown();
   }
 }
 

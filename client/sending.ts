@@ -9,8 +9,8 @@ export type Fetch = (request: Request) => Promise<Response>;
 
 const timeoutMs = 60_000;
 const answerBytesMax = 64 * 1024 * 1024;
-const triesMax = 6;
-const limitWaitsMax = 5;
+export const triesMax = 6;
+export const limitWaitsMax = 5;
 const backoffFirstMs = 250;
 const backoffMsMax = 8_000;
 const busyWaitMsMax = 60_000;

@@ -172,6 +172,18 @@ test("help lists every command, and each tells its usage", async (t) => {
   }
 });
 
+test("the help of a command has a line for every option that its usage shows, and is also asked for in front", async (t) => {
+  const { petstore } = openShell(t);
+  const { code, out } = await petstore(["help", "keys", "create"]);
+  assert.deepEqual([code, out], [0, (await petstore(["keys", "create", "--help"])).out]);
+  const [usage = "", ...lines] = out.split("\n");
+  assert.equal(usage, "Usage: petstore keys create --account ID [--scope SCOPE]… [--expires DATE] [--publishable]");
+  const explained = lines.flatMap((line) => /^ {2}(--\S+) .*\w/.exec(line)?.[1] ?? []);
+  assert.deepEqual(explained, ["--account", "--scope", "--expires", "--publishable", "--json", "--help"]);
+  assert.equal((await petstore(["help"])).out, (await petstore(["--help"])).out);
+  assert.equal((await petstore(["help", "acounts"])).code, 2);
+});
+
 test("a reader that goes away early is no failure", async (t) => {
   const { dataDir } = openShell(t);
   const child = spawn(process.execPath, [main, "settings"], { env: { DATA_DIR: dataDir }, stdio: ["ignore", "pipe", "pipe"] });

@@ -1,45 +1,6 @@
-import { accountsCreate, accountsDelete, accountsList, accountsSetPlan } from "./commands/accounts.ts";
-import { failure, readArguments, UsageError, type Command } from "./commands/command.ts";
-import { deploying } from "./commands/deploy.ts";
-import { description } from "./commands/description.ts";
-import { domainCommands } from "./commands/domains.ts";
-import { exporting } from "./commands/export.ts";
-import { importing } from "./commands/import.ts";
-import { initialising } from "./commands/init.ts";
-import { keysCreate, keysList, keysRevoke, keysRotate, keysUnban } from "./commands/keys.ts";
-import { membersInvite, membersList, membersRemove, membersReset } from "./commands/members.ts";
-import { migrate } from "./commands/migrate.ts";
-import { projectCommands } from "./commands/projects.ts";
-import { serve } from "./commands/serve.ts";
-import { settings } from "./commands/settings.ts";
-import { loadSettings } from "./settings.ts";
-
-/** Every command. What a command needs it imports when it runs, so that this list costs nothing. */
-const commands: Command[] = [
-  serve,
-  accountsCreate,
-  accountsList,
-  accountsSetPlan,
-  accountsDelete,
-  keysCreate,
-  keysList,
-  keysRotate,
-  keysRevoke,
-  keysUnban,
-  membersInvite,
-  membersList,
-  membersReset,
-  membersRemove,
-  importing(client),
-  exporting(client),
-  initialising(client),
-  ...projectCommands(client),
-  deploying(client),
-  ...domainCommands(client),
-  migrate,
-  description,
-  settings,
-];
+import { failure, readArguments, UsageError, type Arguments, type Command } from "./commands/command.ts";
+import { argumentsOf, commandOf, commands } from "./commands/commands.ts";
+import { helpOn, helpOnAll, overview, usageOf } from "./commands/help.ts";
 
 // A reader that has seen enough, as in `petstore settings | head -1`, is no failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -49,28 +10,24 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 
 process.exitCode = await main(process.argv.slice(2));
 
-/** The service and the key that the environment names for the commands that call the API. */
-function client() {
-  const { clientUrl, clientKey } = loadSettings();
-  return { url: clientUrl, key: clientKey };
-}
-
 /** Gives the exit code: 0 done, 1 refused or failed, 2 a command line that cannot be read. */
 async function main(args: string[]): Promise<number> {
-  const words = args.slice(0, 2).join(" ");
-  const command = commands.find(({ name }) => name === words) ?? commands.find(({ name }) => name === args[0]);
-  if (!command) return helpOn(args);
+  const [first, ...rest] = args;
+  if (first === "help" || first === "--help" || first === "-h") {
+    return rest[0] === undefined || rest[0].startsWith("-") ? print(helpOnAll(commands)) : main([...rest, "--help"]);
+  }
+  const command = commandOf(args);
+  if (!command) return noCommand(args);
   try {
-    const read = readArguments(command, args.slice(command.name.split(" ").length));
-    if (!read) return print(`${usageOf(command)}\n\n${command.summary}.`);
-    return await run(command, read);
+    const read = readArguments(command, argumentsOf(command, args));
+    return read ? await run(command, read) : print(helpOn(command));
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return misuse(error.message, usageOf(command), args);
   }
 }
 
-async function run(command: Command, args: NonNullable<ReturnType<typeof readArguments>>): Promise<number> {
+async function run(command: Command, args: Arguments): Promise<number> {
   try {
     const outcome = await command.run(args);
     if (outcome) print(args.json ? JSON.stringify(outcome.json) : outcome.text);
@@ -82,26 +39,15 @@ async function run(command: Command, args: NonNullable<ReturnType<typeof readArg
   }
 }
 
-/** Answers a line that names no command: with all of them if that was asked, else with those that it may have meant. */
-function helpOn(args: string[]): number {
-  const [first] = args;
-  const overview = "Usage: petstore COMMAND [OPTIONS] [--json] [--help]";
-  if (first === "--help" || first === "-h" || first === "help") {
-    const width = Math.max(...commands.map(({ name }) => name.length));
-    const lines = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
-    const more = "petstore COMMAND --help shows what a command takes.";
-    return print([overview, "", ...lines, "", more].join("\n"));
-  }
+/** Answers a line that names no command with those that it may have meant. */
+function noCommand(args: string[]): number {
+  const [first, second] = args;
   const toAll = `${overview}\npetstore --help lists the commands.`;
   if (first === undefined) return misuse("a command is needed", toAll, args);
   const meant = commands.filter(({ name }) => name.startsWith(`${first} `));
   if (meant.length === 0) return misuse(`there is no command ${JSON.stringify(first)}`, toAll, args);
-  if (args[1] === "--help" || args[1] === "-h") return print(usageOf(...meant));
+  if (second === "--help" || second === "-h") return print(usageOf(...meant));
   return misuse(`there is no command ${JSON.stringify(args.slice(0, 2).join(" "))}`, usageOf(...meant), args);
-}
-
-function usageOf(...some: Command[]): string {
-  return `Usage: ${some.map(({ name, usage }) => `petstore ${name} ${usage}`.trimEnd()).join("\n       ")}`;
 }
 
 function print(text: string): number {

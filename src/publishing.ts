@@ -174,8 +174,7 @@ export function describedOperations(): Operation[] {
     quickDns: dns,
     own,
     proofSecret: () => Buffer.alloc(0),
-    caaIdentities: () => null,
-    hasAuthority: false,
+    authority: null,
   });
   return [
     ...projectRoutes({ origin: (slug) => `http://${slug}.${own.platformDomain}`, announcer }),
@@ -207,8 +206,7 @@ function openVerification(settings: Settings, db: Database, clock: Clock, keys: 
     quickDns: createDns({ servers: servers.slice(0, 1), timeoutMs: quickTimeoutMs, tries: 1 }),
     own: { platformDomain: settings.platformDomain, publicHost: new URL(settings.publicUrl).hostname },
     proofSecret,
-    caaIdentities: () => authority?.caaIdentities() ?? null,
-    hasAuthority: authority !== undefined,
+    authority: authority ? () => ({ identities: authority.caaIdentities(), accountUrl: authority.accountUrl() }) : null,
   });
   return { authority, checks };
 }

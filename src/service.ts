@@ -15,7 +15,7 @@ import type { Database } from "./platform/db/database.ts";
 import { stopping } from "./platform/db/unavailable.ts";
 import { forgetOldAnswers } from "./platform/http/idempotency.store.ts";
 import { repeat } from "./platform/jobs/repeat.ts";
-import { listeningError } from "./platform/listening.ts";
+import { listeningError, requireFree, type Place } from "./platform/listening.ts";
 import type { Logger } from "./platform/log.ts";
 import { beatEveryMs, expireNodes } from "./platform/nodes/nodes.ts";
 import { openSocket } from "./platform/socket.ts";
@@ -30,7 +30,7 @@ const usageEveryMs = 5_000;
 const usesEveryMs = 10_000;
 const cleanEveryMs = 60_000;
 /** What is in flight may take this long once a stop was asked for. */
-const stopMs = 10_000;
+export const stopMs = 10_000;
 
 export type Service = {
   app: FastifyInstance;
@@ -51,7 +51,7 @@ export type ServiceOptions = { clock: Clock; log: Logger; redis?: RedisTiming | 
  * The composition root: settings → parts → listen → stop. The only place that knows every part. While PostgreSQL does
  * not answer yet it listens already, and answers `unavailable`.
  *
- * @throws when the folder is held by another process, newer than this program, or the port is taken
+ * @throws when the folder is held by another process, newer than this program, or ports are taken
  */
 export async function openService(settings: Settings, { clock, log, redis }: ServiceOptions): Promise<Service> {
   const onError = (error: unknown): void => log.error({ err: error }, "background work failed");
@@ -63,6 +63,7 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
     onAway: (reason, nextMs) => log.warn({ nextMs }, `${reason}; trying again`),
   });
   opened.defer(() => storage.close());
+  await requireFree(placesOf(settings));
   const { db } = storage;
   const { node, announcer } = openMembership(db, () => ({ keys: verifier, sites: publishing.sites }), log);
   opened.defer(() => node.leave());
@@ -84,7 +85,6 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
   const publishing = openPublishing({ settings, db, clock, log, announcer, isLive: () => node.isLive() });
   let ready = false;
   const web = await readWeb();
-  if (!web) log.warn("the web application has not been built: run `npm start`");
   const app = openApi({
     db,
     clock,
@@ -129,6 +129,7 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
   published.catch(() => undefined); // told by `ready`
   if (db.engine === "sqlite") await published;
   const address = await listen(app, settings);
+  if (!web) log.warn("the web application has not been built: run `npm start`");
   const becameReady = published.then(() => void (ready = !closing));
   becameReady.catch(() => undefined); // told by `ready`
   const jobs = startJobs({ db, clock, verifier, usage, counting, onError });
@@ -164,6 +165,12 @@ async function closeWithin(app: FastifyInstance, ms: number): Promise<void> {
   const impatient = setTimeout(() => app.server.closeAllConnections(), ms);
   await app.close();
   clearTimeout(impatient);
+}
+
+/** Every place that a service listens at. */
+function placesOf({ host, port, edgeHttpPort, edgeHttpsPort }: Settings): Place[] {
+  const ports = { PORT: port, EDGE_HTTP_PORT: edgeHttpPort, EDGE_HTTPS_PORT: edgeHttpsPort };
+  return Object.entries(ports).map(([setting, number]) => ({ setting, host, port: number }));
 }
 
 async function listen(app: FastifyInstance, { port, host }: Settings): Promise<string> {

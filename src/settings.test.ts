@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
+import { throwAwayCertificate } from "./publishing/edge/edge.fixture.ts";
 import { describeSettings, loadSettings, SettingError } from "./settings.ts";
 
 test("without any variable the documented defaults hold", () => {
@@ -92,6 +96,32 @@ test("nodes of one PostgreSQL need one key of their secrets, which is asked for 
     name: "SettingError",
     message: /^SECRETS_KEY="" is not allowed: it must be set where DATABASE_URL is, and the same on every node[^\n]*$/,
   });
+});
+
+test("files of certificates and keys must hold them, and those of the edge must belong together", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const fileOf = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const [own, other] = [throwAwayCertificate("*.sites.test"), throwAwayCertificate("*.sites.test")];
+  const [cert, key, otherKey] = [fileOf("cert", own.cert), fileOf("key", own.key), fileOf("other", other.key)];
+
+  const read = loadSettings({ EDGE_CERT_FILE: cert, EDGE_KEY_FILE: key, ACME_CA_FILE: cert });
+  assert.deepEqual([read.edgeCert, read.edgeKey, read.acmeCa], [own.cert, own.key, own.cert]);
+
+  const refusals: [Record<string, string>, RegExp][] = [
+    [{ EDGE_CERT_FILE: key, EDGE_KEY_FILE: key }, /^EDGE_CERT_FILE="[^\n]+ must be [^\n]+ certificate as PEM$/],
+    [{ EDGE_CERT_FILE: cert, EDGE_KEY_FILE: cert }, /^EDGE_KEY_FILE="[^\n]+ must be [^\n]+ private key as PEM$/],
+    [
+      { EDGE_CERT_FILE: cert, EDGE_KEY_FILE: otherKey },
+      /^EDGE_KEY_FILE="[^\n]+ must be the private key of the certificate in EDGE_CERT_FILE$/,
+    ],
+    [{ ACME_CA_FILE: fileOf("text", "petstore") }, /^ACME_CA_FILE="[^\n]+ must be [^\n]+ certificate as PEM$/],
+    [{ ACME_CA_FILE: join(folder, "absent") }, /^ACME_CA_FILE="[^\n]+ must be a file that can be read/],
+  ];
+  for (const [env, message] of refusals) assert.throws(() => loadSettings(env), { name: "SettingError", message });
 });
 
 test("the list shows each setting's value beside its default", () => {

@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseDateTime } from "./platform/http/dates.ts";
@@ -114,8 +115,8 @@ const table = {
     (env) => env["EDGE_HTTPS_PORT"] || "8443",
     "EDGE_HTTPS_PORT as people see it, where a proxy or firewall maps it",
   ),
-  edgeCert: file("EDGE_CERT_FILE", "PEM file of the wildcard certificate for the names below PLATFORM_DOMAIN"),
-  edgeKey: file("EDGE_KEY_FILE", "PEM file of its private key"),
+  edgeCert: certificateFile("EDGE_CERT_FILE", "PEM file of the wildcard certificate for the names below PLATFORM_DOMAIN"),
+  edgeKey: pemFile("EDGE_KEY_FILE", "private key", createPrivateKey, "PEM file of its private key"),
   acmeDirectoryUrl: setting({
     name: "ACME_DIRECTORY_URL",
     fallback: "",
@@ -123,7 +124,7 @@ const table = {
     allowed: "the https URL of an ACME directory, such as https://acme-v02.api.letsencrypt.org/directory",
     meaning: "The authority that certificates of custom domains come from; none without it",
   }),
-  acmeCa: file("ACME_CA_FILE", "PEM file of the authorities that the directory's own certificate may come from"),
+  acmeCa: certificateFile("ACME_CA_FILE", "PEM file of the authorities that the directory's own certificate may come from"),
   acmeEmail: matching("ACME_EMAIL", /^[^\s@,]+@[^\s@,]+$/, "an email address", "Where the authority may write to"),
   acmeEabKid: matching(
     "ACME_EAB_KID",
@@ -222,6 +223,8 @@ function requireTogether(settings: Settings, env: Environment): void {
     if (set) throw new SettingError(name, env[name] ?? "", `set together with ${other}`);
   };
   pair((edgeCert === "") !== (edgeKey === ""), "EDGE_CERT_FILE", "EDGE_KEY_FILE");
+  if (edgeCert !== "" && !new X509Certificate(edgeCert).checkPrivateKey(createPrivateKey(edgeKey)))
+    throw new SettingError("EDGE_KEY_FILE", env["EDGE_KEY_FILE"] ?? "", "the private key of the certificate in EDGE_CERT_FILE");
   pair((acmeEabKid === "") !== (acmeEabHmac === ""), "ACME_EAB_KID", "ACME_EAB_HMAC");
 }
 
@@ -248,13 +251,22 @@ function matching(name: string, form: RegExp, allowed: string, meaning: string):
   return { name, fallback: "", parse: (value) => (value === "" || form.test(value) ? value : undefined), allowed, meaning };
 }
 
-/** The text of a file that the setting names; empty where it is not set. */
-function file(name: string, meaning: string): Setting<string> {
+function certificateFile(name: string, meaning: string): Setting<string> {
+  return pemFile(name, "certificate", (pem) => new X509Certificate(pem), meaning);
+}
+
+/** The text of a PEM file that the setting names; empty where it is not set. `read` throws where that is not what it should be. */
+function pemFile(name: string, content: string, read: (pem: string) => unknown, meaning: string): Setting<string> {
+  const pemOf = (path: string): string => {
+    const pem = readFileSync(path, "utf8");
+    read(pem);
+    return pem;
+  };
   return {
     name,
     fallback: "",
-    parse: (path) => (path === "" ? "" : attempt(() => readFileSync(path, "utf8"))),
-    allowed: "a file that can be read",
+    parse: (path) => (path === "" ? "" : attempt(() => pemOf(path))),
+    allowed: `a file that can be read and holds a ${content} as PEM`,
     meaning,
   };
 }

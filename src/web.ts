@@ -8,7 +8,17 @@ export type Web = { page: StaticFile; files: Map<string, StaticFile> };
 const folder = fileURLToPath(new URL("../dist/web", import.meta.url));
 
 /** The addresses of the application, which web/router.tsx turns into pages. */
-const pages = ["/", "/reference", "/reference/:operationId", "/sign-in", "/dashboard", ...belowDashboard()];
+const pages = [
+  "/",
+  "/reference",
+  "/reference/:operationId",
+  "/reference/:operationId/",
+  "/sign-in",
+  "/sign-in/",
+  "/dashboard",
+  "/dashboard/",
+  ...belowDashboard(),
+];
 
 /** Every path below /dashboard but those of its calls, whose unknown ones are the calls' own 404. */
 function belowDashboard(): string[] {

@@ -192,13 +192,13 @@ suite("a process that ends in the middle of an order", { concurrency: 2 }, () =>
         dataDir,
         directoryUrl: async (pebble) => {
           proxy = await startAcmeProxy(pebble);
+          t.after(() => proxy?.close());
           proxy.intercept = { after: (seen, answer) => ((matches(seen) && lost++ === 0) || lost > 0 ? "hang up" : answer) };
           return proxy.directoryUrl;
         },
       });
       t.after(async () => {
         await platform.close();
-        await proxy?.close();
         await rm(dataDir, { recursive: true, force: true });
       });
       const project = await platform.project("rex", { "index.html": "<h1>Rex</h1>" });

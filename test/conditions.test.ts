@@ -90,6 +90,43 @@ test("If-Match that holds lets a write pass: the ETag, one of a list, or *", asy
   }
 });
 
+test("a read with an If-Match that does not hold is a 412, and one that holds is answered as ever", async () => {
+  for (const [path] of await resources()) {
+    const etag = await etagOf(path);
+    for (const ifMatch of ['"other"', `W/${etag}`]) {
+      const refused = await shop.ask<Failure>("GET", path, { headers: { "if-match": ifMatch, "if-none-match": etag } });
+      assert.deepEqual([refused.status, refused.body.code], [412, "precondition_failed"], `${path} ${ifMatch}`);
+      assert.equal((await shop.ask("HEAD", path, { headers: { "if-match": ifMatch } })).status, 412);
+    }
+    for (const ifMatch of [etag, "*"]) {
+      assert.equal((await shop.ask("GET", path, { headers: { "if-match": ifMatch } })).status, 200);
+      assert.equal((await shop.ask("GET", path, { headers: { "if-match": ifMatch, "if-none-match": etag } })).status, 304);
+    }
+  }
+});
+
+test("an adjustment heeds If-Match: of those that have seen the same count one passes", async () => {
+  const { id } = await newPet(shop, categoryId);
+  const path = `/store/inventory/${id}`;
+  const adjust = async (delta: number, ifMatch: string) => {
+    const { status, body } = await shop.ask<Failure & { quantity?: number }>("POST", `${path}/adjustments`, {
+      body: { delta },
+      headers: { "if-match": ifMatch },
+    });
+    return [status, body.code ?? body.quantity];
+  };
+  assert.deepEqual(await adjust(1, '"v1"'), [404, "not_found"]);
+  await made(shop, "PUT", path, { quantity: 5 });
+  const etag = await etagOf(path);
+  const replies = await Promise.all(Array.from({ length: 5 }, () => adjust(-1, etag)));
+  assert.deepEqual(
+    replies.toSorted(([a = 0], [b = 0]) => (a < b ? -1 : 1)),
+    [[200, 4], ...Array.from({ length: 4 }, () => [412, "precondition_failed"])],
+  );
+  assert.deepEqual(await adjust(-9, etag), [412, "precondition_failed"], "before the stock is looked at");
+  assert.deepEqual(await adjust(-4, await etagOf(path)), [200, 0]);
+});
+
 test("PATCH heeds If-Match as PUT does", async () => {
   const { id } = await newPet(shop, categoryId);
   const etag = await etagOf(`/pets/${id}`);

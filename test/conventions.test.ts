@@ -48,6 +48,29 @@ test("an unknown identifier in a path is a 404: 0, negatives, beyond 2^53 and th
   }
 });
 
+test("an identifier that numbers of JSON cannot hold is never told as another one", async () => {
+  const { id } = await newPet(shop, categoryId);
+  const { id: projectId } = await made<{ id: number }>(shop, "POST", "/projects", { name: "Luna", slug: "luna" });
+  for (const unknown of ["9007199254740993", "-9007199254740993", "9223372036854775807"]) {
+    const inPaths = ["/pets/", "/categories/", "/store/orders/", "/store/inventory/", "/projects/", `/projects/${projectId}/deployments/`];
+    const below = ["/deployments/1", "/domains/www.luna.test"].map((path) => `/projects/${unknown}${path}`);
+    const refused: [method: string, path: string, body?: string][] = [
+      ...[...inPaths.map((path) => path + unknown), ...below].map((path): [string, string] => ["GET", path]),
+      ["DELETE", `/pets/${unknown}`],
+      ["PUT", `/store/inventory/${unknown}`, `{"quantity": 1}`],
+      ["POST", "/pets", `{"name": "Rex", "categoryId": ${unknown}}`],
+      ["POST", "/pets/batch", `[{"name": "Rex", "categoryId": ${unknown}}]`],
+      ["PATCH", `/pets/${id}`, `{"categoryId": ${unknown}}`],
+      ["POST", "/store/orders", `{"petId": ${unknown}}`],
+    ];
+    for (const [method, path, body] of refused) {
+      const answer = await shop.ask<Failure>(method, path, { body });
+      assert.ok(answer.status === 404 || answer.status === 422, `${method} ${path}: ${answer.status}`);
+      assert.doesNotMatch(answer.body.message.replaceAll(unknown, ""), /\d{4}/, `${method} ${path}`);
+    }
+  }
+});
+
 test("an encoded identifier is the identifier, and an empty one is no path", async () => {
   const { id } = await newPet(shop, categoryId);
   const encoded = [...String(id)].map((digit) => `%3${digit}`).join("");

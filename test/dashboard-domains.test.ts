@@ -19,7 +19,7 @@ suite("Settings, Domains in the dashboard", () => {
 
   async function add(page: Page, hostname: string): Promise<void> {
     await page.getByRole("button", { name: "Add domain" }).first().click();
-    await page.getByLabel("Host name").fill(hostname);
+    await page.getByLabel("Hostname").fill(hostname);
     await page.getByRole("dialog").getByRole("button", { name: "Add domain" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
   }
@@ -58,6 +58,9 @@ suite("Settings, Domains in the dashboard", () => {
     await idle();
     await shop.getByText("Active").waitFor();
     await shop.getByText("Certificate valid until").waitFor();
+    const { body: shown } = await platform.service.ask<{ url: string }>("GET", `/projects/${project}`);
+    const address = await shop.getByRole("link", { name: "www.shop.test" }).getAttribute("href");
+    assert.equal(address, `http://www.shop.test:${new URL(shown.url).port}`, "the port at which people see the edge");
     assert.equal((await platform.https("www.shop.test", "/")).body, "<h1>Rex</h1>");
 
     await choose(page, "www.shop.test", "Remove");
@@ -66,6 +69,7 @@ suite("Settings, Domains in the dashboard", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await page.getByRole("alert").getByText("delete its CNAME record at your registrar").waitFor();
     await shop.waitFor({ state: "detached" });
+    await page.getByRole("main").and(page.locator(":focus")).waitFor();
     await assert.rejects(platform.https("www.shop.test", "/"));
   });
 
@@ -181,7 +185,7 @@ suite("Settings, Domains in the dashboard", () => {
       ["*.shop.test", "Wildcards cannot be added"],
       ["rex.sites.test", "given out by this service"],
     ] as const) {
-      await page.getByLabel("Host name").fill(hostname);
+      await page.getByLabel("Hostname").fill(hostname);
       await page.keyboard.press("Enter");
       await page.locator("input[name=hostname][aria-invalid=true]").waitFor();
       await page.getByRole("dialog").getByText(words).waitFor();
@@ -192,7 +196,7 @@ suite("Settings, Domains in the dashboard", () => {
     platform.dns.set("www.taken.test", "CNAME", ["sites.test"]);
     await platform.addDomain(theirs, "www.taken.test", other.key);
     await idle();
-    await page.getByLabel("Host name").fill("www.taken.test");
+    await page.getByLabel("Hostname").fill("www.taken.test");
     await page.keyboard.press("Enter");
     await page.getByRole("alert").getByText("is attached to another project").waitFor();
     await page.getByRole("alert").getByText("Request id").waitFor();

@@ -85,7 +85,7 @@ test("a member publishes as an owner does: deploys, adds a domain and removes it
 
   await page.getByRole("link", { name: "Domains", exact: true }).last().click();
   await page.getByRole("button", { name: "Add domain" }).first().click();
-  await page.getByLabel("Host name").fill("www.member.test");
+  await page.getByLabel("Hostname").fill("www.member.test");
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Actions for www.member.test" }).click();
   await page.getByRole("menuitem", { name: "Remove" }).click();

@@ -79,12 +79,18 @@ suite("whatever is sent as a domain", () => {
         if (!/^\.\.?$/.test(name)) requireProblem(reply, [400, 404, 414, 431], name);
       }
     }
+    for (const tail of ["/path", "?q", "#f", "\\x"])
+      requireProblem(await alpha.get(encodeURIComponent(`www.alpha.test${tail}`)), [404], tail);
     assert.deepEqual(new Set(await namesOf(beta)), attached);
     assert.equal((await platform.https("www.alpha.test", "/")).body, alpha.page);
   });
 
   test("as a redirect, it is a 400 that says why, and the name is served as before", async () => {
+    await alpha.attach("shop.alpha.test");
     const changes = [
+      ...["shop.alpha.test/path", "shop.alpha.test?q", "shop.alpha.test#f", "shop.alpha.test:80", "https://shop.alpha.test"].map((to) => ({
+        redirect: { to },
+      })),
       ...hostileNames.map((to) => ({ redirect: { to } })),
       ...[0, -1, 200, 300, 303, 304, 305, 306, 309, 400, 301.5, 1e20, "301", null].map((status) => ({
         redirect: { to: "alpha.test", status },

@@ -41,7 +41,7 @@ suite("custom domains by the rules of the specification, part 1", () => {
     const petstore = { domains: { primary: "www.free.test" } };
     const deployment = await platform.deploy(own, { "index.html": "free 2" }, { key: free.key, petstore });
     assert.equal(deployment.status, "failed");
-    assert.match(deployment.error ?? "", /Pro/);
+    assert.match(deployment.error ?? "", /petstore\.json: `domains`.* plan Pro or above/);
     assert.equal((await platform.http("free-shop.sites.test", "/")).body, "free", "nothing of a refused deployment is applied");
     for (const plan of ["pro", "business"]) {
       const { key } = await platform.service.newAccount(plan);

@@ -228,7 +228,9 @@ test("an export holds every field of its model, and a file appears only when it 
   ] as const)
     assert.equal((await petstore(shop, "export", list)).out, `${heading}\n`);
 
-  assert.match(await refusal({ ...shop, key: "psk_wrong" }, "export", "pets", "--out", join(shop.folder, "never.csv")), /key/i);
+  const wrong = { ...shop, key: "psk_wrong" };
+  assert.match(await refusal(wrong, "export", "pets", "--out", join(shop.folder, "never.csv")), /key/i);
+  assert.match(await refusal(wrong, "export", "pets", "--format", "csv"), /key/i, "and no header went before it");
   assert.match(await refusal(shop, "export", "animals"), /is none of pets, categories, orders, inventory/);
   assert.match(await refusal(shop, "export", "pets", "--format", "xml"), /is neither csv nor ndjson/);
   assert.ok(!(await readdir(shop.folder)).some((name) => name.startsWith("never")));

@@ -6,9 +6,10 @@ import { petstore } from "./support/commands.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { startService, type TestService } from "./support/service.ts";
 
+const publicUrl = "https://shop.example.com";
 let service: TestService;
 before(async () => {
-  service = await startService();
+  service = await startService({ env: { PUBLIC_URL: publicUrl } });
 });
 after(() => service.close());
 
@@ -21,6 +22,7 @@ test("init writes a page for the shop with the key and address that it is given,
   assert.equal(code, 0);
   assert.match(out, /projects create rex-und-sohne --name 'Rex und Söhne'/);
   assert.ok(out.includes(`deploy '${folder}' --project rex-und-sohne`), out);
+  assert.ok(out.includes("export PETSTORE_URL=https://pets.example.com PETSTORE_KEY="), out);
   assert.deepEqual(readdirSync(folder).toSorted(), ["404.html", "index.html", "petstore.json", "shop.css", "shop.js"]);
   assert.deepEqual(JSON.parse(readFileSync(join(folder, "petstore.json"), "utf8")), { name: "Rex und Söhne", domains: {} });
   const page = readFileSync(join(folder, "index.html"), "utf8");
@@ -29,15 +31,24 @@ test("init writes a page for the shop with the key and address that it is given,
   assert.ok(!/\{\{/.test(page), "no blank is left");
 });
 
-test("with --account init has the running service make a publishable key", async (t) => {
+test("with --account init has the running service make a publishable key, and tell where visitors find it", async (t) => {
   const folder = join(temporaryFolder(t), "site");
   const { code, out } = await petstore(service, "init", folder, "--account", String(service.accountId), "--name", "A <b>", "--json");
   assert.equal(code, 0);
   const made = JSON.parse(out) as { key: string; url: string };
+  assert.equal(made.url, publicUrl);
   assert.equal((await service.ask("GET", "/pets", { key: made.key })).status, 200);
   assert.equal((await service.ask("POST", "/categories", { key: made.key, body: { name: "Dogs" } })).status, 403);
   const page = readFileSync(join(folder, "index.html"), "utf8");
   assert.ok(page.includes(made.key) && page.includes(`<h1>A &#60;b&#62;</h1>`), "a name is text");
+});
+
+test("with a key of its own init names the service that the commands call, unless it is given an address", async (t) => {
+  const folder = temporaryFolder(t);
+  const url = async (name: string, ...words: string[]) =>
+    (JSON.parse((await petstore(service, "init", join(folder, name), ...words, "--json")).out) as { url: string }).url;
+  assert.equal(await url("a", "--key", key), service.address);
+  assert.equal(await url("b", "--account", String(service.accountId), "--url", "https://pets.example.com"), "https://pets.example.com");
 });
 
 test("init overwrites nothing, names what is in the way, and makes no key for it", async (t) => {

@@ -8,6 +8,7 @@ import sql from "sql-template-tag";
 import { openSqlite } from "../src/platform/db/sqlite.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { addressOf, keyIn, spawnServer, type ServerProcess } from "./support/process.ts";
+import { freePorts } from "./support/pebble.ts";
 import { openRaw } from "./support/raw.ts";
 import { ask } from "./support/service.ts";
 
@@ -68,7 +69,7 @@ suite("a server as a process", { concurrency: 2 }, () => {
         [ids[4], "GET", "/healthz", 200],
       ],
     );
-    const logged = server.out().slice(server.out().indexOf("\n{"));
+    const logged = server.out().slice(server.out().lastIndexOf("\n\n")); // what follows the greeting
     assert.doesNotMatch(logged, /ps[kp]_/);
     assert.doesNotMatch(logged, new RegExp(secret));
     assert.equal(server.err(), "");
@@ -104,6 +105,25 @@ suite("a server as a process", { concurrency: 2 }, () => {
       const line = await refusalOf(spawnServer(t, temporaryFolder(t), { [name]: String(port) }));
       assert.ok(line.startsWith(`petstore: ${name}=${port} is taken on 127.0.0.1`), line);
     }
+  });
+
+  test("ports that are taken are named in one line, all of them, with their settings", async (t) => {
+    const names = ["PORT", "EDGE_HTTP_PORT", "EDGE_HTTPS_PORT"];
+    const taken: Record<string, string> = {};
+    for (const name of names) {
+      const other = createServer().listen(0, "127.0.0.1");
+      await once(other, "listening");
+      t.after(() => other.close());
+      taken[name] = String((other.address() as AddressInfo).port);
+    }
+    const line = await refusalOf(spawnServer(t, temporaryFolder(t), taken));
+    for (const name of names) assert.ok(line.includes(`${name}=${taken[name]} is taken on 127.0.0.1`), line);
+  });
+
+  test("one port for two of them is refused as well", async (t) => {
+    const [port = 0] = await freePorts(1);
+    const line = await refusalOf(spawnServer(t, temporaryFolder(t), { PORT: `${port}`, EDGE_HTTPS_PORT: `${port}` }));
+    assert.ok(line.startsWith(`petstore: EDGE_HTTPS_PORT=${port} is taken`), line);
   });
 
   test("a bad setting is one clear line that names it and tells what is allowed", async (t) => {

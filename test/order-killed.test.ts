@@ -70,14 +70,12 @@ async function openScene(t: TestContext) {
   const dataDir = temporaryFolder(t);
   const [httpPort, httpsPort] = await freePorts(2);
   const dns = await startDnsServer();
+  t.after(() => dns.close());
   dns.set("sites.test", "A", ["127.0.0.1"]);
   const pebble = await startPebble({ dns: dns.address, httpPort: httpPort!, tlsPort: httpsPort! });
+  t.after(() => pebble.stop());
   const proxy = await startAcmeProxy(pebble);
-  t.after(async () => {
-    await proxy.close();
-    await pebble.stop();
-    await dns.close();
-  });
+  t.after(() => proxy.close());
   const key = await createAccount(dataDir);
   const env = {
     PLATFORM_DOMAIN: "sites.test",

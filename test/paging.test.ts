@@ -130,6 +130,21 @@ test("a cursor with another filter or sort is a 400; another limit may go on", a
   assert.deepEqual((await shop.ask("GET", `/pets?sort=name&status=sold&limit=3&cursor=${cursor}`)).body, sold.slice(2, 5));
 });
 
+test("a cursor fits the list that names the order which it has by default", async () => {
+  for (const [asked, named] of [
+    ["status=sold", "status=sold&sort=id"],
+    ["q=re", "q=re&sort=name"],
+  ]) {
+    const { headers } = await shop.ask("GET", `/pets?${asked}&limit=2`);
+    const cursor = /cursor=([^&>]+)/.exec(headers.get("link") ?? "")?.[1] ?? "";
+    const [next, sameNext] = await Promise.all(
+      [asked, named].map((query) => shop.ask<Pet[]>("GET", `/pets?${query}&limit=2&cursor=${cursor}`)),
+    );
+    assert.equal(next?.status, 200);
+    assert.deepEqual(sameNext?.body, next.body);
+  }
+});
+
 test("a cursor that is not ours is a 400, never a 500", async () => {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const { headers } = await shop.ask("GET", "/pets?limit=2");

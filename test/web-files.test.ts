@@ -43,6 +43,12 @@ test("every page forbids foreign code, framing and guessing of types", async () 
   }
 });
 
+test("an address with a slash at its end is the same page, and no page that there is answers 404", async () => {
+  for (const path of ["/reference", "/reference/listPets", "/sign-in", "/dashboard", "/dashboard/animals"]) {
+    for (const spelling of [path, `${path}/`]) assert.equal((await raw(spelling, { accept: "text/html" })).status, 200, spelling);
+  }
+});
+
 test("no script is in the page itself", async () => {
   const { body } = await raw("/");
   assert.deepEqual(body.toString().match(/<script(?![^>]* src=)[^>]*>|\son\w+=/g), null);

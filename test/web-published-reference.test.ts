@@ -17,7 +17,8 @@ let url: string;
 
 before(async () => {
   const site = join(folder, "shop");
-  const started = await petstore(service, "init", site, "--account", String(service.accountId), "--reference");
+  const asked = ["--account", String(service.accountId), "--url", service.address, "--reference"];
+  const started = await petstore(service, "init", site, ...asked);
   assert.equal(started.code, 0, started.error);
   assert.equal((await petstore(service, "projects", "create", "shop")).code, 0);
   const deployed = await petstore(service, "deploy", site, "--project", "shop", "--json");

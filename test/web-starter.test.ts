@@ -29,7 +29,8 @@ async function published(t: TestContext, { shop = { accountId: service.accountId
   const slug = `shop-${++sites}`;
   const folder = join(temporaryFolder(t), slug);
   const by = { ...service, ...shop };
-  const started = await petstore(by, "init", folder, "--account", String(shop.accountId), "--name", "Rex & Co.", "--json");
+  const asked = ["--account", String(shop.accountId), "--name", "Rex & Co.", "--url", by.address];
+  const started = await petstore(by, "init", folder, ...asked, "--json");
   assert.equal(started.code, 0, started.error);
   assert.equal((await petstore(by, "projects", "create", slug)).code, 0);
   const deployed = await petstore(by, "deploy", folder, "--project", slug, "--json");

@@ -1,16 +1,17 @@
 import { Problem } from "../platform/problem.ts";
 import { administer } from "./administer.ts";
-import { columns, numeric, type Arguments, type Command } from "./command.ts";
+import { columns, numeric, type Arguments, type Command, type Options } from "./command.ts";
 
-const planOptions = { plan: { type: "string" }, "per-minute": { type: "string" }, "per-day": { type: "string" } } as const;
-const planUsage = "--plan free|pro|business|enterprise [--per-minute N] [--per-day N]";
+const planOptions: Options = {
+  plan: { value: "free|pro|business|enterprise", required: true, about: "the plan, which sets the limits of requests" },
+  "per-minute": { value: "N", about: "requests a minute, for enterprise" },
+  "per-day": { value: "N", about: "requests a day, for enterprise" },
+};
 
 export const accountsCreate: Command = {
   name: "accounts create",
-  usage: `--name NAME ${planUsage}`,
   summary: "Make an account and its first key, which is shown once",
-  options: { name: { type: "string" }, ...planOptions },
-  required: ["name", "plan"],
+  options: { name: { value: "NAME", required: true, about: "the account's name, 1 to 200 characters" }, ...planOptions },
   async run({ options }) {
     const json = await administer("accounts.create", { name: options["name"], ...planTerms(options) });
     const { account, key } = json;
@@ -20,9 +21,8 @@ export const accountsCreate: Command = {
 
 export const accountsList: Command = {
   name: "accounts list",
-  usage: "[--after ID]",
   summary: "List the accounts by id, at most 1,000 of them",
-  options: { after: { type: "string" } },
+  options: { after: { value: "ID", about: "begin after this account" } },
   async run({ options }) {
     const json = await administer("accounts.list", { after: numeric(options["after"]) });
     const rows = json.accounts.map((a) => [a.id, a.name, a.plan, a.perMinute, a.perDay, a.createdAt]);
@@ -32,10 +32,8 @@ export const accountsList: Command = {
 
 export const accountsSetPlan: Command = {
   name: "accounts set-plan",
-  usage: `ID ${planUsage}`,
   summary: "Change an account's plan; only enterprise takes figures of its own",
   options: planOptions,
-  required: ["plan"],
   operands: ["ID"],
   async run({ options, operands }) {
     const json = await administer("accounts.setPlan", { id: numeric(operands[0]), ...planTerms(options) });
@@ -46,9 +44,8 @@ export const accountsSetPlan: Command = {
 
 export const accountsDelete: Command = {
   name: "accounts delete",
-  usage: "ID --yes",
   summary: "Delete an account with its members, keys, catalogue, orders, stock and published projects",
-  options: { yes: { type: "boolean" } },
+  options: { yes: { about: "really delete it" } },
   operands: ["ID"],
   async run({ options, operands }) {
     if (!options["yes"]) throw new Problem("invalid_request", `This deletes all that account ${operands[0]} owns: say --yes to do it.`);

@@ -1,4 +1,4 @@
-import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
+import { parseArgs } from "node:util";
 import { Problem } from "../platform/problem.ts";
 
 /** What a command found out: `json` is printed with `--json`, else `text`. */
@@ -12,14 +12,22 @@ export type Arguments = {
   json: boolean;
 };
 
+/** An option as it is read, shown in the usage and explained by the help. */
+export type Option = {
+  /** What its value is called, as `FILE`; one without is a switch. */
+  value?: string;
+  about: string;
+  required?: true;
+  /** May be given several times. */
+  multiple?: true;
+};
+export type Options = Readonly<Record<string, Option>>;
+
 export type Command = {
   /** One or two words, as `accounts create`. */
   name: string;
-  /** What follows the name. */
-  usage: string;
   summary: string;
-  options?: ParseArgsOptionsConfig;
-  required?: string[];
+  options?: Options;
   /** Names of the arguments that are not options; all are needed. */
   operands?: string[];
   /** Resolves when the command has done its work; one that prints by itself gives nothing. */
@@ -29,17 +37,22 @@ export type Command = {
 /** The command line is not one that the command takes. */
 export class UsageError extends Error {}
 
+/** What every command takes. */
+export const commonOptions = {
+  json: { about: "print one JSON object" },
+  help: { about: "explain the command and its options" },
+} as const satisfies Options;
+
 /**
  * Reads what follows a command's name; undefined asks for help.
  *
  * @throws UsageError
  */
 export function readArguments(command: Command, args: string[]): Arguments | undefined {
-  const options = { ...command.options, json: { type: "boolean" }, help: { type: "boolean", short: "h" } } as const;
-  const { values, positionals } = parse(args, options);
+  const { values, positionals } = parse(args, { ...command.options, ...commonOptions });
   if (values["help"]) return undefined;
-  for (const name of command.required ?? []) {
-    if (values[name] === undefined) throw new UsageError(`--${name} is needed`);
+  for (const [name, { required }] of Object.entries(command.options ?? {})) {
+    if (required && values[name] === undefined) throw new UsageError(`--${name} is needed`);
   }
   const expected = command.operands ?? [];
   if (positionals.length < expected.length) throw new UsageError(`${expected[positionals.length]} is needed`);
@@ -47,9 +60,13 @@ export function readArguments(command: Command, args: string[]): Arguments | und
   return { options: values, operands: positionals, json: values["json"] === true };
 }
 
-function parse(args: string[], options: ParseArgsOptionsConfig) {
+function parse(args: string[], options: Options) {
+  const forms = Object.entries(options).map(([name, { value, multiple = false }]) => {
+    const type: "boolean" | "string" = value === undefined ? "boolean" : "string";
+    return [name, { type, multiple, ...(name === "help" && { short: "h" }) }] as const;
+  });
   try {
-    return parseArgs({ args, options, allowPositionals: true, strict: true });
+    return parseArgs({ args, options: Object.fromEntries(forms), allowPositionals: true, strict: true });
   } catch (error) {
     if ((error as { code?: string }).code?.startsWith("ERR_PARSE_ARGS")) throw new UsageError((error as Error).message.split(". ")[0]);
     throw error;

@@ -1,10 +1,14 @@
 import type { PetStore } from "../../client/client.ts";
 import { Problem } from "../platform/problem.ts";
+import type { Options } from "./command.ts";
 
 /** The service to call and the key to call it with; the key is empty where none is set. */
 export type Connect = { url: string; key: string };
 
-export const connectionOptions = { url: { type: "string" }, key: { type: "string" } } as const;
+export const connectionOptions = {
+  url: { value: "URL", about: "the service to call, in place of PETSTORE_URL" },
+  key: { value: "KEY", about: "the key to call it with, in place of PETSTORE_KEY; other users of the machine can see arguments" },
+} as const satisfies Options;
 
 /** The service and key that a command calls with: its options, else the environment. Raises `invalid_request` where there is no key. */
 export function connectionOf(options: Record<string, unknown>, environment: Connect): Connect {

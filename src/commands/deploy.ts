@@ -11,10 +11,8 @@ const pollsMax = 600;
 export function deploying(environment: () => Connect): Command {
   return {
     name: "deploy",
-    usage: "DIR --project SLUG [--url URL] [--key KEY]",
     summary: "Pack a folder with petstore.json, publish it, and print its address",
-    options: { ...connectionOptions, project: { type: "string" } },
-    required: ["project"],
+    options: { project: { value: "SLUG", required: true, about: "the project that serves it" }, ...connectionOptions },
     operands: ["DIR"],
     async run({ options, operands: [folder = ""] }) {
       const { packFolder } = await import("./pack.ts");
@@ -22,13 +20,14 @@ export function deploying(environment: () => Connect): Command {
       const connection = connectionOf(options, environment());
       const client = await connect(connection);
       const project = await projectBySlug(client, String(options["project"]));
-      process.stderr.write(`Packing ${folder} …\n`);
-      const packed = await packFolder(folder);
+      const tell = (line: string): void => void process.stderr.write(`${line}\n`);
+      tell(`Packing ${folder} …`);
+      const packed = await packFolder(folder, tell);
       if (packed.length > packedBytesMax) throw new Problem("payload_too_large", `${folder} is over 50 MiB packed.`);
-      process.stderr.write(`Uploading ${Math.ceil(packed.length / 1024)} KiB …\n`);
+      tell(`Uploading ${Math.ceil(packed.length / 1024)} KiB …`);
       let deployment = await upload(client, connection.key, project.id, packed);
       const path = { projectId: project.id, deploymentId: deployment.id };
-      process.stderr.write("Unpacking …\n");
+      tell("Unpacking …");
       for (let poll = 0; deployment.status === "queued" && poll < pollsMax; poll++) {
         await wait(pollMs);
         deployment = await answered(client.GET("/projects/{projectId}/deployments/{deploymentId}", { params: { path } }));

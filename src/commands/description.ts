@@ -8,9 +8,8 @@ const root = new URL("../../", import.meta.url);
 
 export const description: Command = {
   name: "description",
-  usage: "[--check]",
-  summary: "Write openapi.json, the description of the API, and the client's types; with --check, only compare them",
-  options: { check: { type: "boolean" } },
+  summary: "Write openapi.json, the description of the API, and the client's types",
+  options: { check: { about: "write nothing: compare them with what is there" } },
   async run({ options }) {
     const files = await generate();
     const names = Object.keys(files).join(" and ");

@@ -1,24 +1,24 @@
 import type { Schemas } from "../../client/api.gen.ts";
 import type { PetStore } from "../../client/client.ts";
 import { pages } from "../../client/pages.ts";
-import { columns, type Arguments, type Command, type Outcome } from "./command.ts";
+import { columns, type Arguments, type Command, type Options, type Outcome } from "./command.ts";
 import { connect, connectionOf, connectionOptions, type Connect } from "./connection.ts";
 import { answered, projectBySlug } from "./publishing-calls.ts";
 
 type Domain = Schemas["Domain"];
 type At = { client: PetStore; projectId: number };
 
-const options = { ...connectionOptions, project: { type: "string" } } as const;
-const required = ["project"];
+const options = {
+  project: { value: "SLUG", required: true, about: "the project of the domain" },
+  ...connectionOptions,
+} as const satisfies Options;
 
 /** `domains add|list|check|remove`; `environment` is where the service's address and key are looked up when they are not options. */
 export function domainCommands(environment: () => Connect): Command[] {
   const one = (word: string, summary: string, run: (at: At, hostname: string) => Promise<Outcome>): Command => ({
     name: `domains ${word}`,
-    usage: "HOSTNAME --project SLUG [--url URL] [--key KEY]",
     summary,
     options,
-    required,
     operands: ["HOSTNAME"],
     async run(args) {
       return run(await open(args, environment()), args.operands[0] ?? "");
@@ -28,35 +28,34 @@ export function domainCommands(environment: () => Connect): Command[] {
   return [
     one("add", "Attach a domain to a project and print the DNS record to create", async ({ client, projectId }, hostname) => {
       const domain = await answered(client.POST("/projects/{projectId}/domains", { params: { path: { projectId } }, body: { hostname } }));
-      return { json: domain, text: `${domain.hostname} is added. Create this record at your registrar:\n${recordsOf(domain)}` };
+      return { json: domain, text: `${domain.hostname} is added. ${toCreate(domain)}` };
     }),
     {
       name: "domains list",
-      usage: "--project SLUG [--url URL] [--key KEY]",
       summary: "List the domains of a project",
       options,
-      required,
       async run(args) {
         const { client, projectId } = await open(args, environment());
         const domains = await listOf(client, projectId);
-        const rows = domains.map(({ hostname, status, certificate, primary }) => [
+        const rows = domains.map(({ hostname, status, certificate, primary, redirect }) => [
           hostname,
           status,
           certificate.status,
           certificate.expiresAt,
           primary ? "yes" : "",
+          redirect && `${redirect.status} ${redirect.to}`,
         ]);
-        return { json: { domains }, text: columns(["HOSTNAME", "STATUS", "CERTIFICATE", "EXPIRES", "PRIMARY"], rows) };
+        return { json: { domains }, text: columns(["HOSTNAME", "STATUS", "CERTIFICATE", "EXPIRES", "PRIMARY", "REDIRECT"], rows) };
       },
     },
     one(
       "check",
-      "Check a domain's DNS now; the exit code is 1 unless it is verified and has its certificate",
+      "Check a domain's DNS now; the exit code is 1 unless it is verified and has its certificate, where the service orders them",
       async ({ client, projectId }, hostname) => {
         const params = { path: { projectId, hostname } };
         const domain = await answered(client.POST("/projects/{projectId}/domains/{hostname}/verify", { params }));
-        const healthy = domain.status === "verified" && domain.certificate.status === "issued" && domain.problems.length === 0;
-        if (!healthy) process.exitCode = 1;
+        const isSecured = domain.certificate.status === "issued" || hasNoAuthority(domain);
+        if (domain.status !== "verified" || !isSecured || domain.problems.length > 0) process.exitCode = 1;
         return { json: domain, text: diagnosis(domain) };
       },
     ),
@@ -81,19 +80,35 @@ async function listOf(client: PetStore, projectId: number): Promise<Domain[]> {
   return domains;
 }
 
-function recordsOf({ record, challenge }: Domain): string {
+function toCreate(domain: Domain): string {
+  const lines = [`Create ${domain.challenge ? "these records" : "this record"} at your registrar:`, recordsOf(domain)];
+  if (domain.kind === "apex")
+    lines.push("Some DNS providers call ALIAS ANAME, and not every one has it: where yours does not, add a subdomain instead.");
+  if (domain.challenge) lines.push("A name of this domain was in use by another account: the TXT record shows that it is yours now.");
+  return lines.join("\n");
+}
+
+/** Names are as registrars take them: without the domain, which most of them add by themselves. */
+function recordsOf({ hostname, record, challenge }: Domain): string {
   const rows = [[record.type, record.name, record.value, record.ttl]];
-  if (challenge) rows.push([challenge.type, challenge.name, challenge.value, record.ttl]);
+  const domain = record.name === "@" ? hostname : hostname.slice(record.name.length + 1);
+  if (challenge) rows.push([challenge.type, challenge.name.slice(0, -domain.length - 1), challenge.value, record.ttl]);
   return columns(["TYPE", "NAME", "VALUE", "TTL"], rows);
+}
+
+/** A name that has verified is on its way to a certificate from then on, unless there is nobody to order one from. */
+function hasNoAuthority({ status, certificate }: Domain): boolean {
+  return status === "verified" && certificate.status === "none";
 }
 
 function diagnosis(domain: Domain): string {
   const { hostname, status, certificate, problems, attention, nextCheckAt } = domain;
   const lines = [`${hostname}: ${status}, certificate ${certificate.status}`];
+  if (hasNoAuthority(domain))
+    lines.push("", "Certificates are off at this service (ACME_DIRECTORY_URL is not set): the name is served over HTTP.");
   for (const { message, fix } of problems) lines.push("", message, `  ${fix}`);
   if (certificate.problem !== null) lines.push("", certificate.problem, `  The next try is at ${certificate.retryAt ?? "no time yet"}.`);
   if (attention) lines.push("", attention.message);
-  if (problems.length > 0)
-    lines.push("", "The record that is expected:", recordsOf(domain), `Checked again by itself at ${nextCheckAt ?? "no time: use check"}.`);
+  if (problems.length > 0) lines.push("", `Checked again by itself at ${nextCheckAt ?? "no time: use check"}.`);
   return lines.join("\n");
 }

@@ -11,10 +11,13 @@ import { connect, connectionOf, connectionOptions, type Connect } from "./connec
 export function exporting(environment: () => Connect): Command {
   return {
     name: "export",
-    usage: `${Object.keys(exportedLists).join("|")} [--format csv|ndjson] [--out FILE] [--url URL] [--key KEY]`,
     summary: "Write a list as CSV or as JSON lines",
-    options: { ...connectionOptions, format: { type: "string" }, out: { type: "string" } },
-    operands: ["a list"],
+    options: {
+      format: { value: "csv|ndjson", about: "CSV, or a JSON object a line; csv unless told" },
+      out: { value: "FILE", about: "write a file, whole or not at all, in place of standard output" },
+      ...connectionOptions,
+    },
+    operands: [Object.keys(exportedLists).join("|")],
     async run({ options, operands: [name = ""] }) {
       const list = Object.hasOwn(exportedLists, name) ? exportedLists[name as keyof typeof exportedLists] : undefined;
       if (list === undefined)

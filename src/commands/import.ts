@@ -8,17 +8,15 @@ import { connect, connectionOf, connectionOptions, type Connect } from "./connec
 export function importing(environment: () => Connect): Command {
   return {
     name: "import",
-    usage: "FILE --mapping M [--url URL] [--key KEY] [--state FILE] [--rejects FILE] [--dry-run] [--resend]",
     summary: "Load a CSV file of animals through the API; run it again for what has changed",
     options: {
+      mapping: { value: "FILE", required: true, about: "how columns become fields (docs/importing.md)" },
+      state: { value: "FILE", about: "what earlier runs have loaded; FILE.petstore-state.json unless told" },
+      rejects: { value: "FILE", about: "takes the rows that could not be loaded, and why; FILE.petstore-rejects.csv unless told" },
+      "dry-run": { about: "read, map and count, write the rejects, and ask no server" },
+      resend: { about: "send a batch again that stayed unanswered for more than 23 hours" },
       ...connectionOptions,
-      mapping: { type: "string" },
-      state: { type: "string" },
-      rejects: { type: "string" },
-      "dry-run": { type: "boolean" },
-      resend: { type: "boolean" },
     },
-    required: ["mapping"],
     operands: ["FILE"],
     async run({ options, operands: [file = ""] }) {
       const files: ImportOptions = {

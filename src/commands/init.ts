@@ -9,21 +9,20 @@ import type { Connect } from "./connection.ts";
 export function initialising(environment: () => Connect): Command {
   return {
     name: "init",
-    usage: "DIR (--account ID | --key psp_…) [--name NAME] [--url URL] [--reference]",
-    summary: "Write a starter for a shop's page into a new folder, to be deployed; --reference adds the API reference",
+    summary: "Write a starter for a shop's page into a new folder, to be deployed",
     options: {
-      account: { type: "string" },
-      key: { type: "string" },
-      name: { type: "string" },
-      url: { type: "string" },
-      reference: { type: "boolean" },
+      account: { value: "ID", about: "the account whose animals it shows: a publishable key is made for the page" },
+      key: { value: "psp_…", about: "a publishable key to put into the page, in place of --account" },
+      name: { value: "NAME", about: "the shop's name; the folder's unless told" },
+      url: { value: "URL", about: "where visitors find the API; PUBLIC_URL of the service unless told, and PETSTORE_URL with --key" },
+      reference: { about: "add the API reference, in reference/" },
     },
     operands: ["DIR"],
     async run({ options, operands: [folder = ""] }) {
       const { requireEmpty, writeStarter } = await import("./starter.ts");
-      const url = originOf(String(options["url"] ?? environment().url));
       const name = nameOf(String(options["name"] ?? basename(resolve(folder))));
       requireKeyOrAccount(options);
+      const url = originOf(String(options["url"] ?? (options["key"] === undefined ? await publicUrl() : environment().url)));
       await requireEmpty(folder);
       const key = options["key"] === undefined ? await newKey(options["account"]) : publishable(String(options["key"]));
       const files = await writeStarter(folder, { name, url, key });
@@ -33,7 +32,7 @@ export function initialising(environment: () => Connect): Command {
         await writeReference(folder, url);
         files.push("reference/");
       }
-      return { json: { folder, url, key, files }, text: nextSteps(folder, name, files) };
+      return { json: { folder, url, key, files }, text: nextSteps(folder, { name, url, files }) };
     },
   };
 }
@@ -66,18 +65,24 @@ function publishable(key: string): string {
   throw new Problem("invalid_request", "--key is not a publishable key (psp_…), and everybody can read the page that it is written into");
 }
 
+/** Where the service that makes the page's key says that people find it. */
+async function publicUrl(): Promise<string> {
+  return (await administer("service.describe", {})).publicUrl;
+}
+
 async function newKey(account: unknown): Promise<string> {
   const { key } = await administer("keys.create", { account: numeric(account), publishable: true });
   return key;
 }
 
-function nextSteps(folder: string, name: string, files: string[]): string {
+function nextSteps(folder: string, { name, url, files }: { name: string; url: string; files: string[] }): string {
   const slug = slugOf(basename(resolve(folder)));
   return [
     `${folder} holds ${files.join(", ")}.`,
     "",
-    "Publish it, with PETSTORE_KEY set to a key of the account:",
+    "Publish it with a key of the account:",
     "",
+    `  export PETSTORE_URL=${url} PETSTORE_KEY=psk_…`,
     `  npm run petstore -- projects create ${slug} --name ${quoted(name)}`,
     `  npm run petstore -- deploy ${quoted(folder)} --project ${slug}`,
   ].join("\n");

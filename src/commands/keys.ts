@@ -3,15 +3,13 @@ import { columns, numeric, type Command } from "./command.ts";
 
 export const keysCreate: Command = {
   name: "keys create",
-  usage: "--account ID [--scope SCOPE]… [--expires DATE] [--publishable]",
-  summary: "Make a key, which is shown once; without a scope it has all that its kind may have",
+  summary: "Make a key, which is shown once",
   options: {
-    account: { type: "string" },
-    scope: { type: "string", multiple: true },
-    expires: { type: "string" },
-    publishable: { type: "boolean" },
+    account: { value: "ID", required: true, about: "the account that it calls as" },
+    scope: { value: "SCOPE", multiple: true, about: "what it may do, such as catalogue:read; all that its kind may unless told" },
+    expires: { value: "DATE", about: "a day, or a date and time, after which it works no more" },
+    publishable: { about: "make a key for browsers, which can only read the catalogue and the stock" },
   },
-  required: ["account"],
   async run({ options }) {
     const { account, scope, expires, publishable } = options;
     const json = await administer("keys.create", { account: numeric(account), scopes: scope, expires, publishable });
@@ -21,10 +19,8 @@ export const keysCreate: Command = {
 
 export const keysList: Command = {
   name: "keys list",
-  usage: "--account ID",
   summary: "List an account's keys by their beginnings",
-  options: { account: { type: "string" } },
-  required: ["account"],
+  options: { account: { value: "ID", required: true, about: "the account whose keys they are" } },
   async run({ options }) {
     const json = await administer("keys.list", { account: numeric(options["account"]) });
     const rows = json.keys.map((key) => [key.id, `${key.prefix}…`, key.createdAt, key.expiresAt, key.lastUsedAt, key.scopes.join(" ")]);
@@ -34,9 +30,8 @@ export const keysList: Command = {
 
 export const keysRotate: Command = {
   name: "keys rotate",
-  usage: "KEYID [--overlap HOURS]",
-  summary: "Make a key like another one, which ends after the overlap (24 hours unless told)",
-  options: { overlap: { type: "string" } },
+  summary: "Make a key like another one, which ends after an overlap",
+  options: { overlap: { value: "HOURS", about: "how long the old key still works; 24 unless told" } },
   operands: ["KEYID"],
   async run({ options, operands }) {
     const json = await administer("keys.rotate", { id: numeric(operands[0]), overlapHours: numeric(options["overlap"]) });
@@ -46,7 +41,6 @@ export const keysRotate: Command = {
 
 export const keysRevoke: Command = {
   name: "keys revoke",
-  usage: "KEYID",
   summary: "End a key at once",
   operands: ["KEYID"],
   async run({ operands }) {
@@ -57,7 +51,6 @@ export const keysRevoke: Command = {
 
 export const keysUnban: Command = {
   name: "keys unban",
-  usage: "KEYID",
   summary: "End a key's ban and forget its strikes",
   operands: ["KEYID"],
   async run({ operands }) {

@@ -1,14 +1,18 @@
 import { administer } from "./administer.ts";
-import { columns, numeric, type Command } from "./command.ts";
+import { columns, numeric, type Command, type Options } from "./command.ts";
 
-const one = { account: { type: "string" }, email: { type: "string" } } as const;
+const one = {
+  account: { value: "ID", required: true, about: "the account that the member belongs to" },
+  email: { value: "EMAIL", required: true, about: "the member's email address" },
+} as const satisfies Options;
 
 export const membersInvite: Command = {
   name: "members invite",
-  usage: "--account ID --email EMAIL [--role owner|member]",
   summary: "Make a sign-in link for a member of an account, new or not; the first one becomes an owner",
-  options: { ...one, role: { type: "string" } },
-  required: ["account", "email"],
+  options: {
+    ...one,
+    role: { value: "owner|member", about: "what a new member may do; owner for the first one, else member, unless told" },
+  },
   async run({ options: { account, email, role } }) {
     const json = await administer("members.invite", { account: numeric(account), email, role });
     return { json, text: shown(json) };
@@ -17,10 +21,8 @@ export const membersInvite: Command = {
 
 export const membersReset: Command = {
   name: "members reset",
-  usage: "--account ID --email EMAIL",
   summary: "Take a member's password and sessions away, and make a new sign-in link",
   options: one,
-  required: ["account", "email"],
   async run({ options: { account, email } }) {
     const json = await administer("members.reset", { account: numeric(account), email });
     return { json, text: shown(json) };
@@ -29,10 +31,8 @@ export const membersReset: Command = {
 
 export const membersList: Command = {
   name: "members list",
-  usage: "--account ID",
   summary: "List an account's members",
-  options: { account: { type: "string" } },
-  required: ["account"],
+  options: { account: { value: "ID", required: true, about: "the account whose members they are" } },
   async run({ options }) {
     const json = await administer("members.list", { account: numeric(options["account"]) });
     const rows = json.members.map((member) => [member.id, member.email, member.role, member.createdAt, member.signedInAt]);
@@ -42,10 +42,8 @@ export const membersList: Command = {
 
 export const membersRemove: Command = {
   name: "members remove",
-  usage: "--account ID --email EMAIL",
   summary: "Remove a member, whose sessions end at once",
   options: one,
-  required: ["account", "email"],
   async run({ options: { account, email } }) {
     const json = await administer("members.remove", { account: numeric(account), email });
     return { json, text: `Member ${json.member.id} (${json.member.email}) is removed.` };

@@ -3,7 +3,6 @@ import type { Command } from "./command.ts";
 
 export const migrate: Command = {
   name: "migrate",
-  usage: "",
   summary: "Bring the database up to date; `serve` does so too",
   async run() {
     const { openStorage } = await import("../storage.ts");

@@ -35,28 +35,36 @@ async function namesIn(packed: Buffer): Promise<string[]> {
 test("a folder is packed with what is below it; hidden files and node_modules stay out", async (t) => {
   const { folder, put } = newFolder(t);
   for (const name of ["index.html", "a/b/c.css", ".env", ".git/config", "node_modules/x/index.js"]) put(name);
-  assert.deepEqual(await namesIn(await packFolder(folder)), ["a/b/c.css", "index.html", "petstore.json"]);
+  assert.deepEqual(await namesIn(await packFolder(folder, assert.fail)), ["a/b/c.css", "index.html", "petstore.json"]);
+});
+
+test("a folder without a page to begin with is packed all the same, with a warning", async (t) => {
+  const { folder, put } = newFolder(t);
+  put("shop/index.html");
+  const warnings: string[] = [];
+  assert.deepEqual(await namesIn(await packFolder(folder, (line) => warnings.push(line))), ["petstore.json", "shop/index.html"]);
+  assert.deepEqual(warnings, [`${folder} has no index.html: the address itself will answer 404.`]);
 });
 
 test("what the service would refuse is refused before it is read", async (t) => {
   const without = newFolder(t);
   rmSync(join(without.folder, "petstore.json"));
-  await assert.rejects(packFolder(without.folder), { code: "invalid_request", message: /has no petstore.json/ });
-  await assert.rejects(packFolder(join(without.folder, "absent")), { code: "invalid_request", message: /ENOENT/ });
+  await assert.rejects(packFolder(without.folder, assert.fail), { code: "invalid_request", message: /has no petstore.json/ });
+  await assert.rejects(packFolder(join(without.folder, "absent"), assert.fail), { code: "invalid_request", message: /ENOENT/ });
 
   const linked = newFolder(t);
   symlinkSync("/etc/hosts", join(linked.folder, "hosts"));
-  await assert.rejects(packFolder(linked.folder), { code: "invalid_request", message: /hosts is not a plain file/ });
+  await assert.rejects(packFolder(linked.folder, assert.fail), { code: "invalid_request", message: /hosts is not a plain file/ });
 
   const large = newFolder(t);
   large.put("large", 25 * oneMiB + 1);
-  await assert.rejects(packFolder(large.folder), { code: "invalid_request", message: /large is over 25 MiB/ });
+  await assert.rejects(packFolder(large.folder, assert.fail), { code: "invalid_request", message: /large is over 25 MiB/ });
 
   const heavy = newFolder(t);
   for (let i = 0; i < 9; i++) heavy.put(`part-${i}`, 24 * oneMiB);
-  await assert.rejects(packFolder(heavy.folder), { code: "invalid_request", message: /is over 200 MiB/ });
+  await assert.rejects(packFolder(heavy.folder, assert.fail), { code: "invalid_request", message: /is over 200 MiB/ });
 
   const many = newFolder(t);
   for (let i = 0; i <= 2_000; i++) many.put(`${i}.txt`);
-  await assert.rejects(packFolder(many.folder), { code: "invalid_request", message: /has more than 2,000 files/ });
+  await assert.rejects(packFolder(many.folder, assert.fail), { code: "invalid_request", message: /has more than 2,000 files/ });
 });

@@ -9,10 +9,15 @@ const filesMax = 2_001; // petstore.json is not one of the 2,000
 const fileBytesMax = 25 * 1_048_576;
 const folderBytesMax = 200 * 1_048_576;
 
-/** A folder as a gzipped tar; hidden files and `node_modules` stay out. Raises `invalid_request` for what the service would refuse anyway. */
-export async function packFolder(folder: string): Promise<Buffer> {
+/**
+ * A folder as a gzipped tar; hidden files and `node_modules` stay out. Raises `invalid_request` for what the service would refuse anyway.
+ *
+ * @param warn hears of what is packed and hardly meant so
+ */
+export async function packFolder(folder: string, warn: (line: string) => void): Promise<Buffer> {
   const names = await filesIn(folder);
   if (!names.includes("petstore.json")) throw new Problem("invalid_request", `${folder} has no petstore.json: \`petstore init\` makes one`);
+  if (!names.includes("index.html")) warn(`${folder} has no index.html: the address itself will answer 404.`);
   const tar = pack();
   const packed = Array.fromAsync(tar.pipe(createGzip()) as AsyncIterable<Buffer>);
   for (const name of names) tar.entry({ name }, await readFile(join(folder, name)));

@@ -6,9 +6,8 @@ export function projectCommands(environment: () => Connect): Command[] {
   return [
     {
       name: "projects create",
-      usage: "SLUG [--name NAME] [--url URL] [--key KEY]",
       summary: "Make a project, which is served at its slug once something is deployed",
-      options: { ...connectionOptions, name: { type: "string" } },
+      options: { name: { value: "NAME", about: "what people call it; the slug unless told" }, ...connectionOptions },
       operands: ["SLUG"],
       async run({ options, operands: [slug = ""] }) {
         const { answered } = await import("./publishing-calls.ts");
@@ -19,7 +18,6 @@ export function projectCommands(environment: () => Connect): Command[] {
     },
     {
       name: "projects list",
-      usage: "[--url URL] [--key KEY]",
       summary: "List the account's projects",
       options: connectionOptions,
       async run({ options }) {

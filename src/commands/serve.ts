@@ -3,7 +3,6 @@ import type { Command } from "./command.ts";
 
 export const serve: Command = {
   name: "serve",
-  usage: "",
   summary: "Start the service",
   async run() {
     const settings = loadSettings();

@@ -3,7 +3,6 @@ import { columns, type Command } from "./command.ts";
 
 export const settings: Command = {
   name: "settings",
-  usage: "",
   summary: "Show every setting (environment variable), its value and its default",
   async run() {
     loadSettings();

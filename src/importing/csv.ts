@@ -5,7 +5,7 @@ import { Problem } from "../platform/problem.ts";
 export type CsvRow = { line: number; cells: string[] };
 
 /** The most characters of a row: a quote that is never closed takes no more of the file than this. */
-const rowCharactersMax = 128_000;
+export const rowCharactersMax = 128_000;
 
 const options = {
   info: true,

@@ -12,14 +12,17 @@ export const exportedLists: Record<"pets" | "categories" | "orders" | "inventory
   inventory: { path: "/store/inventory", columns: ["petId", "quantity", "status"] },
 };
 
-/** The text of an export as its pages arrive: for CSV a header line, then one line for each row. */
+/** The text of an export as its pages arrive: for CSV a header line with the first one, then one line for each row. Nothing before a page came. */
 export async function* exportText(
   pages: AsyncIterable<object[]>,
   format: ExportFormat,
   columns: readonly string[],
 ): AsyncGenerator<string> {
-  if (format === "csv") yield stringify([columns]);
-  for await (const rows of pages) if (rows.length > 0) yield format === "csv" ? csvLines(rows, columns) : rows.map(jsonLine).join("");
+  let heading = format === "csv" ? stringify([columns]) : "";
+  for await (const rows of pages) {
+    yield heading + (format === "csv" ? csvLines(rows, columns) : rows.map(jsonLine).join(""));
+    heading = "";
+  }
 }
 
 function csvLines(rows: object[], columns: readonly string[]): string {

@@ -21,7 +21,7 @@ export type Loading = {
 };
 
 /** How long the service surely still knows a batch's Idempotency-Key: an hour less than the 24 that it promises. */
-const resendMsMax = 23 * 3_600_000;
+export const resendMsMax = 23 * 3_600_000;
 const updatesPerSave = 200;
 /** Refusals of what was sent; every other one stops the import. */
 const refusedStatuses = new Set([400, 413, 422]);

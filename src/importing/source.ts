@@ -12,7 +12,7 @@ export type Reject = CsvRow & { reason: string };
 export type Source = { header: string[]; rowsRead: number; superseded: number; rows: Row[]; rejects: Reject[] };
 
 /** The most animals of one import, rejected rows included: all of them are in memory until the file's last row is known. */
-const animalsMax = 1_000_000;
+export const animalsMax = 1_000_000;
 
 /**
  * Maps a file's rows, the header first. The last row of a source id wins, also where it is one that has to be rejected.

@@ -1,12 +1,39 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:net";
+
+/** Where a server listens; `setting` is the name of its port's setting, such as `PORT`. */
+export type Place = { setting: string; host: string; port: number };
+
 /**
- * What a server that could not listen failed with, as one line that names the setting of its port; any other error as it is.
+ * Takes ports and lets them go again, so that whoever must free some hears of all of them at once.
+ *
+ * @throws one line that names the setting of each port that cannot be listened on
+ */
+export async function requireFree(places: Place[]): Promise<void> {
+  const held: Server[] = [];
+  const refusals = new Set<string>();
+  for (const { setting, ...at } of places) {
+    const server = createServer().listen(at);
+    try {
+      await once(server, "listening");
+      held.push(server);
+    } catch (error) {
+      refusals.add((listeningError(error, setting, at) as Error).message);
+    }
+  }
+  await Promise.all(held.map((server) => new Promise((resolve) => server.close(resolve))));
+  if (refusals.size > 0) throw new Error([...refusals].join("; "));
+}
+
+/**
+ * What a server that could not listen failed with, as one line that names its settings; any other error as it is.
  *
  * @param setting the name of the port's setting, such as `PORT`
  */
 export function listeningError(error: unknown, setting: string, { host, port }: { host: string; port: number }): unknown {
-  const { code } = error as NodeJS.ErrnoException;
+  const { code, syscall } = error as NodeJS.ErrnoException;
   if (code === "EADDRINUSE") return new Error(`${setting}=${port} is taken on ${host}: set ${setting} to a free one`, { cause: error });
-  if (code === "EADDRNOTAVAIL" || code === "EACCES")
+  if (syscall === "listen" || syscall === "getaddrinfo")
     return new Error(`HOST=${host} ${setting}=${port} cannot be listened on (${code})`, { cause: error });
   return error;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -26,10 +26,12 @@ async function holdElsewhere(t: TestContext, folder: string) {
   return child;
 }
 
-test("a folder is made for its owner alone", (t) => {
+test("a folder, and what the lock keeps in it, is made for its owner alone", (t) => {
   const folder = newFolder(t);
   lockFolder(folder, "test", 0).release();
   assert.equal(statSync(folder).mode & 0o777, 0o700);
+  assert.deepEqual(readdirSync(folder).toSorted(), ["petstore.holder", "petstore.lock"]);
+  for (const name of readdirSync(folder)) assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600, name);
 });
 
 test("a folder that is held is refused with a line that says who holds it", (t) => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
@@ -20,7 +20,9 @@ export class FolderHeldError extends Error {
  */
 export function lockFolder(folder: string, who: string, waitMs: number): { release(): void } {
   makeFolder(folder);
-  const lock = new DatabaseSync(join(folder, "petstore.lock"), { timeout: waitMs });
+  const lockFile = join(folder, "petstore.lock");
+  makeFile(lockFile);
+  const lock = new DatabaseSync(lockFile, { timeout: waitMs });
   // Apart from the lock file: reading that one would drop the POSIX locks that this process has on it.
   const holderFile = join(folder, "petstore.holder");
   try {
@@ -50,6 +52,15 @@ function makeFolder(folder: string): void {
     const { code = "" } = error as NodeJS.ErrnoException;
     if (code === "EEXIST" || code === "") throw error;
     throw new Error(`DATA_DIR: ${folder} cannot be made (${code})`, { cause: error });
+  }
+}
+
+/** Makes a file for its owner alone, and opens none that is there: to close that would drop the POSIX locks that this process has on it. */
+function makeFile(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
 

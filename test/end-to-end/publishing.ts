@@ -92,7 +92,7 @@ const cardOf = ({ page }: Scene, hostname: string): Locator => page.getByRole("a
 
 async function enter({ page, dialog }: Scene, hostname: string): Promise<void> {
   await page.getByRole("button", { name: "Add domain" }).first().click();
-  await dialog.getByLabel("Host name").fill(hostname);
+  await dialog.getByLabel("Hostname").fill(hostname);
   await dialog.getByRole("button", { name: "Add domain" }).click();
   await dialog.waitFor({ state: "detached" });
 }

@@ -24,16 +24,14 @@ export async function openScene(t: TestContext, { env, pebble, intercept = {} }:
     ...(pebble && { pebble }),
     directoryUrl: async (authority) => {
       const proxy = await startAcmeProxy(authority);
+      t.after(() => proxy.close());
       proxy.intercept = intercept;
       proxies.push(proxy);
       return proxy.directoryUrl;
     },
   });
   const proxy = proxies[0]!;
-  t.after(async () => {
-    await platform.close();
-    await proxy.close();
-  });
+  t.after(() => platform.close());
   const project = await platform.project("rex", { "index.html": "<h1>Rex</h1>" });
   const idle = () => platform.service.publishing.idle();
   const certificate = async (hostname = "www.shop.test") => (await platform.domain(project, hostname)).certificate;

@@ -10,7 +10,7 @@ export const subdomain: Expected = {
   kind: "subdomain",
   platformDomain: "petstore.app",
   challenge: null,
-  caaIdentities: ["ca.example.net"],
+  authority: { identities: ["ca.example.net"], accountUrl: null },
 };
 export const apex: Expected = { ...subdomain, hostname: "example.com", kind: "apex" };
 export const none = { outcome: "none" as const, nameExists: false };

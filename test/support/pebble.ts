@@ -1,5 +1,6 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { randomInt } from "node:crypto";
+import { createSocket } from "node:dgram";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { get } from "node:https";
 import { connect, createServer } from "node:net";
@@ -112,15 +113,29 @@ const portsFrom = 20_000;
 const portsTo = 32_000;
 const portTries = 100;
 
-/** Ports that were free a moment ago, for programs that cannot choose one themselves. */
+/**
+ * Ports for programs that cannot choose one themselves: free, and given to nobody else while this process runs. Whoever has
+ * the UDP port of the same number has the port.
+ */
 export async function freePorts(count: number): Promise<number[]> {
-  const ports = new Set<number>();
-  for (let tries = 0; ports.size < count && tries < portTries; tries++) {
+  const ports: number[] = [];
+  for (let tries = 0; ports.length < count && tries < portTries; tries++) {
     const port = randomInt(portsFrom, portsTo);
-    if (await isFree(port)) ports.add(port);
+    if ((await reserve(port)) && (await isFree(port))) ports.push(port);
   }
-  if (ports.size < count) throw new Error(`no ${count} ports are free`);
-  return [...ports];
+  if (ports.length < count) throw new Error(`no ${count} ports are free`);
+  return ports;
+}
+
+function reserve(port: number): Promise<boolean> {
+  const token = createSocket("udp4");
+  return new Promise((done) => {
+    token.once("error", () => done(false));
+    token.bind({ port, address: "127.0.0.1", exclusive: true }, () => {
+      token.unref();
+      done(true);
+    });
+  });
 }
 
 async function isFree(port: number): Promise<boolean> {

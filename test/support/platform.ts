@@ -40,10 +40,13 @@ export async function openPlatform(
     pebble?: Partial<PebbleSettings>;
   } = {},
 ): Promise<Platform> {
+  await using opened = new AsyncDisposableStack();
   const dns = await startDnsServer();
+  opened.defer(() => dns.close());
   dns.set("sites.test", "A", ["127.0.0.1"]);
   const [httpPort, httpsPort] = await freePorts(2);
   const pebble = await startPebble({ dns: dns.address, httpPort: httpPort!, tlsPort: httpsPort!, ...options.pebble });
+  opened.defer(() => pebble.stop());
   const time = { now: Date.now() };
   const start = {
     clock: options.clock ?? (() => time.now),
@@ -60,7 +63,7 @@ export async function openPlatform(
     },
   };
   let service = await startService(start);
-  await service.ready;
+  opened.defer(() => service.close());
   const { key: ownKey, accountId } = service;
   const root = await pebble.root();
 
@@ -75,6 +78,7 @@ export async function openPlatform(
     return made<Deployment>({ ...service, key: ownKey }, "GET", `/projects/${projectId}/deployments/${sent.body.id}`, undefined, key);
   }
 
+  const all = opened.move();
   return {
     get service() {
       return { ...service, key: ownKey, accountId };
@@ -82,7 +86,6 @@ export async function openPlatform(
     async restart() {
       await service.close();
       service = await startService(start);
-      await service.ready;
     },
     dns,
     pebble,
@@ -101,10 +104,6 @@ export async function openPlatform(
     domain: (projectId, hostname, key = ownKey) =>
       made<Domain>({ ...service, key: ownKey }, "GET", `/projects/${projectId}/domains/${hostname}`, undefined, key),
     ...visitorOf({ httpPort: httpPort!, httpsPort: httpsPort!, root }),
-    async close() {
-      await service.close();
-      await pebble.stop();
-      await dns.close();
-    },
+    close: () => all.disposeAsync(),
   };
 }

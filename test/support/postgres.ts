@@ -1,7 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { after } from "node:test";
 import pg from "pg";
-import { startPostgres, type PostgresProcess } from "./postgres-process.ts";
 
 /** What tests lose in a power cut nobody misses, and they are faster for it. */
 export const flags = [
@@ -15,17 +13,10 @@ export const flags = [
 /** Where the server is that a whole run shares (`global-setup.ts`). */
 export const sharedServer = "PETSTORE_TEST_POSTGRES";
 
-let own: Promise<PostgresProcess> | undefined;
-after(async () => (await own)?.remove());
-
-/** The shared server, or one for this process alone where a file is run by itself. */
-async function serverUrl(): Promise<string> {
-  return process.env[sharedServer] ?? (await (own ??= startPostgres(flags))).url;
-}
-
 /** A database that nothing else uses, and what does away with it; the same one for the same name. */
 export async function newDatabase(name: string = randomUUID()): Promise<{ url: string; drop: () => Promise<void> }> {
-  const url = await serverUrl();
+  const url = process.env[sharedServer];
+  if (url === undefined) throw new Error("no PostgreSQL: run `node --test` with --test-global-setup=test/support/global-setup.ts");
   const database = `test_${createHash("sha256").update(name).digest("hex").slice(0, 24)}`;
   const exists = await administer(url, `SELECT FROM pg_database WHERE datname = '${database}'`);
   if (exists === 0) await administer(url, `CREATE DATABASE ${database}`);

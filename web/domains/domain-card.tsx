@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { useId, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { notify } from "../parts/notices.ts";
@@ -14,7 +14,7 @@ import { DomainSteps } from "./domain-steps.tsx";
 import styles from "./domains.module.css";
 import { Problems } from "./problems.tsx";
 import { updateDomain, verifyDomain } from "./queries.ts";
-import { isUnsettled, stateOf, type Domain, type DomainState } from "./state.ts";
+import { isUnsettled, stateOf, visitUrl, type Domain, type DomainState } from "./state.ts";
 
 const words = texts.domains;
 const tones: Record<DomainState, Tone> = {
@@ -29,6 +29,7 @@ const tones: Record<DomainState, Tone> = {
 
 type Props = {
   domain: Domain;
+  projectUrl: string;
   isSuspended: boolean;
   onChanged: (domain: Domain) => void;
   /** Called when other domains may have changed with this one. */
@@ -38,9 +39,8 @@ type Props = {
 };
 
 /** A domain: how it stands, what to do about it, and the record that it needs. */
-export function DomainCard({ domain, isSuspended, onChanged, onReread, onRedirect, onRemove }: Props): ReactNode {
+export function DomainCard({ domain, projectUrl, isSuspended, onChanged, onReread, onRedirect, onRemove }: Props): ReactNode {
   const { hostname, status, primary, redirect, problems, certificate } = domain;
-  const titleId = useId();
   const state = stateOf(domain, isSuspended);
   const verifying = useMutation({
     mutationFn: () => verifyDomain(domain),
@@ -59,10 +59,10 @@ export function DomainCard({ domain, isSuspended, onChanged, onReread, onRedirec
   });
   const isFirst = status === "pending";
   return (
-    <article className={styles.card} aria-labelledby={titleId}>
+    <article className={styles.card} aria-label={hostname}>
       <div className={styles.head}>
-        <h3 id={titleId} className={styles.name}>
-          {state === "active" ? <SiteLink url={`https://${hostname}`}>{hostname}</SiteLink> : hostname}
+        <h3 className={styles.name}>
+          {state === "active" ? <SiteLink url={visitUrl(hostname, projectUrl)}>{hostname}</SiteLink> : hostname}
         </h3>
         <div className={styles.badges}>
           <output>

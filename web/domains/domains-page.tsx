@@ -7,6 +7,7 @@ import { Waiting } from "../frame/waiting.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
+import { useFocusAfterRemoval } from "../parts/use-focus-return.ts";
 import { ProjectFrame } from "../projects/project-frame.tsx";
 import type { Site } from "../projects/queries.ts";
 import { texts } from "../texts/texts.ts";
@@ -30,7 +31,7 @@ export function DomainsPage(): ReactNode {
 type Asked = { what: "redirect" | "remove"; domain: Domain };
 
 function Domains({ site: { project } }: { site: Site }): ReactNode {
-  const { id, deploymentId } = project.value;
+  const { id, url, deploymentId } = project.value;
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const client = useQueryClient();
@@ -40,6 +41,7 @@ function Domains({ site: { project } }: { site: Site }): ReactNode {
   const [left, setLeft] = useState<{ hostname: string; warning: string }>();
   const list = useInfiniteQuery(domainsQuery(id, since));
   const domains = list.data ?? [];
+  useFocusAfterRemoval(domains.length);
   const isFree = plan === "free";
   const mayAdd = !isFree && deploymentId !== null;
   const openAdding = (add: boolean) => void navigate({ search: add ? { add: true } : {}, resetScroll: false });
@@ -81,6 +83,7 @@ function Domains({ site: { project } }: { site: Site }): ReactNode {
             <li key={domain.hostname}>
               <DomainCard
                 domain={domain}
+                projectUrl={url}
                 isSuspended={isFree}
                 onChanged={show}
                 onReread={() => void reread()}

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isUnsettled, pollMs, relativeTo, stateOf, stepsOf, zoneOf, type Domain } from "./state.ts";
+import { isUnsettled, pollMs, relativeTo, stateOf, stepsOf, visitUrl, zoneOf, type Domain } from "./state.ts";
 
 const certificate = { status: "none" as const, issuedAt: null, expiresAt: null, problem: null, retryAt: null };
 const pending: Domain = {
@@ -35,6 +35,18 @@ test("a domain that is served with a certificate is active; before that it says 
 test("what stops it from being served comes before everything else", () => {
   assert.equal(stateOf({ ...verified, status: "failing", certificate: issued }, false), "failing");
   for (const domain of [pending, verified, { ...verified, certificate: issued }]) assert.equal(stateOf(domain, true), "suspended");
+});
+
+test("a domain whose redirect leads nowhere is not active, certificate or not", () => {
+  const problems = [{ ...problem, code: "redirect_target_missing" as const }];
+  assert.equal(stateOf({ ...verified, certificate: issued, problems }, false), "attention");
+  assert.equal(stateOf({ ...verified, certificate: issued, problems: [{ ...problem, code: "caa_blocks" }] }, false), "active");
+});
+
+test("a domain is visited by HTTPS, at the ports at which people see the platform", () => {
+  assert.equal(visitUrl("www.shop.example", "http://shop.sites.example"), "https://www.shop.example");
+  assert.equal(visitUrl("www.shop.example", "https://shop.sites.example:8443"), "https://www.shop.example:8443");
+  assert.equal(visitUrl("www.shop.example", "http://shop.sites.example:8081"), "http://www.shop.example:8081");
 });
 
 test("a certificate that is renewed stays one that is served", () => {

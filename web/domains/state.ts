@@ -7,13 +7,22 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 /** How a domain stands, in one word: what its owner has to know first. `isSuspended`: the account's plan has no domains. */
-export function stateOf({ status, certificate, attention }: Domain, isSuspended: boolean): DomainState {
+export function stateOf({ status, certificate, attention, problems }: Domain, isSuspended: boolean): DomainState {
   if (isSuspended) return "suspended";
   if (status === "failing") return "failing";
-  if (attention !== null) return "attention";
+  if (attention !== null || problems.some(({ code }) => code === "redirect_target_missing")) return "attention";
   if (status === "pending") return "pending";
   if (certificate.issuedAt !== null) return "active";
   return certificate.status === "failing" ? "certificateFailed" : "certificate";
+}
+
+/**
+ * Where a browser finds a domain with a certificate, told from the address of its project: by HTTPS, except where people see the platform at an
+ * odd HTTP port, whose HTTPS port is not known here and is redirected to.
+ */
+export function visitUrl(hostname: string, projectUrl: string): string {
+  const { protocol, port } = new URL(projectUrl);
+  return port === "" ? `https://${hostname}` : `${protocol}//${hostname}:${port}`;
 }
 
 /** Whether it may soon stand differently by itself: DNS, or the certificate, is still to come. */

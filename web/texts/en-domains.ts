@@ -23,7 +23,7 @@ export const domainsTexts = {
   toDeployments: "To its deployments",
 
   addTitle: "Add a domain",
-  hostname: "Host name",
+  hostname: "Hostname",
   hostnameHint: "Such as www.example.com, or example.com. You need access to its DNS settings.",
   added: (name: string) => `${name} is added. Create its DNS record next.`,
 

@@ -3,6 +3,7 @@ import type { Database } from "../../platform/db/database.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { DateTime, Id, Nullable } from "../../platform/http/schemas.ts";
+import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import { quotaOf } from "../accounts/accounts.ts";
 import { findAccount } from "../accounts/accounts.store.ts";
@@ -125,7 +126,7 @@ export const keyRoutes = ({ db, administration, limiter }: Parts): Operation[] =
 /** A foreign key is as absent as an unknown one; no key ever changes its account. */
 async function requireOwnKey(db: Database, accountId: number, keyId: number): Promise<void> {
   const key = await findKey(db, keyId);
-  if (key?.accountId !== accountId) throw new Problem("not_found", `There is no key ${keyId}.`);
+  if (key?.accountId !== accountId) throw new Problem("not_found", `There is no ${byId("key", keyId)}.`);
 }
 
 function withStanding(key: Key, { strikes, strikesRemaining, bannedUntil }: Standing) {

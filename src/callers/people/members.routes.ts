@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import type { Database } from "../../platform/db/database.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { Id } from "../../platform/http/schemas.ts";
+import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import { InvitedShown, MemberShown, personOf, RoleSchema } from "./answers.ts";
 import { shownInvited, shownMember } from "./people.ts";
@@ -98,5 +99,5 @@ export const memberRoutes = ({ db, publicUrl }: { db: Database; publicUrl: strin
 ];
 
 function noMember(id: number): Problem {
-  return new Problem("not_found", `There is no member ${id}.`);
+  return new Problem("not_found", `There is no ${byId("member", id)}.`);
 }

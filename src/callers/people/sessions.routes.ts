@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { DateTime, Id } from "../../platform/http/schemas.ts";
+import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import { personOf, signedOut, Standing } from "./answers.ts";
 import { passwordLengthMax, requireGoodPassword, samePassword } from "./passwords.ts";
@@ -95,7 +96,7 @@ export function sessionRoutes({ db, hasher, throttle, publicUrl }: SignInParts &
       act: async ({ caller, params }) => {
         const { accountId, memberId, sessionId } = personOf(caller);
         const ended = await db.write((tx) => endOwnSession(tx, accountId, memberId, params.sessionId));
-        if (!ended) throw new Problem("not_found", `There is no session ${params.sessionId}.`);
+        if (!ended) throw new Problem("not_found", `There is no ${byId("session", params.sessionId)}.`);
         return { status: 204, ...(params.sessionId === sessionId && { headers: { "set-cookie": cookie.clear() } }) };
       },
     }),

@@ -7,17 +7,17 @@ import { unavailable } from "./unavailable.ts";
 /** Time for connecting, and for waiting until a connection of the pool is free. */
 const connectMs = 5_000;
 /** Time for one statement: the server ends it then; should the server be silent, the connection is given up a second later. */
-const statementMs = 5_000;
+export const statementMs = 5_000;
 export const silenceMs = 1_000;
 const idleInTransactionMs = 10_000;
 const idleMs = 30_000;
 const lifetimeSeconds = 1_800;
 
 /** Connections for transactions, one at a time each, and how many transactions may wait for one. */
-const writersMax = 10;
+export const writersMax = 10;
 const writesWaitingMax = 1_000;
 /** Connections for reads. Each is sent many at once; the next is opened when those before it have this many under way. */
-const readersMax = 4;
+export const readersMax = 4;
 const readsShared = 32;
 const readsMax = 500;
 

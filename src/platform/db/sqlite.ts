@@ -1,32 +1,35 @@
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import { empty, type Sql } from "sql-template-tag";
-import { ConstraintError, type ConstraintKind, type Database, type Transaction } from "./database.ts";
+import type { Database, Transaction } from "./database.ts";
+import { fdatasyncInPool, openLog, openSnapshot, type Flush } from "./sqlite-log.ts";
 import { openSequences } from "./sqlite-sequences.ts";
+import { preparedStatements, translate } from "./sqlite-statements.ts";
 import { stopping, unavailable } from "./unavailable.ts";
 
 /** Writes that may share one commit. */
 const groupMax = 256;
 /** Writes that may wait; further ones are refused as `unavailable`. */
 const queueMax = 10_000;
-/** Prepared statements kept per connection. */
-const statementsMax = 500;
 
 type Job = { body: (tx: Transaction) => Promise<unknown>; resolve: (value: unknown) => void; reject: (error: unknown) => void };
 
 /**
- * The embedded engine: one writer connection, one reader connection, WAL with `synchronous=FULL`.
- * Writes that wait in the same turn of the event loop share one transaction (group commit), each in a savepoint of
- * its own, so a failing body takes back only its own changes; nobody is answered before the shared commit.
+ * The embedded engine: one writer connection, one reader connection, WAL. Writes that wait in the same turn of the event
+ * loop, or while the disk is busy with those before them, share one transaction (group commit), each in a savepoint of its
+ * own, so a failing body takes back only its own changes. Nobody is answered, and no query sees a change, before the log
+ * is on the disk. Where a disk fails to keep it, all is unavailable until the process starts anew: what it has is unknown.
  *
  * @param file path of the database file, made if absent
+ * @param flush lets tests hold up the disk, or fail it
  */
-export function openSqlite(file: string): Database {
+export function openSqlite(file: string, { flush = fdatasyncInPool }: { flush?: Flush } = {}): Database {
   const writer = connect(file, false);
   const sequences = openSequences(writer);
   const write = preparedStatements(writer);
   const reader = connect(file, true);
   const read = preparedStatements(reader);
   const snapshot = openSnapshot(reader);
+  const log = openLog(file, writer, flush);
   const control = {
     begin: writer.prepare("BEGIN IMMEDIATE"),
     commit: writer.prepare("COMMIT"),
@@ -39,6 +42,7 @@ export function openSqlite(file: string): Database {
   let queue: Job[] = [];
   let draining: Promise<void> | undefined;
   let closed = false;
+  let failure: unknown;
 
   async function drain(): Promise<void> {
     await new Promise(setImmediate);
@@ -56,13 +60,22 @@ export function openSqlite(file: string): Database {
       control.begin.run();
       for (const job of group) settle.push(await runJob(job));
       sequences.save();
-      snapshot.release();
+      snapshot.hold();
       control.commit.run();
     } catch (error) {
       if (writer.isTransaction) control.rollback.run();
       for (const job of group) job.reject(translate(error));
       return;
     }
+    try {
+      await log.flush();
+    } catch (error) {
+      failure = error;
+      for (const job of [...group, ...queue.splice(0)]) job.reject(unavailable(error));
+      return;
+    }
+    snapshot.release();
+    log.shorten();
     for (const answer of settle) answer();
   }
 
@@ -100,12 +113,14 @@ export function openSqlite(file: string): Database {
     engine: "sqlite",
     query: async <R>(query: Sql) => {
       if (closed) throw stopping();
+      if (failure !== undefined) throw unavailable(failure);
       snapshot.take();
       return read(query) as R[];
     },
     write: <T>(body: (tx: Transaction) => Promise<T>) =>
       new Promise<T>((resolve, reject) => {
         if (closed) return reject(stopping());
+        if (failure !== undefined) return reject(unavailable(failure));
         if (queue.length >= queueMax) return reject(unavailable());
         queue.push({ body, resolve: resolve as Job["resolve"], reject });
         draining ??= drain();
@@ -115,69 +130,16 @@ export function openSqlite(file: string): Database {
       closed = true;
       await draining;
       reader.close();
+      log.close();
       writer.close();
     },
   };
 }
 
-/**
- * Reads share one transaction from the first of them to the next commit, and so do not each lock the log of the file,
- * which costs more than the read. It ends before a commit, so what is read next is never older than what is committed.
- */
-function openSnapshot(reader: DatabaseSync): { take(): void; release(): void } {
-  const begin = reader.prepare("BEGIN");
-  const commit = reader.prepare("COMMIT");
-  return {
-    take: () => void (reader.isTransaction || begin.run()),
-    release: () => void (reader.isTransaction && commit.run()),
-  };
-}
-
 function connect(file: string, readOnly: boolean): DatabaseSync {
   const connection = new DatabaseSync(file, { readOnly, timeout: 5_000 });
-  if (!readOnly) connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
+  if (!readOnly)
+    connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON");
   connection.exec("PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 1073741824");
   return connection;
-}
-
-/** Runs queries on one connection, keeping the statements it prepared; errors come out as the port's. */
-function preparedStatements(connection: DatabaseSync): (query: Sql) => unknown[] {
-  const statements = new Map<string, StatementSync>();
-  return (query) => {
-    try {
-      const text = query.sql;
-      let statement = statements.get(text);
-      if (!statement) {
-        if (statements.size >= statementsMax) statements.clear();
-        statement = connection.prepare(text);
-        statements.set(text, statement);
-      }
-      const { values } = query;
-      const bound = new Array<SQLInputValue>(values.length);
-      for (let i = 0; i < values.length; i++) bound[i] = bind(values[i]);
-      return statement.all(...bound);
-    } catch (error) {
-      throw translate(error);
-    }
-  };
-}
-
-/** Integers are bound as such: node:sqlite would bind every number as REAL. */
-function bind(value: unknown): SQLInputValue {
-  if (typeof value === "string" || value === null || value instanceof Uint8Array) return value;
-  if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value;
-  if (typeof value === "boolean") return value ? 1n : 0n;
-  throw new TypeError(`a value of type ${typeof value} cannot be bound`);
-}
-
-const constraintKinds: Record<number, ConstraintKind> = { 275: "check", 787: "foreign_key", 1555: "unique", 2067: "unique" };
-/** SQLITE_BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN: nothing the caller did. */
-const unavailableCodes = new Set([5, 6, 8, 10, 13, 14]);
-
-function translate(error: unknown): unknown {
-  const code = (error as { errcode?: number }).errcode;
-  if (code === undefined) return error;
-  const kind = constraintKinds[code];
-  if (kind) return new ConstraintError(kind, { cause: error });
-  return unavailableCodes.has(code & 0xff) ? unavailable(error) : error;
 }

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { breaks } from "../db/database.ts";
 import { Problem } from "../problem.ts";
 import { drain, hasBody } from "./bodies.ts";
-import { etagOf, noneMatchHolds } from "./conditions.ts";
+import { etagOf, noneMatchHolds, requireMatch } from "./conditions.ts";
 import type { Answer, Operation } from "./operation.ts";
 import { statuses } from "./statuses.ts";
 
@@ -52,6 +52,7 @@ export function answerWriter({ answers, read }: Operation) {
     const { answerHeaders } = request;
     if (headers) for (const name in headers) answerHeaders.push(name, headers[name] ?? "");
     if (version !== undefined) {
+      if (read) requireMatch(request.headers["if-match"], version);
       answerHeaders.push("ETag", etagOf(version));
       const ifNoneMatch = read && request.headers["if-none-match"];
       if (ifNoneMatch !== undefined && !noneMatchHolds(ifNoneMatch, version)) return send(request, reply, 304);

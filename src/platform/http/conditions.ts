@@ -11,15 +11,29 @@ export function noneMatchHolds(list: string, version: number): boolean {
   return !listed(list, version, true);
 }
 
+/** Whether a request says what it has seen: an operation that has no need to look before it writes looks then. */
+export function isConditional({ ifMatch, ifNoneMatch }: Conditions): boolean {
+  return ifMatch !== undefined || ifNoneMatch !== undefined;
+}
+
+/**
+ * Holds a read to its `If-Match`: what it names is what is read, or nothing is.
+ *
+ * @throws Problem `precondition_failed`
+ */
+export function requireMatch(ifMatch: string | undefined, version: number): void {
+  if (ifMatch !== undefined && !listed(ifMatch, version, false)) {
+    throw new Problem("precondition_failed", "The resource has changed: its ETag is not one of those in If-Match.");
+  }
+}
+
 /**
  * Holds a write to its `If-Match` (strong comparison, RFC 9110, 13.1.1) and `If-None-Match`.
  *
  * @throws Problem `precondition_failed`
  */
 export function requireConditions({ ifMatch, ifNoneMatch }: Conditions, version: number): void {
-  if (ifMatch !== undefined && !listed(ifMatch, version, false)) {
-    throw new Problem("precondition_failed", "The resource has changed: its ETag is not one of those in If-Match.");
-  }
+  requireMatch(ifMatch, version);
   if (ifNoneMatch !== undefined && listed(ifNoneMatch, version, true)) {
     throw new Problem("precondition_failed", "The resource exists with an ETag that If-None-Match excludes.");
   }

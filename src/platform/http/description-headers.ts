@@ -1,3 +1,5 @@
+import type { Operation } from "./operation.ts";
+
 const integer = { type: "integer" };
 const text = { type: "string" };
 
@@ -58,4 +60,9 @@ export const deprecationHeaders: ResponseHeader[] = ["Deprecation", "Sunset", "L
 /** References to headers, by name, as a response has them. */
 export function headerReferences(names: readonly string[]): Record<string, { $ref: string }> {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+/** Whether an operation answers with one resource, and so with its ETag. */
+export function hasEtag({ answers }: Operation): boolean {
+  return Object.values(answers).some(({ headers }) => headers?.includes("ETag"));
 }

@@ -1,5 +1,6 @@
 import type { ProblemCode } from "../problem.ts";
-import { deprecationHeaders, everyAnswer, headerReferences } from "./description-headers.ts";
+import { deprecationHeaders, everyAnswer, hasEtag, headerReferences } from "./description-headers.ts";
+import { keptStatuses } from "./idempotency.ts";
 import type { Operation } from "./operation.ts";
 import { statuses } from "./statuses.ts";
 
@@ -73,6 +74,7 @@ function problemsOf(operation: Operation): ProblemCode[] {
     "unavailable",
   ];
   if (operation.body || operation.upload) codes.push("payload_too_large", "unsupported_media_type");
+  if (operation.read && hasEtag(operation)) codes.push("precondition_failed");
   if (operation.method === "POST") codes.push("idempotency_key_in_use", "idempotency_key_reused");
   return [...codes, ...(operation.problems ?? [])];
 }
@@ -81,7 +83,8 @@ function problemsOf(operation: Operation): ProblemCode[] {
 export function describeProblems(operation: Operation): Record<string, unknown> {
   const byStatus = Map.groupBy(problemsOf(operation), (code) => statuses[code]);
   const deprecation = operation.deprecated ? deprecationHeaders : [];
-  const more = (status: number): string[] => (beforeRoute.has(status) ? [] : deprecation);
+  const replayed = (status: number) => (operation.method === "POST" && keptStatuses.has(status) ? ["Idempotent-Replayed"] : []);
+  const more = (status: number): string[] => (beforeRoute.has(status) ? [] : [...deprecation, ...replayed(status)]);
   return Object.fromEntries([...byStatus].map(([status, codes]) => [status, describe(status, codes, more(status))]));
 }
 

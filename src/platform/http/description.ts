@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import { describeProblems } from "./description-problems.ts";
-import { deprecationHeaders, everyAnswer, headerReferences, responseHeaders } from "./description-headers.ts";
+import { deprecationHeaders, everyAnswer, hasEtag, headerReferences, responseHeaders } from "./description-headers.ts";
 import { introduction, stabilities, tagGroups, tags } from "./description-text.ts";
 import type { Operation } from "./operation.ts";
 import { prefix } from "./prefix.ts";
@@ -67,11 +67,11 @@ function describeOperation(operation: Operation, schemas: Json): Json {
 }
 
 function describeParameters(operation: Operation): Json[] {
-  const { params, query, method, example } = operation;
+  const { params, query, method, example, problems } = operation;
   const list = [...parametersOf(params, "path", example?.params), ...parametersOf(query, "query", example?.query)];
   if (operation.read && hasEtag(operation))
     list.push(headerParameter("If-None-Match", "An ETag that you have: the answer is 304 while it is still current."));
-  if (method === "PUT" || method === "PATCH" || method === "DELETE") {
+  if (problems?.includes("precondition_failed")) {
     list.push(headerParameter("If-Match", "The ETag that the resource must still have; otherwise 412 and no change."));
   }
   if (method === "POST")
@@ -122,10 +122,6 @@ function describeAnswers(operation: Operation, schemas: Json): Json {
     ]);
   }
   return Object.fromEntries(answers) as Json;
-}
-
-function hasEtag({ answers }: Operation): boolean {
-  return Object.values(answers).some(({ headers }) => headers?.includes("ETag"));
 }
 
 /** A schema as the description shows it: those with names stand once, among the components. */

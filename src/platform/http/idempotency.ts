@@ -8,7 +8,7 @@ import type { Answer } from "./operation.ts";
 import { statuses } from "./statuses.ts";
 
 /** Refusals that are kept: those that the same request would meet again (decisions, part 1). */
-const keptStatuses = new Set([404, 409, 412, 422]);
+export const keptStatuses = new Set([404, 409, 412, 422]);
 const keyForm = /^[\x20-\x7e]{1,255}$/;
 
 /**

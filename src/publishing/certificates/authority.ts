@@ -22,8 +22,10 @@ export type Authority = {
   account(): Promise<Account>;
   /** Lets go of an account that the authority says it does not have: the next call opens another, by the same key. */
   forget(account: Account): void;
-  /** Its names in CAA records; null until its directory was read, and where that tells none. */
-  caaIdentities(): readonly string[] | null;
+  /** Its names in CAA records; none until its directory was read, and where that tells none. */
+  caaIdentities(): readonly string[];
+  /** The address of the account at it; null until it was opened. */
+  accountUrl(): string | null;
   close(): void;
 };
 
@@ -69,7 +71,8 @@ export function openAuthority(parts: { db: Database; clock: Clock; keys: Secrets
       // Its session is left to the requests that are under way; its connections end when they are idle.
       if (lost === opened) opening = undefined;
     },
-    caaIdentities: () => [settings.caaIdentities, opened?.session.directory.meta?.caaIdentities].find((names) => names?.length) ?? null,
+    caaIdentities: () => [settings.caaIdentities, opened?.session.directory.meta?.caaIdentities].find((names) => names?.length) ?? [],
+    accountUrl: () => opened?.url ?? null,
     close: () => {
       closing.abort();
       if (opened) closeSession(opened.session);

@@ -1,18 +1,22 @@
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import { Problem } from "../../platform/problem.ts";
 import type { Checks } from "./checks.ts";
 import {
   deleteDomain,
   findHolder,
+  hasPaidPlan,
   insertDomain,
   listVerifications,
   lockHolder,
   lockNames,
-  requirePaidPlan,
   saveNames,
 } from "./domains.store.ts";
 import { parseHostname, type Hostname } from "./hostnames.ts";
 import { decideClaim, needsProof, proofIn, type Proof } from "./ownership.ts";
 import { applyConfig, type DomainsConfig } from "./redirects.ts";
+
+const planNeeded =
+  "petstore.json: `domains` names custom domains, and they need the plan Pro or above. Without `domains` the folder can be deployed as it is.";
 
 export type Owner = { accountId: number; projectId: number };
 
@@ -56,7 +60,7 @@ export async function prepareConfig(db: Queryable, checks: Checks, owner: Owner,
 
   return async (tx: Transaction, now: number): Promise<string[]> => {
     if (wanted.size === 0) return [];
-    await requirePaidPlan(tx, owner.accountId);
+    if (!(await hasPaidPlan(tx, owner.accountId))) throw new Problem("plan_required", planNeeded);
     const before = await lockNames(tx, owner.accountId, owner.projectId);
     const { names: after, added } = applyConfig(before, config);
     for (const hostname of added) await attach(tx, checks, owner, wanted.get(hostname)!, now);

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { caaNames, judgeCaa, type CaaStep } from "./caa.ts";
+import { caaNames, judgeCaa, type CaaAuthority, type CaaStep } from "./caa.ts";
 import type { CaaRecord, Lookup } from "./lookup.ts";
 
-const identities = ["ca.example.net", "ca2.example.net"];
+const accountUrl = "https://ca.example.net/acct/7";
+const authority: CaaAuthority = { identities: ["ca.example.net", "ca2.example.net"], accountUrl };
+const nameless: CaaAuthority = { identities: [], accountUrl };
 
 function record(line: string): CaaRecord {
   const [, flags, tag, value] = /^(\d+) (\S+) "(.*)"$/.exec(line)!;
@@ -20,7 +22,7 @@ function step(name: string, ...lines: string[]): CaaStep {
 }
 
 const failed = (name: string): CaaStep => ({ name, lookup: { outcome: "failed", reason: "SERVFAIL", server: "192.0.2.53" } });
-const outcome = (lines: string[], wildcard = false): string => judgeCaa([step("example.com", ...lines)], identities, wildcard).outcome;
+const outcome = (lines: string[], wildcard = false): string => judgeCaa([step("example.com", ...lines)], authority, wildcard).outcome;
 
 describe("CAA (RFC 8659)", () => {
   it("climbs from the name to the top-level domain", () => {
@@ -32,7 +34,18 @@ describe("CAA (RFC 8659)", () => {
     ["the authority's own name allows", ['0 issue "ca.example.net"'], "allowed"],
     ["the second identity of the authority allows", ['0 issue "ca2.example.net"'], "allowed"],
     ["case does not matter, in the tag or in the value", ['0 ISSUE "CA.Example.NET"'], "allowed"],
-    ["parameters and space are not read", ['0 issue " ca.example.net ; accounturi=https://x/1; validationmethods=dns-01"'], "allowed"],
+    ["space, and parameters that nobody knows, do no harm", ['0 issue " ca.example.net ; policy=ev; x"'], "allowed"],
+    ["a way to prove the name that this service has allows", ['0 issue "ca.example.net; validationmethods=dns-01,http-01"'], "allowed"],
+    ["the other way that it has allows", ['0 issue "ca.example.net;ValidationMethods=tls-alpn-01"'], "allowed"],
+    ["ways that it does not have block", ['0 issue "ca.example.net; validationmethods=dns-01"'], "blocked"],
+    ["the account of this service allows", [`0 issue "ca.example.net; accounturi=${accountUrl}; validationmethods=http-01"`], "allowed"],
+    ["another account blocks", ['0 issue "ca.example.net; accounturi=https://ca.example.net/acct/8"'], "blocked"],
+    ["two accounts let nobody through", [`0 issue "ca.example.net; accounturi=${accountUrl}; accounturi=${accountUrl}"`], "blocked"],
+    [
+      "a record without parameters beside one with them allows",
+      ['0 issue "ca.example.net; validationmethods=dns-01"', '0 issue "ca2.example.net"'],
+      "allowed",
+    ],
     ["another authority blocks", ['0 issue "other.example"'], "blocked"],
     ["one of several is enough", ['0 issue "other.example"', '0 issue "ca.example.net"'], "allowed"],
     ["an empty issue blocks everybody", ['0 issue ""'], "blocked"],
@@ -57,8 +70,8 @@ describe("CAA (RFC 8659)", () => {
 
   it("the nearest name with records decides, and says where it is", () => {
     const parent = step("example.com", '0 issue "other.example"');
-    assert.equal(judgeCaa([step("www.example.com", '0 issue "ca.example.net"'), parent], identities).outcome, "allowed");
-    const verdict = judgeCaa([step("www.example.com"), parent, step("com", '0 issue "ca.example.net"')], identities);
+    assert.equal(judgeCaa([step("www.example.com", '0 issue "ca.example.net"'), parent], authority).outcome, "allowed");
+    const verdict = judgeCaa([step("www.example.com"), parent, step("com", '0 issue "ca.example.net"')], authority);
     assert.deepEqual(verdict, {
       outcome: "blocked",
       at: "example.com",
@@ -69,23 +82,37 @@ describe("CAA (RFC 8659)", () => {
 
   it("records reached over a CNAME are said to be at their owner", () => {
     const lookup: CaaStep["lookup"] = { outcome: "records", records: [{ owner: "petstore.app", value: record('0 issue ";"') }] };
-    const verdict = judgeCaa([{ name: "www.example.com", lookup }], identities);
+    const verdict = judgeCaa([{ name: "www.example.com", lookup }], authority);
     assert.ok(verdict.outcome === "blocked" && verdict.at === "petstore.app");
   });
 
   it("a look-up that failed leaves the question open, unless a nearer name has decided", () => {
-    assert.deepEqual(judgeCaa([step("www.example.com"), failed("example.com")], identities), {
+    assert.deepEqual(judgeCaa([step("www.example.com"), failed("example.com")], authority), {
       outcome: "unknown",
       at: "example.com",
       reason: "SERVFAIL",
       server: "192.0.2.53",
     });
-    assert.equal(judgeCaa([step("www.example.com", '0 issue "ca.example.net"'), failed("example.com")], identities).outcome, "allowed");
+    assert.equal(judgeCaa([step("www.example.com", '0 issue "ca.example.net"'), failed("example.com")], authority).outcome, "allowed");
   });
 
-  it("an authority without identities is named by no record", () => {
-    assert.equal(judgeCaa([step("example.com", '0 issue "ca.example.net"')], []).outcome, "blocked");
-    assert.equal(judgeCaa([step("example.com")], []).outcome, "allowed");
+  it("an authority that tells no names is blocked only by what blocks every authority", () => {
+    const judged = (...lines: string[]): string => judgeCaa([step("example.com", ...lines)], nameless).outcome;
+    assert.deepEqual([judged(), judged('0 issue "other.example"')], ["allowed", "allowed"]);
+    assert.deepEqual([judged('0 issue ";"'), judged('128 tbs "x"', '0 issue "other.example"')], ["blocked", "blocked"]);
+  });
+
+  it("another account is no objection while this service's own is not known yet", () => {
+    const line = '0 issue "ca.example.net; accounturi=https://ca.example.net/acct/8"';
+    assert.equal(judgeCaa([step("example.com", line)], { ...authority, accountUrl: null }).outcome, "allowed");
+  });
+
+  it("records that name the authority with conditions are told apart from those that do not name it", () => {
+    const verdict = judgeCaa(
+      [step("example.com", '0 issue "other.example"', '0 issue "ca.example.net; validationmethods=dns-01"')],
+      authority,
+    );
+    assert.ok(verdict.outcome === "blocked" && verdict.reason === "restricted");
   });
 
   it("naming the authority lifts every block but that of a critical tag, whatever else is there and in whatever order", () => {
@@ -99,7 +126,7 @@ describe("CAA (RFC 8659)", () => {
         const all = lines.toSpliced(at % (lines.length + 1), 0, record('0 issue "ca.example.net"'));
         const verdict = judgeCaa(
           [{ name: "example.com", lookup: { outcome: "records", records: all.map((value) => ({ owner: "example.com", value })) } }],
-          identities,
+          authority,
         );
         const critical = lines.some(({ flags, tag }) => [1, 128].includes(flags) && ["tbs", ""].includes(tag));
         assert.equal(verdict.outcome, critical ? "blocked" : "allowed");

@@ -4,13 +4,22 @@ import type { CaaRecord, FailureReason, Lookup } from "./lookup.ts";
 export type CaaStep = { name: string; lookup: Lookup<CaaRecord> };
 
 /**
- * Whether an authority may issue for a name. `blocked`: `at` is the name that holds the deciding records; `critical_tag` is a property
- * with the critical flag that no authority here understands. `unknown`: a look-up failed, and an authority would refuse as well.
+ * The certificate authority as CAA records speak of it. `identities`: its names there, none where it tells none.
+ * `accountUrl`: of this service's account at it; null until it is known.
+ */
+export type CaaAuthority = { identities: readonly string[]; accountUrl: string | null };
+
+/**
+ * Whether an authority may issue for a name. `blocked`: `at` is the name that holds the deciding records; `restricted` are records that name the
+ * authority, but only for another account or other ways to prove a name; `critical_tag` is a property with the critical flag that no authority
+ * here understands. `unknown`: a look-up failed, and an authority would refuse as well.
  */
 export type CaaVerdict =
   | { outcome: "allowed" }
-  | { outcome: "blocked"; at: string; records: CaaRecord[]; reason: "other_authority" | "critical_tag" }
+  | { outcome: "blocked"; at: string; records: CaaRecord[]; reason: Objection }
   | { outcome: "unknown"; at: string; reason: FailureReason; server: string };
+
+type Objection = "other_authority" | "restricted" | "critical_tag";
 
 /**
  * Both bits: RFC 8659 has 128 alone, but zones that write 1 for "critical" are so many that Let's Encrypt reads it so.
@@ -25,33 +34,56 @@ export function caaNames(hostname: string): string[] {
   return labels.map((_, index) => labels.slice(index).join("."));
 }
 
+/** How this service proves that it serves a name, in the words of `validationmethods`. */
+const ownMethods = new Set(["http-01", "tls-alpn-01"]);
+
 /**
- * RFC 8659: the nearest name with records decides, and a look-up that failed before it leaves the question open.
- * `identities` are the authority's domains; without any, records that name authorities block. Parameters are not read.
+ * RFC 8659: the nearest name with records decides, and a look-up that failed before it leaves the question open. Of the parameters those of RFC 8657
+ * count. Of an authority that tells no names only what would block every authority is concluded.
  */
-export function judgeCaa(steps: CaaStep[], identities: readonly string[], wildcard = false): CaaVerdict {
+export function judgeCaa(steps: CaaStep[], authority: CaaAuthority, wildcard = false): CaaVerdict {
   for (const { name, lookup } of steps) {
     if (lookup.outcome === "none") continue;
     if (lookup.outcome === "failed") return { outcome: "unknown", at: name, reason: lookup.reason, server: lookup.server };
     const records = lookup.records.map(({ value }) => value);
-    const reason = objection(records, identities, wildcard);
+    const reason = objection(records, authority, wildcard);
     return reason === null ? { outcome: "allowed" } : { outcome: "blocked", at: lookup.records[0]?.owner ?? name, records, reason };
   }
   return { outcome: "allowed" };
 }
 
-function objection(records: CaaRecord[], identities: readonly string[], wildcard: boolean): "other_authority" | "critical_tag" | null {
+function objection(records: CaaRecord[], { identities, accountUrl }: CaaAuthority, wildcard: boolean): Objection | null {
   const tagged = (tag: string): CaaRecord[] => records.filter((record) => record.tag.toLowerCase() === tag);
   if (records.some(({ flags, tag }) => (flags & criticalFlags) !== 0 && !knownTags.has(tag.toLowerCase()))) return "critical_tag";
   const wild = wildcard ? tagged("issuewild") : [];
   const relevant = wild.length > 0 ? wild : tagged("issue");
   if (relevant.length === 0) return null;
-  const named = new Set(relevant.map(({ value }) => issuerOf(value)));
-  return identities.some((identity) => named.has(identity.toLowerCase())) ? null : "other_authority";
+  const issuers = relevant.flatMap(({ value }) => issuerOf(value) ?? []);
+  if (identities.length === 0) return issuers.length > 0 ? null : "other_authority";
+  const own = new Set(identities.map((identity) => identity.toLowerCase()));
+  const naming = issuers.filter(({ name }) => own.has(name));
+  if (naming.length === 0) return "other_authority";
+  return naming.some(({ parameters }) => permits(parameters, accountUrl)) ? null : "restricted";
 }
 
+type Issuer = { name: string; parameters: Map<string, string[]> };
+
 /** The authority that an issue value names; null for `""`, `";"` and whatever breaks the grammar, which all name nobody (sections 4.2 and 4.3). */
-function issuerOf(value: string): string | null {
-  const [, issuer] = /^[ \t]*([a-z0-9-]+(?:\.[a-z0-9-]+)*)[ \t]*(?:;.*)?$/is.exec(value) ?? [];
-  return issuer?.toLowerCase() ?? null;
+function issuerOf(value: string): Issuer | null {
+  const [, name, rest = ""] = /^[ \t]*([a-z0-9-]+(?:\.[a-z0-9-]+)*)[ \t]*(?:;(.*))?$/is.exec(value) ?? [];
+  if (name === undefined) return null;
+  const parameters = rest.split(";").flatMap((text): [string, string][] => {
+    const [, tag, content] = /^[ \t]*([a-z0-9-]+)[ \t]*=[ \t]*(\S*)[ \t]*$/i.exec(text) ?? [];
+    return tag === undefined || content === undefined ? [] : [[tag.toLowerCase(), content]];
+  });
+  const grouped = Map.groupBy(parameters, ([tag]) => tag);
+  return { name: name.toLowerCase(), parameters: new Map([...grouped].map(([tag, of]) => [tag, of.map(([, content]) => content)])) };
+}
+
+/** RFC 8657: `accounturi` (section 3), of which more than one lets nobody through, and `validationmethods` (section 4). */
+function permits(parameters: Issuer["parameters"], accountUrl: string | null): boolean {
+  const accounts = parameters.get("accounturi") ?? [];
+  if (accounts.length > 1) return false;
+  if (accountUrl !== null && accounts.some((account) => account !== accountUrl)) return false;
+  return (parameters.get("validationmethods") ?? []).every((methods) => methods.split(",").some((method) => ownMethods.has(method)));
 }

@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import type { CaaAuthority } from "./caa.ts";
 import { dnsFor, type Dns } from "./lookup.ts";
 import { lookUpFacts, lookUpPointing } from "./facts.ts";
 import type { OwnNames } from "./hostnames.ts";
@@ -15,10 +16,8 @@ export type CheckParts = {
   own: OwnNames;
   /** What the tokens of ownership proofs are made with. */
   proofSecret: () => Uint8Array;
-  /** The authority's names in CAA records; null where no authority is set or it is not known yet. */
-  caaIdentities: () => readonly string[] | null;
-  /** Whether there is an authority to order certificates from. */
-  hasAuthority: boolean;
+  /** The authority that certificates are ordered from, as CAA records speak of it; null where there is none. */
+  authority: (() => CaaAuthority) | null;
 };
 
 /** What a look at DNS found, not yet written. `proved`: the ownership challenge was part of it. */
@@ -36,7 +35,7 @@ export function openChecks(parts: CheckParts) {
       ...domain,
       platformDomain: own.platformDomain,
       challenge: proved ? challengeOf(domain) : null,
-      caaIdentities: parts.caaIdentities(),
+      authority: parts.authority?.() ?? null,
     };
     return { verdict: verify(expected, await lookUpFacts(dnsFor(domain.accountId, dns), expected)), proved };
   }
@@ -64,7 +63,7 @@ export function openChecks(parts: CheckParts) {
       verifiedAt: outcome === "verified" ? now : current.verifiedAt,
     };
     if (outcome === "verified") await recordVerification(tx, current, now);
-    return saveCheck(tx, parts.hasAuthority ? { ...after, certificate: wanted(current, after, asked, now) } : after);
+    return saveCheck(tx, parts.authority ? { ...after, certificate: wanted(current, after, asked, now) } : after);
   }
 
   /** Whether the record still leads here, as to warn after a removal; false where DNS does not say. */
@@ -78,14 +77,18 @@ export function openChecks(parts: CheckParts) {
 
 export type Checks = ReturnType<typeof openChecks>;
 
-/** When a certificate is to be looked at: now where a name has just verified, its CAA records have let go, or a person asks. */
+/**
+ * When a certificate is to be looked at: now where a name has just verified, its CAA records have let go, or a person asks. From then
+ * on one is on its way: `none` is left to names that get none.
+ */
 function wanted(before: StoredDomain, after: StoredDomain, asked: boolean, now: number): StoredDomain["certificate"] {
   const { certificate } = before;
   if (after.status !== "verified") return certificate;
   const isMissing = certificate.id === null || (certificate.expiresAt ?? 0) <= now;
   const isNew = before.status !== "verified" || certificate.wantedSince === null;
   const isFreed = isMissing && before.caa === "blocked" && after.caa === "allowed";
-  if (isNew && isMissing) return { ...certificate, wantedSince: now, dueAt: now };
-  if (asked && isMissing) return { ...certificate, wantedSince: now, dueAt: now };
+  if (isMissing && (isNew || asked)) {
+    return { ...certificate, status: certificate.status === "none" ? "issuing" : certificate.status, wantedSince: now, dueAt: now };
+  }
   return isNew || isFreed ? { ...certificate, dueAt: now } : certificate;
 }

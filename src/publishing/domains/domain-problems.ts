@@ -1,4 +1,4 @@
-import type { CaaVerdict } from "./caa.ts";
+import type { CaaAuthority, CaaVerdict } from "./caa.ts";
 import { relativeName, type Hostname } from "./hostnames.ts";
 import type { CaaRecord, FailureReason, LookupType } from "./lookup.ts";
 import type { Challenge } from "./ownership.ts";
@@ -57,16 +57,19 @@ export function proofMissing(name: Pointing, challenge: Challenge, found: string
   };
 }
 
-export function caaBlocks(name: Pointing, verdict: CaaVerdict & { outcome: "blocked" }, identities: readonly string[]): DomainProblem {
-  const { at, records } = verdict;
+export function caaBlocks(name: Pointing, verdict: CaaVerdict & { outcome: "blocked" }, { identities }: CaaAuthority): DomainProblem {
+  const { at, records, reason } = verdict;
   const where = `"${relativeName(at, name.registrableDomain)}"`;
-  const critical = verdict.reason === "critical_tag";
+  const critical = reason === "critical_tag";
   const identity = identities[0];
+  const authority = `this service's certificate authority${identity === undefined ? "" : `, ${identity}`}`;
   return {
     code: "caa_blocks",
     message: critical
       ? `A CAA record of ${at} is marked critical and not understood by certificate authorities, which therefore refuse a certificate.`
-      : `The CAA records of ${at} do not allow this service's certificate authority${identity === undefined ? "" : `, ${identity}`}.`,
+      : reason === "restricted"
+        ? `The CAA records of ${at} allow ${authority}, only for another account or another way to prove a name (accounturi, validationmethods).`
+        : `The CAA records of ${at} do not allow ${authority}.`,
     expected:
       identity === undefined ? "no CAA record, or one for the certificate authority" : `CAA 0 issue "${identity}", or no CAA record`,
     found: foundList(records.map(caaText)),

@@ -1,5 +1,6 @@
 import sql, { empty, join, type Sql } from "sql-template-tag";
 import { breaks, type Queryable, type Transaction } from "../../platform/db/database.ts";
+import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { DomainProblem } from "./domain-problems.ts";
 import { domainsMax, paidPlans, type CertificateStatus } from "./domains.ts";
@@ -66,7 +67,8 @@ export async function listDomains(
 export async function findDomain(db: Queryable, accountId: number, projectId: number, hostname: string, lock = empty) {
   const [row] = await db.query<DomainRow>(sql`
     SELECT * FROM domains WHERE account_id = ${accountId} AND project_id = ${projectId} AND hostname = ${hostname}${lock}`);
-  if (!row) throw new Problem("not_found", `No name ${JSON.stringify(hostname.slice(0, 255))} is attached to project ${projectId}.`);
+  if (!row)
+    throw new Problem("not_found", `No name ${JSON.stringify(hostname.slice(0, 255))} is attached to ${byId("project", projectId)}.`);
   return stored(row);
 }
 
@@ -179,8 +181,8 @@ export async function saveCheck(tx: Transaction, domain: StoredDomain): Promise<
   const rows = await tx.query<DomainRow>(sql`
     UPDATE domains SET status = ${domain.status}, problems = ${JSON.stringify(domain.problems)}, caa = ${domain.caa},
       proof_needed = ${domain.proofNeeded}, next_check_at = ${domain.nextCheckAt}, check_lease_until = NULL,
-      certificate_wanted_since = ${certificate.wantedSince}, certificate_due_at = ${certificate.dueAt},
-      verified_at = ${domain.verifiedAt}, version = version + 1
+      certificate_status = ${certificate.status}, certificate_wanted_since = ${certificate.wantedSince},
+      certificate_due_at = ${certificate.dueAt}, verified_at = ${domain.verifiedAt}, version = version + 1
     WHERE account_id = ${domain.accountId} AND id = ${domain.id} RETURNING *`);
   return stored(rows[0]!);
 }

@@ -50,7 +50,9 @@ const problem = Type.Object(
 
 const certificate = Type.Object(
   {
-    status: Type.Enum([...certificateStatuses]),
+    status: Type.Enum([...certificateStatuses], {
+      description: "`none` while the name has not verified, and for good where the service has no certificate authority.",
+    }),
     issuedAt: moment("When the certificate that is served was issued."),
     expiresAt: moment("When it ends; it is renewed before."),
     problem: Nullable(Type.String({ description: "Why the last try failed." })),
@@ -156,10 +158,14 @@ export function isPlatformDomain(text: string): boolean {
   return text.length <= 189 && labels.length > 1 && labels.every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label));
 }
 
+/** What no host name has, of ASCII. */
+const strayInName = /[\0-,/:-@[-`{-\x7F]/;
+
 /** A name as it is kept, of one that may be written in any case, with a final dot or as IDN; nothing is checked. */
 export function keptForm(name: string): string {
   const trimmed = name.trim().replace(/\.$/, "");
-  return domainToASCII(trimmed) || trimmed.toLowerCase();
+  // The mapping reads a host name up to where a URL's would end, and `www.example.com/path` is no spelling of www.example.com.
+  return (!strayInName.test(trimmed) && domainToASCII(trimmed)) || trimmed.toLowerCase();
 }
 
 /** What is served at a name, or how its certificate is proved, is another thing now. */

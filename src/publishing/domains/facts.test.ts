@@ -23,7 +23,7 @@ describe("a check against a real DNS server", () => {
     ...parseHostname(hostname, { platformDomain, publicHost: "localhost" }),
     platformDomain,
     challenge: null,
-    caaIdentities: ["ca.example.net"],
+    authority: { identities: ["ca.example.net"], accountUrl: null },
     ...more,
   });
   const check = async (expected: Expected): Promise<Verdict> => verify(expected, await lookUpFacts(dns, expected));

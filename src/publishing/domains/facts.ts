@@ -14,7 +14,7 @@ export async function lookUpFacts(dns: Dns, expected: Expected): Promise<DnsFact
   const [pointing, proof, caa] = await Promise.all([
     lookUpPointing(dns, expected),
     challenge === null ? null : dns.lookUp(challenge.name, "TXT"),
-    expected.caaIdentities === null ? [] : lookUpCaa(dns, hostname),
+    expected.authority === null ? [] : lookUpCaa(dns, hostname),
   ]);
   const hints = judgePointing(expected, { ...pointing, hints: null }).outcome === "not_verified" ? await lookUpHints(dns, expected) : null;
   return { ...pointing, proof, caa, hints };

@@ -183,6 +183,17 @@ describe("an apex", () => {
       facts: facts({ cname: at("example.com", "petstore.app"), a: at("petstore.app", "198.51.100.1") }),
       code: null,
     },
+    {
+      title: "verifies by a chain of CNAMEs that ends at the platform's addresses, as an alias does",
+      facts: facts({ cname: at("example.com", "alias.example.net"), a: at("alias.example.net", "198.51.100.1") }),
+      code: null,
+    },
+    {
+      title: "with a CNAME elsewhere that has no address is told so",
+      facts: facts({ cname: at("example.com", "shops.example.net") }),
+      code: "wrong_target",
+      fix: /Delete the CNAME record.*ALIAS/,
+    },
     { title: "with no record is told which to create", facts: facts({}), code: "record_missing", fix: createAlias, message: /48 hours/ },
     {
       title: "with foreign addresses is told to delete them and create the record",

@@ -53,14 +53,15 @@ function judgeApex(expected: Pointing, facts: PointingFacts): Finding {
   if (failed !== null) return failed;
   const found = addressesOf(records);
   const cnames = valuesOf(records.cname);
-  if (cnames.some((one) => one !== expected.platformDomain))
-    return refused(wrongTarget(expected, cnames, circumstancesOf(expected, facts)));
-  if (found.length === 0) return refused(recordMissing(expected, circumstancesOf(expected, facts)));
+  const aimsElsewhere = cnames.some((one) => one !== expected.platformDomain);
+  if (found.length === 0 && !aimsElsewhere) return refused(recordMissing(expected, circumstancesOf(expected, facts)));
+  if (found.length === 0) return refused(wrongTarget(expected, cnames, circumstancesOf(expected, facts)));
   const targetFailed = firstFailure({ ...expected, hostname: expected.platformDomain }, target);
   if (targetFailed !== null) return targetFailed;
   if (addressesOf(target).length === 0) return { outcome: "unknown", problem: platformUnresolvable(expected) };
   const foreign = foreignTo(target, found);
   if (foreign.length === 0) return verified;
+  if (aimsElsewhere) return refused(wrongTarget(expected, cnames, circumstancesOf(expected, facts)));
   return refused(foreignAddresses(expected, foreign, foreign.length < found.length, circumstancesOf(expected, facts)));
 }
 

@@ -6,6 +6,8 @@ import { statusAfter, verify } from "./verification.ts";
 
 const challenge = { type: "TXT" as const, name: "_petstore-challenge.www.example.com", value: "abc123" };
 
+const nameless = { identities: [], accountUrl: null };
+
 const caa = (...records: CaaRecord[]) => [
   { name: "www.example.com", lookup: none },
   { name: "example.com", lookup: { outcome: "records" as const, records: records.map((value) => ({ owner: "example.com", value })) } },
@@ -68,11 +70,20 @@ describe("CAA before an order", () => {
   });
 
   it("sends to the operator where the authority has told no identity", () => {
-    const verdict = verify(
-      { ...subdomain, caaIdentities: [] },
-      facts(here, { caa: caa({ flags: 0, tag: "issue", value: "other.example" }) }),
-    );
+    const verdict = verify({ ...subdomain, authority: nameless }, facts(here, { caa: caa({ flags: 0, tag: "issue", value: ";" }) }));
     assert.match(verdict.problems[0]?.fix ?? "", /ACME_CAA_IDENTITIES/);
+  });
+
+  it("tells of conditions that leave this service out, and that a record without them is enough", () => {
+    const value = "ca.example.net; validationmethods=dns-01";
+    const [problem] = verify(subdomain, facts(here, { caa: caa({ flags: 0, tag: "issue", value }) })).problems;
+    assert.match(problem?.message ?? "", /another way to prove a name/);
+    assert.match(problem?.fix ?? "", /value "ca\.example\.net"\. The others can stay\./);
+  });
+
+  it("leaves a look-up that fails to an authority that has told no identity", () => {
+    const verdict = verify({ ...subdomain, authority: nameless }, facts(here, { caa: [{ name: "www.example.com", lookup: failed }] }));
+    assert.deepEqual(verdict, { outcome: "verified", certificate: "allowed", problems: [] });
   });
 
   it("holds the certificate back while its look-up fails, without blaming a record", () => {
@@ -86,7 +97,7 @@ describe("CAA before an order", () => {
   });
 
   it("does not matter where no authority is set", () => {
-    const verdict = verify({ ...subdomain, caaIdentities: null }, facts(here, { caa: caa({ flags: 0, tag: "issue", value: ";" }) }));
+    const verdict = verify({ ...subdomain, authority: null }, facts(here, { caa: caa({ flags: 0, tag: "issue", value: ";" }) }));
     assert.deepEqual(verdict, { outcome: "verified", certificate: "allowed", problems: [] });
   });
 });

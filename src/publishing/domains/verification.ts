@@ -1,12 +1,12 @@
-import { judgeCaa, type CaaStep } from "./caa.ts";
+import { judgeCaa, type CaaAuthority, type CaaStep } from "./caa.ts";
 import { caaBlocks, lookupFailed, proofMissing, type DomainProblem, type Pointing } from "./domain-problems.ts";
 import type { Lookup } from "./lookup.ts";
 import { proofIn, type Challenge } from "./ownership.ts";
 import { judgePointing, refused, valuesOf, verified, type Finding, type PointingFacts } from "./pointing.ts";
 import type { DomainStatus } from "./schedule.ts";
 
-/** What a name has to show: its record, the proof if one is needed, and CAA records that allow one of the authority's identities (null: no authority is set). */
-export type Expected = Pointing & { challenge: Challenge | null; caaIdentities: readonly string[] | null };
+/** What a name has to show: its record, the proof if one is needed, and CAA records that allow the authority (null: none is set). */
+export type Expected = Pointing & { challenge: Challenge | null; authority: CaaAuthority | null };
 
 /** What DNS said besides. `proof`: the TXT records of the challenge. `caa`: nearest name first. */
 export type DnsFacts = PointingFacts & { proof: Lookup<string> | null; caa: CaaStep[] };
@@ -51,9 +51,12 @@ function judgeProof(expected: Expected, { proof }: DnsFacts): Finding {
 }
 
 function judgeCertificate(expected: Expected, { caa }: DnsFacts): { certificate: Verdict["certificate"]; problem: DomainProblem | null } {
-  if (expected.caaIdentities === null) return { certificate: "allowed", problem: null };
-  const verdict = judgeCaa(caa, expected.caaIdentities);
+  const { authority } = expected;
+  if (authority === null) return { certificate: "allowed", problem: null };
+  const verdict = judgeCaa(caa, authority);
   if (verdict.outcome === "allowed") return { certificate: "allowed", problem: null };
-  if (verdict.outcome === "blocked") return { certificate: "blocked", problem: caaBlocks(expected, verdict, expected.caaIdentities) };
+  if (verdict.outcome === "blocked") return { certificate: "blocked", problem: caaBlocks(expected, verdict, authority) };
+  // An authority without names may well look at no CAA at all: what cannot be looked up is left to it.
+  if (authority.identities.length === 0) return { certificate: "allowed", problem: null };
   return { certificate: "unknown", problem: lookupFailed("CAA", verdict.at, verdict.reason) };
 }

@@ -1,8 +1,8 @@
 import { Problem } from "../../platform/problem.ts";
 
-const pathBytesMax = 1024;
+export const pathBytesMax = 1024;
 const segmentBytesMax = 255;
-const depthMax = 32;
+export const depthMax = 32;
 
 /** A name out of an archive as a reason may quote it: one line, whatever it holds. */
 export function quoted(name: string): string {

@@ -1,5 +1,6 @@
 import sql, { bulk, join } from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import { deploymentsKept, waitingMax, type DeploymentStatus } from "./deployments.ts";
 import { manifestToText, type Manifest } from "./manifest.ts";
@@ -50,7 +51,7 @@ export async function listDeployments(
 export async function findDeployment(db: Queryable, accountId: number, projectId: number, id: number): Promise<StoredDeployment> {
   const [row] = await db.query<DeploymentRow>(sql`
     SELECT ${columns} FROM deployments WHERE account_id = ${accountId} AND project_id = ${projectId} AND id = ${id}`);
-  if (!row) throw new Problem("not_found", `Project ${projectId} has no deployment ${id}.`);
+  if (!row) throw new Problem("not_found", `${byId("Project", projectId)} has no ${byId("deployment", id)}.`);
   return stored(row);
 }
 

@@ -1,5 +1,6 @@
 import sql from "sql-template-tag";
 import { breaks, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
+import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import { projectsMax } from "./projects.ts";
 
@@ -117,7 +118,7 @@ const slugTaken =
 
 function one(rows: ProjectRow[], id: number): StoredProject {
   const [row] = rows;
-  if (!row) throw new Problem("not_found", `There is no project ${id}.`);
+  if (!row) throw new Problem("not_found", `There is no ${byId("project", id)}.`);
   return stored(row);
 }
 

@@ -2,6 +2,7 @@ import sql from "sql-template-tag";
 import { breaks, type Queryable, type Transaction } from "../../platform/db/database.ts";
 import { limitTo } from "../../platform/db/limit.ts";
 import { fold } from "../../platform/folding.ts";
+import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { Category, NewCategory } from "./categories.ts";
 
@@ -68,7 +69,7 @@ export async function deleteCategory(tx: Transaction, accountId: number, id: num
 
 function one(rows: CategoryRow[], id: number): StoredCategory {
   const [row] = rows;
-  if (!row) throw new Problem("not_found", `There is no category ${id}.`);
+  if (!row) throw new Problem("not_found", `There is no ${byId("category", id)}.`);
   return stored(row);
 }
 

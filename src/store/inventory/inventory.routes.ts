@@ -1,8 +1,9 @@
-import { requireAbsentAllowed, requireConditions } from "../../platform/http/conditions.ts";
+import { isConditional, requireAbsentAllowed, requireConditions } from "../../platform/http/conditions.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/prefix.ts";
 import { created, deleted, listed, resource } from "../../platform/http/resource-answers.ts";
+import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import { lockPet } from "../pets/pets.store.ts";
 import { InventoryAdjustment, InventoryItem, InventoryItems, InventoryPath, InventoryQuery, InventoryUpdate } from "./inventory.ts";
@@ -69,7 +70,7 @@ export const inventoryRoutes: Operation[] = [
     write: async (tx, { accountId, params: { petId }, body, conditions }) => {
       let current = await lockItem(tx, accountId, petId);
       if (!current) {
-        if (!(await lockPet(tx, accountId, petId))) throw new Problem("not_found", `There is no animal ${petId}.`);
+        if (!(await lockPet(tx, accountId, petId))) throw new Problem("not_found", `There is no ${byId("animal", petId)}.`);
         current = await lockItem(tx, accountId, petId); // tracking may have begun before the animal was locked
       }
       if (current) requireConditions(conditions, current.version);
@@ -112,8 +113,10 @@ export const inventoryRoutes: Operation[] = [
     body: InventoryAdjustment,
     example: { params, body: { delta: -1 } },
     answers: { 200: resource("The entry as it now stands.", InventoryItem, { ...item, quantity: 3 }) },
-    problems: ["not_found", "insufficient_stock"],
-    write: async (tx, { accountId, params: { petId }, body }) => {
+    problems: ["not_found", "precondition_failed", "insufficient_stock"],
+    write: async (tx, { accountId, params: { petId }, body, conditions }) => {
+      const current = isConditional(conditions) ? await lockItem(tx, accountId, petId) : undefined;
+      if (current) requireConditions(conditions, current.version);
       const { item: adjusted, version } = await adjustQuantity(tx, accountId, petId, body.delta);
       return { status: 200, body: adjusted, version };
     },

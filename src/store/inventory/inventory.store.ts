@@ -1,16 +1,17 @@
-import sql, { join, type Sql } from "sql-template-tag";
+import sql, { join } from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { limitTo } from "../../platform/db/limit.ts";
 import { int32Max } from "../../platform/http/schemas.ts";
+import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { PetStatus } from "../pets/pets.ts";
 import { deriveStatus } from "../pets/pets.store.ts";
-import type { InventoryItem, InventoryQuery } from "./inventory.ts";
+import { statusOfStock, type InventoryItem, type InventoryQuery } from "./inventory.ts";
 
 /*
  * Stock is only ever changed by single conditional statements, which lock the entry. Who locks more does so in one
- * order, so that nobody waits in a circle: orders, then entries by animal, then animals. The status of the entry is
- * written with its counts, and carried to the animal after.
+ * order, so that nobody waits in a circle: orders, then entries by animal, then animals. A status that changes with the
+ * counts is written after them, to the entry and on to the animal: most changes leave it, and its indexes, as they are.
  */
 
 type ItemRow = { pet_id: number; quantity: number; held: number; status: PetStatus; version: number };
@@ -59,22 +60,23 @@ export async function lockItems(tx: Transaction, accountId: number, petIds: numb
 export async function setQuantity(tx: Transaction, accountId: number, petId: number, quantity: number): Promise<StoredItem> {
   const rows = await tx.query<ItemRow>(sql`
     INSERT INTO inventory (account_id, pet_id, quantity, held, status, version)
-    VALUES (${accountId}, ${petId}, ${quantity}, 0, ${quantity > 0 ? "available" : "sold"}, 1)
-    ON CONFLICT (account_id, pet_id) DO UPDATE SET
-      quantity = excluded.quantity, status = ${derivedStatus(sql`excluded.quantity`, sql`inventory.held`)}, version = inventory.version + 1
+    VALUES (${accountId}, ${petId}, ${quantity}, 0, ${statusOfStock({ quantity, held: 0 })}, 1)
+    ON CONFLICT (account_id, pet_id) DO UPDATE SET quantity = excluded.quantity, version = inventory.version + 1
       WHERE excluded.quantity + inventory.held <= ${int32Max}
     RETURNING ${columns}`);
-  return carry(tx, accountId, rows[0] ?? tooMany());
+  const entry = await settle(tx, accountId, rows[0] ?? tooMany());
+  if (entry.version === 1) await deriveStatus(tx, accountId, petId, entry.item.status); // an untracked animal had any
+  return entry;
 }
 
 /** Adds `delta` units, or takes them away. @throws Problem `not_found`, `insufficient_stock` */
 export async function adjustQuantity(tx: Transaction, accountId: number, petId: number, delta: number): Promise<StoredItem> {
-  const row = await change(tx, accountId, petId, delta, 0);
-  if (row) return carry(tx, accountId, row);
+  const entry = await change(tx, accountId, petId, delta, 0);
+  if (entry) return entry;
   const { item } = (await lockItem(tx, accountId, petId)) ?? absent(petId);
   // what came or changed between the two looks is adjusted like any other
   const late = await change(tx, accountId, petId, delta, 0);
-  if (late) return carry(tx, accountId, late);
+  if (late) return late;
   if (delta > 0) return tooMany();
   throw insufficient(petId, item.quantity);
 }
@@ -94,21 +96,17 @@ export async function deleteItem(tx: Transaction, accountId: number, petId: numb
 
 /** Takes free units for an open order. Gives false, and changes nothing, where there is no entry with that many. */
 export async function takeUnits(tx: Transaction, accountId: number, petId: number, units: number): Promise<boolean> {
-  const row = await change(tx, accountId, petId, -units, units);
-  if (row && row.quantity === 0) await carry(tx, accountId, row);
-  return row !== undefined;
+  return (await change(tx, accountId, petId, -units, units)) !== undefined;
 }
 
 /** Gives units back that an open order held. */
 export async function giveBackUnits(tx: Transaction, accountId: number, petId: number, units: number): Promise<void> {
-  const row = await change(tx, accountId, petId, units, -units);
-  await carry(tx, accountId, row ?? lost(petId));
+  if (!(await change(tx, accountId, petId, units, -units))) lost(petId);
 }
 
 /** Turns units that an open order held into sold ones. */
 export async function sellUnits(tx: Transaction, accountId: number, petId: number, units: number): Promise<void> {
-  const row = await change(tx, accountId, petId, 0, -units);
-  await carry(tx, accountId, row ?? lost(petId));
+  if (!(await change(tx, accountId, petId, 0, -units))) lost(petId);
 }
 
 /** The refusal of more units than are free. */
@@ -116,24 +114,23 @@ export function insufficient(petId: number, free: number): Problem {
   return new Problem("insufficient_stock", `Animal ${petId} has ${free} free ${free === 1 ? "unit" : "units"}, which is too few.`);
 }
 
-async function change(tx: Transaction, accountId: number, petId: number, free: number, held: number): Promise<ItemRow | undefined> {
+async function change(tx: Transaction, accountId: number, petId: number, free: number, held: number): Promise<StoredItem | undefined> {
   const [row] = await tx.query<ItemRow>(sql`
-    UPDATE inventory SET quantity = quantity + ${free}, held = held + ${held},
-      status = ${derivedStatus(sql`quantity + ${free}`, sql`held + ${held}`)}, version = version + 1
+    UPDATE inventory SET quantity = quantity + ${free}, held = held + ${held}, version = version + 1
     WHERE account_id = ${accountId} AND pet_id = ${petId}
       AND quantity + ${free} >= 0 AND held + ${held} >= 0 AND quantity + ${free} + held + ${held} <= ${int32Max}
     RETURNING ${columns}`);
-  return row;
+  return row && settle(tx, accountId, row);
 }
 
-/** The status that follows from a stock: free units, else units that open orders hold, else none (decisions, part 2). */
-function derivedStatus(quantity: Sql, held: Sql): Sql {
-  return sql`CASE WHEN ${quantity} > 0 THEN 'available' WHEN ${held} > 0 THEN 'pending' ELSE 'sold' END`;
-}
-
-async function carry(tx: Transaction, accountId: number, row: ItemRow): Promise<StoredItem> {
-  await deriveStatus(tx, accountId, row.pet_id, row.status);
-  return stored(row);
+/** Writes the status that follows from changed counts, where it is another. */
+async function settle(tx: Transaction, accountId: number, row: ItemRow): Promise<StoredItem> {
+  const status = statusOfStock(row);
+  if (status !== row.status) {
+    await tx.query(sql`UPDATE inventory SET status = ${status} WHERE account_id = ${accountId} AND pet_id = ${row.pet_id}`);
+    await deriveStatus(tx, accountId, row.pet_id, status);
+  }
+  return stored({ ...row, status });
 }
 
 function stored({ pet_id: petId, quantity, held, status, version }: ItemRow): StoredItem {
@@ -141,7 +138,7 @@ function stored({ pet_id: petId, quantity, held, status, version }: ItemRow): St
 }
 
 function absent(petId: number): never {
-  throw new Problem("not_found", `Animal ${petId} has no inventory entry.`);
+  throw new Problem("not_found", `${byId("Animal", petId)} has no inventory entry.`);
 }
 
 function tooMany(): never {

@@ -38,3 +38,9 @@ export const InventoryQuery = Type.Object({
   ...paging,
 });
 export type InventoryQuery = Static<typeof InventoryQuery>;
+
+/** The status that follows from a stock: free units, else units that open orders hold, else none (decisions, part 2). */
+export function statusOfStock(stock: { quantity: number; held: number }): PetStatus {
+  if (stock.quantity > 0) return "available";
+  return stock.held > 0 ? "pending" : "sold";
+}

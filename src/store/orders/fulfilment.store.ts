@@ -1,4 +1,5 @@
 import type { Transaction } from "../../platform/db/database.ts";
+import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import { giveBackUnits, insufficient, lockItem, lockItems, sellUnits, takeUnits } from "../inventory/inventory.store.ts";
 import { lockPet, petExists } from "../pets/pets.store.ts";
@@ -81,7 +82,7 @@ async function requireNotSold(tx: Transaction, accountId: number, petId: number)
 }
 
 function unknownPet(petId: number): Problem {
-  return new Problem("unknown_reference", `petId: there is no animal ${petId}.`);
+  return new Problem("unknown_reference", `petId: there is no ${byId("animal", petId)}.`);
 }
 
 function orderComplete(id: number): Problem {

@@ -2,6 +2,7 @@ import sql, { join, type Sql } from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { limitTo } from "../../platform/db/limit.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
+import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { Order, OrderFields, OrderQuery } from "./orders.ts";
 
@@ -77,7 +78,7 @@ export function orderOf({ id, fields: { petId, quantity, shipDate, complete } }:
 
 function one(rows: OrderRow[], id: number): StoredOrder {
   const [row] = rows;
-  if (!row) throw new Problem("not_found", `There is no order ${id}.`);
+  if (!row) throw new Problem("not_found", `There is no ${byId("order", id)}.`);
   return stored(row);
 }
 

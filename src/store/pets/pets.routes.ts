@@ -4,6 +4,7 @@ import { operation, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/prefix.ts";
 import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
+import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import { listPets, namePosition, orderOf } from "./pet-lists.store.ts";
 import { NewPet, NewPets, patchPet, Pet, PetPatch, PetPath, PetQuery, Pets } from "./pets.ts";
@@ -37,9 +38,10 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
       },
     },
     read: async (db, { accountId, query }) => {
-      const byName = orderOf(query).endsWith("name");
-      const rows = await listPets(db, accountId, query, positionOf(query, byName ? 2 : 1), (query.limit ?? limitDefault) + 1);
-      const page = pageOf(path, query, rows, (row) => (byName ? namePosition(row) : [row.pet.id]));
+      const asked = { ...query, sort: orderOf(query) }; // so that a cursor also fits the list that names its default order
+      const byName = asked.sort.endsWith("name");
+      const rows = await listPets(db, accountId, query, positionOf(asked, byName ? 2 : 1), (query.limit ?? limitDefault) + 1);
+      const page = pageOf(path, asked, rows, (row) => (byName ? namePosition(row) : [row.pet.id]));
       const [first] = page.rows;
       const one = query.id?.length === 1 && first ? { version: first.version } : {};
       return { status: 200, body: page.rows.map(({ pet }) => pet), headers: page.headers, ...one };
@@ -183,5 +185,5 @@ async function requirePet(tx: Transaction, accountId: number, id: number): Promi
 }
 
 function absent(id: number): never {
-  throw new Problem("not_found", `There is no animal ${id}.`);
+  throw new Problem("not_found", `There is no ${byId("animal", id)}.`);
 }

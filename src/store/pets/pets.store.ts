@@ -1,6 +1,7 @@
 import sql, { join } from "sql-template-tag";
 import { breaks, type Queryable, type Transaction } from "../../platform/db/database.ts";
 import { fold } from "../../platform/folding.ts";
+import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { NewPet, Pet, PetStatus } from "./pets.ts";
 
@@ -101,7 +102,7 @@ async function insertRows(tx: Transaction, accountId: number, pets: NewPet[]): P
       INSERT INTO pets (account_id, id, name, name_key, category_id, status, version) VALUES ${join(rows)} RETURNING ${petColumns}`);
     return inserted.toSorted((a, b) => a.id - b.id).map(storedPet);
   } catch (error) {
-    throw breaks("foreign_key", error) ? unknownCategory(pets[0]?.categoryId) : error;
+    throw breaks("foreign_key", error) ? unknownCategory(pets[0]!.categoryId) : error;
   }
 }
 
@@ -110,7 +111,7 @@ async function requireCategories(tx: Transaction, accountId: number, pets: NewPe
   const rows = await tx.query<{ id: number }>(sql`SELECT id FROM categories WHERE account_id = ${accountId} AND id IN (${join(wanted)})`);
   const known = new Set(rows.map(({ id }) => id));
   const details = pets.flatMap(({ categoryId }, index) =>
-    known.has(categoryId) ? [] : [{ path: `body[${index}].categoryId`, message: `there is no category ${categoryId}` }],
+    known.has(categoryId) ? [] : [{ path: `body[${index}].categoryId`, message: `there is no ${byId("category", categoryId)}` }],
   );
   const [first] = details;
   if (first) throw new Problem("unknown_reference", `${first.path}: ${first.message}.`);
@@ -118,7 +119,7 @@ async function requireCategories(tx: Transaction, accountId: number, pets: NewPe
 
 function one(rows: PetRow[], id: number): StoredPet {
   const [row] = rows;
-  if (!row) throw new Problem("not_found", `There is no animal ${id}.`);
+  if (!row) throw new Problem("not_found", `There is no ${byId("animal", id)}.`);
   return storedPet(row);
 }
 
@@ -127,6 +128,6 @@ export function storedPet({ id, name, category_id: categoryId, status, version }
   return { pet: { id, name, categoryId, status }, version };
 }
 
-function unknownCategory(id: number | undefined): Problem {
-  return new Problem("unknown_reference", `categoryId: there is no category ${id}.`);
+function unknownCategory(id: number): Problem {
+  return new Problem("unknown_reference", `categoryId: there is no ${byId("category", id)}.`);
 }

@@ -1,0 +1,59 @@
+import { loadSettings } from "../settings.ts";
+import { accountsCreate, accountsDelete, accountsList, accountsSetPlan } from "./accounts.ts";
+import type { Command } from "./command.ts";
+import { deploying } from "./deploy.ts";
+import { description } from "./description.ts";
+import { domainCommands } from "./domains.ts";
+import { exporting } from "./export.ts";
+import { importing } from "./import.ts";
+import { initialising } from "./init.ts";
+import { keysCreate, keysList, keysRevoke, keysRotate, keysUnban } from "./keys.ts";
+import { membersInvite, membersList, membersRemove, membersReset } from "./members.ts";
+import { migrate } from "./migrate.ts";
+import { projectCommands } from "./projects.ts";
+import { serve } from "./serve.ts";
+import { settings } from "./settings.ts";
+
+/** Every command. What a command needs it imports when it runs, so that this list costs nothing. */
+export const commands: Command[] = [
+  serve,
+  accountsCreate,
+  accountsList,
+  accountsSetPlan,
+  accountsDelete,
+  keysCreate,
+  keysList,
+  keysRotate,
+  keysRevoke,
+  keysUnban,
+  membersInvite,
+  membersList,
+  membersReset,
+  membersRemove,
+  importing(client),
+  exporting(client),
+  initialising(client),
+  ...projectCommands(client),
+  deploying(client),
+  ...domainCommands(client),
+  migrate,
+  description,
+  settings,
+];
+
+/** The command that a line of arguments begins with; undefined where it names none. */
+export function commandOf(args: string[]): Command | undefined {
+  const words = args.slice(0, 2).join(" ");
+  return commands.find(({ name }) => name === words) ?? commands.find(({ name }) => name === args[0]);
+}
+
+/** What follows a command's name. */
+export function argumentsOf({ name }: Command, args: string[]): string[] {
+  return args.slice(name.split(" ").length);
+}
+
+/** The service and the key that the environment names for the commands that call the API. */
+function client() {
+  const { clientUrl, clientKey } = loadSettings();
+  return { url: clientUrl, key: clientKey };
+}

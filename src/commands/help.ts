@@ -1,0 +1,37 @@
+import { commonOptions, type Command, type Options } from "./command.ts";
+
+export const overview = "Usage: petstore COMMAND [OPTIONS] [--json] [--help]";
+
+/** Every command with what it is for. */
+export function helpOnAll(commands: Command[]): string {
+  const lines = table(commands.map(({ name, summary }) => [name, summary]));
+  return [overview, "", ...lines, "", "petstore help COMMAND explains a command and its options."].join("\n");
+}
+
+/** How a command is called, what it is for, and a line for each of its options. */
+export function helpOn(command: Command): string {
+  const options: Options = { ...command.options, ...commonOptions };
+  const lines = table(Object.entries(options).map(([name, option]) => [spelled(name, option), option.about]));
+  return [usageOf(command), "", `${command.summary}.`, "", ...lines].join("\n");
+}
+
+/** How some commands are called, a line each. */
+export function usageOf(...some: Command[]): string {
+  const lines = some.map(({ name, operands = [], options = {} }) => {
+    const words = Object.entries(options).map(([option, form]) => {
+      const word = form.required ? spelled(option, form) : `[${spelled(option, form)}]`;
+      return form.multiple ? `${word}…` : word;
+    });
+    return ["petstore", name, ...operands, ...words].join(" ");
+  });
+  return `Usage: ${lines.join("\n       ")}`;
+}
+
+function spelled(name: string, { value }: Options[string]): string {
+  return value === undefined ? `--${name}` : `--${name} ${value}`;
+}
+
+function table(rows: [left: string, right: string][]): string[] {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+}

@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import sql from "sql-template-tag";
+import { temporaryFolder } from "../../../test/support/folder.ts";
+import { Problem } from "../problem.ts";
+import type { Database } from "./database.ts";
+import { fdatasyncInPool } from "./sqlite-log.ts";
+import { openSqlite } from "./sqlite.ts";
+
+/** A database with one table, whose disk a test may hold up or fail. */
+async function openShelves(t: TestContext) {
+  const disk = { flush: fdatasyncInPool };
+  const file = join(temporaryFolder(t), "test.db");
+  const db = openSqlite(file, { flush: (descriptor) => disk.flush(descriptor) });
+  t.after(() => db.close());
+  await db.write((tx) => tx.script("CREATE TABLE shelves (id INTEGER PRIMARY KEY, label TEXT)"));
+  return { db, disk, file };
+}
+
+const add = (db: Database, label = "shelf") => db.write((tx) => tx.query(sql`INSERT INTO shelves (label) VALUES (${label})`));
+const count = async (db: Database) => (await db.query(sql`SELECT id FROM shelves`)).length;
+const isUnavailable = (error: unknown) => error instanceof Problem && error.code === "unavailable";
+
+test("a write is answered, and seen by queries, once the disk has it; what comes meanwhile goes together", async (t) => {
+  const { db, disk } = await openShelves(t);
+  let flushes = 0;
+  const reached = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const go = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  disk.flush = async (descriptor) => {
+    const turn = flushes++;
+    reached[turn]?.resolve();
+    await go[turn]?.promise;
+    await fdatasyncInPool(descriptor);
+  };
+  let answered = 0;
+  const written = () => void answered++;
+  const first = add(db).then(written);
+  await reached[0]!.promise;
+  const others = [add(db).then(written), add(db).then(written)];
+  assert.deepEqual([answered, await count(db)], [0, 0]);
+  go[0]!.resolve();
+  await first;
+  assert.deepEqual([answered, await count(db)], [1, 1]);
+  await reached[1]!.promise;
+  assert.deepEqual([answered, await count(db)], [1, 1]);
+  go[1]!.resolve();
+  await Promise.all(others);
+  assert.deepEqual([answered, await count(db), flushes], [3, 3, 2]);
+});
+
+test("once a disk has failed to keep a write, all is unavailable", async (t) => {
+  const { db, disk } = await openShelves(t);
+  disk.flush = () => Promise.reject(new Error("EIO"));
+  await Promise.all([assert.rejects(add(db), isUnavailable), assert.rejects(add(db), isUnavailable)]);
+  disk.flush = fdatasyncInPool;
+  await assert.rejects(add(db), isUnavailable);
+  await assert.rejects(count(db), isUnavailable);
+});
+
+test("the log stays short while writes and queries go on without a pause", async (t) => {
+  const { db, file } = await openShelves(t);
+  const label = "x".repeat(100_000);
+  for (let written = 0; written < 400; written++) {
+    await Promise.all([add(db, label), count(db)]);
+    await count(db);
+  }
+  assert.equal(await count(db), 400);
+  assert.ok(statSync(`${file}-wal`).size < 10_000_000, "of 40 MB");
+});

@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { limitWaitMsMax } from "../client/limits.ts";
+import { limitWaitsMax, triesMax } from "../client/sending.ts";
+import { plans, quotaOf } from "../src/callers/accounts/accounts.ts";
+import { linkMs } from "../src/callers/people/people.ts";
+import { commonOptions, readArguments } from "../src/commands/command.ts";
+import { argumentsOf, commandOf } from "../src/commands/commands.ts";
+import { rowCharactersMax } from "../src/importing/csv.ts";
+import { resendMsMax } from "../src/importing/load.ts";
+import { batchSizeMax } from "../src/importing/plan.ts";
+import { animalsMax } from "../src/importing/source.ts";
+import { readersMax, statementMs, writersMax } from "../src/platform/db/postgres-connections.ts";
+import { keptMs } from "../src/platform/http/idempotency.store.ts";
+import { archiveLimits } from "../src/publishing/projects/archive.ts";
+import { depthMax, pathBytesMax } from "../src/publishing/projects/archive-paths.ts";
+import { deploymentsKept } from "../src/publishing/projects/deployments.ts";
+import { projectsMax } from "../src/publishing/projects/projects.ts";
+import { stopMs } from "../src/service.ts";
+import { describeSettings } from "../src/settings.ts";
+
+const names = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "docs/operating.md",
+  "docs/publishing.md",
+  "docs/importing.md",
+  "examples/README.md",
+] as const;
+const pages = Object.fromEntries(names.map((name) => [name, readFileSync(new URL(`../${name}`, import.meta.url), "utf8")]));
+const page = (name: (typeof names)[number]): string => pages[name] ?? "";
+const settings = new Map(describeSettings({}).map((line) => [line.name, line.default]));
+
+/** The cells of the table whose heading begins like this. */
+function tableOf(text: string, heading: string): string[][] {
+  const rows =
+    text
+      .slice(text.indexOf(`\n${heading}`) + 1)
+      .split("\n\n", 1)[0]
+      ?.split("\n")
+      .slice(2) ?? [];
+  return rows.map((row) =>
+    row
+      .slice(1, -1)
+      .split("|")
+      .map((cell) => cell.trim()),
+  );
+}
+
+const quoted = (cell: string): string[] => Array.from(cell.matchAll(/`([^`]+)`/g), ([, text = ""]) => text);
+const count = (number: number): string => number.toLocaleString("en");
+const words = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+
+/** What stands for a default that is empty: nothing, or what the service finds by itself. */
+const foundOtherwise: Record<string, string> = { SECRETS_KEY: "`DATA_DIR/secrets.key`", DNS_SERVERS: "the system's" };
+
+test("every setting is in docs/operating.md with its default, and nothing else is there", () => {
+  const documented = tableOf(page("docs/operating.md"), "| setting").flatMap(([name = "", defaults = ""]) => {
+    const each = defaults.match(/`[^`]*`|[^,`]+/g)?.filter((text) => text.trim() !== "") ?? [];
+    return quoted(name).map((setting, index) => [setting, (each.length === 1 ? each[0] : each[index])?.trim() ?? ""] as const);
+  });
+  const valued = documented.map(([name, shown]) => {
+    if (shown === (foundOtherwise[name] ?? "none")) return [name, ""];
+    return [name, shown.replaceAll("`", "").replaceAll(/\$(\w+)/g, (_, other: string) => settings.get(other) ?? other)];
+  });
+  assert.deepEqual(Object.fromEntries(valued), Object.fromEntries(settings));
+  assert.equal(documented.length, settings.size, "each once");
+});
+
+test("every variable that the pages name is a setting, and every one of the certificates is explained", () => {
+  const ofTheReader = new Set(["API_KEY", "BASE_URL"]);
+  for (const [name, text] of Object.entries(pages)) {
+    const named = Array.from(text.matchAll(/[^-_\w]\$?([A-Z]+_[A-Z_]+)\b/g), ([, variable = ""]) => variable);
+    for (const variable of named) assert.ok(settings.has(variable) || ofTheReader.has(variable), `${name}: ${variable}`);
+  }
+  const explained = new Set(tableOf(page("docs/publishing.md"), "| setting").flatMap(([cell = ""]) => quoted(cell)));
+  assert.deepEqual(
+    [...settings.keys()].filter((name) => name.startsWith("ACME_") && !explained.has(name)),
+    [],
+  );
+});
+
+test("every command line of the pages is one that its command takes", () => {
+  const lines = Object.entries(pages).flatMap(([name, text]) =>
+    Array.from(text.matchAll(/npm run (?:--silent )?petstore -- ([^`|]*?)(?=`| \||\n)/g), ([, line = ""]) => ({ name, line })),
+  );
+  assert.ok(lines.length > 20, "they are found");
+  for (const { name, line } of lines) {
+    const args = Array.from(line.matchAll(/"([^"]*)"|\S+/g), ([word, inner]) => inner ?? word);
+    if (args[0] === "--help") continue;
+    const command = commandOf(args);
+    assert.ok(command, `${name}: ${line}`);
+    assert.ok(readArguments(command, argumentsOf(command, args)), `${name}: ${line}`);
+  }
+});
+
+test("the options of `petstore import` are all in docs/importing.md, and no other", () => {
+  const documented = tableOf(page("docs/importing.md"), "| option").map(([cell = ""]) => quoted(cell)[0]?.split(" ")[0]);
+  const { help: _, ...common } = commonOptions;
+  const options = Object.keys({ ...commandOf(["import"])?.options, ...common }).map((name) => `--${name}`);
+  assert.deepEqual(new Set(documented), new Set(options));
+});
+
+test("the plans' limits in the README are those that are counted by", () => {
+  const figures = plans.map((plan) => {
+    const { perMinute, perDay } = quotaOf({ plan, perMinute: null, perDay: null });
+    return plan === "enterprise" ? [plan, "as agreed", "as agreed"] : [plan, count(perMinute), count(perDay)];
+  });
+  assert.deepEqual(tableOf(page("README.md"), "| plan"), figures);
+});
+
+test("the limits of a deployment in docs/publishing.md are those that are kept to", () => {
+  const mib = (bytes: number): string => `${bytes / 1_048_576} MiB`;
+  const { packedBytesMax, unpackedBytesMax, fileBytesMax, filesMax, pathBytesMax: allPathsMax } = archiveLimits;
+  const rows = tableOf(page("docs/publishing.md"), "| limit").slice(0, -1);
+  assert.deepEqual(rows, [
+    ["packed, unpacked, one file", [packedBytesMax, unpackedBytesMax, fileBytesMax].map(mib).join(", ")],
+    ["files", count(filesMax)],
+    ["path", `${count(pathBytesMax)} bytes, ${depthMax} folders deep; all paths together ${allPathsMax / 1024} KiB`],
+    ["projects of an account", count(projectsMax)],
+  ]);
+});
+
+const hours = (ms: number): string => `${ms / 3_600_000} hours`;
+const minutes = (ms: number): string => `${ms / 60_000} minutes`;
+const seconds = (ms: number): string => `${ms / 1_000} seconds`;
+
+const figures: [page: (typeof names)[number], sentence: string][] = [
+  ["README.md", `can be sent again for ${hours(keptMs)}`],
+  ["docs/operating.md", `finish what is in flight (${seconds(stopMs)} at most)`],
+  ["docs/operating.md", `at most ${readersMax + writersMax} connections; a statement may take ${seconds(statementMs)}`],
+  ["docs/operating.md", `a link that works once, for ${minutes(linkMs)}`],
+  ["docs/publishing.md", `${words[deploymentsKept]} deployments of a project are kept`],
+  ["docs/publishing.md", `\`EDGE_HTTP_PORT\` (${settings.get("EDGE_HTTP_PORT")})`],
+  ["docs/publishing.md", `\`EDGE_HTTPS_PORT\` (${settings.get("EDGE_HTTPS_PORT")},`],
+  ["docs/importing.md", `stayed unanswered for more than ${hours(resendMsMax)}`],
+  ["docs/importing.md", `such answers for ${hours(keptMs)}`],
+  ["docs/importing.md", `a batch of up to ${count(batchSizeMax)} animals`],
+  ["docs/importing.md", `at most ${words[limitWaitsMax]} times ${minutes(limitWaitMsMax)} for a request`],
+  ["docs/importing.md", `tries ${words[triesMax]} times with growing pauses`],
+  ["docs/importing.md", `a row has ${count(rowCharactersMax)} characters at most, a file ${count(animalsMax)} animals`],
+];
+for (const [name, sentence] of figures) {
+  test(`${name} has the figure of the code: ${sentence}`, () => {
+    const text = page(name).replaceAll(/\s+/g, " ").toLowerCase();
+    assert.ok(text.includes(sentence.toLowerCase()));
+  });
+}
