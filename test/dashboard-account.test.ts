@@ -25,6 +25,18 @@ async function openAccount(t: Parameters<typeof visitSignedIn>[0], options = {})
   return { ...visited, account };
 }
 
+test("a plan that was changed elsewhere shows by itself", async (t) => {
+  const { id: account } = await service.newAccount("pro");
+  const { page } = await visitSignedIn(t, browser, service, "/dashboard/categories", { account });
+  await page.clock.install();
+  await page.reload();
+  const plan = (name: string) => page.getByRole("navigation", { name: "Dashboard" }).getByText(name, { exact: true }).waitFor();
+  await plan("Pro");
+  await service.administration["accounts.setPlan"]({ id: account, plan: "business" });
+  await page.clock.fastForward(60_000);
+  await plan("Business");
+});
+
 test("the plan and its limits are shown", async (t) => {
   const { id: account } = await service.newAccount("pro");
   const { page } = await visitSignedIn(t, browser, service, "/dashboard/account", { account });
@@ -49,6 +61,7 @@ test("an owner invites somebody by a link that is shown once, and signs them in 
   assert.ok(!(await page.content()).includes(tokenIn(link)));
 
   const guest = await visit(t, browser, `${service.address}/sign-in#token=${tokenIn(link)}`);
+  await guest.page.getByRole("button", { name: "Sign in with this link" }).click();
   await guest.page.getByRole("heading", { name: "Choose a password" }).waitFor();
   assert.equal((await openBrowser(service).ask("POST", "/sign-in/link", { token: tokenIn(link) })).status, 401);
 });

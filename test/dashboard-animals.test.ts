@@ -38,6 +38,23 @@ test("the filters and the order are in the address, and survive a reload", async
   await page.getByRole("link", { name: "Ben", exact: true }).waitFor();
 });
 
+test("clearing the filters forgets what was just typed as well", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  await shop.pet("Ben", await shop.category("Dogs"));
+  const page = await shop.open("/animals");
+  await page.clock.install();
+  await page.goto(`${service.address}/dashboard/animals?status=sold`);
+  const search = page.getByRole("searchbox", { name: "Search by name" });
+  await search.fill("Rex");
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await rowOf(page, "Ben").waitFor();
+  await page.clock.fastForward(1_000);
+  // what the typing would have led to is there before this is answered
+  await page.evaluate("fetch('/favicon.svg')");
+  assert.equal(await search.inputValue(), "");
+  assert.equal(new URL(page.url()).search, "");
+});
+
 test("what the service refuses of a new animal stands at its field; then the animal is made", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   await shop.category("Dogs");

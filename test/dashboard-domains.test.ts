@@ -233,6 +233,15 @@ suite("Settings, Domains in the dashboard", () => {
     assert.equal(await page.getByRole("dialog").count(), 0);
   });
 
+  test("the navigation shows that a project's domains are domains", async (t) => {
+    const { page } = await open(t);
+    const current = page.getByRole("navigation", { name: "Dashboard" }).locator("[aria-current=page]");
+    assert.deepEqual(await current.allInnerTexts(), ["Domains"]);
+    await page.getByRole("navigation", { name: "Dashboard" }).getByRole("link", { name: "Projects" }).click();
+    await page.waitForURL("**/dashboard/projects");
+    assert.deepEqual(await current.allInnerTexts(), ["Projects"]);
+  });
+
   test("while the page is hidden nothing is asked, and once it is seen again it is up to date", async (t) => {
     const { page, requests } = await open(t);
     await page.clock.install();

@@ -1,44 +1,31 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test, type TestContext } from "node:test";
-import type { Browser, Page } from "playwright-core";
-import { startBrowser } from "./support/browser.ts";
+import { test, type TestContext } from "node:test";
+import type { Page } from "playwright-core";
+import { stage } from "./support/browser.ts";
 import { choose } from "./support/dashboard-shop.ts";
 import { temporaryFolder } from "./support/folder.ts";
-import { openPlatform, type Platform } from "./support/platform.ts";
+import { openPlatform } from "./support/platform.ts";
 import { visitSignedIn } from "./support/signed-in.ts";
 
 const hostile = `<img src=x onerror="document.title='taken'">{{1}}`;
-let browser: Browser;
-let platform: Platform;
-let account: number;
-let project: number;
+const [browser, { service, ...platform }] = await stage(openPlatform);
+const { account, key } = await service.administration["accounts.create"]({ name: hostile, plan: "pro" });
+const made = async (path: string, body: object) => (await service.ask<{ id: number }>("POST", path, { key, body })).body.id;
 
-before(async () => {
-  [browser, platform] = await Promise.all([startBrowser(), openPlatform()]);
-  const { service } = platform;
-  const shop = await service.administration["accounts.create"]({ name: hostile, plan: "pro" });
-  account = shop.account.id;
-  const made = async (path: string, body: object) => (await service.ask<{ id: number }>("POST", path, { key: shop.key, body })).body.id;
-  const categoryId = await made("/categories", { name: hostile, description: hostile });
-  const petId = await made("/pets", { name: hostile, categoryId });
-  await service.ask("PUT", `/store/inventory/${petId}`, { key: shop.key, body: { quantity: 1 } });
-  await made("/store/orders", { petId });
-  project = await platform.project("hostile", { "index.html": "x" }, { key: shop.key });
-  await service.ask("PATCH", `/projects/${project}`, { key: shop.key, body: { name: hostile } });
-  await made("/projects", { name: hostile, slug: "another" });
-  platform.dns.set("www.hostile.test", "CNAME", ["<img/src=x/onerror=alert()>.test"]);
-  await platform.addDomain(project, "www.hostile.test", shop.key);
-  await service.publishing.idle();
-});
+const categoryId = await made("/categories", { name: hostile, description: hostile });
+const petId = await made("/pets", { name: hostile, categoryId });
+await service.ask("PUT", `/store/inventory/${petId}`, { key, body: { quantity: 1 } });
+await made("/store/orders", { petId });
+const project = await platform.project("hostile", { "index.html": "x" }, { key });
+await service.ask("PATCH", `/projects/${project}`, { key, body: { name: hostile } });
+await made("/projects", { name: hostile, slug: "another" });
+platform.dns.set("www.hostile.test", "CNAME", ["<img/src=x/onerror=alert()>.test"]);
+await platform.addDomain(project, "www.hostile.test", key);
+await service.publishing.idle();
 
-after(async () => {
-  await browser.close();
-  await platform.close();
-});
-
-type Scene = { name: string; path: string | (() => string); shows?: string; open?: (page: Page, t: TestContext) => Promise<unknown> };
+type Scene = { name: string; path: string; shows?: string; open?: (page: Page, t: TestContext) => Promise<unknown> };
 
 const scenes: Scene[] = [
   { name: "animals", path: "/animals" },
@@ -52,21 +39,20 @@ const scenes: Scene[] = [
   { name: "a new order", path: "/orders?order=1" },
   { name: "a file that is previewed", path: "/import", open: giveFile },
   { name: "projects", path: "/projects" },
-  { name: "a project", path: () => `/projects/${project}` },
+  { name: "a project", path: `/projects/${project}` },
   {
     name: "a project that is to be deleted",
-    path: () => `/projects/${project}/settings`,
+    path: `/projects/${project}/settings`,
     open: (page) => page.getByRole("button", { name: "Delete the project" }).click(),
   },
   { name: "the projects that domains are of", path: "/domains" },
-  { name: "what DNS answered", path: () => `/projects/${project}/domains`, shows: "CNAME <img/src=x/onerror=alert()>.test" },
+  { name: "what DNS answered", path: `/projects/${project}/domains`, shows: "CNAME <img/src=x/onerror=alert()>.test" },
   { name: "the account", path: "/account" },
 ];
 
 for (const { name, path, shows = hostile, open } of scenes)
   test(`a name that looks like HTML is text: ${name}`, async (t) => {
-    const address = typeof path === "string" ? path : path();
-    const { page } = await visitSignedIn(t, browser, platform.service, `/dashboard${address}`, { account });
+    const { page } = await visitSignedIn(t, browser, service, `/dashboard${path}`, { account: account.id });
     await open?.(page, t);
     await page.getByRole("main").or(page.getByRole("dialog")).getByText(shows).first().waitFor({ state: "attached" });
     await page.getByRole("navigation", { name: "Dashboard" }).getByText(hostile).waitFor({ state: "attached" });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import type { Page } from "playwright-core";
 import { stage } from "./support/browser.ts";
 import { newMember, tokenIn } from "./support/dashboard.ts";
 import { findings, overflow, phone, visit } from "./support/pages.ts";
@@ -15,9 +16,24 @@ async function linkOf(email?: string): Promise<string> {
   return `/sign-in#token=${tokenIn(link)}`;
 }
 
+const useLink = (page: Page) => page.getByRole("button", { name: "Sign in with this link" }).click();
+
+test("a link that is only opened, as mail scanners do, or reloaded is not used up", async (t) => {
+  const path = await linkOf("sam@shop.example");
+  const { page } = await open(t, path);
+  await page.getByRole("button", { name: "Sign in with this link" }).waitFor();
+  assert.deepEqual(await findings(page), []);
+  await page.reload();
+  await page.getByRole("button", { name: "Sign in", exact: true }).waitFor();
+  const person = await open(t, path);
+  await useLink(person.page);
+  await person.page.getByRole("heading", { name: "Choose a password" }).waitFor();
+});
+
 test("a link signs in once, asks for a password before anything else, and is gone from the address", async (t) => {
   const path = await linkOf("ann@shop.example");
   const { page, requests } = await open(t, path);
+  await useLink(page);
   await page.getByRole("heading", { name: "Choose a password" }).waitFor();
   assert.equal(page.url(), `${service.address}/sign-in`);
   const token = path.split("token=")[1] ?? "";
@@ -37,6 +53,7 @@ test("a link signs in once, asks for a password before anything else, and is gon
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   await page.goto(service.address + path);
+  await useLink(page);
   await page.getByRole("heading", { name: "This sign-in link does not work any more" }).waitFor();
   await page.getByText("members invite").waitFor();
   assert.deepEqual(await findings(page), []);
@@ -52,12 +69,14 @@ test("a link that is pasted where the page is open already signs in as well", as
   const { page } = await open(t, "/sign-in");
   await page.getByLabel("Email").waitFor();
   await page.goto(service.address + (await linkOf("pat@shop.example")));
+  await useLink(page);
   await page.getByRole("heading", { name: "Choose a password" }).waitFor();
   assert.equal(page.url(), `${service.address}/sign-in`);
 });
 
 test("an owner of a first start gives an email along with the password", async (t) => {
   const { page } = await open(t, await linkOf());
+  await useLink(page);
   await page.getByLabel("Email").fill("not an email");
   await page.getByRole("textbox", { name: "New password" }).fill(password);
   await page.getByRole("button", { name: "Save and go on" }).click();

@@ -49,6 +49,16 @@ test("a request shows by itself while somebody looks", async (t) => {
     .waitFor();
 });
 
+test("a reader whose clock is wrong is told the right time that is left", async (t) => {
+  const { page } = await openUsage(t, { perDay: 1_000, requests: 1 });
+  for (const wrongBy of [-7_200_000, 7_200_000]) {
+    await page.clock.install({ time: Date.now() + wrongBy });
+    await page.reload();
+    const ofMinute = region(page, "Left now").getByText(/Resets in (?:\d\d? s|1:0\d), at/);
+    await ofMinute.first().waitFor();
+  }
+});
+
 test("strikes tell how near a ban a key is, and a ban until when it lasts", async (t) => {
   const { page, key, name } = await openUsage(t, { perDay: 1, requests: 4 });
   const bans = region(page, "How near a ban");

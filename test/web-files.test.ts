@@ -5,9 +5,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { stage } from "./support/browser.ts";
 import { visit } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
-
-/** Of the JavaScript of a first load, compressed by gzip. */
-const scriptBytesMax = 300_000;
+import { assertLight } from "./support/weight.ts";
 
 const [browser, service] = await stage(startService);
 
@@ -110,14 +108,7 @@ test("nothing outside the built files is served", async () => {
 });
 
 for (const path of ["/", "/reference", "/reference/createPet"]) {
-  test(`the first load of ${path} has at most ${scriptBytesMax / 1000} KB of JavaScript`, async (t) => {
-    const { page, requests } = await visit(t, browser, service.address + path);
-    await page.waitForLoadState("networkidle");
-    const scripts = new Set(requests.filter((request) => new URL(request).pathname.endsWith(".js")));
-    const answers = await Promise.all([...scripts].map((script) => raw(new URL(script).pathname, { "accept-encoding": "gzip" })));
-    const bytes = answers.reduce((sum, { body }) => sum + body.length, 0);
-    t.diagnostic(`${bytes} bytes`);
-    assert.ok(scripts.size > 2);
-    assert.ok(bytes <= scriptBytesMax, `${bytes} bytes`);
+  test(`the first load of ${path} has little JavaScript`, async (t) => {
+    await assertLight(t, await visit(t, browser, service.address + path));
   });
 }

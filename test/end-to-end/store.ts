@@ -5,6 +5,7 @@ import type { Scene } from "./scene.ts";
 const sample = fileURLToPath(new URL("../../examples/longbeach-sample.csv", import.meta.url));
 
 export async function choosePassword({ page }: Scene): Promise<void> {
+  await page.getByRole("button", { name: "Sign in with this link" }).click();
   await page.getByRole("heading", { name: "Choose a password" }).waitFor();
   await page.getByLabel("Email").fill("owner@shop.example");
   await page.getByRole("textbox", { name: "New password" }).fill("a good long password");

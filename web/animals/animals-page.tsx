@@ -1,8 +1,7 @@
 import { Button } from "@mantine/core";
-import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
-import { listQuery } from "../calls/lists.ts";
+import { useList } from "../calls/lists.ts";
 import { useCategoryNames } from "../categories/category-select.tsx";
 import { Waiting } from "../frame/waiting.tsx";
 import { ExportDialog } from "../importing/export-dialog.tsx";
@@ -31,7 +30,7 @@ export function AnimalsPage(): ReactNode {
   const navigate = route.useNavigate();
   const goTo = useNavigateToOrders();
   const filters = filtersOf(search);
-  const list = useInfiniteQuery(listQuery("/pets", filters));
+  const list = useList("/pets", filters);
   const categoryNames = useCategoryNames();
   const [deleting, setDeleting] = useState<Pet>();
   const show = (dialog: Record<string, unknown>) =>
@@ -39,7 +38,7 @@ export function AnimalsPage(): ReactNode {
   // a search that was typed before counts a moment later: what was opened meanwhile stays open
   const filter = (change: FilterChange) => void navigate({ search: (now) => animalSearch({ ...now, ...change }), replace: true });
   const isFiltered = (filters.q ?? filters.status ?? filters.categoryId) !== undefined;
-  const isEmpty = list.data?.length === 0;
+  const isEmpty = list.rows?.count === 0;
 
   const actionsOf = (pet: Pet): RowAction[] => [
     { label: words.edit, run: () => show({ animal: pet.id }) },
@@ -60,16 +59,15 @@ export function AnimalsPage(): ReactNode {
       </PageHeader>
       {(isFiltered || !isEmpty) && <AnimalFilterBar filters={filters} onChange={filter} />}
       {list.isPending && <Waiting lines={8} />}
-      {!list.data && <ErrorPanel error={list.error} onRetry={() => void list.refetch()} />}
+      {!list.rows && <ErrorPanel error={list.error} onRetry={() => list.refetch()} />}
       {isEmpty && (isFiltered ? <NothingMatches /> : <NoAnimals onNew={() => show({ new: true })} />)}
-      {list.data && !isEmpty && (
+      {list.rows && !isEmpty && (
         <RowsTable
           key={JSON.stringify(filters)}
           label={words.table}
           columns={columnsOf(categoryNames, filters, actionsOf)}
-          rows={list.data}
+          rows={list.rows}
           keyOf={({ id }) => id}
-          further={list}
         />
       )}
       {search.new && (

@@ -1,4 +1,4 @@
-import type { InferDataFromTag, InfiniteData, Query, QueryClient, QueryKey } from "@tanstack/react-query";
+import type { InferDataFromTag, Query, QueryClient, QueryKey } from "@tanstack/react-query";
 import type { ListPath, Row } from "../../client/pages.ts";
 import { dashboardKey } from "./lists.ts";
 import type { Page } from "./store.ts";
@@ -12,18 +12,13 @@ export function changeRows<Path extends ListPath>(
   path: Path,
   change: (row: Row<Path>) => Row<Path> | undefined,
 ): void {
-  const isList = ({ queryKey }: Query) => typeof queryKey[2] === "object";
-  const lists = { queryKey: [dashboardKey, path], predicate: isList };
-  client.setQueriesData<InfiniteData<Page<Row<Path>>>>(lists, (read) => {
-    if (read === undefined) return undefined;
-    const pages = read.pages.map((page) => ({ ...page, rows: page.rows.map(change).filter((row) => row !== undefined) }));
-    return { ...read, pages };
+  const pages = { queryKey: [dashboardKey, path], predicate: ({ queryKey }: Query) => queryKey[3] === "page" };
+  client.setQueriesData<Page<Row<Path>>>(pages, (page) => {
+    return page && { ...page, rows: page.rows.map(change).filter((row) => row !== undefined) };
   });
-  for (const { queryKey, state } of client.getQueryCache().findAll({ ...lists, fetchStatus: "fetching" })) {
-    const isFurtherPage = state.fetchMeta?.fetchMore !== undefined;
-    // a further page is asked for again by the table, whose end is still near
-    if (isFurtherPage) supersede(client, queryKey);
-    else void client.refetchQueries({ queryKey, exact: true });
+  for (const { queryKey } of client.getQueryCache().findAll({ ...pages, fetchStatus: "fetching" })) {
+    const page = { queryKey, exact: true };
+    void client.cancelQueries(page).then(() => client.refetchQueries({ ...page, type: "active" }));
   }
 }
 

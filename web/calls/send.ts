@@ -1,5 +1,6 @@
 import { texts } from "../texts/texts.ts";
 import { Refusal, refusalOf } from "./refusal.ts";
+import { noteServerTime } from "./server-clock.ts";
 
 /** What the dashboard calls (docs/dashboard-api.md); the session's cookie goes along by itself. */
 export const callsBelow = "/dashboard/v1";
@@ -20,9 +21,12 @@ export function onSignedOut(listen: () => void): () => void {
  */
 export async function send(request: Request): Promise<Response> {
   const timeout = AbortSignal.timeout(timeoutMs);
+  const askedAt = Date.now();
   let response: Response;
   try {
-    response = await whole(await fetch(request, { signal: AbortSignal.any([request.signal, timeout]) }));
+    const answer = await fetch(request, { signal: AbortSignal.any([request.signal, timeout]) });
+    noteServerTime(answer.headers.get("date"), askedAt, Date.now());
+    response = await whole(answer);
   } catch (error) {
     if (request.signal.aborted) throw error;
     if (timeout.aborted) throw new Refusal("timed_out", texts.dashboard.timedOut(timeoutMs / 1_000), { status: 0, cause: error });

@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
-import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
-import { listQuery } from "../calls/lists.ts";
+import { useList } from "../calls/lists.ts";
 import { changeRows } from "../calls/rows.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
@@ -23,7 +23,7 @@ const words = texts.store.categories;
 export function CategoriesPage(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const list = useInfiniteQuery(listQuery("/categories", {}));
+  const list = useList("/categories", {});
   const [deleting, setDeleting] = useState<Category>();
   const open = (category?: number) => void navigate({ search: category === undefined ? { new: true } : { category }, resetScroll: false });
   const close = () => void navigate({ search: {}, resetScroll: false });
@@ -34,14 +34,14 @@ export function CategoriesPage(): ReactNode {
         <Button onClick={() => open()}>{words.new}</Button>
       </PageHeader>
       {list.isPending && <Waiting lines={6} />}
-      {!list.data && <ErrorPanel error={list.error} onRetry={() => void list.refetch()} />}
-      {list.data?.length === 0 && (
+      {!list.rows && <ErrorPanel error={list.error} onRetry={() => list.refetch()} />}
+      {list.rows?.count === 0 && (
         <EmptyState title={words.emptyTitle} text={words.emptyText}>
           <Button onClick={() => open()}>{words.new}</Button>
         </EmptyState>
       )}
-      {list.data && list.data.length > 0 && (
-        <RowsTable label={words.table} columns={columnsOf(open, setDeleting)} rows={list.data} keyOf={({ id }) => id} further={list} />
+      {list.rows && list.rows.count > 0 && (
+        <RowsTable label={words.table} columns={columnsOf(open, setDeleting)} rows={list.rows} keyOf={({ id }) => id} />
       )}
       {search.new && <NewCategoryDialog onClose={close} />}
       {search.category && <EditCategoryDialog categoryId={search.category} onClose={close} />}

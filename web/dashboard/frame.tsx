@@ -10,10 +10,13 @@ import { texts } from "../texts/texts.ts";
 import { Navigation } from "./navigation.tsx";
 import { SessionContext, sessionEnded, sessionQuery } from "./session.ts";
 
+/** How often a plan or a role that was changed elsewhere is looked for while somebody looks. */
+const standingEveryMs = 60_000;
+
 /** What all pages of the dashboard share: who is signed in, and the navigation. Without a session, or a password, it leads to signing in. */
 export function DashboardFrame(): ReactNode {
   const client = useQueryClient();
-  const { data: session, isError, error, refetch } = useQuery(sessionQuery);
+  const { data: session, isError, error, refetch } = useQuery({ ...sessionQuery, refetchInterval: standingEveryMs });
   useEffect(() => onSignedOut(() => sessionEnded(client)), [client]);
 
   if (session === null || session?.member.hasPassword === false) return <ToSignIn />;

@@ -1,13 +1,16 @@
 import { Badge, Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useLocation } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Standing } from "../calls/people.ts";
 import { notifyError } from "../parts/notices.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./navigation.module.css";
-import { dashboardPages, type DashboardPage } from "./pages.ts";
+import { dashboardPages, pageAt, type DashboardPage } from "./pages.ts";
 import { signOut } from "./session.ts";
+
+/** Which page is the current one is said by `pageAt`; a link by itself knows only its own address and those below it. */
+const onlyItself = { exact: true, includeSearch: false };
 
 /** The dashboard's pages by group, between whose shop it is and who is signed in. */
 export function Navigation({ session: { account, member } }: { session: Standing }): ReactNode {
@@ -29,13 +32,14 @@ export function Navigation({ session: { account, member } }: { session: Standing
 }
 
 function PageLinks({ title, pages }: { title: string; pages: DashboardPage[] }): ReactNode {
+  const current = useLocation({ select: ({ pathname }) => pageAt(pathname) });
   return (
     <>
       <h2 className={styles.group}>{title}</h2>
       <ul className={styles.list} aria-label={title}>
         {pages.map(({ to, label }) => (
           <li key={to}>
-            <Link to={to} className={styles.link}>
+            <Link to={to} className={styles.link} activeOptions={onlyItself} aria-current={to === current ? "page" : undefined}>
               {label}
             </Link>
           </li>

@@ -21,6 +21,12 @@ export const dashboardPages: readonly DashboardPage[] = [
   { to: "/dashboard/account", group: "access", label: texts.account.page, words: texts.account.words },
 ];
 
+/** The page of the navigation that an address belongs to: the domains of a project are what "Domains" leads to. */
+export function pageAt(pathname: string): Target | undefined {
+  if (/^\/dashboard\/projects\/[^/]+\/domains\/?$/.test(pathname)) return "/dashboard/domains";
+  return dashboardPages.find(({ to }) => pathname === to || pathname.startsWith(`${to}/`))?.to;
+}
+
 export const dashboardActions: readonly DashboardAction[] = [
   { to: "/dashboard/keys", search: { create: true }, label: texts.keys.create, words: texts.keys.words, isOwners: true },
   { to: "/dashboard/account", search: { invite: true }, label: texts.account.invite, words: texts.account.inviteWords, isOwners: true },

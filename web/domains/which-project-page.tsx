@@ -1,8 +1,7 @@
 import { Button } from "@mantine/core";
-import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, Navigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { listQuery } from "../calls/lists.ts";
+import { useList } from "../calls/lists.ts";
 import { useSession } from "../dashboard/session.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
@@ -20,20 +19,19 @@ const paramsOf = ({ id }: Project) => ({ projectId: String(id) });
 
 /** `/dashboard/domains`: the way to the domains of a project; with one project, straight there. */
 export function WhichProjectPage(): ReactNode {
-  const list = useInfiniteQuery(listQuery("/projects", {}));
+  const list = useList("/projects", {});
   const { plan } = useSession().account;
-  const [first, ...others] = list.data ?? [];
-  if (first && others.length === 0 && !list.isFetching) return <Navigate to={to} params={paramsOf(first)} replace />;
+  const { rows } = list;
+  const first = rows?.at(0);
+  if (first && rows?.count === 1 && !list.isFetching) return <Navigate to={to} params={paramsOf(first)} replace />;
   return (
     <>
       <PageHeader title={words.title} lead={words.lead} />
       {plan === "free" && <PlanNotice plan={plan} />}
       {list.isPending && <Waiting lines={6} />}
-      {!list.data && <ErrorPanel error={list.error} onRetry={() => void list.refetch()} />}
-      {list.data && !first && plan !== "free" && <ProjectFirst />}
-      {others.length > 0 && (
-        <RowsTable label={words.which} columns={columns} rows={list.data ?? []} keyOf={({ id }) => id} further={list} />
-      )}
+      {!rows && <ErrorPanel error={list.error} onRetry={() => list.refetch()} />}
+      {rows?.count === 0 && plan !== "free" && <ProjectFirst />}
+      {rows && rows.count > 1 && <RowsTable label={words.which} columns={columns} rows={rows} keyOf={({ id }) => id} />}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { Button, Select, TextInput } from "@mantine/core";
-import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { AnimalLink } from "../animals/animal-link.tsx";
@@ -7,7 +7,7 @@ import { AnimalPicker, chosen } from "../animals/animal-picker.tsx";
 import { useAnimalName, type Pet } from "../animals/queries.ts";
 import { petStatuses, type PetStatus } from "../animals/status.ts";
 import { StatusBadge } from "../animals/status-badge.tsx";
-import { listQuery } from "../calls/lists.ts";
+import { useList } from "../calls/lists.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { Dialog } from "../parts/dialog.tsx";
@@ -32,7 +32,7 @@ const statusChoices = petStatuses.map((value) => ({ value, label: texts.store.st
 export function InventoryPage(): ReactNode {
   const { status, new: isNew } = route.useSearch();
   const navigate = route.useNavigate();
-  const list = useInfiniteQuery(listQuery("/store/inventory", status === undefined ? {} : { status }));
+  const list = useList("/store/inventory", status === undefined ? {} : { status });
   const [stopping, setStopping] = useState<{ petId: number; name: string }>();
   const filter = (to: PetStatus | null) => void navigate({ search: to === null ? {} : { status: to }, resetScroll: false });
   const begin = (on: boolean) =>
@@ -43,7 +43,7 @@ export function InventoryPage(): ReactNode {
       <PageHeader title={words.page} lead={words.lead}>
         <Button onClick={() => begin(true)}>{words.new}</Button>
       </PageHeader>
-      {(status !== undefined || (list.data?.length ?? 0) > 0) && (
+      {(status !== undefined || (list.rows?.count ?? 0) > 0) && (
         <Filters onClear={status && (() => filter(null))}>
           <Select
             label={words.status}
@@ -56,8 +56,8 @@ export function InventoryPage(): ReactNode {
         </Filters>
       )}
       {list.isPending && <Waiting lines={6} />}
-      {!list.data && <ErrorPanel error={list.error} onRetry={() => void list.refetch()} />}
-      {list.data?.length === 0 &&
+      {!list.rows && <ErrorPanel error={list.error} onRetry={() => list.refetch()} />}
+      {list.rows?.count === 0 &&
         (status === undefined ? (
           <EmptyState title={words.emptyTitle} text={words.emptyText}>
             <Button onClick={() => begin(true)}>{words.new}</Button>
@@ -65,8 +65,8 @@ export function InventoryPage(): ReactNode {
         ) : (
           <EmptyState title={texts.store.nothingMatches} text={texts.store.nothingMatchesText} />
         ))}
-      {list.data && list.data.length > 0 && (
-        <RowsTable label={words.table} columns={columnsOf(setStopping)} rows={list.data} keyOf={({ petId }) => petId} further={list} />
+      {list.rows && list.rows.count > 0 && (
+        <RowsTable label={words.table} columns={columnsOf(setStopping)} rows={list.rows} keyOf={({ petId }) => petId} />
       )}
       {isNew && <TrackDialog onClose={() => begin(false)} />}
       {stopping && <StopTrackingDialog {...stopping} onClose={() => setStopping(undefined)} />}

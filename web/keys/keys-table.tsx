@@ -1,5 +1,6 @@
 import { Badge, Code } from "@mantine/core";
 import type { ReactNode } from "react";
+import { serverNow } from "../calls/server-clock.ts";
 import type { Key } from "../calls/people.ts";
 import { Moment } from "../parts/moment.tsx";
 import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
@@ -74,5 +75,5 @@ function MomentOrNever({ at }: { at: string | null }): ReactNode {
 }
 
 function hasExpired({ expiresAt }: Key): boolean {
-  return expiresAt !== null && Date.parse(expiresAt) <= Date.now();
+  return expiresAt !== null && Date.parse(expiresAt) <= serverNow();
 }

@@ -1,11 +1,11 @@
 import { Button, SegmentedControl } from "@mantine/core";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { AnimalLink } from "../animals/animal-link.tsx";
 import { AnimalPicker } from "../animals/animal-picker.tsx";
 import { animalQuery, type Pet } from "../animals/queries.ts";
-import { listQuery } from "../calls/lists.ts";
+import { useList, type PagedRows } from "../calls/lists.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
@@ -31,13 +31,13 @@ export function OrdersPage(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const filters = filtersOf(search);
-  const list = useInfiniteQuery(listQuery("/store/orders", filters));
+  const list = useList("/store/orders", filters);
   // every answer of the service has an order's id, quantity and state
-  const orders = list.data as Order[] | undefined;
+  const orders = list.rows as PagedRows<Order> | undefined;
   const [asked, setAsked] = useState<Asked>();
   const go = (to: Record<string, unknown>) => void navigate({ search: orderSearch(to), resetScroll: false });
   const isFiltered = filters.petId !== undefined || filters.complete !== undefined;
-  const isEmpty = orders?.length === 0;
+  const isEmpty = orders?.count === 0;
   const close = () => setAsked(undefined);
 
   return (
@@ -52,7 +52,7 @@ export function OrdersPage(): ReactNode {
         </Filters>
       )}
       {list.isPending && <Waiting lines={6} />}
-      {!list.data && <ErrorPanel error={list.error} onRetry={() => void list.refetch()} />}
+      {!list.rows && <ErrorPanel error={list.error} onRetry={() => list.refetch()} />}
       {isEmpty && isFiltered && <EmptyState title={texts.store.nothingMatches} text={texts.store.nothingMatchesText} />}
       {isEmpty && !isFiltered && (
         <EmptyState title={words.emptyTitle} text={words.emptyText}>
@@ -60,14 +60,7 @@ export function OrdersPage(): ReactNode {
         </EmptyState>
       )}
       {orders && !isEmpty && (
-        <RowsTable
-          key={JSON.stringify(filters)}
-          label={words.table}
-          columns={columnsOf(setAsked)}
-          rows={orders}
-          keyOf={({ id }) => id}
-          further={list}
-        />
+        <RowsTable key={JSON.stringify(filters)} label={words.table} columns={columnsOf(setAsked)} rows={orders} keyOf={({ id }) => id} />
       )}
       {(search.new ?? search.order) && <PlaceOrderDialog key={search.order} petId={search.order} onClose={() => go(filters)} />}
       {asked?.kind === "edit" && <EditOrderDialog orderId={asked.order.id} onClose={close} />}

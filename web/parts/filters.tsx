@@ -1,24 +1,29 @@
 import { Button, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
-import { useRef, useState, type ReactNode } from "react";
+import { createContext, use, useRef, useState, type ReactNode } from "react";
+import { flushSync } from "react-dom";
 import { SearchIcon } from "../frame/icons.tsx";
 import { texts } from "../texts/texts.ts";
 import styles from "./filters.module.css";
 
 const typingMs = 250;
+/** How often the filters were cleared. */
+const Clearings = createContext(0);
 
 /** Filters side by side above a table; `onClear` where there is something to clear. */
 export function Filters({ children, onClear }: { children: ReactNode; onClear: (() => void) | undefined }): ReactNode {
   const bar = useRef<HTMLElement>(null);
+  const [clearings, setClearings] = useState(0);
 
   /** The button goes with what it clears: the focus goes on to the first filter. */
   function clear(): void {
     onClear?.();
+    flushSync(() => setClearings(clearings + 1));
     bar.current?.querySelector("input")?.focus();
   }
   return (
     <search ref={bar} className={styles.filters}>
-      {children}
+      <Clearings value={clearings}>{children}</Clearings>
       {onClear && (
         <Button className={styles.clear} variant="subtle" onClick={clear}>
           {texts.store.clearFilters}
@@ -30,8 +35,12 @@ export function Filters({ children, onClear }: { children: ReactNode; onClear: (
 
 type SearchFieldProps = { label: string; placeholder: string; value: string; onChange: (text: string) => void };
 
-/** A text filter that waits until typing pauses. */
-export function SearchField({ label, placeholder, value, onChange }: SearchFieldProps): ReactNode {
+/** A text filter that waits until typing pauses; what is still waited for is forgotten when the filters are cleared. */
+export function SearchField(props: SearchFieldProps): ReactNode {
+  return <PatientField key={use(Clearings)} {...props} />;
+}
+
+function PatientField({ label, placeholder, value, onChange }: SearchFieldProps): ReactNode {
   // what is typed counts for the value that it was typed upon: another value from elsewhere is shown as it is
   const [typed, setTyped] = useState({ upon: value, text: value });
   const tell = useDebouncedCallback((text: string) => {

@@ -1,9 +1,10 @@
 import { Button } from "@mantine/core";
-import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef, useState, type ReactNode } from "react";
+import { useEffect, useRef, type ReactNode } from "react";
+import type { PagedRows } from "../calls/lists.ts";
 import { texts } from "../texts/texts.ts";
 import { ErrorPanel } from "./error-panel.tsx";
 import styles from "./rows-table.module.css";
+import { useRowWindow } from "./use-row-window.ts";
 
 export type Column<Row> = {
   id: string;
@@ -16,46 +17,27 @@ export type Column<Row> = {
   isActions?: boolean;
 };
 
-/** What `useInfiniteQuery` tells of further pages. */
-export type FurtherRows = {
-  hasNextPage: boolean;
-  isFetchingNextPage: boolean;
-  isFetchNextPageError: boolean;
-  error: Error | null;
-  fetchNextPage: () => Promise<unknown>;
-};
+type Props<Row> = { label: string; columns: Column<Row>[]; rows: readonly Row[] | PagedRows<Row>; keyOf: (row: Row) => number | string };
 
-type Props<Row> = { label: string; columns: Column<Row>[]; rows: Row[]; keyOf: (row: Row) => number | string; further?: FurtherRows };
-
-const rowHeightPx = 53;
-/** Rows beyond the window's edge that are there already, so that Tab always has a next one. */
-const overscan = 10;
+const rowPx = 53;
 const rowsAhead = 30;
 
 /**
  * Rows of one kind under a header that stays, as cards on a narrow screen. Only the rows near the window are in the page, however many
- * there are; further ones are asked for as the end comes near.
+ * there are; further ones are asked for as the end comes near, and those that were forgotten as they come back.
  */
-export function RowsTable<Row>({ label, columns, rows, keyOf, further }: Props<Row>): ReactNode {
+export function RowsTable<Row>({ label, columns, rows, keyOf }: Props<Row>): ReactNode {
   const table = useRef<HTMLTableElement>(null);
-  const [top, setTop] = useState(0);
-  useEffect(() => setTop((table.current?.getBoundingClientRect().top ?? 0) + scrollY), []);
-  // oxlint-disable-next-line react/incompatible-library -- nothing here is memoised
-  const virtualizer = useWindowVirtualizer({
-    count: rows.length,
-    estimateSize: () => rowHeightPx,
-    overscan,
-    scrollMargin: top,
-    getItemKey: (index) => keyOf(rows[index] as Row),
-  });
-  const shown = virtualizer.getVirtualItems();
-  const before = (shown[0]?.start ?? top) - top;
-  const after = virtualizer.getTotalSize() - ((shown.at(-1)?.end ?? top) - top);
-  useFurther(further, (shown.at(-1)?.index ?? 0) + rowsAhead >= rows.length);
+  const paged = "at" in rows && "pageOf" in rows ? rows : wholeOf(rows);
+  const { count, isWhole, failure } = paged;
+  const shown = useRowWindow(table, count, rowPx);
+  useEffect(() => paged.show(shown.first, shown.last + rowsAhead));
+  const indexes = Array.from({ length: shown.last - shown.first }, (_, offset) => shown.first + offset);
+  const missing = indexes.find((index) => paged.at(index) === undefined);
 
   return (
     <>
-      <table ref={table} className={styles.table} aria-label={label} aria-rowcount={further?.hasNextPage ? -1 : rows.length + 1}>
+      <table ref={table} className={styles.table} aria-label={label} aria-rowcount={isWhole ? count + 1 : -1}>
         <colgroup>
           {columns.map(({ id, width }) => (
             <col key={id} style={width === undefined ? undefined : { width }} />
@@ -71,33 +53,50 @@ export function RowsTable<Row>({ label, columns, rows, keyOf, further }: Props<R
           </tr>
         </thead>
         <tbody>
-          <Gap height={before} columns={columns.length} />
-          {shown.map(({ index, key }) => (
-            <tr key={key} data-index={index} ref={virtualizer.measureElement} aria-rowindex={index + 2}>
-              {columns.map(({ id, header, cell, isNumeric, isActions }) => (
-                <td
-                  key={id}
-                  data-label={isActions ? undefined : header}
-                  className={isActions ? styles.actions : isNumeric ? styles.numeric : undefined}
-                >
-                  {cell(rows[index] as Row)}
-                </td>
-              ))}
-            </tr>
-          ))}
-          <Gap height={after} columns={columns.length} />
+          <Gap height={shown.before} columns={columns.length} />
+          {indexes.map((index) => {
+            const row = paged.at(index);
+            if (row === undefined)
+              return (
+                <tr key={`missing ${index}`} data-index={index} aria-rowindex={index + 2} className={styles.missing}>
+                  <td colSpan={columns.length} style={{ height: shown.rowPx }}>
+                    {index === missing && failure && <Failure {...failure} />}
+                  </td>
+                </tr>
+              );
+            return (
+              <tr key={`${paged.pageOf(index)} ${keyOf(row)}`} data-index={index} aria-rowindex={index + 2}>
+                {columns.map(({ id, header, cell, isNumeric, isActions }) => (
+                  <td
+                    key={id}
+                    data-label={isActions ? undefined : header}
+                    className={isActions ? styles.actions : isNumeric ? styles.numeric : undefined}
+                  >
+                    {cell(row)}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+          <Gap height={shown.after} columns={columns.length} />
         </tbody>
       </table>
-      {further && <More {...further} />}
+      {!isWhole && <More rows={paged} isFailed={missing === undefined && failure !== undefined} />}
     </>
   );
 }
 
-function useFurther(further: FurtherRows | undefined, isNearEnd: boolean): void {
-  const isWanted = isNearEnd && further?.hasNextPage && !further.isFetchingNextPage && !further.isFetchNextPageError;
-  useEffect(() => {
-    if (isWanted) void further?.fetchNextPage();
-  });
+/** Rows that are all there. */
+function wholeOf<Row>(rows: readonly Row[]): PagedRows<Row> {
+  return {
+    count: rows.length,
+    isWhole: true,
+    at: (index) => rows[index],
+    pageOf: () => 0,
+    show: () => {},
+    isReading: false,
+    failure: undefined,
+  };
 }
 
 function Gap({ height, columns }: { height: number; columns: number }): ReactNode {
@@ -110,12 +109,22 @@ function Gap({ height, columns }: { height: number; columns: number }): ReactNod
   );
 }
 
-function More({ hasNextPage, isFetchingNextPage, isFetchNextPageError, error, fetchNextPage }: FurtherRows): ReactNode {
-  if (!hasNextPage) return null;
+function More<Row>({ rows: { count, isReading, failure, show }, isFailed }: { rows: PagedRows<Row>; isFailed: boolean }): ReactNode {
+  if (isFailed && failure) return <Failure {...failure} />;
   return (
     <div className={styles.more}>
-      {isFetchNextPageError && <ErrorPanel error={error} />}
-      <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+      <Button variant="default" loading={isReading} onClick={() => show(count, count)}>
+        {texts.dashboard.more}
+      </Button>
+    </div>
+  );
+}
+
+function Failure({ error, retry }: NonNullable<PagedRows<unknown>["failure"]>): ReactNode {
+  return (
+    <div className={styles.more}>
+      <ErrorPanel error={error} />
+      <Button variant="default" onClick={retry}>
         {texts.dashboard.more}
       </Button>
     </div>

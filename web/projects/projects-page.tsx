@@ -1,8 +1,7 @@
 import { Button } from "@mantine/core";
-import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { listQuery } from "../calls/lists.ts";
+import { useList } from "../calls/lists.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
@@ -24,7 +23,7 @@ const words = texts.projects;
 export function ProjectsPage(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const list = useInfiniteQuery(listQuery("/projects", {}));
+  const list = useList("/projects", {});
   const ask = () => void navigate({ search: { new: true }, resetScroll: false });
   const close = () => void navigate({ search: {}, resetScroll: false });
   const goTo = (to: "/dashboard/projects/$projectId/domains" | "/dashboard/projects/$projectId/settings", { id }: Project) =>
@@ -36,8 +35,8 @@ export function ProjectsPage(): ReactNode {
         <Button onClick={ask}>{words.new}</Button>
       </PageHeader>
       {list.isPending && <Waiting lines={6} />}
-      {!list.data && <ErrorPanel error={list.error} onRetry={() => void list.refetch()} />}
-      {list.data?.length === 0 && (
+      {!list.rows && <ErrorPanel error={list.error} onRetry={() => list.refetch()} />}
+      {list.rows?.count === 0 && (
         <>
           <EmptyState title={words.emptyTitle} text={words.emptyText}>
             <Button onClick={ask}>{words.makeTitle}</Button>
@@ -47,16 +46,15 @@ export function ProjectsPage(): ReactNode {
           </div>
         </>
       )}
-      {list.data && list.data.length > 0 && (
+      {list.rows && list.rows.count > 0 && (
         <RowsTable
           label={words.table}
           columns={columnsOf((project) => [
             { label: words.domains, run: () => goTo("/dashboard/projects/$projectId/domains", project) },
             { label: words.settings, run: () => goTo("/dashboard/projects/$projectId/settings", project) },
           ])}
-          rows={list.data}
+          rows={list.rows}
           keyOf={({ id }) => id}
-          further={list}
         />
       )}
       {search.new && <NewProjectDialog onClose={close} />}

@@ -1,6 +1,7 @@
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
 import { dashboardKey } from "../calls/lists.ts";
 import { Refusal } from "../calls/refusal.ts";
+import { serverNow } from "../calls/server-clock.ts";
 import { answerOf, ifUnchanged, store, taggedAnswerOf, type Schemas, type Tagged } from "../calls/store.ts";
 
 export type Project = Schemas["Project"];
@@ -30,7 +31,7 @@ export function siteQuery(projectId: number) {
       const project = await taggedAnswerOf<Project>(store.GET("/projects/{projectId}", { params: { path }, signal }));
       return { project, deployments: deployments.toReversed() };
     },
-    refetchInterval: ({ state: { data, error } }) => !isGone(error) && pollMs(data?.deployments ?? [], Date.now()),
+    refetchInterval: ({ state: { data, error } }) => !isGone(error) && pollMs(data?.deployments ?? [], serverNow()),
   });
 }
 

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Prose } from "../frame/markdown.tsx";
-import { formatMoment, texts } from "../texts/texts.ts";
+import { formatMomentUtc, texts } from "../texts/texts.ts";
 import { Answers } from "./answers.tsx";
 import { MethodBadge, StabilityBadge } from "./badges.tsx";
 import { BodyDescription } from "./body.tsx";
@@ -62,7 +62,7 @@ function Deprecation({ operation: { deprecation } }: { operation: Operation }): 
       <p className={styles.deprecationTitle}>{texts.reference.deprecatedTitle}</p>
       {deprecation.sunset && (
         <p>
-          <time dateTime={deprecation.sunset.toISOString()}>{texts.reference.sunset(formatMoment(deprecation.sunset))}</time>
+          <time dateTime={deprecation.sunset.toISOString()}>{texts.reference.sunset(formatMomentUtc(deprecation.sunset))}</time>
         </p>
       )}
       {successor && (

@@ -44,7 +44,7 @@ export function SignInPage(): ReactNode {
   );
 
   function content(): ReactNode {
-    if (token !== undefined) return <LinkSignIn token={token} onSignedIn={welcome} onGiveUp={() => setToken(undefined)} />;
+    if (token !== undefined) return <LinkSignIn key={token} token={token} onSignedIn={welcome} onGiveUp={() => setToken(undefined)} />;
     if (session && !isIn) return <SetPassword session={session} onSet={welcome} />;
     if (isPending || isIn) return <Waiting lines={4} />;
     return <PasswordSignIn onSignedIn={welcome} />;

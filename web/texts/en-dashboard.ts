@@ -39,6 +39,8 @@ export const signInTexts = {
   commandLabel: "A new sign-in link",
   resetCommand: "npm run petstore -- members reset --account ID --email YOU@EXAMPLE.COM",
   inviteCommand: "npm run petstore -- members invite --account ID --email YOU@EXAMPLE.COM",
+  linkLead: "Your link works once: go on in the browser that you will use.",
+  withLink: "Sign in with this link",
   byLink: "Signing you in …",
   linkOver: "This sign-in link does not work any more",
   linkOverText: "It works once, and for 15 minutes. A new one comes from an owner of the account, or from where the service runs:",

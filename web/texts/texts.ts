@@ -14,6 +14,13 @@ export function formatMoment(moment: Date): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: "long", timeStyle: "short" }).format(moment);
 }
 
+/** A moment in UTC, which is named: for what is the same for all readers. */
+export function formatMomentUtc(moment: Date): string {
+  const date = { year: "numeric", month: "long", day: "numeric" } as const;
+  const time = { hour: "numeric", minute: "2-digit", timeZone: "UTC", timeZoneName: "short" } as const;
+  return new Intl.DateTimeFormat(undefined, { ...date, ...time }).format(moment);
+}
+
 /** The time of day in the reader's time zone. */
 export function formatTime(moment: Date): string {
   return new Intl.DateTimeFormat(undefined, { timeStyle: "medium" }).format(moment);

@@ -1,10 +1,11 @@
 import { useSyncExternalStore } from "react";
+import { serverNow } from "../calls/server-clock.ts";
 
 const listeners = new Set<() => void>();
 let seconds = wholeSeconds();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** The time in ms, whole seconds, that goes on while somebody looks. */
+/** The service's time in ms, whole seconds, that goes on while somebody looks. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, secondsNow) * 1_000;
 }
@@ -16,7 +17,7 @@ function secondsNow(): number {
 }
 
 function wholeSeconds(): number {
-  return Math.floor(Date.now() / 1_000);
+  return Math.floor(serverNow() / 1_000);
 }
 
 function subscribe(listener: () => void): () => void {
