@@ -45,7 +45,7 @@ test("where what opened a dialog is gone with it, the focus goes to the page's c
   await page.getByRole("link", { name: "Rex" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog", { name: "Delete “Rex”?" }).getByRole("button", { name: "Delete" }).click();
-  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.getByRole("dialog").first().waitFor({ state: "detached" });
   await focused(page, page.getByRole("main"));
 });
 

@@ -4,6 +4,7 @@ import type { PagedRows } from "../calls/lists.ts";
 import { texts } from "../texts/texts.ts";
 import { ErrorPanel } from "./error-panel.tsx";
 import styles from "./rows-table.module.css";
+import { useFocusAfterRemoval } from "./use-focus-return.ts";
 import { useRowWindow } from "./use-row-window.ts";
 
 export type Column<Row> = {
@@ -32,6 +33,7 @@ export function RowsTable<Row>({ label, columns, rows, keyOf }: Props<Row>): Rea
   const { count, isWhole, failure } = paged;
   const shown = useRowWindow(table, count, rowPx);
   useEffect(() => paged.show(shown.first, shown.last + rowsAhead));
+  useFocusAfterRemoval(count);
   const indexes = Array.from({ length: shown.last - shown.first }, (_, offset) => shown.first + offset);
   const missing = indexes.find((index) => paged.at(index) === undefined);
 
