@@ -260,6 +260,7 @@ async function publish(tx: Transaction, account: number): Promise<void> {
     VALUES (${account}, ${account}, 'Rex', ${`rex${account}`}, 1, ${start})`);
   await tx.query(sql`INSERT INTO deployments (account_id, id, project_id, status, files, bytes, version, created_at)
     VALUES (${account}, ${account}, ${account}, 'ready', 1, 1, 1, ${start})`);
+  await tx.query(sql`INSERT INTO deployment_turns (account_id, number) VALUES (${account}, ${account})`);
   await tx.query(sql`INSERT INTO files (account_id, deployment_id, hash) VALUES (${account}, ${account}, ${`hash${account}`})`);
   await tx.query(sql`INSERT INTO domains (account_id, id, project_id, hostname, registrable_domain, kind, status, is_primary, problems, caa,
       proof_needed, certificate_status, version, created_at)
