@@ -12,6 +12,7 @@ import { resendMsMax } from "../src/importing/load.ts";
 import { batchSizeMax } from "../src/importing/plan.ts";
 import { animalsMax } from "../src/importing/source.ts";
 import { readersMax, statementMs, writersMax } from "../src/platform/db/postgres-connections.ts";
+import { requestTimeoutMs } from "../src/platform/http/app.ts";
 import { keptMs } from "../src/platform/http/idempotency.store.ts";
 import { archiveLimits } from "../src/publishing/projects/archive.ts";
 import { depthMax, pathBytesMax } from "../src/publishing/projects/archive-paths.ts";
@@ -50,6 +51,9 @@ function tableOf(text: string, heading: string): string[][] {
 
 const quoted = (cell: string): string[] => Array.from(cell.matchAll(/`([^`]+)`/g), ([, text = ""]) => text);
 const count = (number: number): string => number.toLocaleString("en");
+const hours = (ms: number): string => `${ms / 3_600_000} hours`;
+const minutes = (ms: number): string => `${ms / 60_000} minutes`;
+const seconds = (ms: number): string => `${ms / 1_000} seconds`;
 const words = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
 /** What stands for a default that is empty: nothing, or what the service finds by itself. */
@@ -119,12 +123,9 @@ test("the limits of a deployment in docs/publishing.md are those that are kept t
     ["files", count(filesMax)],
     ["path", `${count(pathBytesMax)} bytes, ${depthMax} folders deep; all paths together ${allPathsMax / 1024} KiB`],
     ["projects of an account", count(projectsMax)],
+    ["time for an upload to arrive", `${seconds(requestTimeoutMs)}; one that is slower is cut off`],
   ]);
 });
-
-const hours = (ms: number): string => `${ms / 3_600_000} hours`;
-const minutes = (ms: number): string => `${ms / 60_000} minutes`;
-const seconds = (ms: number): string => `${ms / 1_000} seconds`;
 
 const figures: [page: (typeof names)[number], sentence: string][] = [
   ["README.md", `can be sent again for ${hours(keptMs)}`],

@@ -13,7 +13,8 @@ import { notFound, pathOf } from "./routes.ts";
 import { refuseUnparsed } from "./unparsed.ts";
 
 const headersTimeoutMs = 20_000;
-const requestTimeoutMs = 120_000;
+/** The time that a whole request has to arrive. */
+export const requestTimeoutMs = 120_000;
 const keepAliveTimeoutMs = 65_000;
 const urlLengthMax = 16_384;
 
