@@ -1,10 +1,8 @@
-import sql, { empty, join } from "sql-template-tag";
+import sql from "sql-template-tag";
 import type { Transaction } from "../../platform/db/database.ts";
+import { andUncrowded, type Share } from "../../platform/jobs/share.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
 import { claimDue, type StoredDomain } from "./domains.store.ts";
-
-/** How many to take: `each` of one account at most, together with those of it that are `running` here. */
-export type Share = { count: number; each: number; running: ReadonlyMap<number, number> };
 
 /** Takes domains whose check is due. */
 export async function claimChecks(tx: Transaction, { count, each, running }: Share, by: RowClaim): Promise<StoredDomain[]> {
@@ -12,10 +10,8 @@ export async function claimChecks(tx: Transaction, { count, each, running }: Sha
   const held = new Map(running);
   const claimed: StoredDomain[] = [];
   for (let left = count; left > 0; left = count - claimed.length) {
-    const crowded = [...held].filter(([, own]) => own >= each).map(([accountId]) => accountId);
     const room = Math.min(left, ...[...held.values()].filter((own) => own < each).map((own) => each - own), each);
-    const others = crowded.length === 0 ? empty : sql`AND account_id NOT IN (${join(crowded)})`;
-    const due = sql`next_check_at <= ${by.now} AND ${by.isFree(sql`check_lease_until`, sql`check_lease_life`)} ${others}`;
+    const due = sql`next_check_at <= ${by.now} AND ${by.isFree(sql`check_lease_until`, sql`check_lease_life`)} ${andUncrowded(sql`account_id`, held, each)}`;
     const lease = sql`check_lease_until = ${by.lease.until}, check_lease_life = ${by.lease.life}`;
     const some = await claimDue(tx, due, lease, sql`next_check_at`, room);
     for (const { accountId } of some) held.set(accountId, (held.get(accountId) ?? 0) + 1);

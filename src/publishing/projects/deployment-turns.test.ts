@@ -5,8 +5,9 @@ import sql from "sql-template-tag";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 import { openSqlite } from "../../platform/db/sqlite.ts";
+import type { Share } from "../../platform/jobs/share.ts";
 import type { RowClaim } from "../../platform/nodes/row-leases.ts";
-import { claimDeployments, failDeployment, insertDeployment, type Share, type WaitingDeployment } from "./deployments.store.ts";
+import { claimDeployments, failDeployment, insertDeployment, type WaitingDeployment } from "./deployments.store.ts";
 import { insertProject } from "./projects.store.ts";
 
 const first: RowClaim = { lease: { until: 1, life: "a" }, now: 0, isFree: (until) => sql`${until} IS NULL` };

@@ -1,7 +1,8 @@
-import sql, { bulk, empty, join, type Sql } from "sql-template-tag";
+import sql, { bulk, join, type Sql } from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { limitTo } from "../../platform/db/limit.ts";
 import { byId } from "../../platform/ids.ts";
+import { andUncrowded, type Share } from "../../platform/jobs/share.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
 import { Problem } from "../../platform/problem.ts";
 import { deploymentsKept, waitingMax, type DeploymentStatus } from "./deployments.ts";
@@ -84,20 +85,16 @@ export async function isUploadTaken(db: Queryable, upload: string): Promise<bool
 
 export type WaitingDeployment = { accountId: number; id: number; projectId: number; upload: string; lease: RowLease };
 
-/** How many to take: `each` of one account at most, together with those of it that are `running` here. */
-export type Share = { count: number; each: number; running: ReadonlyMap<number, number> };
-
 /**
- * Takes waiting deployments: one of each account in turn, whose last turn was longest ago, and its
- * oldest; of each project one at a time, so that the newest is switched to last.
+ * Takes waiting deployments: of the account whose last turn was longest ago its oldest, then of the next one; of each project one at a
+ * time, so that the newest is switched to last.
  */
 export async function claimDeployments(tx: Transaction, { count, each, running }: Share, claim: RowClaim): Promise<WaitingDeployment[]> {
   await tx.lock("claims of deployments");
   const held = new Map(running);
   const claimed: WaitingDeployment[] = [];
   while (claimed.length < count) {
-    const crowded = [...held].filter(([, own]) => own >= each).map(([accountId]) => accountId);
-    const one = await claimNext(tx, crowded, claim);
+    const one = await claimNext(tx, andUncrowded(sql`d.account_id`, held, each), claim);
     if (one === null) break;
     held.set(one.accountId, (held.get(one.accountId) ?? 0) + 1);
     claimed.push(one);
@@ -105,14 +102,13 @@ export async function claimDeployments(tx: Transaction, { count, each, running }
   return claimed;
 }
 
-async function claimNext(tx: Transaction, crowded: number[], { lease, isFree }: RowClaim): Promise<WaitingDeployment | null> {
-  const others = crowded.length === 0 ? empty : sql`AND d.account_id NOT IN (${join(crowded)})`;
+async function claimNext(tx: Transaction, uncrowded: Sql, { lease, isFree }: RowClaim): Promise<WaitingDeployment | null> {
   const due = sql`status = 'queued' AND ${isFree(sql`lease_until`, sql`lease_life`)}`;
   const [row] = await tx.query<{ account_id: number; id: number; project_id: number; upload: string }>(sql`
     UPDATE deployments SET lease_until = ${lease.until}, lease_life = ${lease.life}
     WHERE ${due} AND id = (
       SELECT d.id FROM deployments d LEFT JOIN deployment_turns turn ON turn.account_id = d.account_id
-      WHERE ${due} ${others}
+      WHERE ${due} ${uncrowded}
         AND NOT EXISTS (SELECT 1 FROM deployments earlier WHERE earlier.account_id = d.account_id
           AND earlier.project_id = d.project_id AND earlier.id < d.id AND earlier.status = 'queued')
       ORDER BY COALESCE(turn.number, 0), d.id ${limitTo(1)})
