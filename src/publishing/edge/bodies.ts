@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { createTally } from "../../platform/jobs/tally.ts";
-import { createLru } from "./lru.ts";
+import { createLru } from "../../platform/lru.ts";
 import { sizeOf } from "./answer.ts";
 import type { Encoding, PublishedFile } from "./site.ts";
 

@@ -1,5 +1,5 @@
 import { createSecureContext, type SecureContext } from "node:tls";
-import { createLru } from "./lru.ts";
+import { createLru } from "../../platform/lru.ts";
 import type { Certificates } from "./site.ts";
 
 export type Contexts = {

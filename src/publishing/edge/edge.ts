@@ -13,7 +13,6 @@ import { edgeLimits, type EdgeLimits } from "./limits.ts";
 import type { Certificates, Challenges, Log, Sites } from "./site.ts";
 import { createTlsServer } from "./tls.ts";
 
-export { createLru } from "./lru.ts";
 export type { KeyPair, Log, Site } from "./site.ts";
 
 /** `publicPort` is the one that redirects name, where a proxy maps it; the bound one unless told. */

@@ -1,8 +1,9 @@
 import type { Database } from "../../platform/db/database.ts";
+import { createLru } from "../../platform/lru.ts";
 import type { Change } from "../../platform/nodes/nodes.ts";
 import { decryptSecret, type SecretsKeys } from "../certificates/certificates.ts";
 import { findCertificate, findCertificateById } from "../certificates/certificates.store.ts";
-import { createLru, type KeyPair, type Log, type Site } from "../edge/edge.ts";
+import type { KeyPair, Log, Site } from "../edge/edge.ts";
 import { manifestFromText, type Manifest } from "../projects/projects.ts";
 import {
   readChallenges,
