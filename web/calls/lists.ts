@@ -92,7 +92,7 @@ export function useList<Path extends ListPath>(path: Path, query: Query<Path>): 
   }
 }
 
-/** Where the pages of a list begin, so that any that was read once can be read again. */
+/** Where the pages of a list begin, so that any that was read once can be read again. Nobody is asked: `useList` writes what the pages say. */
 function knownPages<Path extends ListPath>(path: Path, query: Query<Path>) {
   return queryOptions({
     queryKey: [dashboardKey, path, query, "known"] as const,
@@ -103,7 +103,7 @@ function knownPages<Path extends ListPath>(path: Path, query: Query<Path>) {
 }
 
 /** A page of a list, as it was read since the list was opened; `["dashboard", path, query, "page", cursor]`. */
-export function pageQuery<Path extends ListPath>(path: Path, query: Query<Path>, cursor: string | undefined, openedAt: number) {
+function pageQuery<Path extends ListPath>(path: Path, query: Query<Path>, cursor: string | undefined, openedAt: number) {
   return queryOptions({
     queryKey: [dashboardKey, path, query, "page", cursor ?? null] as const,
     queryFn: ({ signal }) => readPage(path, { limit: pageSize, ...query }, { cursor, signal }),

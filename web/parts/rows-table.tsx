@@ -29,7 +29,7 @@ const rowsAhead = 30;
  */
 export function RowsTable<Row>({ label, columns, rows, keyOf }: Props<Row>): ReactNode {
   const table = useRef<HTMLTableElement>(null);
-  const paged = "at" in rows && "pageOf" in rows ? rows : wholeOf(rows);
+  const paged = "pageOf" in rows ? rows : wholeOf(rows);
   const { count, isWhole, failure } = paged;
   const shown = useRowWindow(table, count, rowPx);
   useEffect(() => paged.show(shown.first, shown.last + rowsAhead));

@@ -1,6 +1,7 @@
 import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState, type RefObject } from "react";
 import { flushSync } from "react-dom";
 import { scrollScale } from "./scroll-scale.ts";
+import { bodyTop, heightBetween, indexOf, rowAtEdge, rowsIn } from "./table-rows.ts";
 
 /** Rows beyond the window's edge that are there already, so that Tab always has a next one, and how few of them may be left. */
 const overscan = 12;
@@ -18,7 +19,7 @@ type Anchor = { row: HTMLElement; top: number };
 /**
  * Which of `count` rows are in the document. The row at the upper edge of the window stays where it is, whatever becomes of those above it
  * and however wrong their heights were guessed; where the list is higher than an element may be, the bar moves to where it
- * should be as soon as scrolling rests. Rows have `data-index`, and stand in the table's body.
+ * should be as soon as scrolling rests.
  */
 export function useRowWindow(table: RefObject<HTMLTableElement | null>, count: number, rowPxGuess: number): RowWindow {
   const [view, setView] = useState<View>({ first: 0, before: 0, rowPx: rowPxGuess });
@@ -60,7 +61,7 @@ export function useRowWindow(table: RefObject<HTMLTableElement | null>, count: n
     }
     laidOutCount.current = count;
     const width = table.current?.offsetWidth ?? 0;
-    const heights = rows().map((row) => row.offsetHeight);
+    const heights = rowsIn(table.current).map((row) => row.offsetHeight);
     if (width === measuredWidth.current || heights.length === 0) return;
     measuredWidth.current = width;
     const mean = heights.reduce((sum, height) => sum + height, 0) / heights.length;
@@ -86,70 +87,49 @@ export function useRowWindow(table: RefObject<HTMLTableElement | null>, count: n
 
   /** The rows that should be in the document for where the window is; undefined where they are. */
   function viewAt(): Omit<View, "rowPx"> | undefined {
-    const edge = rowAtEdge();
+    const edge = rowAtEdge(table.current);
     if (edge) {
       const index = indexOf(edge);
       const isEnough = index - first >= overscanMin || first === 0;
       if (isEnough && (last === count || last - index >= size - 2 * overscan + overscanMin)) return undefined;
-      return around(index, edge.getBoundingClientRect().top - bodyTop());
+      return around(index, edge.getBoundingClientRect().top - bodyTop(table.current));
     }
     const place = Math.max(0, Math.min(count - 1, placeBeyond()));
-    return around(Math.floor(place), -bodyTop() - (place % 1) * rowPx);
+    return around(Math.floor(place), -bodyTop(table.current) - (place % 1) * rowPx);
   }
 
   /** How far the bar is from where it should be, in px; 0 where that is not worth moving it. */
   function drift(): number {
-    const edge = rowAtEdge();
+    const edge = rowAtEdge(table.current);
     if (!edge || first === 0) return 0;
     const inList = indexOf(edge) * rowPx - edge.getBoundingClientRect().top;
-    const far = Math.max(-before, scale.toScrolled(inList) + bodyTop());
+    const far = Math.max(-before, scale.toScrolled(inList) + bodyTop(table.current));
     return Math.abs(far) > innerHeight ? far : 0;
   }
 
   /** The row at the window's upper edge where none of those in the document is there. */
   function placeBeyond(): number {
-    const all = rows();
+    const all = rowsIn(table.current);
     const [top, bottom] = [all[0]?.getBoundingClientRect().top ?? 0, all.at(-1)?.getBoundingClientRect().bottom ?? 0];
     const [from, gone] = top > 0 ? [first, -top] : [last, -bottom];
-    return Math.abs(gone) <= windowsAlong * innerHeight ? from + gone / rowPx : scale.toList(-bodyTop()) / rowPx;
+    return Math.abs(gone) <= windowsAlong * innerHeight ? from + gone / rowPx : scale.toList(-bodyTop(table.current)) / rowPx;
   }
 
   /** Rows around one that stands so far below the list's beginning. */
   function around(index: number, top: number): Omit<View, "rowPx"> {
     const from = Math.max(0, index - overscan);
-    const heightAbove = rows()
-      .filter((row) => indexOf(row) >= from && indexOf(row) < index)
-      .reduce((sum, row) => sum + row.offsetHeight - rowPx, (index - from) * rowPx);
-    return { first: from, before: Math.max(0, top - heightAbove) };
+    return { first: from, before: Math.max(0, top - heightBetween(table.current, from, index, rowPx)) };
   }
 
   function keepAnchor(): void {
     const { row, top = 0 } = anchor.current ?? {};
-    if (!row?.isConnected || bodyTop() >= 0) return;
-    const moved = row.getBoundingClientRect().top - bodyTop() - top;
+    if (!row?.isConnected || bodyTop(table.current) >= 0) return;
+    const moved = row.getBoundingClientRect().top - bodyTop(table.current) - top;
     if (Math.abs(moved) > 0.5) scrollBy({ top: moved, behavior: "instant" });
   }
 
   function holdAnchor(): void {
-    const row = rowAtEdge();
-    anchor.current = row && { row, top: row.getBoundingClientRect().top - bodyTop() };
+    const row = rowAtEdge(table.current);
+    anchor.current = row && { row, top: row.getBoundingClientRect().top - bodyTop(table.current) };
   }
-
-  /** The row that the window's upper edge goes through, or the first of all while it is below. */
-  function rowAtEdge(): HTMLElement | undefined {
-    const found = rows().find((row) => row.getBoundingClientRect().bottom > 0);
-    return found && (indexOf(found) === 0 || found.getBoundingClientRect().top <= 0) ? found : undefined;
-  }
-
-  function rows(): HTMLElement[] {
-    return [...(table.current?.querySelectorAll<HTMLElement>("tbody > tr[data-index]") ?? [])];
-  }
-
-  function bodyTop(): number {
-    return table.current?.tBodies[0]?.getBoundingClientRect().top ?? 0;
-  }
-}
-
-function indexOf(row: HTMLElement): number {
-  return Number(row.dataset["index"]);
 }

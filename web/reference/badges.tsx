@@ -14,7 +14,7 @@ export function StabilityBadge({ stability }: { stability: NonNullable<Operation
   return stability.promise === "" ? badge : <Tooltip label={stability.promise}>{badge}</Tooltip>;
 }
 
-export function DeprecatedBadge(): ReactNode {
+function DeprecatedBadge(): ReactNode {
   return <span className={`${styles.badge} ${styles.deprecated}`}>{texts.reference.deprecated}</span>;
 }
 

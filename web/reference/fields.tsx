@@ -64,7 +64,7 @@ function Notes({ schema, inner, example }: { schema: Schema; inner: Schema; exam
 }
 
 /** The fields of an object. */
-export function ObjectFields({ schema, depth = 0 }: { schema: Schema; depth?: number }): ReactNode {
+function ObjectFields({ schema, depth = 0 }: { schema: Schema; depth?: number }): ReactNode {
   if (depth > depthMax) return <p className={styles.notes}>{texts.reference.constraints.deeper}</p>;
   return (
     <Fields>

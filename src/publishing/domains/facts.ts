@@ -31,7 +31,7 @@ export async function lookUpPointing(dns: Dns, { hostname, platformDomain }: Poi
 }
 
 /** The whole tree at once: the usual three names take one round trip. */
-export function lookUpCaa(dns: Dns, hostname: string): Promise<DnsFacts["caa"]> {
+function lookUpCaa(dns: Dns, hostname: string): Promise<DnsFacts["caa"]> {
   return Promise.all(caaNames(hostname).map(async (name) => ({ name, lookup: await dns.lookUp(name, "CAA") })));
 }
 

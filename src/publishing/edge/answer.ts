@@ -109,7 +109,7 @@ export function sizeOf(file: PublishedFile, encoding: Encoding | undefined): num
   return (encoding === undefined ? undefined : file.encodings[encoding]) ?? file.size;
 }
 
-export function redirectTo({ status, location }: Redirect): Answer {
+function redirectTo({ status, location }: Redirect): Answer {
   const { headers } = text(status, "");
   return { status, headers: { ...headers, Location: location, "Cache-Control": "public, max-age=0, must-revalidate" } };
 }

@@ -3,7 +3,7 @@ import { DateTime, Id, named, Nullable } from "../../platform/http/schemas.ts";
 import { Problem } from "../../platform/problem.ts";
 import { projectFileName } from "./project-file.ts";
 
-export const deploymentStatuses = ["queued", "ready", "failed"] as const;
+const deploymentStatuses = ["queued", "ready", "failed"] as const;
 export type DeploymentStatus = (typeof deploymentStatuses)[number];
 
 /** Deployments of a project that are kept, the one that is served included (decisions, part 5). */
