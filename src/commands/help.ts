@@ -1,4 +1,4 @@
-import { commonOptions, type Command, type Options } from "./command.ts";
+import { commonOptions, type Command, type Option, type Options } from "./command.ts";
 
 export const overview = "Usage: petstore COMMAND [OPTIONS] [--json] [--help]";
 
@@ -27,7 +27,7 @@ export function usageOf(...some: Command[]): string {
   return `Usage: ${lines.join("\n       ")}`;
 }
 
-function spelled(name: string, { value }: Options[string]): string {
+function spelled(name: string, { value }: Option): string {
   return value === undefined ? `--${name}` : `--${name} ${value}`;
 }
 

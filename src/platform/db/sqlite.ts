@@ -1,8 +1,9 @@
 import { DatabaseSync } from "node:sqlite";
 import { empty, type Sql } from "sql-template-tag";
 import type { Database, Transaction } from "./database.ts";
-import { fdatasyncInPool, openLog, openSnapshot, type Flush } from "./sqlite-log.ts";
+import { fdatasyncInPool, openLog, type Flush } from "./sqlite-log.ts";
 import { openSequences } from "./sqlite-sequences.ts";
+import { openSnapshot } from "./sqlite-snapshot.ts";
 import { preparedStatements, translate } from "./sqlite-statements.ts";
 import { stopping, unavailable } from "./unavailable.ts";
 

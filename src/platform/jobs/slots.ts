@@ -1,4 +1,4 @@
-/** Runs at most so many at once, the others in turn. */
+/** Runs at most so many at once, the others in turn. How many may wait is up to its callers. */
 export function slots(atOnce: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let free = atOnce;
   const waiting: (() => void)[] = [];

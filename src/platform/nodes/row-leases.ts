@@ -8,19 +8,19 @@ import type { Node } from "./nodes.ts";
  */
 export type RowLease = { until: number; life: string };
 
-/** Takes rows. `isFree` is SQL: whether a row is held by nobody, whose lease is in two columns. */
+/** What rows are taken with. `isFree` is SQL: whether nobody holds a row, whose lease is in two columns. */
 export type RowClaim = { lease: RowLease; now: number; isFree: (until: Sql, life: Sql) => Sql };
 
 export type RowLeases = {
-  /** What rows can be taken with for `ms` now; undefined while this node has no lease itself, not after a beat either. */
+  /** What rows can be taken with for `ms` now; undefined where this node has no lease itself, even after a beat. */
   begin(ms: number): Promise<RowClaim | undefined>;
   /** Whether nobody else can have taken what is held by it. Told from memory, so that it may be asked right before what cannot be undone. */
   isHeld(lease: RowLease): boolean;
 };
 
 /**
- * Leases of rows that end with their node: what a process held that was killed, paused or cut off is free for others as soon as its node
- * has no lease, and it knows that by then.
+ * Leases of rows that end with the lease of their node: what a process held that was killed, paused or cut off is free for others from then
+ * on, and one that is still there knows it by then.
  */
 export function openRowLeases(node: Pick<Node, "beat" | "life" | "hasEnded">, clock: Clock): RowLeases {
   return {

@@ -26,7 +26,7 @@ export type Session = {
   clock: Clock;
   wait: Wait;
   signal: AbortSignal | undefined;
-  /** Asked right before each request is sent, which else rejects with `NotPermitted`. */
+  /** Asked right before each request is sent: where it says no, that rejects with `NotPermitted`. */
   permit?: () => boolean;
 };
 

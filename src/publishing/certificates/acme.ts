@@ -94,7 +94,7 @@ export async function resumeOrder(account: Account, orderUrl: string): Promise<O
   }
 }
 
-/** The same; null where the order has failed or is not there any more, so that a new one is needed. */
+/** The order as it now stands; null where it has failed or is not there any more, so that a new one is needed. Throws `AcmeProblem`. */
 export async function resumeLiveOrder(account: Account, orderUrl: string): Promise<Order | null> {
   const order = await resumeOrder(account, orderUrl).catch((error: unknown) => {
     if (error instanceof AcmeProblem && error.failure === "invalid") return null;

@@ -41,7 +41,7 @@ export async function renewalInfo(session: Session, identifier: string): Promise
   return { start, end, askAgainAt: Math.min(Math.max(asked, now + minuteMs), now + askAgainMsMax) };
 }
 
-/** The same of a certificate that may have no identifier; an authority that cannot say is no reason to renew late, and is as one that does not. */
+/** When to renew a certificate; null where it has no identifier, and where the authority cannot say just now: that is no reason to renew late. */
 export async function renewalInfoOf(session: Session, identifier: string | null): Promise<RenewalInfo | null> {
   if (identifier === null) return null;
   return renewalInfo(session, identifier).catch((error: unknown) => {

@@ -197,7 +197,7 @@ export async function claimCertificates(tx: Transaction, count: number, { lease,
   return (await claimDue(tx, due, set, sql`certificate_due_at`, count)).map((domain) => ({ ...domain, lease }));
 }
 
-/** Takes the domains of which something is due, in an order, with a lease that is written. */
+/** Takes `count` domains of which something is due, by an order; `lease` is the SQL that writes the lease. */
 export async function claimDue(tx: Transaction, due: Sql, lease: Sql, order: Sql, count: number): Promise<StoredDomain[]> {
   const rows = await tx.query<DomainRow>(sql`
     UPDATE domains SET ${lease} WHERE ${due} AND id IN (SELECT id FROM domains WHERE ${due} ORDER BY ${order} LIMIT ${count}) RETURNING *`);
@@ -208,7 +208,7 @@ export async function claimDue(tx: Transaction, due: Sql, lease: Sql, order: Sql
 export const suspendedMs = 3_600_000;
 const resumedAtOnce = 1_000;
 
-/** Makes due now what has come due while the plan of an account had no custom domains, if it has them again. */
+/** Makes due now what rests because the plan of an account had no custom domains, if it has them again. */
 export async function resumeCertificates(db: Database, accountId: number, now: number): Promise<void> {
   if (!(await hasPaidPlan(db, accountId))) return;
   const some = sql`
