@@ -353,6 +353,8 @@ export type paths = {
         header?: {
           /** An ETag that you have: the answer is 304 while it is still current. */
           "If-None-Match"?: string;
+          /** The ETag that the resource must have; otherwise 412. */
+          "If-Match"?: string;
         };
       };
       responses: {
@@ -434,6 +436,8 @@ export type paths = {
         header?: {
           /** An ETag that you have: the answer is 304 while it is still current. */
           "If-None-Match"?: string;
+          /** The ETag that the resource must have; otherwise 412. */
+          "If-Match"?: string;
         };
       };
       responses: {
@@ -601,6 +605,8 @@ export type paths = {
         header?: {
           /** An ETag that you have: the answer is 304 while it is still current. */
           "If-None-Match"?: string;
+          /** The ETag that the resource must have; otherwise 412. */
+          "If-Match"?: string;
         };
       };
       responses: {
@@ -771,6 +777,8 @@ export type paths = {
         header?: {
           /** An ETag that you have: the answer is 304 while it is still current. */
           "If-None-Match"?: string;
+          /** The ETag that the resource must have; otherwise 412. */
+          "If-Match"?: string;
         };
       };
       responses: {
@@ -917,6 +925,8 @@ export type paths = {
         header?: {
           /** An ETag that you have: the answer is 304 while it is still current. */
           "If-None-Match"?: string;
+          /** The ETag that the resource must have; otherwise 412. */
+          "If-Match"?: string;
         };
       };
       responses: {
@@ -1125,6 +1135,8 @@ export type paths = {
         header?: {
           /** An ETag that you have: the answer is 304 while it is still current. */
           "If-None-Match"?: string;
+          /** The ETag that the resource must have; otherwise 412. */
+          "If-Match"?: string;
         };
       };
       responses: {
@@ -1271,6 +1283,8 @@ export type paths = {
         header?: {
           /** An ETag that you have: the answer is 304 while it is still current. */
           "If-None-Match"?: string;
+          /** The ETag that the resource must have; otherwise 412. */
+          "If-Match"?: string;
         };
       };
       responses: {
@@ -1393,6 +1407,8 @@ export type paths = {
         header?: {
           /** An ETag that you have: the answer is 304 while it is still current. */
           "If-None-Match"?: string;
+          /** The ETag that the resource must have; otherwise 412. */
+          "If-Match"?: string;
         };
       };
       responses: {

@@ -69,8 +69,10 @@ function describeOperation(operation: Operation, schemas: Json): Json {
 function describeParameters(operation: Operation): Json[] {
   const { params, query, method, example, problems } = operation;
   const list = [...parametersOf(params, "path", example?.params), ...parametersOf(query, "query", example?.query)];
-  if (operation.read && hasEtag(operation))
+  if (operation.read && hasEtag(operation)) {
     list.push(headerParameter("If-None-Match", "An ETag that you have: the answer is 304 while it is still current."));
+    list.push(headerParameter("If-Match", "The ETag that the resource must have; otherwise 412."));
+  }
   if (problems?.includes("precondition_failed")) {
     list.push(headerParameter("If-Match", "The ETag that the resource must still have; otherwise 412 and no change."));
   }
