@@ -70,6 +70,7 @@ async function take({ name, address, colorScheme, ready }: Picture): Promise<voi
   });
   const page = await context.newPage();
   await page.clock.setFixedTime(now);
+  await page.addInitScript(hideDates);
   await page.goto(address(shop));
   await ready(page, shop);
   const picture = await page.screenshot({ animations: "disabled", caret: "hide" });
@@ -77,6 +78,15 @@ async function take({ name, address, colorScheme, ready }: Picture): Promise<voi
   if (picture.length > bytesMax) throw new Error(`${name}.png has ${picture.length} bytes, more than ${bytesMax}`);
   await writeFile(join(folder, `${name}.png`), picture);
   console.log(`docs/images/${name}.png ${Math.round(picture.length / 1_000)} kB`);
+}
+
+/** Runs in the page: answers are dated by the machine's clock, and the service of the pictures is on another. */
+function hideDates(): void {
+  const get = Headers.prototype.get;
+  const value = function (this: Headers, name: string): string | null {
+    return name.toLowerCase() === "date" ? null : get.call(this, name);
+  };
+  Object.defineProperty(Headers.prototype, "get", { value });
 }
 
 async function showStock(page: Page): Promise<void> {
