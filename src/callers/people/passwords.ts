@@ -1,4 +1,5 @@
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
+import { slots } from "../../platform/jobs/slots.ts";
 import { Problem } from "../../platform/problem.ts";
 
 /** Argon2id (RFC 9106) as OWASP's Password Storage Cheat Sheet asks: 19 MiB, two passes, one lane. */
@@ -36,24 +37,8 @@ export type PasswordHasher = {
 
 /** Computes in the thread pool, a few at a time, so that a burst of sign-ins takes neither the memory nor every thread. */
 export function openPasswordHasher(): PasswordHasher {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-
-  async function hash(password: string, salt: string): Promise<string> {
-    if (running >= concurrentMax) {
-      if (waiting.length >= waitingMax) throw busy();
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else running += 1;
-    try {
-      return await compute(password, salt);
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else running -= 1;
-    }
-  }
-
-  return { hash };
+  const inTurn = slots(concurrentMax, { waitingMax, refusal: busy });
+  return { hash: (password, salt) => inTurn(() => compute(password, salt)) };
 }
 
 /** Whether two PHC strings are the same, in a time that does not tell where they differ. */

@@ -7,8 +7,9 @@ export type Tally<K> = {
   counts: ReadonlyMap<K, number>;
 };
 
-export function createTally<K>(): Tally<K> {
-  const counts = new Map<K, number>();
+/** @param from what is counted already; it is not changed */
+export function createTally<K>(from: ReadonlyMap<K, number> = new Map()): Tally<K> {
+  const counts = new Map(from);
   const of = (key: K): number => counts.get(key) ?? 0;
   return {
     of,

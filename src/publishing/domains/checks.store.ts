@@ -1,20 +1,21 @@
 import sql from "sql-template-tag";
 import type { Transaction } from "../../platform/db/database.ts";
 import { andUncrowded, type Share } from "../../platform/jobs/share.ts";
+import { createTally } from "../../platform/jobs/tally.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
 import { claimDue, type StoredDomain } from "./domains.store.ts";
 
 /** Takes domains whose check is due. */
 export async function claimChecks(tx: Transaction, { count, each, running }: Share, by: RowClaim): Promise<StoredDomain[]> {
   await tx.lock("claims of checks");
-  const held = new Map(running);
+  const held = createTally(running);
   const claimed: StoredDomain[] = [];
   for (let left = count; left > 0; left = count - claimed.length) {
-    const room = Math.min(left, ...[...held.values()].filter((own) => own < each).map((own) => each - own), each);
-    const due = sql`next_check_at <= ${by.now} AND ${by.isFree(sql`check_lease_until`, sql`check_lease_life`)} ${andUncrowded(sql`account_id`, held, each)}`;
+    const room = Math.min(left, ...[...held.counts.values()].filter((own) => own < each).map((own) => each - own), each);
+    const due = sql`next_check_at <= ${by.now} AND ${by.isFree(sql`check_lease_until`, sql`check_lease_life`)} ${andUncrowded(sql`account_id`, held.counts, each)}`;
     const lease = sql`check_lease_until = ${by.lease.until}, check_lease_life = ${by.lease.life}`;
     const some = await claimDue(tx, due, lease, sql`next_check_at`, room);
-    for (const { accountId } of some) held.set(accountId, (held.get(accountId) ?? 0) + 1);
+    for (const { accountId } of some) held.add(accountId);
     claimed.push(...some);
     if (some.length < room) break;
   }

@@ -3,6 +3,7 @@ import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { limitTo } from "../../platform/db/limit.ts";
 import { byId } from "../../platform/ids.ts";
 import { andUncrowded, type Share } from "../../platform/jobs/share.ts";
+import { createTally } from "../../platform/jobs/tally.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
 import { Problem } from "../../platform/problem.ts";
 import { deploymentsKept, waitingMax, type DeploymentStatus } from "./deployments.ts";
@@ -91,12 +92,12 @@ export type WaitingDeployment = { accountId: number; id: number; projectId: numb
  */
 export async function claimDeployments(tx: Transaction, { count, each, running }: Share, claim: RowClaim): Promise<WaitingDeployment[]> {
   await tx.lock("claims of deployments");
-  const held = new Map(running);
+  const held = createTally(running);
   const claimed: WaitingDeployment[] = [];
   while (claimed.length < count) {
-    const one = await claimNext(tx, andUncrowded(sql`d.account_id`, held, each), claim);
+    const one = await claimNext(tx, andUncrowded(sql`d.account_id`, held.counts, each), claim);
     if (one === null) break;
-    held.set(one.accountId, (held.get(one.accountId) ?? 0) + 1);
+    held.add(one.accountId);
     claimed.push(one);
   }
   return claimed;
