@@ -1,5 +1,5 @@
 import sql, { raw, type Sql } from "sql-template-tag";
-import { deleteInBatches } from "../../platform/db/batches.ts";
+import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
 import { limitTo } from "../../platform/db/limit.ts";
 import type { Account, Plan, PlanTerms } from "./accounts.ts";
@@ -60,7 +60,7 @@ export async function deleteAccount(db: Database, id: number, keysGone: () => vo
     const some = (limit: Sql): Sql => sql`
       DELETE FROM ${raw(table)} WHERE account_id = ${id} AND (${raw(key)}) IN
         (SELECT ${raw(key)} FROM ${raw(table)} WHERE account_id = ${id} ${limit}) RETURNING 1`;
-    await deleteInBatches(db, some);
+    await writeInBatches(db, some);
     if (table === "keys") keysGone();
   }
 

@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import { deleteInBatches } from "../../platform/db/batches.ts";
+import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
 import { limitTo } from "../../platform/db/limit.ts";
 import { hashToken, makeToken, type Role } from "./people.ts";
@@ -87,13 +87,13 @@ export async function endOtherSessions(tx: Transaction, accountId: number, membe
 
 /** Lets all sessions and links go that have ended. */
 export async function forgetEnded(db: Database, now: number): Promise<void> {
-  await deleteInBatches(
+  await writeInBatches(
     db,
     (limit) => sql`
       DELETE FROM sessions WHERE (account_id, id) IN
         (SELECT account_id, id FROM sessions WHERE seen_at <= ${now - idleMs} OR created_at <= ${now - absoluteMs} ${limit}) RETURNING 1`,
   );
-  await deleteInBatches(
+  await writeInBatches(
     db,
     (limit) => sql`
       DELETE FROM sign_in_links WHERE (account_id, member_id) IN

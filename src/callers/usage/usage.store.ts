@@ -1,5 +1,5 @@
 import sql, { bulk, raw, join } from "sql-template-tag";
-import { deleteInBatches } from "../../platform/db/batches.ts";
+import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
 import { intervals, kept, spanOf, startOf, type Counts, type Interval, type Kind } from "./usage.ts";
 
@@ -76,7 +76,7 @@ export async function expireUsage(db: Database, now: number): Promise<void> {
   const key = raw("account_id, step, kind, start, name");
   for (const interval of intervals) {
     const { from } = spanOf(interval, now);
-    await deleteInBatches(
+    await writeInBatches(
       db,
       (limit) => sql`
         DELETE FROM usage WHERE (${key}) IN

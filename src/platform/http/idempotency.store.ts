@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import { deleteInBatches } from "../db/batches.ts";
+import { writeInBatches } from "../db/batches.ts";
 import type { Database, Queryable, Transaction } from "../db/database.ts";
 
 /** How long an answer is kept for its Idempotency-Key (decisions, part 1). */
@@ -30,7 +30,7 @@ export async function keepAnswer(tx: Transaction, slot: Slot, answer: KeptAnswer
 
 /** Lets all answers go that are older than 24 hours. */
 export async function forgetOldAnswers(db: Database, now: number): Promise<void> {
-  await deleteInBatches(
+  await writeInBatches(
     db,
     (limit) => sql`
       DELETE FROM idempotency WHERE (account_id, target, key) IN

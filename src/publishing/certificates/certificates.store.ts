@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import { deleteInBatches } from "../../platform/db/batches.ts";
+import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import type { Budget, LimitName, Spent } from "./budget.ts";
 
@@ -123,16 +123,16 @@ const spendsKeptMs = 31 * 86_400_000;
 
 /** Lets go what no limit looks at any more, holds that have ended, and challenges that nobody will ask for. */
 export async function forgetOld(db: Database, now: number): Promise<void> {
-  await deleteInBatches(
+  await writeInBatches(
     db,
     (limit) => sql`DELETE FROM spends WHERE id IN (SELECT id FROM spends WHERE at <= ${now - spendsKeptMs} ${limit}) RETURNING 1`,
   );
-  await deleteInBatches(
+  await writeInBatches(
     db,
     (limit) => sql`
     DELETE FROM certificate_holds WHERE hostname IN (SELECT hostname FROM certificate_holds WHERE until <= ${now} ${limit}) RETURNING 1`,
   );
-  await deleteInBatches(
+  await writeInBatches(
     db,
     (limit) => sql`
     DELETE FROM challenges WHERE (account_id, hostname, type) IN

@@ -1,6 +1,6 @@
 import sql, { empty, type Sql } from "sql-template-tag";
+import { writeInBatches } from "../../platform/db/batches.ts";
 import { breaks, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
-import { limitTo } from "../../platform/db/limit.ts";
 import { byId } from "../../platform/ids.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
 import { Problem } from "../../platform/problem.ts";
@@ -206,18 +206,19 @@ export async function claimDue(tx: Transaction, due: Sql, lease: Sql, order: Sql
 
 /** How long a name rests whose certificate is due while its account's plan has no custom domains. */
 export const suspendedMs = 3_600_000;
-const resumedAtOnce = 1_000;
 
 /** Makes due now what rests because the plan of an account had no custom domains, if it has them again. */
 export async function resumeCertificates(db: Database, accountId: number, now: number): Promise<void> {
   if (!(await hasPaidPlan(db, accountId))) return;
-  const some = sql`
+  await writeInBatches(
+    db,
+    (limit) => sql`
     UPDATE domains SET certificate_due_at = ${now} WHERE account_id = ${accountId} AND id IN (
       SELECT id FROM domains WHERE account_id = ${accountId} AND status = 'verified'
         AND certificate_due_at > ${now} AND certificate_due_at <= ${now + suspendedMs}
-        AND (certificate_retry_at IS NULL OR certificate_retry_at <= ${now}) ${limitTo(resumedAtOnce)})
-    RETURNING 1`;
-  while ((await db.write((tx) => tx.query(some))).length === resumedAtOnce);
+        AND (certificate_retry_at IS NULL OR certificate_retry_at <= ${now}) ${limit})
+    RETURNING 1`,
+  );
 }
 
 export type CertificateNote = Partial<Omit<StoredDomain["certificate"], "wantedSince">> & {
