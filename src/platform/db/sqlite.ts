@@ -45,6 +45,11 @@ export function openSqlite(file: string, { flush = fdatasyncInPool }: { flush?: 
   let closed = false;
   let failure: unknown;
 
+  function refused(): Error | undefined {
+    if (closed) return stopping();
+    return failure === undefined ? undefined : unavailable(failure);
+  }
+
   async function drain(): Promise<void> {
     await new Promise(setImmediate);
     while (queue.length > 0) {
@@ -113,16 +118,15 @@ export function openSqlite(file: string, { flush = fdatasyncInPool }: { flush?: 
   return {
     engine: "sqlite",
     query: async <R>(query: Sql) => {
-      if (closed) throw stopping();
-      if (failure !== undefined) throw unavailable(failure);
+      const refusal = refused();
+      if (refusal) throw refusal;
       snapshot.take();
       return read(query) as R[];
     },
     write: <T>(body: (tx: Transaction) => Promise<T>) =>
       new Promise<T>((resolve, reject) => {
-        if (closed) return reject(stopping());
-        if (failure !== undefined) return reject(unavailable(failure));
-        if (queue.length >= queueMax) return reject(unavailable());
+        const refusal = refused() ?? (queue.length >= queueMax ? unavailable() : undefined);
+        if (refusal) return reject(refusal);
         queue.push({ body, resolve: resolve as Job["resolve"], reject });
         draining ??= drain();
       }),

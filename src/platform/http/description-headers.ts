@@ -62,7 +62,7 @@ export function headerReferences(names: readonly string[]): Record<string, { $re
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** Whether an operation answers with one resource, and so with its ETag. */
-export function hasEtag({ answers }: Operation): boolean {
-  return Object.values(answers).some(({ headers }) => headers?.includes("ETag"));
+/** Whether an operation reads one resource, and so answers with its ETag and heeds conditions. */
+export function readsResource({ read, answers }: Operation): boolean {
+  return read !== undefined && Object.values(answers).some(({ headers }) => headers?.includes("ETag"));
 }

@@ -1,5 +1,5 @@
 import type { ProblemCode } from "../problem.ts";
-import { deprecationHeaders, everyAnswer, hasEtag, headerReferences } from "./description-headers.ts";
+import { deprecationHeaders, everyAnswer, headerReferences, readsResource } from "./description-headers.ts";
 import { keptStatuses } from "./idempotency.ts";
 import type { Operation } from "./operation.ts";
 import { statuses } from "./statuses.ts";
@@ -74,7 +74,7 @@ function problemsOf(operation: Operation): ProblemCode[] {
     "unavailable",
   ];
   if (operation.body || operation.upload) codes.push("payload_too_large", "unsupported_media_type");
-  if (operation.read && hasEtag(operation)) codes.push("precondition_failed");
+  if (readsResource(operation)) codes.push("precondition_failed");
   if (operation.method === "POST") codes.push("idempotency_key_in_use", "idempotency_key_reused");
   return [...codes, ...(operation.problems ?? [])];
 }

@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import { describeProblems } from "./description-problems.ts";
-import { deprecationHeaders, everyAnswer, hasEtag, headerReferences, responseHeaders } from "./description-headers.ts";
+import { deprecationHeaders, everyAnswer, headerReferences, readsResource, responseHeaders } from "./description-headers.ts";
 import { introduction, stabilities, tagGroups, tags } from "./description-text.ts";
 import type { Operation } from "./operation.ts";
 import { prefix } from "./prefix.ts";
@@ -69,7 +69,7 @@ function describeOperation(operation: Operation, schemas: Json): Json {
 function describeParameters(operation: Operation): Json[] {
   const { params, query, method, example, problems } = operation;
   const list = [...parametersOf(params, "path", example?.params), ...parametersOf(query, "query", example?.query)];
-  if (operation.read && hasEtag(operation)) {
+  if (readsResource(operation)) {
     list.push(headerParameter("If-None-Match", "An ETag that you have: the answer is 304 while it is still current."));
     list.push(headerParameter("If-Match", "The ETag that the resource must have; otherwise 412."));
   }
@@ -117,7 +117,7 @@ function describeAnswers(operation: Operation, schemas: Json): Json {
       ...(schema && { content: { "application/json": { schema: reference(schema, schemas), example } } }),
     },
   ]);
-  if (operation.read && hasEtag(operation)) {
+  if (readsResource(operation)) {
     answers.push([
       "304",
       { description: "The client has the current version.", headers: headerReferences([...everyAnswer, "ETag", ...deprecation]) },
