@@ -16,7 +16,11 @@ import { insertKey } from "../src/callers/keys/keys.store.ts";
 import { openKeyVerifier } from "../src/callers/keys/verify.ts";
 import { openMemoryLimiter, type MemoryLimiter } from "../src/callers/limits/memory.ts";
 import { countRefusals } from "../src/metrics.ts";
-import { systemClock as clock } from "../src/platform/clock.ts";
+import { countBounds } from "../src/platform/bounds.ts";
+import { openNowRange, systemClock as clock, systemTimer } from "../src/platform/clock.ts";
+import { connectionLimits, guardConnections } from "../src/platform/connections.ts";
+import { watchEventLoop } from "../src/platform/event-loop.ts";
+import { boundRequests, requestLimits } from "../src/platform/http/request-bounds.ts";
 import { openStorage } from "../src/storage.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "petstore-bench-"));
@@ -36,18 +40,26 @@ await db.write(async (tx) => {
 const memory = openMemoryLimiter({ clock, addressQuota: plenty });
 const limiter = process.env["LIMITS"] === "off" ? withoutLimits(memory) : memory;
 const verifier = openKeyVerifier({ db, clock });
-const usage = { record: () => undefined, flush: async () => undefined };
+const usage = { record: () => undefined, takeBack: () => undefined, flush: async () => undefined };
 const refusals = countRefusals();
 const trustedProxies = new BlockList();
+const bounds = countBounds();
 const gate = openGate({ verifier, limiter, usage, onRefused: refusals.count });
 const app = openApi({
   db,
   clock,
+  nowRange: openNowRange(clock, systemTimer),
   gate,
   dashboard: { gate, operations: [] },
   publishing: [],
   limiter,
   refusals,
+  bounds,
+  eventLoop: watchEventLoop(),
+  securityContact: [],
+  hosts: { publicUrl: "http://localhost", platformDomain: "petstore.localhost" },
+  requests: boundRequests(requestLimits, bounds),
+  connections: guardConnections({ limits: connectionLimits, exempt: trustedProxies, bounds, listener: "api" }),
   trustedProxies,
   metricsFrom: trustedProxies,
   flushUsage: usage.flush,

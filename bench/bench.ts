@@ -5,6 +5,7 @@
 import { measureCustomDomains } from "./custom-domains.ts";
 import { measureDashboard } from "./dashboard.ts";
 import { reaches, type Figure, type Suite } from "./figures.ts";
+import { measureHostile } from "./hostile.ts";
 import { measureLimits } from "./limits.ts";
 import { measurePaging } from "./paging.ts";
 import { measurePostgres } from "./postgres.ts";
@@ -19,6 +20,7 @@ const suites: Record<string, Suite> = {
   publishing: measurePublishing,
   domains: measureCustomDomains,
   dashboard: measureDashboard,
+  hostile: measureHostile,
 };
 
 const wanted = process.argv.slice(2);

@@ -8,6 +8,7 @@ import { encryptSecret, parseSecretsKeys } from "../src/publishing/certificates/
 import { openStorage } from "../src/storage.ts";
 import { freePorts } from "../test/support/pebble.ts";
 import { packSite } from "../test/support/sites.ts";
+import { residentMiB } from "./cpu.ts";
 import { byTurns, type Figure } from "./figures.ts";
 import { makeFolder, openShop, type Shop, type ShopFolder } from "./shop.ts";
 
@@ -161,8 +162,4 @@ function zipf(names: string[]): string[] {
 function cpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
   return (Number(fields[11]) + Number(fields[12])) * 10;
-}
-
-function residentMiB(pid: number): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_024;
 }

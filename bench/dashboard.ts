@@ -4,7 +4,6 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { startBrowser } from "../test/support/browser.ts";
 import { median, type Figure } from "./figures.ts";
-import { fill } from "./paging.ts";
 import { makeFolder, openShop, type Shop, type ShopFolder } from "./shop.ts";
 
 /** A person has 300 calls a minute: so many pages of 100 animals leave some for the stock beside them. */
@@ -84,4 +83,17 @@ async function signIn(page: Page, shop: Shop, { dataDir, accountId }: ShopFolder
   await page.getByRole("textbox", { name: "New password" }).fill("a good long password");
   await page.getByRole("button", { name: "Save and go on" }).click();
   await page.getByRole("heading", { level: 1, name: "Animals" }).waitFor();
+}
+
+/** Puts a million animals into an empty shop. */
+function fill(database: DatabaseSync, accountId: number): void {
+  database.exec(`
+    PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; BEGIN;
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10)
+    INSERT INTO categories SELECT ${accountId}, i, 'Category ' || i, 'category ' || i, NULL, 1 FROM n;
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000),
+      made AS (SELECT i, 'Name ' || (i * 7919 % 200000) AS name FROM n)
+    INSERT INTO pets SELECT ${accountId}, i, name, lower(name), 1 + i % 10,
+      CASE i * 31 % 7 WHEN 0 THEN 'pending' WHEN 1 THEN 'sold' ELSE 'available' END, 1 FROM made;
+    COMMIT;`);
 }

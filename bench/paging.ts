@@ -1,104 +1,106 @@
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
+import { operationsOf } from "../src/api.ts";
 import { pageOf } from "../src/platform/http/paging.ts";
-import { byTurns, median, type Figure } from "./figures.ts";
+import { combinationsOf, listsOf, shareOf, textOf, type ListOperation, type ListQuery } from "../test/support/lists.ts";
+import { cpuMs } from "./cpu.ts";
+import { byTurns, type Figure } from "./figures.ts";
+import { fillSkewed, rows, samples } from "./paging-rows.ts";
 import { makeFolder, openShop, type Shop } from "./shop.ts";
 
-const animals = 1_000_000;
-const categories = 10;
-const names = 200_000;
 const limit = 20;
-const requests = 100;
-const rounds = 5;
+/** Requests of one measurement: many to each list that comes into question, and fewer to find those. */
+const requests = 150;
+const requestsToFind = 12;
+const suspects = 8;
+const rounds = 7;
 
-type Order = { sort: string; columns: string[]; direction: "ASC" | "DESC" };
-const byId: Order[] = [
-  { sort: "id", columns: ["id"], direction: "ASC" },
-  { sort: "-id", columns: ["id"], direction: "DESC" },
-];
-const byName: Order[] = [
-  { sort: "name", columns: ["name_key", "id"], direction: "ASC" },
-  { sort: "-name", columns: ["name_key", "id"], direction: "DESC" },
-];
-type Filter = { query: Record<string, string | number>; where: string; orders: Order[] };
-const filters: Filter[] = [
-  { query: {}, where: "TRUE", orders: [...byId, ...byName] },
-  { query: { status: "pending" }, where: "status = 'pending'", orders: [...byId, ...byName] },
-  { query: { categoryId: 3 }, where: "category_id = 3", orders: [...byId, ...byName] },
-  { query: { categoryId: 3, status: "sold" }, where: "category_id = 3 AND status = 'sold'", orders: [...byId, ...byName] },
-  { query: { q: "Name 1" }, where: "name_key >= 'name 1' AND name_key < 'name 2'", orders: byName },
-  { query: { q: "Name 1", status: "sold" }, where: "name_key >= 'name 1' AND name_key < 'name 2' AND status = 'sold'", orders: byName },
-];
+/** A page of a list, and how often it may cost what the plain first page does. */
+type Page = { path: string; times: number };
 
-/** With a million animals in one account, the time of the last page beside that of the first, for each filter and order. */
+/**
+ * With a million rows in one account, the CPU time of every combination of filters and sorts, first page and one from the
+ * middle, beside that of the plain first page. The costliest of each list is measured again, by turns.
+ */
 export async function measurePaging(): Promise<Figure[]> {
   const folder = makeFolder();
   const database = new DatabaseSync(join(folder.dataDir, "petstore.db"));
-  fill(database, folder.accountId);
-  const pages = filters.flatMap((filter) => filter.orders.map((order) => pagesOf(database, folder.accountId, filter, order)));
+  fillSkewed(database, folder.accountId);
   database.close();
   const shop = await openShop(folder);
   try {
-    const figures: Figure[] = [];
-    for (const { what, first, last } of pages) {
-      const ratio = await byTurns(
-        rounds,
-        () => msOfPage(shop, last),
-        () => msOfPage(shop, first),
-      );
-      figures.push({ what: `last page / first page: ${what}`, ...ratio, unit: "ms", goal: "≤ 1.2" });
-    }
-    return figures;
+    return await measureLists(shop);
   } finally {
     await shop.stop();
     folder.remove();
   }
 }
 
-/** Puts a million animals into an empty shop. */
-export function fill(database: DatabaseSync, accountId: number): void {
-  database.exec(`
-    PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; BEGIN;
-    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${categories})
-    INSERT INTO categories SELECT ${accountId}, i, 'Category ' || i, 'category ' || i, NULL, 1 FROM n;
-    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${animals}),
-      made AS (SELECT i, 'Name ' || (i * 7919 % ${names}) AS name FROM n)
-    INSERT INTO pets SELECT ${accountId}, i, name, lower(name), 1 + i % ${categories},
-      CASE i * 31 % 7 WHEN 0 THEN 'pending' WHEN 1 THEN 'sold' ELSE 'available' END, 1 FROM made;
-    COMMIT;`);
+/** The same, of a shop that is filled. */
+export async function measureLists(shop: Shop): Promise<Figure[]> {
+  const parts = { getPetSunset: 0, limiter: undefined as never, flushUsage: async () => undefined, publishing: [] };
+  const figures: Figure[] = [];
+  for (const list of listsOf(operationsOf(parts))) figures.push(await measureList(shop, list));
+  return figures;
 }
 
-/** The first page, and the last one by its cursor. */
-function pagesOf(database: DatabaseSync, accountId: number, { query, where }: Filter, { sort, columns, direction }: Order) {
-  const asked = { ...query, sort, limit };
-  const backwards = direction === "ASC" ? "DESC" : "ASC";
-  const order = columns.map((column) => `${column} ${column === "id" && columns.length > 1 ? "DESC" : backwards}`).join(", ");
-  const row = database
-    .prepare(
-      `SELECT ${columns.join(", ")} FROM pets WHERE account_id = ${accountId} AND ${where} ORDER BY ${order} LIMIT 1 OFFSET ${limit}`,
-    )
-    .get() as Record<string, string | number>;
-  const position = columns.map((column) => row[column] ?? 0);
-  const link = pageOf(
-    "/pets",
-    asked,
-    Array.from({ length: limit + 1 }, () => ({})),
-    () => position,
-  ).headers["link"];
-  const parameters = new URLSearchParams(Object.entries(asked).map(([name, value]) => [name, String(value)]));
-  const last = /<\/v1([^>]+)>/.exec(link ?? "")?.[1] ?? "";
-  const what = Object.entries(query).map(([name, value]) => `${name}=${value}`);
-  return { what: [...what, `sort=${sort}`].join(" "), first: `/pets?${parameters.toString()}`, last };
-}
+async function measureList(shop: Shop, list: ListOperation): Promise<Figure> {
+  const plain = { path: `${list.path}?limit=${limit}`, times: 1 };
+  const pages = combinationsOf(list, samples).flatMap((query) => pagesOf(list, query));
+  await cpuOfPage(shop, plain, requests); // warms up
+  const costs = new Map<Page, number>();
+  for (const page of pages) costs.set(page, await cpuOfPage(shop, page, requestsToFind));
+  const answered = [...costs].filter(([, cost]) => Number.isFinite(cost)).toSorted(([, a], [, b]) => b - a);
 
-async function msOfPage(shop: Shop, path: string): Promise<number> {
-  const times: number[] = [];
-  for (let i = 0; i < requests; i++) {
-    const start = performance.now();
-    const response = await shop.ask("GET", path);
-    const rows = (await response.json()) as unknown[];
-    times.push(performance.now() - start);
-    if (rows.length !== limit) throw new Error(`${path} gave ${rows.length} rows`);
+  const measured: Figure[] = [];
+  for (const [page] of answered.slice(0, suspects)) {
+    const compared = await byTurns(
+      rounds,
+      () => cpuOfPage(shop, page, requests),
+      () => cpuOfPage(shop, plain, requests),
+    );
+    const what = `${list.operationId}, the costliest of ${answered.length} pages of ${rows} rows (${short(page.path)}) / the plain first page`;
+    measured.push({ what, ...compared, unit: "ms of CPU", goal: "≤ 1.5" });
   }
-  return median(times);
+  return measured.toSorted((a, b) => b.ratio - a.ratio)[0]!;
+}
+
+/** The first page of a query, and one from the middle of the rows. */
+function pagesOf(list: ListOperation, query: ListQuery): Page[] {
+  const share = shareOf(query, limit);
+  const values = (share.values * share.rows) / limit;
+  const first = { path: `${list.path}?${textOf({ ...query, limit })}`, times: values };
+  if ("sort" in list.query.properties && query["sort"] === undefined) return [first];
+  const isByName = String(query["sort"]).endsWith("name");
+  const position = isByName ? [String(query["q"] ?? "rex"), rows / 2] : [rows / 2];
+  const cut = Array.from({ length: limit + 1 }, () => ({}));
+  const { headers } = pageOf(list.path, { ...query, limit }, cut, () => position);
+  const middle = /<\/v1([^>]+)>/.exec(headers["link"] ?? "")?.[1];
+  return middle === undefined ? [first] : [first, { path: middle, times: values }];
+}
+
+/** CPU ms of one request, divided by the values that are repeated, and by the pages that so many ids would fill; none where the filters exclude each other. */
+async function cpuOfPage(shop: Shop, { path, times }: Page, count: number): Promise<number> {
+  const { origin } = new URL(shop.url);
+  const first = await shop.ask("GET", path);
+  await first.arrayBuffer();
+  if (first.status === 400) return Number.NaN;
+  if (first.status !== 200) throw new Error(`${path} answered ${first.status}`);
+  const before = await cpuMs(origin);
+  for (let i = 0; i < count; i++) await (await shop.ask("GET", path)).arrayBuffer();
+  return ((await cpuMs(origin)) - before) / count / times;
+}
+
+function short(path: string): string {
+  const query = new URLSearchParams(path.slice(path.indexOf("?")));
+  const names = [...new Set(query.keys())].filter((name) => name !== "limit");
+  return names
+    .map((name) =>
+      name === "cursor"
+        ? "from the middle"
+        : /^(id|petId)$/.test(name) && query.getAll(name).length > 1
+          ? `100 ${name}`
+          : `${name}=${query.getAll(name).join(",")}`,
+    )
+    .join(" ");
 }

@@ -16,6 +16,8 @@ const systemPackages = {
     { commands: ["openssl"], apt: "openssl" },
     { commands: ["redis-server"], apt: "redis-server" },
     { commands: ["pebble"], apt: "pebble" },
+    { commands: ["strace"], apt: "strace" },
+    { commands: ["script"], apt: "bsdutils" },
     { commands: ["chromium", "chromium-browser", "google-chrome"], apt: "chromium" },
   ],
   "--bench": [{ commands: ["wrk"], apt: "wrk" }],

@@ -4,6 +4,18 @@ type Json<T> = { content: { readonly "application/json": T } };
 type Empty = { content?: never };
 
 export type Schemas = {
+  ErrorDetail: {
+    /** Where the value is: `body.name`, `query.limit`, `path.petId`, `header.Idempotency-Key`, or the whole `body` or `request`. */
+    path: string;
+    /** What is wrong with it. */
+    message: string;
+  };
+  ChallengeType: "TXT";
+  DomainChallenge: {
+    type: Schemas["ChallengeType"];
+    name: string;
+    value: string;
+  };
   Error: {
     /** Machine-readable error code. */
     code: string;
@@ -11,15 +23,13 @@ export type Schemas = {
     message: string;
     /** The HTTP status code. */
     status: number;
-    /** With `invalid_request`: each value that was refused. */
-    details?: ({
-      /** Where the value stands: `body.name`, `query.limit`, `path.petId`. */
-      path: string;
-      /** What is wrong with it. */
-      message: string;
-    })[];
+    /** With a 400 or 422: the values that were refused, at most 20. */
+    details?: (Schemas["ErrorDetail"])[];
+    /** With `domain_taken`, where another account has the name: the DNS record that proves that it is yours. Create it, then add the name again. */
+    challenge?: Schemas["DomainChallenge"];
   };
   PetStatus: "available" | "pending" | "sold";
+  PetSort: "id" | "-id" | "name" | "-name";
   Pet: {
     /** Unique identifier assigned on creation. */
     id: number;
@@ -35,14 +45,17 @@ export type Schemas = {
     name: string;
     /** ID of the category the animal belongs to. */
     categoryId: number;
-    status?: "available" | "pending" | "sold";
+    /** Default: `available`. */
+    status?: Schemas["PetStatus"] | null;
   };
+  NewPets: (Schemas["NewPet"])[];
+  NullablePetStatus: "available" | "pending" | "sold" | null;
   PetPatch: {
     /** The animal's name. */
     name?: string;
     /** ID of the category the animal belongs to. */
     categoryId?: number;
-    status?: "available" | "pending" | "sold" | null;
+    status?: Schemas["NullablePetStatus"];
   };
   Category: {
     /** Unique identifier assigned on creation. */
@@ -57,7 +70,7 @@ export type Schemas = {
     /** Category name, for example a species. Unique, whatever its case. */
     name: string;
     /** Short description of the category. */
-    description?: string;
+    description?: string | null;
   };
   CategoryPatch: {
     /** Category name, for example a species. Unique, whatever its case. */
@@ -65,19 +78,32 @@ export type Schemas = {
     /** Short description of the category. */
     description?: string | null;
   };
+  OrderSort: "id" | "-id";
   Order: {
     /** Unique order identifier. */
     id?: number;
     /** ID of the animal in the order. An order without it is a draft. */
     petId?: number;
-    /** Number of units ordered. */
+    /** Number of units ordered. Default: `1`. */
     quantity?: number;
     /** Expected or actual ship date, ISO 8601. */
     shipDate?: string;
-    /** Whether the order has been fulfilled. */
+    /** Whether the order has been fulfilled. Default: `false`. */
     complete?: boolean;
   };
   Orders: (Schemas["Order"])[];
+  NewOrder: {
+    /** Unique order identifier. */
+    id?: number | null;
+    /** ID of the animal in the order. An order without it is a draft. */
+    petId?: number | null;
+    /** Number of units ordered. Default: `1`. */
+    quantity?: number | null;
+    /** Expected or actual ship date, ISO 8601. */
+    shipDate?: string | null;
+    /** Whether the order has been fulfilled. Default: `false`. */
+    complete?: boolean | null;
+  };
   OrderPatch: {
     /** Unique order identifier. */
     id?: number;
@@ -103,8 +129,41 @@ export type Schemas = {
     quantity: number;
   };
   InventoryAdjustment: {
-    /** Units to add; below zero, to take away. */
+    /** Units to add; a negative number subtracts. */
     delta: number;
+  };
+  Plan: "free" | "pro" | "business" | "enterprise";
+  LimitWindow: {
+    /** Requests that the account may make in the UTC window. */
+    limit: number;
+    /** Requests used up, this one included. */
+    used: number;
+    /** Requests left. */
+    remaining: number;
+    /** When the window ends. */
+    resetAt: string;
+  };
+  StorageUse: {
+    /** What the account may store. */
+    limit: number;
+    /** What it stores now. */
+    used: number;
+    /** How much more the account may store; 0 if it stores more than the limit. */
+    remaining: number;
+  };
+  KeyStrikes: {
+    /** The key that the request was made with. */
+    id: number;
+    /** Requests over a limit within the last minute. */
+    strikes: number;
+    /** Strikes left before the key is banned. */
+    strikesRemaining: number;
+  };
+  Ban: {
+    /** A key of the account that is banned. */
+    keyId: number;
+    /** When its ban ends. */
+    until: string;
   };
   Account: {
     /** Unique identifier of the account. */
@@ -112,86 +171,72 @@ export type Schemas = {
     /** The account's name. */
     name: string;
     /** The plan that the limits come from. */
-    plan: "free" | "pro" | "business" | "enterprise";
-    minute: {
-      /** Requests that the account may make in a UTC minute. */
-      limit: number;
-      /** Requests used up, this one included. */
-      used: number;
-      /** Requests left. */
-      remaining: number;
-      /** When the window ends. */
-      resetAt: string;
-    };
-    day: {
-      /** Requests that the account may make in a UTC day. */
-      limit: number;
-      /** Requests used up, this one included. */
-      used: number;
-      /** Requests left. */
-      remaining: number;
-      /** When the window ends. */
-      resetAt: string;
-    };
-    /** How near the key is to a ban. */
-    key?: {
-      /** The key that the request was made with. */
-      id: number;
-      /** Requests over a limit within the last minute. */
-      strikes: number;
-      /** How many more there may be before the key is banned. */
-      strikesRemaining: number;
-    };
-    /** The bans in force, by key; a banned key cannot ask, another one of the account can. */
-    bans: ({
-      /** A key of the account that is banned. */
-      keyId: number;
-      /** When its ban ends. */
-      until: string;
-    })[];
+    plan: Schemas["Plan"];
+    minute: Schemas["LimitWindow"];
+    day: Schemas["LimitWindow"];
+    /** Animals, categories, orders that are not complete, and stock entries. Additions beyond the limit are refused. */
+    records: Schemas["StorageUse"];
+    /** The files of the deployments that are kept, unpacked, in bytes. A file that several of them have counts once. Deployments beyond the limit fail or are refused. */
+    publishedBytes: Schemas["StorageUse"];
+    key?: Schemas["KeyStrikes"];
+    /** The bans in force, by key. A banned key cannot make this request; another key of the account can. */
+    bans: (Schemas["Ban"])[];
+  };
+  UsageInterval: "minute" | "hour" | "day";
+  UsageGrouping: "none" | "key" | "operation";
+  UsagePoint: {
+    /** When the interval began. */
+    start: string;
+    /** Requests that passed the limits. */
+    requests: number;
+    /** Requests refused because a limit was reached. */
+    refused: number;
+    /** Requests refused because the key was banned. */
+    banned: number;
+  };
+  UsageGroup: {
+    /** The key, if `groupBy` is `key`. */
+    keyId?: number;
+    /** The operation, if `groupBy` is `operation`; `other` for paths and methods that do not exist. */
+    operation?: string;
+    /** Requests that passed the limits. */
+    requests: number;
+    /** Requests refused because a limit was reached. */
+    refused: number;
+    /** Requests refused because the key was banned. */
+    banned: number;
+    /** The intervals that had requests, oldest first; those without any are left out. */
+    points: (Schemas["UsagePoint"])[];
   };
   Usage: {
-    /** What one point counts. */
-    interval: "minute" | "hour" | "day";
+    /** The length of one interval. */
+    interval: Schemas["UsageInterval"];
     /** When the oldest interval began. */
     from: string;
     /** When the running interval ends. */
     to: string;
     /** The intervals that had requests, oldest first; those without any are left out. */
-    points: ({
-      /** When the interval began. */
-      start: string;
-      /** Requests that passed the limits. */
-      requests: number;
-      /** Requests refused because a limit was reached. */
-      refused: number;
-      /** Requests refused because the key was banned. */
-      banned: number;
-    })[];
-    /** The up to 50 keys or operations with most requests, by their number; only when asked for. */
-    groups?: ({
-      /** The key, when asked for by key. */
-      keyId?: number;
-      /** The operation, when asked for by operation; `other` for paths and methods that do not exist. */
-      operation?: string;
-      /** Requests that passed the limits. */
-      requests: number;
-      /** Requests refused because a limit was reached. */
-      refused: number;
-      /** Requests refused because the key was banned. */
-      banned: number;
-      /** The intervals that had requests, oldest first; those without any are left out. */
-      points: ({
-        /** When the interval began. */
-        start: string;
-        /** Requests that passed the limits. */
-        requests: number;
-        /** Requests refused because a limit was reached. */
-        refused: number;
-        /** Requests refused because the key was banned. */
-        banned: number;
-      })[];
-    })[];
+    points: (Schemas["UsagePoint"])[];
+    /** Animals, categories, orders that are not complete, and stock entries. Additions beyond the limit are refused. */
+    records: Schemas["StorageUse"];
+    /** The files of the deployments that are kept, unpacked, in bytes. A file that several of them have counts once. Deployments beyond the limit fail or are refused. */
+    publishedBytes: Schemas["StorageUse"];
+    /** The keys or operations with the most requests, at most 50, those with the most first. Only with `groupBy`. */
+    groups?: (Schemas["UsageGroup"])[];
+  };
+  RedirectStatus: 301 | 302 | 307 | 308;
+  ProjectRedirect: {
+    /** The name that redirects. */
+    from: string;
+    /** The name that it leads to. */
+    to: string;
+    status: Schemas["RedirectStatus"];
+  };
+  ProjectDomains: {
+    /** The primary name. It takes effect once it is verified and has its certificate: it is `url` then, and the project's other names answer with `Link: <…>; rel="canonical"` to it. */
+    primary: string | null;
+    /** The redirects, ordered by `from`: the first 100, as many as a `petstore.json` can list. */
+    redirects: (Schemas["ProjectRedirect"])[];
   };
   Project: {
     /** Unique identifier assigned on creation. */
@@ -200,10 +245,15 @@ export type Schemas = {
     name: string;
     /** One DNS label: the project is served at `{slug}.{platform_domain}`. Unique over all accounts. */
     slug: string;
-    /** Where the project is served on the platform. */
+    /** Where people find the project: at its primary name while that is in effect, else at its address on the platform. */
     url: string;
     /** The deployment that is served; null before the first one. */
     deploymentId: number | null;
+    domains: Schemas["ProjectDomains"];
+    /** Whether the project's other names, its address on the platform included, redirect to its primary name (308). It has an effect while the primary name is in effect. Initially false. */
+    redirectToPrimary: boolean;
+    /** Whether the project's custom domains tell browsers to open them over HTTPS only (HSTS): for a day in the week after a name is verified, then for a year. Sent where the service is reached at the ports 80 and 443. */
+    hsts: boolean;
     /** When the project was made. */
     createdAt: string;
   };
@@ -219,14 +269,19 @@ export type Schemas = {
     name?: string;
     /** One DNS label: the project is served at `{slug}.{platform_domain}`. Unique over all accounts. */
     slug?: string;
+    /** Whether the project's custom domains tell browsers to open them over HTTPS only (HSTS): for a day in the week after a name is verified, then for a year. Sent where the service is reached at the ports 80 and 443. */
+    hsts?: boolean;
+    /** Whether the project's other names, its address on the platform included, redirect to its primary name (308). It has an effect while the primary name is in effect. Initially false. */
+    redirectToPrimary?: boolean;
   };
+  DeploymentStatus: "queued" | "ready" | "failed";
   Deployment: {
     /** Unique identifier assigned on creation. */
     id: number;
     /** The project that it belongs to. */
     projectId: number;
     /** `queued`, then `ready` (and served at once) or `failed`. */
-    status: "queued" | "ready" | "failed";
+    status: Schemas["DeploymentStatus"];
     /** Why it failed, and what to change. */
     error: string | null;
     /** How many files it serves. */
@@ -237,69 +292,88 @@ export type Schemas = {
     createdAt: string;
   };
   Deployments: (Schemas["Deployment"])[];
+  DomainKind: "subdomain" | "apex";
+  DomainStatus: "pending" | "verified" | "failing";
+  DomainRedirect: {
+    /** A name of the same project that does not redirect itself. The redirect takes effect while that name is verified and has its certificate; until then, and again when it fails or is removed, the domain serves the site. */
+    to: string;
+    status: Schemas["RedirectStatus"];
+  } | null;
+  DnsRecordType: "CNAME" | "ALIAS";
+  DnsRecord: {
+    /** `CNAME` for a subdomain; for an apex `ALIAS`, which some providers call ANAME. */
+    type: Schemas["DnsRecordType"];
+    /** The label below the registrable domain, or `@`. */
+    name: string;
+    /** The platform target host: it must match exactly. */
+    value: string;
+    /** Seconds. */
+    ttl: number;
+  };
+  NullableDomainChallenge: {
+    type: Schemas["ChallengeType"];
+    name: string;
+    value: string;
+  } | null;
+  DomainProblem: {
+    /** Such as `record_missing`, `conflicting_record`, `wrong_target`, `lookup_failed`, `proof_missing`, `proved_elsewhere`, `caa_blocks`, `redirect_target_not_ready`, `plan_required`. */
+    code: string;
+    message: string;
+    expected: string;
+    found: string;
+    /** What to change, and where. */
+    fix: string;
+  };
+  DomainServes: "site" | "redirect" | "nothing";
+  DomainServing: {
+    /** `nothing`: visitors get a 404, or no connection over HTTPS. */
+    what: Schemas["DomainServes"];
+    /** Where a redirect leads. */
+    to: string | null;
+    /** Why, in words for people. */
+    reason: string;
+  };
+  CertificateStatus: "none" | "issuing" | "issued" | "failing";
+  DomainCertificate: {
+    /** `none` until the name is verified, and always if the service has no certificate authority. */
+    status: Schemas["CertificateStatus"];
+    /** When the certificate that is served was issued. */
+    issuedAt: string | null;
+    /** When it expires; it is renewed before that. */
+    expiresAt: string | null;
+    /** Why the last attempt failed. */
+    problem: string | null;
+    /** When the next attempt is made. */
+    retryAt: string | null;
+  };
+  DomainCheck: {
+    check: string;
+    /** null: could not be checked. */
+    passed: boolean | null;
+    message: string;
+  };
+  DomainAttention: {
+    /** Since when the certificate is late. */
+    since: string;
+    message: string;
+    checks: (Schemas["DomainCheck"])[];
+  } | null;
   Domain: {
     hostname: string;
     /** The project that it serves. */
     projectId: number;
-    kind: "subdomain" | "apex";
+    kind: Schemas["DomainKind"];
     /** `pending`: never verified yet. `failing`: its DNS has changed since; still served, and checked hourly. */
-    status: "pending" | "verified" | "failing";
+    status: Schemas["DomainStatus"];
+    /** Whether it is the project's primary name. It takes effect once it is verified and has its certificate; an earlier primary name stays in effect until then. */
     primary: boolean;
-    redirect: {
-      /** A name of the same project that does not redirect itself. */
-      to: string;
-      status: 301 | 302 | 307 | 308;
-    } | null;
-    /** The DNS record to create at the registrar. */
-    record: {
-      /** `CNAME` for a subdomain; for an apex `ALIAS`, which some providers call ANAME. */
-      type: "CNAME" | "ALIAS";
-      /** The label below the registrable domain, or `@`. */
-      name: string;
-      /** The platform target host: it must match exactly. */
-      value: string;
-      /** Seconds. */
-      ttl: number;
-    };
-    /** A record that is needed as well, where another account has used the name. */
-    challenge: {
-      type: "TXT";
-      name: string;
-      value: string;
-    } | null;
-    problems: ({
-      /** Such as `record_missing`, `conflicting_record`, `wrong_target`, `lookup_failed`, `proof_missing`, `caa_blocks`. */
-      code: string;
-      message: string;
-      expected: string;
-      found: string;
-      /** What to change, and where. */
-      fix: string;
-    })[];
-    certificate: {
-      /** `none` while the name has not verified, and for good where the service has no certificate authority. */
-      status: "none" | "issuing" | "issued" | "failing";
-      /** When the certificate that is served was issued. */
-      issuedAt: string | null;
-      /** When it ends; it is renewed before. */
-      expiresAt: string | null;
-      /** Why the last try failed. */
-      problem: string | null;
-      /** When the next one is made. */
-      retryAt: string | null;
-    };
-    /** What to look at when there is no certificate after 30 minutes. */
-    attention: {
-      /** Since when the certificate is late. */
-      since: string;
-      message: string;
-      checks: ({
-        check: string;
-        /** null: could not be checked. */
-        passed: boolean | null;
-        message: string;
-      })[];
-    } | null;
+    redirect: Schemas["DomainRedirect"];
+    record: Schemas["DnsRecord"];
+    challenge: Schemas["NullableDomainChallenge"];
+    problems: (Schemas["DomainProblem"])[];
+    serving: Schemas["DomainServing"];
+    certificate: Schemas["DomainCertificate"];
+    attention: Schemas["DomainAttention"];
     /** When DNS is checked next by itself. */
     nextCheckAt: string | null;
     /** When it was added. */
@@ -312,20 +386,22 @@ export type Schemas = {
     /** A domain or subdomain, such as `www.example.com`; IDN in either form. */
     hostname: string;
   };
+  NewDomainRedirect: {
+    to?: string;
+    /** 301, 302, 307 or 308. Default: 301. */
+    status?: number;
+  } | null;
   DomainPatch: {
-    /** Makes it the project's primary name; another one is no longer. */
+    /** Makes it the project's primary name, for which it has to be verified; another one is no longer. */
     primary?: boolean;
-    /** Where the name redirects to, path and query kept; null ends it. */
-    redirect?: {
-      to?: string;
-      /** 301, 302, 307 or 308; 301 unless told. */
-      status?: number;
-    } | null;
+    redirect?: Schemas["NewDomainRedirect"];
   };
   RemovedDomain: {
     hostname: string;
     /** What is left to do at the registrar. */
-    warning: string;
+    warning?: string;
+    /** The names that redirected to it. They serve the site from now on. */
+    redirects: (string)[];
   };
 };
 
@@ -335,8 +411,8 @@ export type paths = {
     get: {
       parameters: {
         query?: {
-          /** Only animals with this status. */
-          status?: "available" | "pending" | "sold";
+          /** Only animals with this status; may be repeated, for animals with one of several. */
+          status?: (Schemas["PetStatus"])[];
           /** Only animals of this category. */
           categoryId?: number;
           /** Only animals with these identifiers; may be repeated. */
@@ -344,8 +420,8 @@ export type paths = {
           /** Only animals whose name begins with this text, in any case. The order is then by name: `name` or `-name`. */
           q?: string;
           /** The order; ties are ordered by `id`. */
-          sort?: "id" | "-id" | "name" | "-name";
-          /** How many to answer at most. */
+          sort?: Schemas["PetSort"];
+          /** The most items to return. */
           limit?: number;
           /** Where the page begins: taken from the `Link` header of the page before, with the same filters and sort. */
           cursor?: string;
@@ -355,6 +431,10 @@ export type paths = {
           "If-None-Match"?: string;
           /** The ETag that the resource must have; otherwise 412. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -366,6 +446,7 @@ export type paths = {
         406: Json<Schemas["Error"]>;
         412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -376,6 +457,10 @@ export type paths = {
         header?: {
           /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
           "Idempotency-Key"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       requestBody: { content: {
@@ -392,6 +477,7 @@ export type paths = {
         415: Json<Schemas["Error"]>;
         422: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -404,10 +490,14 @@ export type paths = {
         header?: {
           /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
           "Idempotency-Key"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       requestBody: { content: {
-        "application/json": (Schemas["NewPet"])[];
+        "application/json": Schemas["NewPets"];
       } };
       responses: {
         201: Json<Schemas["Pets"]>;
@@ -420,6 +510,7 @@ export type paths = {
         415: Json<Schemas["Error"]>;
         422: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -438,6 +529,10 @@ export type paths = {
           "If-None-Match"?: string;
           /** The ETag that the resource must have; otherwise 412. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -451,6 +546,7 @@ export type paths = {
         410: Json<Schemas["Error"]>;
         412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -465,6 +561,10 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       requestBody: { content: {
@@ -477,11 +577,13 @@ export type paths = {
         403: Json<Schemas["Error"]>;
         404: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
+        409: Json<Schemas["Error"]>;
         412: Json<Schemas["Error"]>;
         413: Json<Schemas["Error"]>;
         415: Json<Schemas["Error"]>;
         422: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -496,6 +598,10 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       requestBody: { content: {
@@ -509,11 +615,13 @@ export type paths = {
         403: Json<Schemas["Error"]>;
         404: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
+        409: Json<Schemas["Error"]>;
         412: Json<Schemas["Error"]>;
         413: Json<Schemas["Error"]>;
         415: Json<Schemas["Error"]>;
         422: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -528,6 +636,10 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -540,6 +652,7 @@ export type paths = {
         409: Json<Schemas["Error"]>;
         412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -550,10 +663,18 @@ export type paths = {
     get: {
       parameters: {
         query?: {
-          /** How many to answer at most. */
+          /** Only the category with this name, whatever its case. */
+          name?: string;
+          /** The most items to return. */
           limit?: number;
           /** Where the page begins: taken from the `Link` header of the page before, with the same filters and sort. */
           cursor?: string;
+        };
+        header?: {
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -563,6 +684,7 @@ export type paths = {
         403: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -573,6 +695,10 @@ export type paths = {
         header?: {
           /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
           "Idempotency-Key"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       requestBody: { content: {
@@ -589,6 +715,7 @@ export type paths = {
         415: Json<Schemas["Error"]>;
         422: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -607,6 +734,10 @@ export type paths = {
           "If-None-Match"?: string;
           /** The ETag that the resource must have; otherwise 412. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -619,6 +750,7 @@ export type paths = {
         406: Json<Schemas["Error"]>;
         412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -633,6 +765,10 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       requestBody: { content: {
@@ -650,6 +786,7 @@ export type paths = {
         413: Json<Schemas["Error"]>;
         415: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -664,6 +801,10 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       requestBody: { content: {
@@ -682,6 +823,7 @@ export type paths = {
         413: Json<Schemas["Error"]>;
         415: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -696,6 +838,10 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -708,6 +854,7 @@ export type paths = {
         409: Json<Schemas["Error"]>;
         412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -720,12 +867,20 @@ export type paths = {
         query?: {
           /** Only orders of this animal. */
           petId?: number;
-          /** Only orders that are fulfilled, or that are not. */
+          /** `true`: only fulfilled orders; `false`: only open ones. */
           complete?: boolean;
-          /** How many to answer at most. */
+          /** The order of the answer. */
+          sort?: Schemas["OrderSort"];
+          /** The most items to return. */
           limit?: number;
           /** Where the page begins: taken from the `Link` header of the page before, with the same filters and sort. */
           cursor?: string;
+        };
+        header?: {
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -735,6 +890,7 @@ export type paths = {
         403: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -745,10 +901,14 @@ export type paths = {
         header?: {
           /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
           "Idempotency-Key"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       requestBody: { content: {
-        "application/json": Schemas["Order"];
+        "application/json": Schemas["NewOrder"];
       } };
       responses: {
         201: Json<Schemas["Order"]>;
@@ -761,6 +921,7 @@ export type paths = {
         415: Json<Schemas["Error"]>;
         422: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -779,6 +940,10 @@ export type paths = {
           "If-None-Match"?: string;
           /** The ETag that the resource must have; otherwise 412. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -791,6 +956,7 @@ export type paths = {
         406: Json<Schemas["Error"]>;
         412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -805,10 +971,14 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       requestBody: { content: {
-        "application/json": Schemas["Order"];
+        "application/json": Schemas["NewOrder"];
       } };
       responses: {
         200: Json<Schemas["Order"]>;
@@ -823,6 +993,7 @@ export type paths = {
         415: Json<Schemas["Error"]>;
         422: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -837,6 +1008,10 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       requestBody: { content: {
@@ -856,6 +1031,7 @@ export type paths = {
         415: Json<Schemas["Error"]>;
         422: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -870,6 +1046,10 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -882,6 +1062,7 @@ export type paths = {
         409: Json<Schemas["Error"]>;
         412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -892,14 +1073,20 @@ export type paths = {
     get: {
       parameters: {
         query?: {
-          /** Only entries with this status. */
-          status?: "available" | "pending" | "sold";
+          /** Only entries with this status; may be repeated, for entries with one of several. */
+          status?: (Schemas["PetStatus"])[];
           /** Only the entries of these animals; may be repeated. */
           petId?: (number)[];
-          /** How many to answer at most. */
+          /** The most items to return. */
           limit?: number;
           /** Where the page begins: taken from the `Link` header of the page before, with the same filters and sort. */
           cursor?: string;
+        };
+        header?: {
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -909,6 +1096,7 @@ export type paths = {
         403: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -927,6 +1115,10 @@ export type paths = {
           "If-None-Match"?: string;
           /** The ETag that the resource must have; otherwise 412. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -939,6 +1131,7 @@ export type paths = {
         406: Json<Schemas["Error"]>;
         412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -953,6 +1146,10 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       requestBody: { content: {
@@ -970,6 +1167,7 @@ export type paths = {
         413: Json<Schemas["Error"]>;
         415: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -984,6 +1182,10 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -995,6 +1197,7 @@ export type paths = {
         406: Json<Schemas["Error"]>;
         412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -1013,6 +1216,10 @@ export type paths = {
           "If-Match"?: string;
           /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
           "Idempotency-Key"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       requestBody: { content: {
@@ -1031,6 +1238,7 @@ export type paths = {
         415: Json<Schemas["Error"]>;
         422: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -1039,7 +1247,14 @@ export type paths = {
   "/account": {
     /** getAccount: Get the account */
     get: {
-      parameters: {};
+      parameters: {
+        header?: {
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
       responses: {
         200: Json<Schemas["Account"]>;
         400: Json<Schemas["Error"]>;
@@ -1047,6 +1262,7 @@ export type paths = {
         403: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -1058,9 +1274,15 @@ export type paths = {
       parameters: {
         query?: {
           /** `minute`: the last hour; `hour`: the last 7 days; `day`: the last 90 days. */
-          interval?: "minute" | "hour" | "day";
-          /** Tells requests apart by key or by operation as well. */
-          groupBy?: "none" | "key" | "operation";
+          interval?: Schemas["UsageInterval"];
+          /** Also counts the requests of each key or of each operation. */
+          groupBy?: Schemas["UsageGrouping"];
+        };
+        header?: {
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -1070,6 +1292,7 @@ export type paths = {
         403: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -1080,10 +1303,16 @@ export type paths = {
     get: {
       parameters: {
         query?: {
-          /** How many to answer at most. */
+          /** The most items to return. */
           limit?: number;
           /** Where the page begins: taken from the `Link` header of the page before, with the same filters and sort. */
           cursor?: string;
+        };
+        header?: {
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -1093,6 +1322,7 @@ export type paths = {
         403: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -1103,6 +1333,10 @@ export type paths = {
         header?: {
           /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
           "Idempotency-Key"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       requestBody: { content: {
@@ -1119,6 +1353,7 @@ export type paths = {
         415: Json<Schemas["Error"]>;
         422: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -1137,6 +1372,10 @@ export type paths = {
           "If-None-Match"?: string;
           /** The ETag that the resource must have; otherwise 412. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -1149,6 +1388,7 @@ export type paths = {
         406: Json<Schemas["Error"]>;
         412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -1163,6 +1403,10 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       requestBody: { content: {
@@ -1181,6 +1425,7 @@ export type paths = {
         413: Json<Schemas["Error"]>;
         415: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -1195,6 +1440,10 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -1206,6 +1455,7 @@ export type paths = {
         406: Json<Schemas["Error"]>;
         412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -1220,10 +1470,16 @@ export type paths = {
           projectId: number;
         };
         query?: {
-          /** How many to answer at most. */
+          /** The most items to return. */
           limit?: number;
           /** Where the page begins: taken from the `Link` header of the page before, with the same filters and sort. */
           cursor?: string;
+        };
+        header?: {
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -1234,6 +1490,7 @@ export type paths = {
         404: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -1248,6 +1505,10 @@ export type paths = {
         header?: {
           /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
           "Idempotency-Key"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       requestBody: { content: {
@@ -1265,6 +1526,7 @@ export type paths = {
         415: Json<Schemas["Error"]>;
         422: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -1285,6 +1547,10 @@ export type paths = {
           "If-None-Match"?: string;
           /** The ETag that the resource must have; otherwise 412. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -1297,6 +1563,7 @@ export type paths = {
         406: Json<Schemas["Error"]>;
         412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -1317,6 +1584,10 @@ export type paths = {
           "If-Match"?: string;
           /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
           "Idempotency-Key"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -1328,8 +1599,8 @@ export type paths = {
         406: Json<Schemas["Error"]>;
         409: Json<Schemas["Error"]>;
         412: Json<Schemas["Error"]>;
-        422: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -1344,10 +1615,16 @@ export type paths = {
           projectId: number;
         };
         query?: {
-          /** How many to answer at most. */
+          /** The most items to return. */
           limit?: number;
           /** Where the page begins: taken from the `Link` header of the page before, with the same filters and sort. */
           cursor?: string;
+        };
+        header?: {
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -1358,6 +1635,7 @@ export type paths = {
         404: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -1372,6 +1650,10 @@ export type paths = {
         header?: {
           /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
           "Idempotency-Key"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       requestBody: { content: {
@@ -1389,6 +1671,7 @@ export type paths = {
         415: Json<Schemas["Error"]>;
         422: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -1409,6 +1692,10 @@ export type paths = {
           "If-None-Match"?: string;
           /** The ETag that the resource must have; otherwise 412. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -1421,6 +1708,7 @@ export type paths = {
         406: Json<Schemas["Error"]>;
         412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -1437,6 +1725,10 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       requestBody: { content: {
@@ -1450,10 +1742,12 @@ export type paths = {
         403: Json<Schemas["Error"]>;
         404: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
+        409: Json<Schemas["Error"]>;
         412: Json<Schemas["Error"]>;
         413: Json<Schemas["Error"]>;
         415: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -1470,6 +1764,10 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -1482,6 +1780,7 @@ export type paths = {
         406: Json<Schemas["Error"]>;
         412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };
@@ -1500,6 +1799,10 @@ export type paths = {
         header?: {
           /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
           "Idempotency-Key"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
         };
       };
       responses: {
@@ -1510,8 +1813,8 @@ export type paths = {
         404: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
         409: Json<Schemas["Error"]>;
-        422: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
         503: Json<Schemas["Error"]>;
       };

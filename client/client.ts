@@ -14,7 +14,7 @@ export type PetStore = Client<paths> & { readonly url: string };
 export type Connection = { url: string; key: string; fetch?: Fetch } & Partial<Timing>;
 
 /**
- * Opens a caller of the service that keeps to the limits of its key by itself: hold one client for a key, and make as many
+ * Opens a caller of the service that waits for the limits of its key: keep one client for each key, and make as many
  * requests at once as you like. Raises `invalid_request` for an address that cannot be called.
  */
 export function openClient({ url: address, key, fetch: send = (request) => fetch(request), ...timing }: Connection): PetStore {
@@ -36,5 +36,11 @@ function serviceOrigin(text: string): string {
     throw new Problem("invalid_request", `Not an http or https address: ${text}`);
   if (url.username !== "" || url.password !== "")
     throw new Problem("invalid_request", "The address must not hold a user name or password.");
-  return url.origin + url.pathname.replace(/\/+$/, "").replace(/\/v1$/, "");
+  return url.origin + withoutFinalSlashes(url.pathname).replace(/\/v1$/, "");
+}
+
+function withoutFinalSlashes(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === "/") end -= 1;
+  return text.slice(0, end);
 }

@@ -1,3 +1,5 @@
+import { resolved } from "./references.ts";
+
 type Schema = {
   $ref?: string;
   type?: string;
@@ -7,17 +9,21 @@ type Schema = {
   properties?: Record<string, Schema>;
   required?: string[];
   additionalProperties?: boolean | Schema;
+  /** A use of a named schema with a description of its own. */
+  allOf?: [Schema];
   description?: string;
 };
+type OrReference<T> = T | { $ref: string };
+type Response = { content?: Content };
 type Content = Record<string, { schema: Schema }>;
 type Parameter = { name: string; in: string; required?: boolean; schema: Schema; description?: string };
 type Operation = {
   operationId: string;
   summary?: string;
   deprecated?: boolean;
-  parameters?: Parameter[];
+  parameters?: OrReference<Parameter>[];
   requestBody?: { required?: boolean; content: Content };
-  responses: Record<string, { content?: Content }>;
+  responses: Record<string, OrReference<Response>>;
 };
 /** The parts of an OpenAPI 3.0 description that types are made from. */
 export type Description = { paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, Schema> } };
@@ -31,9 +37,10 @@ const withoutType = /^(format|default|description|example|pattern|(min|max)(imum
  * The types of a description as `openapi-fetch` takes them, as the text of a TypeScript file: `Schemas` by name and `paths`
  * by path and method. Raises an Error that names a keyword it does not know.
  */
-export function typesOf({ paths, components }: Description): string {
+export function typesOf(document: Description): string {
+  const { paths, components } = document;
   const schemas = Object.entries(components.schemas).map(([name, schema]) => ({ name, type: typeOf(schema), required: true }));
-  const routes = Object.entries(paths).map(([path, methods]) => ({ name: path, type: methodsOf(methods), required: true }));
+  const routes = Object.entries(paths).map(([path, methods]) => ({ name: path, type: methodsOf(document, methods), required: true }));
   return [
     "// Made from openapi.json by `npm run description`.\n",
     'type Json<T> = { content: { readonly "application/json": T } };',
@@ -43,20 +50,23 @@ export function typesOf({ paths, components }: Description): string {
   ].join("\n");
 }
 
-function methodsOf(methods: Record<string, Operation>): string {
+function methodsOf(document: Description, methods: Record<string, Operation>): string {
   return object(
     Object.entries(methods).map(([method, operation]) => {
       const title = `${operation.operationId}${operation.summary ? `: ${operation.summary}` : ""}`;
       const description = operation.deprecated ? `${title} @deprecated` : title;
-      return { name: method, type: operationOf(operation), required: true, description };
+      return { name: method, type: operationOf(document, operation), required: true, description };
     }),
   );
 }
 
-function operationOf({ parameters = [], requestBody, responses }: Operation): string {
-  const answers = Object.entries(responses).map(([status, { content }]) => ({ name: status, type: answerOf(content), required: true }));
+function operationOf(document: Description, { parameters = [], requestBody, responses }: Operation): string {
+  const answers = Object.entries(responses).map(([status, response]) => {
+    const { content } = resolved(document, response);
+    return { name: status, type: answerOf(content), required: true };
+  });
   return object([
-    { name: "parameters", type: parametersOf(parameters), required: true },
+    { name: "parameters", type: parametersOf(parameters.map((parameter) => resolved(document, parameter))), required: true },
     ...(requestBody
       ? [{ name: "requestBody", type: `{ content: ${contentOf(requestBody.content)} }`, required: requestBody.required === true }]
       : []),
@@ -88,10 +98,12 @@ function contentOf(content: Content): string {
 
 function typeOf(schema: Schema): string {
   if (schema.$ref !== undefined) return `Schemas[${JSON.stringify(schema.$ref.replace(/^#\/components\/schemas\//, ""))}]`;
-  const { type, enum: values, nullable, items, properties, required, additionalProperties, ...rest } = schema;
+  const { type, enum: values, nullable, items, properties, required, additionalProperties, allOf, ...rest } = schema;
   const unknown = Object.keys(rest).find((keyword) => !withoutType.test(keyword));
   if (unknown !== undefined) throw new Error(`no type for the keyword ${unknown}`);
-  const found = values?.map((value) => JSON.stringify(value)) ?? [plainTypeOf({ type, items, properties, required, additionalProperties })];
+  const found = values?.map((value) => JSON.stringify(value)) ?? [
+    allOf ? typeOf(allOf[0]) : plainTypeOf({ type, items, properties, required, additionalProperties }),
+  ];
   return [...new Set(nullable ? [...found, "null"] : found)].join(" | ");
 }
 

@@ -42,10 +42,20 @@ export async function* pages<Path extends ListPath>(
 
 /** The `cursor` of the next page. Only it is taken from the link, so that the key never goes to another host. */
 export function nextCursor(headers: Headers, base: string): string | undefined {
-  for (const [, target, parameters] of (headers.get("link") ?? "").matchAll(/<([^>]*)>((?:\s*;\s*[^,;]+)*)/g)) {
-    if (!/;\s*rel="?(?:[^"]*\s)?next(?:\s[^"]*)?"?\s*(?:;|$)/i.test(parameters ?? "")) continue;
-    const url = URL.parse(target ?? "", base);
+  for (const [, target = "", parameters = ""] of (headers.get("link") ?? "").matchAll(/<([^<>]*)>([^<]*)/g)) {
+    if (!relationsOf(parameters).includes("next")) continue;
+    const url = URL.parse(target, base);
     return url?.searchParams.get("cursor") ?? undefined;
   }
   return undefined;
+}
+
+/** The relation types in a link's parameters. They may be in quotes, and the comma before the next link may follow them. */
+function relationsOf(parameters: string): string[] {
+  const [, text = ""] =
+    parameters
+      .split(";")
+      .map((parameter) => parameter.trim().split("="))
+      .find(([name]) => name?.toLowerCase() === "rel") ?? [];
+  return text.replaceAll(/[",]/g, " ").trim().toLowerCase().split(/\s+/);
 }

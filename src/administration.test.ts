@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import sql, { raw } from "sql-template-tag";
 import { openAdministration } from "./administration.ts";
+import { createFirst } from "./administration/first-account.ts";
 import { scopes } from "./callers/keys/keys.ts";
 import { openKeyVerifier } from "./callers/keys/verify.ts";
 import { openMemoryLimiter } from "./callers/limits/memory.ts";
@@ -30,15 +31,17 @@ async function openScene(t: TestContext) {
     rmSync(folder, { recursive: true });
   });
   const limiter = openMemoryLimiter({ clock, addressQuota: free });
+  const publicUrl = "https://pets.example";
   const admin = openAdministration({
     db,
     clock,
     verifier,
     limiter,
     announcer: noOtherNodes,
-    publicUrl: "https://pets.example",
+    publicUrl,
+    ports: { edgeHttpPort: 80, edgeHttpsPort: 443, edgePublicHttpPort: 0, edgePublicHttpsPort: 0 },
   });
-  return { db, time, verifier, limiter, admin, shop: (name: string) => admin["accounts.create"]({ name, plan: "pro" }) };
+  return { db, clock, time, publicUrl, verifier, limiter, admin, shop: (name: string) => admin["accounts.create"]({ name, plan: "pro" }) };
 }
 
 function refused(code: string, message?: RegExp) {
@@ -51,13 +54,30 @@ function refused(code: string, message?: RegExp) {
 }
 
 test("the first account is made once, however often it is asked for at the same moment", async (t) => {
-  const { admin } = await openScene(t);
-  const made = await Promise.all(Array.from({ length: 5 }, () => admin["accounts.createFirst"]({ name: "My shop", plan: "business" })));
-  assert.equal(made.filter((first) => first !== null).length, 1);
+  const { admin, ...parts } = await openScene(t);
+  const shown: string[] = [];
+  await Promise.all(Array.from({ length: 5 }, () => createFirst(parts, ({ key }) => shown.push(key))));
+  assert.equal(shown.length, 1);
   assert.deepEqual(
     (await admin["accounts.list"]({})).accounts.map(({ name }) => name),
     ["My shop"],
   );
+});
+
+test("if the first account's key cannot be shown, the account is not made, and the next start makes another", async (t) => {
+  const { admin, verifier, ...parts } = await openScene(t);
+  const unseen: string[] = [];
+  const dies = createFirst(parts, ({ key }) => {
+    unseen.push(key);
+    throw new Error("standard output is gone");
+  });
+  await assert.rejects(dies, /standard output is gone/);
+  assert.deepEqual((await admin["accounts.list"]({})).accounts, []);
+  const shown: string[] = [];
+  await createFirst(parts, ({ key }) => shown.push(key));
+  assert.equal(shown.length, 1);
+  assert.equal(await verifier.verify(unseen[0]!), undefined);
+  assert.notEqual(await verifier.verify(shown[0]!), undefined);
 });
 
 test("a new account has a first key of all scopes that works at once", async (t) => {
@@ -80,6 +100,9 @@ test("accounts.create refuses what it does not know or cannot use, by the field'
   await assert.rejects(create({ name: "A", plan: "pro", colour: "red" }), refused("invalid_request", /^colour /));
   await assert.rejects(create({ name: "A", plan: "enterprise", perMinute: 0 }), refused("invalid_request", /^perMinute /));
   await assert.rejects(create({ name: "A", plan: "pro", perDay: 5 }), refused("invalid_request", /enterprise/));
+  for (const figure of [-1, 1.5, 2 ** 53, "7"])
+    for (const field of ["records", "publishedBytes"])
+      await assert.rejects(create({ name: "A", plan: "pro", [field]: figure }), refused("invalid_request", RegExp(`^${field} `)));
   await assert.rejects(create([]), refused("invalid_request"));
   assert.deepEqual(await admin["accounts.list"]({}), { accounts: [] });
 });
@@ -89,7 +112,10 @@ test("accounts are listed by id with what their plan allows, and from any id on"
   await shop("A");
   await admin["accounts.create"]({ name: "B", plan: "enterprise", perMinute: 7 });
   const { accounts } = await admin["accounts.list"]({});
-  assert.deepEqual(accounts[1], { id: 2, name: "B", plan: "enterprise", perMinute: 7, perDay: 100_000, createdAt: "2026-01-01T00:00:00Z" });
+  const records = { limit: 5_000_000, used: 0, remaining: 5_000_000 };
+  const publishedBytes = { limit: 53_687_091_200, used: 0, remaining: 53_687_091_200 };
+  const limits = { perMinute: 7, perDay: 100_000, records, publishedBytes };
+  assert.deepEqual(accounts[1], { id: 2, name: "B", plan: "enterprise", ...limits, createdAt: "2026-01-01T00:00:00Z" });
   assert.deepEqual((await admin["accounts.list"]({ after: 1 })).accounts, accounts.slice(1));
 });
 
@@ -135,6 +161,39 @@ test("keys.create refuses unknown scopes and accounts and expiries that are past
   await assert.rejects(create({ account: 1, scopes: [] }), refused("invalid_request"));
   await assert.rejects(create({ account: 1, expires: "2026-01-01" }), refused("invalid_request", /future/));
   await assert.rejects(create({ account: 1, expires: "soon" }), refused("invalid_request", /date/));
+});
+
+test("a key has the name that it was given, or one by its number, and the origins that it was bound to; a rotated one too", async (t) => {
+  const { admin, shop } = await openScene(t);
+  await shop("A");
+  const origins = ["https://SHOP.example/", "https://shop.example:443", "http://localhost:3000"];
+  await admin["keys.create"]({ account: 1, name: "  Online shop ", publishable: true, origins });
+  await admin["keys.rotate"]({ id: 1 });
+  await admin["keys.rotate"]({ id: 2 });
+  const { keys } = await admin["keys.list"]({ account: 1 });
+  const bound = ["https://shop.example", "http://localhost:3000"];
+  assert.deepEqual(
+    keys.map((key) => [key.name, key.origins]),
+    [
+      ["Key 1", []],
+      ["Online shop", bound],
+      ["Key 3", []],
+      ["Online shop", bound],
+    ],
+  );
+});
+
+test("keys.create refuses origins of a secret key, origins that are none, too many, and names that are empty or too long", async (t) => {
+  const { admin, shop } = await openScene(t);
+  await shop("A");
+  const create = (terms: object) => admin["keys.create"]({ account: 1, publishable: true, ...terms });
+  await assert.rejects(create({ publishable: false, origins: ["https://shop.example"] }), refused("invalid_request", /publishable/));
+  for (const none of ["shop.example", "https://shop.example/path", "ftp://shop.example", "https://a@shop.example", "null", "*", ""]) {
+    await assert.rejects(create({ origins: [none] }), refused("invalid_request", /is not an origin/), none);
+  }
+  await assert.rejects(create({ origins: Array(21).fill("https://shop.example") }), refused("invalid_request", /^origins/));
+  await assert.rejects(create({ origins: [`https://${"a".repeat(300)}.example`] }), refused("invalid_request", /^origins/));
+  for (const name of ["", "  ", "a".repeat(101)]) await assert.rejects(create({ name }), refused("invalid_request", /^name/));
 });
 
 test("a list of keys shows how they begin, and neither the keys nor their hashes", async (t) => {
@@ -266,6 +325,8 @@ async function publish(tx: Transaction, account: number): Promise<void> {
       proof_needed, certificate_status, version, created_at)
     VALUES (${account}, ${account}, ${account}, ${host}, ${`shop${account}.test`}, 'subdomain', 'verified', TRUE, '[]', 'allowed', FALSE,
       'issued', 1, ${start})`);
+  await tx.query(sql`INSERT INTO lost_domains (account_id, id, project_id, hostname, registrable_domain, kind, problems, version, created_at, lost_at)
+    VALUES (${account}, ${account}, ${account}, ${`lost${account}.test`}, ${`lost${account}.test`}, 'apex', '[]', 1, ${start}, ${start})`);
   await tx.query(sql`INSERT INTO certificates (account_id, id, hostname, chain, key, not_before, not_after, renew_at)
     VALUES (${account}, ${account}, ${host}, 'chain', 'key', ${start}, ${start}, ${start})`);
   await tx.query(
@@ -276,12 +337,13 @@ async function publish(tx: Transaction, account: number): Promise<void> {
 }
 
 /**
- * The number of an account's rows in every table of the schema that has accounts' rows. Who verified which name is kept on
- * purpose: a DNS record that a deleted account leaves behind must not be another one's prey.
+ * Counts an account's rows in every table with an account_id. Two tables keep their rows on purpose: who verified which name, so that a
+ * DNS record that outlives its account serves no other one, and the slugs that rest for 30 days.
  */
 async function rowsOf(db: Database, account: number): Promise<Record<string, number>> {
   const tables = await db.query<{ name: string }>(sql`
-    SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'account_id' AND m.name <> 'verifications'`);
+    SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'account_id'
+      AND m.name NOT IN ('verifications', 'freed_slugs')`);
   const counts: Record<string, number> = {};
   for (const { name } of tables) {
     const rows = await db.query<{ n: number }>(sql`SELECT count(*) AS n FROM ${raw(name)} WHERE account_id = ${account}`);

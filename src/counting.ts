@@ -11,10 +11,10 @@ const addressQuota = quotaOf({ plan: "free", perMinute: null, perDay: null });
 
 type Log = { info(fields: object, text: string): void; warn(fields: object, text: string): void };
 
-/** How long Redis is waited for, and by what clock it counts: the limiter's own unless told. */
-export type RedisTiming = Pick<RedisLimiterOptions, "answerMs" | "silentMs" | "redisClock">;
+/** How long Redis may take for an answer, and the clock that it counts by. Default: the limiter's own. */
+export type RedisTiming = Pick<RedisLimiterOptions, "answerMs" | "redisClock">;
 
-/** `save` keeps what this process alone has counted; `close` does so too, and lets go. */
+/** `save` keeps what this process alone has counted; `close` does so too, and ends the limiter. */
 export type Counting = { limiter: Limiter; save(): Promise<void>; close(): Promise<void> };
 
 /**
@@ -22,11 +22,11 @@ export type Counting = { limiter: Limiter; save(): Promise<void>; close(): Promi
  * what the data folder has of its last run.
  */
 export async function openCounting(
-  { redisUrl, dataDir }: Pick<Settings, "redisUrl" | "dataDir">,
-  { clock, log, redis }: { clock: Clock; log: Log; redis?: RedisTiming | undefined },
+  { redisUrl, redisCa, dataDir }: Pick<Settings, "redisUrl" | "redisCa" | "dataDir">,
+  { clock, log, liveNodes = () => 1, redis }: { clock: Clock; log: Log; liveNodes?: () => number; redis?: RedisTiming | undefined },
 ): Promise<Counting> {
   if (redisUrl !== "") {
-    const limiter = await openRedisLimiter({ url: redisUrl, addressQuota, clock, log, ...redis });
+    const limiter = await openRedisLimiter({ url: redisUrl, ca: redisCa || undefined, addressQuota, clock, log, liveNodes, ...redis });
     return { limiter, save: () => Promise.resolve(), close: async () => limiter.close() };
   }
   const limiter = openMemoryLimiter({ clock, addressQuota });

@@ -8,17 +8,24 @@ import { signInRoutes } from "./callers/people/sign-in.routes.ts";
 import { openSignInThrottle } from "./callers/people/throttle.ts";
 import type { Limiter } from "./callers/limits/limits.ts";
 
+type DashboardOptions = DashboardGateOptions & {
+  administration: KeyAdministration;
+  limiter: Limiter;
+  /** Called after each sign-in. Must not reject. */
+  onSignedIn: () => Promise<void>;
+};
+
 /** Joins what signed-in people call: the way in, and the operations that are theirs alone. */
-export function openDashboard(options: DashboardGateOptions & { administration: KeyAdministration; limiter: Limiter }): Dashboard {
-  const { db, publicUrl, administration, limiter } = options;
-  const signIn = { db, publicUrl, hasher: openPasswordHasher(), throttle: openSignInThrottle() };
+export function openDashboard(options: DashboardOptions): Dashboard {
+  const { db, publicUrl, administration, limiter, onSignedIn } = options;
+  const signIn = { db, publicUrl, onSignedIn, hasher: openPasswordHasher(), throttle: openSignInThrottle() };
   return {
     gate: openDashboardGate(options),
     operations: [
       ...signInRoutes(signIn),
       ...sessionRoutes(signIn),
-      ...memberRoutes({ db, publicUrl }),
-      ...keyRoutes({ db, administration, limiter }),
+      ...memberRoutes({ publicUrl }),
+      ...keyRoutes({ administration, limiter }),
     ],
   };
 }

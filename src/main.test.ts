@@ -46,7 +46,7 @@ type Created = { account: { id: number; name: string; plan: string }; key: strin
 type CreatedKey = { id: number; key: string; scopes: string[] };
 
 test("without a server the commands work on the folder, which they make for its owner alone", async (t) => {
-  const { dataDir, json } = openShell(t);
+  const { dataDir, json, petstore } = openShell(t);
   const created = await json<Created>("accounts", "create", "--name", "Paws", "--plan", "pro");
   assert.deepEqual(created, { account: { id: 1, name: "Paws", plan: "pro" }, key: created.key });
   assert.ok(wellFormed(created.key));
@@ -57,16 +57,35 @@ test("without a server the commands work on the folder, which they make for its 
   assert.deepEqual(key, { id: 2, key: key.key, scopes: ["orders:read", "account:read"] });
   const rotated = await json<CreatedKey>("keys", "rotate", "2", "--overlap", "0.5");
   assert.equal(rotated.id, 3);
+  const web = ["--publishable", "--name", "Shop", "--origin", "https://shop.example", "--origin", "https://www.shop.example"];
+  await json<CreatedKey>("keys", "create", "--account", "1", ...web);
+  const listed = await petstore(["keys", "list", "--account", "1"]);
+  assert.match(listed.out, /^4 +Shop +psp_.*https:\/\/shop\.example https:\/\/www\.shop\.example$/m);
   await json("keys", "revoke", "2");
   const { keys } = await json<{ keys: { id: number }[] }>("keys", "list", "--account", "1");
   assert.deepEqual(
     keys.map(({ id }) => id),
-    [1, 3],
+    [1, 3, 4],
   );
 
-  await json("accounts", "set-plan", "1", "--plan", "enterprise", "--per-minute", "7", "--per-day", "70");
-  const { accounts } = await json<{ accounts: { perMinute: number }[] }>("accounts", "list");
-  assert.equal(accounts[0]?.perMinute, 7);
+  await json(
+    "accounts",
+    "set-plan",
+    "1",
+    "--plan",
+    "enterprise",
+    "--per-minute",
+    "7",
+    "--per-day",
+    "70",
+    "--records",
+    "700",
+    "--published-bytes",
+    "7000000000",
+  );
+  const { accounts } = await json<{ accounts: object[] }>("accounts", "list");
+  const publishedBytes = { limit: 7_000_000_000, used: 0, remaining: 7_000_000_000 };
+  assert.partialDeepStrictEqual(accounts, [{ perMinute: 7, records: { limit: 700, used: 0, remaining: 700 }, publishedBytes }]);
   await json("accounts", "delete", "1", "--yes");
   assert.deepEqual(await json("accounts", "list"), { accounts: [] });
 });
@@ -82,6 +101,7 @@ test("while a process serves the folder it runs the commands, and knows of each 
     limiter: { unban: () => false },
     announcer: noOtherNodes,
     publicUrl: "https://pets.example",
+    ports: { edgeHttpPort: 0, edgeHttpsPort: 0, edgePublicHttpPort: 0, edgePublicHttpsPort: 0 },
   });
   const socket = await openSocket(socketPath({ dataDir }), administration, assert.ifError);
   t.after(async () => {
@@ -177,9 +197,12 @@ test("the help of a command has a line for every option that its usage shows, an
   const { code, out } = await petstore(["help", "keys", "create"]);
   assert.deepEqual([code, out], [0, (await petstore(["keys", "create", "--help"])).out]);
   const [usage = "", ...lines] = out.split("\n");
-  assert.equal(usage, "Usage: petstore keys create --account ID [--scope SCOPE]… [--expires DATE] [--publishable]");
+  assert.equal(
+    usage,
+    "Usage: petstore keys create --account ID [--scope SCOPE]… [--expires DATE] [--publishable] [--name NAME] [--origin URL]…",
+  );
   const explained = lines.flatMap((line) => /^ {2}(--\S+) .*\w/.exec(line)?.[1] ?? []);
-  assert.deepEqual(explained, ["--account", "--scope", "--expires", "--publishable", "--json", "--help"]);
+  assert.deepEqual(explained, ["--account", "--scope", "--expires", "--publishable", "--name", "--origin", "--json", "--help"]);
   assert.equal((await petstore(["help"])).out, (await petstore(["--help"])).out);
   assert.equal((await petstore(["help", "acounts"])).code, 2);
 });

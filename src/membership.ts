@@ -10,19 +10,23 @@ export type Kept = {
   sites: { take(change: Change | undefined): Promise<void>; lost(): void };
 };
 
-/**
- * This process among those that serve the same database: SQLite's is its own, PostgreSQL's may have many.
- *
- * @param kept looked up when there is something to act on
- */
-export function openMembership(db: Database, kept: () => Kept, log: NodeOptions["log"]): { node: Node; announcer: Announcer } {
+export type Membership = {
+  node: Node;
+  announcer: Announcer;
+  /** Sets the handlers of changes. Before that this process caches nothing, so it can ignore changes. */
+  keep: (kept: Kept) => void;
+};
+
+/** This process among the nodes of its database: SQLite has one node, PostgreSQL may have many. */
+export function openMembership({ db, heartbeat }: { db: Database; heartbeat: NodeOptions["db"] }, log: NodeOptions["log"]): Membership {
+  let kept: Kept | undefined;
   const act = async (change: Change | undefined): Promise<void> => {
-    const { keys, sites } = kept();
-    forgetIn(keys, change);
-    await sites.take(change);
+    if (!kept) return;
+    forgetIn(kept.keys, change);
+    await kept.sites.take(change);
   };
-  const node = openNode({ db, id: randomUUID(), act, lost: () => kept().sites.lost(), log });
-  return { node, announcer: openAnnouncer({ db, node }) };
+  const node = openNode({ db: heartbeat, id: randomUUID(), act, lost: () => kept?.sites.lost(), log });
+  return { node, announcer: openAnnouncer({ db, node }), keep: (parts) => void (kept = parts) };
 }
 
 /** Changes that are nothing to keys. */

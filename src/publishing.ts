@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { getServers } from "node:dns";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { countBounds, type Bounds } from "./platform/bounds.ts";
 import type { Clock } from "./platform/clock.ts";
+import type { ConnectionLimits } from "./platform/connections.ts";
 import type { Database } from "./platform/db/database.ts";
 import type { Operation } from "./platform/http/operation.ts";
 import { repeat } from "./platform/jobs/repeat.ts";
@@ -12,16 +13,19 @@ import { noOtherNodes, type Announcer, type Change, type Node } from "./platform
 import { openRowLeases } from "./platform/nodes/row-leases.ts";
 import { Problem } from "./platform/problem.ts";
 import { openAuthority, type Authority } from "./publishing/certificates/authority.ts";
-import { forgetOld, keepSecret } from "./publishing/certificates/certificates.store.ts";
+import { findHold, forgetOld, keepSecret } from "./publishing/certificates/certificates.store.ts";
 import { openIssuing } from "./publishing/certificates/issuing.ts";
-import { decryptSecret, encryptSecret, newSecretsKey, parseSecretsKeys, type SecretsKeys } from "./publishing/certificates/secrets.ts";
+import { secretsKeysIn } from "./publishing/certificates/secrets-file.ts";
+import { decryptSecret, encryptSecret, type SecretsKeys } from "./publishing/certificates/secrets.ts";
 import { prepareConfig } from "./publishing/domains/attaching.ts";
 import { openChecking } from "./publishing/domains/checking.ts";
 import { openChecks, type Checks } from "./publishing/domains/checks.ts";
 import { domainRoutes } from "./publishing/domains/domains.routes.ts";
-import { domainChanged } from "./publishing/domains/domains.ts";
+import { domainChanged, sendsHsts } from "./publishing/domains/domains.ts";
 import { sharedDomain } from "./publishing/domains/hostnames.ts";
+import { forgetLost } from "./publishing/domains/lost-domains.store.ts";
 import { createDns } from "./publishing/domains/lookup.ts";
+import { projectNames, type Origins } from "./publishing/domains/project-names.ts";
 import type { OpenContent } from "./publishing/edge/bodies.ts";
 import { openEdge, type Edge } from "./publishing/edge/edge.ts";
 import { openHosts, type Hosts } from "./publishing/hosts/host-map.ts";
@@ -30,6 +34,7 @@ import { clearIncoming } from "./publishing/projects/content.ts";
 import { openDeploying } from "./publishing/projects/deploying.ts";
 import { deploymentRoutes } from "./publishing/projects/deployments.routes.ts";
 import { isUploadTaken } from "./publishing/projects/deployments.store.ts";
+import { forgetFreedSlugs } from "./publishing/projects/freed-slugs.store.ts";
 import { projectRoutes } from "./publishing/projects/projects.routes.ts";
 import { localContent, sharedContent } from "./publishing/projects/shared-content.ts";
 import { openUploads, uploadBlobs, uploadFolder } from "./publishing/projects/uploads.ts";
@@ -62,27 +67,32 @@ export type PublishingParts = {
   announcer: Announcer;
   /** This process among the nodes. */
   node: Node;
+  bounds: Bounds;
+  /** Bounds the connections to the edge. */
+  connections: ConnectionLimits;
 };
 
 /** The publishing wing: settings → secrets → host map → edge → workers, and the operations of projects and domains. */
 export function openPublishing(parts: PublishingParts): Publishing {
-  const { settings, db, clock, log, announcer, node } = parts;
+  const { settings, db, clock, log, announcer, node, bounds } = parts;
   const leases = openRowLeases(node, clock);
   const onError = (error: unknown): void => log.error({ err: error }, "background work failed");
-  const keys = secretsKeysOf(settings);
+  const keys = settings.secretsKey ?? secretsKeysIn(join(settings.dataDir, "secrets.key"));
   const blobs = db.engine === "sqlite" ? undefined : openBlobs(db, clock);
   const folder = join(settings.dataDir, "content");
   const content = blobs ? sharedContent(db, folder, blobs, settings.contentCacheMib * 1024 * 1024) : localContent(db, folder);
   const waiting = uploadFolder(join(settings.dataDir, "uploads"));
-  const uploads = openUploads(blobs ? uploadBlobs(db, blobs) : waiting);
+  const uploads = openUploads(blobs ? uploadBlobs(db, blobs) : waiting, bounds);
   let proofSecret: Buffer | undefined;
   const { authority, checks } = openVerification(settings, db, clock, keys, () => proofSecret ?? notStarted());
   let edge: Edge | undefined;
   const hosts = openHosts({
     db,
+    clock,
     keys,
     log,
     isLive: () => node.isLive(),
+    hasAuthority: checks.hasAuthority,
     platformDomain: settings.platformDomain,
     platformCertificate: settings.edgeCert === "" ? null : { cert: settings.edgeCert, key: settings.edgeKey },
     drop: (name) => edge?.dropHost(name),
@@ -95,9 +105,10 @@ export function openPublishing(parts: PublishingParts): Publishing {
     warnOfSharedDomain(settings, log);
     proofSecret = await sharedSecret(db, keys, "ownership proofs");
     await takeUpAfterStop();
-    edge = await openServing(parts, hosts, await sharedSecret(db, keys, "session tickets"), content.open);
+    edge = await openServing(parts, hosts, content.open);
     const domains: Parameters<typeof openDeploying>[0]["domains"] = async (owner, { primary, redirects }) => {
-      const apply = await prepareConfig(db, checks, owner, { ...(primary !== undefined && { primary }), redirects });
+      const config = { ...(primary !== undefined && { primary }), ...(redirects !== undefined && { redirects }) };
+      const apply = await prepareConfig(db, checks, owner, config, clock());
       return async (tx, now) => {
         for (const hostname of await apply(tx, now)) await announcer.announce(tx, domainChanged(hostname)); // some may have been others'
       };
@@ -113,6 +124,8 @@ export function openPublishing(parts: PublishingParts): Publishing {
     }
     cleaning = [
       repeat(cleanEveryMs, () => forgetOld(db, clock()), onError),
+      repeat(cleanEveryMs, () => forgetFreedSlugs(db, clock()), onError),
+      repeat(cleanEveryMs, () => forgetLost(db, clock()), onError),
       repeat(cleanEveryMs, async () => blobs?.expire(), onError),
       repeat(auditEveryMs, async () => blobs?.noteOrphans(), onError),
     ];
@@ -127,9 +140,9 @@ export function openPublishing(parts: PublishingParts): Publishing {
 
   return {
     operations: [
-      ...projectRoutes({ origin: (slug) => originOf(settings, edge, slug), announcer }),
+      ...projectRoutes({ namesOf: (tx, projects, now) => projectNames(tx, checks, originsOf(settings, edge), projects, now), announcer }),
       ...deploymentRoutes({ uploads, wake, announcer }),
-      ...domainRoutes({ checks, wake, announcer }),
+      ...domainRoutes({ checks, wake, announcer, sendsHsts: sendsHsts(settings) }),
     ],
     sites: { take: hosts.take, lost: hosts.lost },
     start,
@@ -168,11 +181,12 @@ export function describedOperations(): Operation[] {
     own,
     proofSecret: () => Buffer.alloc(0),
     authority: null,
+    heldUntil: async () => null,
   });
   return [
-    ...projectRoutes({ origin: (slug) => `http://${slug}.${own.platformDomain}`, announcer }),
-    ...deploymentRoutes({ uploads: openUploads(uploadFolder("")), wake, announcer }),
-    ...domainRoutes({ checks, wake, announcer }),
+    ...projectRoutes({ namesOf: async () => [], announcer }),
+    ...deploymentRoutes({ uploads: openUploads(uploadFolder(""), countBounds()), wake, announcer }),
+    ...domainRoutes({ checks, wake, announcer, sendsHsts: true }),
   ];
 }
 
@@ -200,41 +214,39 @@ function openVerification(settings: Settings, db: Database, clock: Clock, keys: 
     own: { platformDomain: settings.platformDomain, publicHost: new URL(settings.publicUrl).hostname },
     proofSecret,
     authority: authority ? () => ({ identities: authority.caaIdentities(), accountUrl: authority.accountUrl() }) : null,
+    heldUntil: findHold,
   });
   return { authority, checks };
 }
 
-async function openServing({ settings, clock, log }: PublishingParts, hosts: Hosts, ticketSecret: Buffer, openForm: OpenContent) {
+async function openServing({ settings, clock, log, bounds, connections }: PublishingParts, hosts: Hosts, openForm: OpenContent) {
   const { host, edgeHttpPort, edgeHttpsPort, edgePublicHttpPort, edgePublicHttpsPort } = settings;
   return openEdge({
     http: { host, port: edgeHttpPort, ...(edgePublicHttpPort !== 0 && { publicPort: edgePublicHttpPort }) },
     https: { host, port: edgeHttpsPort, ...(edgePublicHttpsPort !== 0 && { publicPort: edgePublicHttpsPort }) },
     sites: hosts.sites,
+    platformDomain: settings.platformDomain,
+    hstsSeconds: hosts.hstsSeconds,
     certificates: hosts.certificates,
     challenges: hosts.challenges,
     openContent: openForm,
-    ticketSecret,
     trustedProxies: settings.trustedProxies,
+    bounds,
+    limits: connections,
     log,
     clock,
   });
 }
 
-/** Where a slug is served: over HTTPS where the operator has given a certificate for it. */
-function originOf({ platformDomain, edgeCert, edgePublicHttpPort, edgePublicHttpsPort }: Settings, edge: Edge | undefined, slug: string) {
-  const secure = edgeCert !== "";
+/** Where published projects are found: on the platform over HTTPS where the operator has given a certificate for it. */
+function originsOf({ platformDomain, edgeCert, edgePublicHttpPort, edgePublicHttpsPort }: Settings, edge: Edge | undefined): Origins {
   const { http, https } = edge?.addresses ?? notStarted();
-  const port = secure ? edgePublicHttpsPort || https?.port : edgePublicHttpPort || http.port;
-  const suffix = port === (secure ? 443 : 80) ? "" : `:${port}`;
-  return `${secure ? "https" : "http"}://${slug}.${platformDomain}${suffix}`;
-}
-
-/** `SECRETS_KEY`, or the one that the first start made with the embedded database, readable by its owner alone. */
-function secretsKeysOf({ secretsKey, dataDir }: Settings): SecretsKeys {
-  if (secretsKey !== null) return secretsKey;
-  const path = join(dataDir, "secrets.key");
-  if (!existsSync(path)) writeFileSync(path, `${newSecretsKey()}\n`, { mode: 0o600, flag: "wx" });
-  return parseSecretsKeys(readFileSync(path, "utf8").trim());
+  const originOf = (host: string, isSecure: boolean): string => {
+    const port = isSecure ? edgePublicHttpsPort || https?.port : edgePublicHttpPort || http.port;
+    const suffix = port === (isSecure ? 443 : 80) ? "" : `:${port}`;
+    return `${isSecure ? "https" : "http"}://${host}${suffix}`;
+  };
+  return { ofSlug: (slug) => originOf(`${slug}.${platformDomain}`, edgeCert !== ""), ofDomain: originOf };
 }
 
 /** 32 bytes that all nodes share, made by the first. */

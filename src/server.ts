@@ -1,4 +1,5 @@
 import { performance } from "node:perf_hooks";
+import { causeOf } from "./platform/causes.ts";
 import { systemClock } from "./platform/clock.ts";
 import { openLog, type Logger } from "./platform/log.ts";
 import { openService, type Service } from "./service.ts";
@@ -6,58 +7,42 @@ import type { Settings } from "./settings.ts";
 
 /** Signals within this time of the first are the same one. */
 const sameSignalMs = 500;
-const firstAccount = { name: "My shop", plan: "business" };
+/** The exit code after a flush that failed: EX_IOERR of sysexits.h. */
+const flushFailedCode = 74;
 
 /** Starts the service, tells people where it is, and stops it at SIGTERM or SIGINT; resolves when it has stopped. */
 export async function serve(settings: Settings): Promise<void> {
   const { log, close: closeLog } = openLog(settings.logLevel);
   const stopAsked = stopSignal();
+  // Exits at once and closes nothing: it is unknown what the disk has, and the next start makes the log durable
+  // again.
+  const onFlushFailed = (error: unknown): void => {
+    log.fatal({ err: error }, "the disk failed to keep the database's log: ending, so that nothing more is acknowledged");
+    closeLog();
+    process.exit(flushFailedCode);
+  };
   try {
-    const service = await openService(settings, { clock: systemClock, log });
-    try {
-      await Promise.race([begin(service, settings, log), stopAsked]);
-    } catch (error) {
-      await service.close();
-      throw error;
-    }
+    await using opened = new AsyncDisposableStack();
+    const service = await openService(settings, { clock: systemClock, log, onFlushFailed });
+    opened.defer(() => service.close());
+    await Promise.race([begin(service, settings, log), stopAsked]);
     log.info({ signal: await stopAsked }, "stopping");
     await stop(service, log);
+  } catch (error) {
+    const { cause, closing } = causeOf(error);
+    for (const err of closing) log.error({ err }, "closing failed");
+    throw cause;
   } finally {
     closeLog();
   }
 }
 
-async function begin(service: Service, settings: Settings, log: Logger): Promise<void> {
+async function begin(service: Service, { publicUrl }: Settings, log: Logger): Promise<void> {
   await service.ready;
-  await greet(service, settings);
-  log.info({ address: service.address, startedMs: Math.round(performance.now()) }, "started");
-}
-
-/** Tells where the service is. While there is no account, makes one and shows its key, this once. */
-async function greet({ administration }: Service, { publicUrl }: Settings): Promise<void> {
-  print(`Pet Store is at ${publicUrl} (API: ${publicUrl}/v1, description: ${publicUrl}/openapi.json)`);
-  const first = await administration["accounts.createFirst"](firstAccount);
-  if (!first) return;
-  const { account, key } = first;
-  const { link } = await administration["members.invite"]({ account: account.id });
-  print(`
-This is its first start: account ${account.id} (${account.name}, plan ${account.plan}) was made for you. Its key, shown only now:
-
-  ${key}
-
-Sign in to the dashboard, within 15 minutes and once, at
-
-  ${link}
-
-Later links come from: npm run petstore -- members invite --account ${account.id} --email YOU@EXAMPLE.COM --role owner
-
-Try it:
-
-  export API_KEY=${key} BASE_URL=${publicUrl}/v1
-  curl -X POST "$BASE_URL/categories" -H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json" -d '{"name":"Dogs"}'
-  curl -X POST "$BASE_URL/pets" -H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json" -d '{"name":"Rex","categoryId":1}'
-  curl "$BASE_URL/pets" -H "Authorization: Bearer $API_KEY"
-`);
+  const isTerminal = process.stdout.isTTY;
+  if (isTerminal) print(`Pet Store is at ${publicUrl} (API: ${publicUrl}/v1, description: ${publicUrl}/openapi.json)`);
+  await service.firstStart.make(print, isTerminal);
+  log.info({ address: service.address, publicUrl, startedMs: Math.round(performance.now()) }, "started");
 }
 
 function print(text: string): void {

@@ -9,11 +9,16 @@ import { openUsageRecorder, type Recorder } from "./callers/usage/recorder.ts";
 import { expireUsage } from "./callers/usage/usage.store.ts";
 import { openCounting, type Counting, type RedisTiming } from "./counting.ts";
 import { countRefusals } from "./metrics.ts";
+import { openFirstStart, type FirstStart } from "./first-start.ts";
 import { openMembership } from "./membership.ts";
-import type { Clock } from "./platform/clock.ts";
+import { countBounds } from "./platform/bounds.ts";
+import { openNowRange, systemTimer, type Clock, type NowRange, type Timer } from "./platform/clock.ts";
+import { connectionLimits, guardConnections, type ConnectionLimits } from "./platform/connections.ts";
 import type { Database } from "./platform/db/database.ts";
 import { stopping } from "./platform/db/unavailable.ts";
 import { forgetOldAnswers } from "./platform/http/idempotency.store.ts";
+import { watchEventLoop } from "./platform/event-loop.ts";
+import { boundRequests, requestLimits, type RequestLimits } from "./platform/http/request-bounds.ts";
 import { repeat } from "./platform/jobs/repeat.ts";
 import { listeningError, requireFree, type Place } from "./platform/listening.ts";
 import type { Logger } from "./platform/log.ts";
@@ -36,6 +41,7 @@ export type Service = {
   app: FastifyInstance;
   db: Database;
   administration: Administration;
+  firstStart: FirstStart;
   publishing: Publishing;
   /** Where it listens, as `http://127.0.0.1:8080`. */
   address: string;
@@ -45,7 +51,19 @@ export type Service = {
   close(): Promise<void>;
 };
 
-export type ServiceOptions = { clock: Clock; log: Logger; redis?: RedisTiming | undefined };
+export type ServiceOptions = {
+  clock: Clock;
+  /** A clock that is never set back or forward. Default: the system's. */
+  timer?: Timer | undefined;
+  log: Logger;
+  redis?: RedisTiming | undefined;
+  /** Overrides the bounds of the connections to the API and to the edge. */
+  connections?: Partial<ConnectionLimits> | undefined;
+  /** Called once when the disk fails to flush the embedded database's log: the process should exit and be started again. */
+  onFlushFailed?: ((error: unknown) => void) | undefined;
+  /** Overrides the bounds of the requests in flight. */
+  requests?: Partial<RequestLimits> | undefined;
+};
 
 /**
  * The composition root: settings → parts → listen → stop. The only place that knows every part. While PostgreSQL does
@@ -53,7 +71,8 @@ export type ServiceOptions = { clock: Clock; log: Logger; redis?: RedisTiming | 
  *
  * @throws when the folder is held by another process, newer than this program, or ports are taken
  */
-export async function openService(settings: Settings, { clock, log, redis }: ServiceOptions): Promise<Service> {
+export async function openService(settings: Settings, options: ServiceOptions): Promise<Service> {
+  const { clock, timer = systemTimer, log, redis, connections: ownLimits, requests: requestsOnce, onFlushFailed } = options;
   const onError = (error: unknown): void => log.error({ err: error }, "background work failed");
   // Let go in the opposite order, each whatever becomes of the others, when the service closes or does not come to be.
   await using opened = new AsyncDisposableStack();
@@ -61,11 +80,12 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
     clock,
     onError: (error) => log.warn({ err: error }, "a connection to the database broke"),
     onAway: (reason, nextMs) => log.warn({ nextMs }, `${reason}; trying again`),
+    onFlushFailed,
   });
   opened.defer(() => storage.close());
   await requireFree(placesOf(settings));
   const { db } = storage;
-  const { node, announcer } = openMembership(db, () => ({ keys: verifier, sites: publishing.sites }), log);
+  const { node, announcer, keep } = openMembership(storage, log);
   opened.defer(() => node.leave());
   const verifier = openKeyVerifier({ db, clock, isLive: () => node.isLive() });
   opened.defer(() => verifier.saveUses().catch(onError));
@@ -73,27 +93,45 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
   // An answer that lacks the last seconds is better than none.
   const flushUsage = () => usage.flush().catch(onError);
   opened.defer(flushUsage);
-  const counting = await openCounting(settings, { clock, log, redis });
+  const counting = await openCounting(settings, { clock, log, redis, liveNodes: () => node.liveNodes() });
   opened.defer(() => counting.close().catch(onError));
 
   const { limiter } = counting;
   const { getPetSunset, trustedProxies, metricsFrom, publicUrl } = settings;
-  const administration = openAdministration({ db, clock, verifier, limiter, announcer, publicUrl });
+  const administration = openAdministration({ db, clock, verifier, limiter, announcer, publicUrl, ports: settings });
   const refusals = countRefusals();
+  const bounds = countBounds();
+  const eventLoop = watchEventLoop();
+  opened.defer(() => eventLoop.stop());
+  const limits = { ...connectionLimits, connectionsPerAddress: settings.connectionsPerAddress, ...ownLimits };
+  const connections = guardConnections({ limits, exempt: trustedProxies, bounds, listener: "api" });
+  opened.defer(() => connections.close());
+  const requests = boundRequests({ ...requestLimits, ...requestsOnce }, bounds);
   const gate = openGate({ verifier, limiter, usage, onRefused: refusals.count });
-  const dashboard = openDashboard({ db, clock, limiter, administration, publicUrl, onRefused: refusals.count, onError });
-  const publishing = openPublishing({ settings, db, clock, log, announcer, node });
+  const firstStart = openFirstStart({ db, clock, publicUrl, dataDir: settings.dataDir });
+  const onSignedIn = () => firstStart.forget().catch(onError);
+  const dashboard = openDashboard({ db, clock, limiter, administration, publicUrl, onSignedIn, onRefused: refusals.count, onError });
+  const publishing = openPublishing({ settings, db, clock, log, announcer, node, bounds, connections: limits });
+  keep({ keys: verifier, sites: publishing.sites });
   let ready = false;
   const web = await readWeb();
+  const nowRange = openNowRange(clock, timer);
   const app = openApi({
     db,
     clock,
+    nowRange,
     gate,
     dashboard,
     limiter,
     flushUsage,
     publishing: publishing.operations,
     refusals,
+    bounds,
+    eventLoop,
+    connections,
+    requests,
+    hosts: settings,
+    securityContact: settings.securityContact,
     metricsFrom,
     log,
     getPetSunset,
@@ -132,31 +170,34 @@ export async function openService(settings: Settings, { clock, log, redis }: Ser
   if (!web) log.warn("the web application has not been built: run `npm start`");
   const becameReady = published.then(() => void (ready = !closing));
   becameReady.catch(() => undefined); // told by `ready`
-  const jobs = startJobs({ db, clock, verifier, usage, counting, onError });
+  const jobs = startJobs({ db, clock, nowRange, verifier, usage, counting, firstStart, onError });
   working.push(...jobs.map((job) => () => job.stop()));
   const running = opened.move();
-  return { app, db, administration, publishing, address, ready: becameReady, close: () => running.disposeAsync() };
+  return { app, db, administration, firstStart, publishing, address, ready: becameReady, close: () => running.disposeAsync() };
 }
 
 type Parts = {
   db: Database;
   clock: Clock;
+  nowRange: () => NowRange;
   verifier: KeyVerifier;
   usage: Recorder;
   counting: Counting;
+  firstStart: FirstStart;
   onError: (error: unknown) => void;
 };
 
 /** What is done again and again while the service runs. */
-function startJobs({ db, clock, verifier, usage, counting, onError }: Parts) {
+function startJobs({ db, clock, nowRange, verifier, usage, counting, firstStart, onError }: Parts) {
   return [
     repeat(limitsEveryMs, async () => (counting.limiter.sweep(), counting.save()), onError),
     repeat(usageEveryMs, () => usage.flush(), onError),
     repeat(usesEveryMs, () => verifier.saveUses(), onError),
-    repeat(cleanEveryMs, () => forgetOldAnswers(db, clock()), onError),
+    repeat(cleanEveryMs, () => forgetOldAnswers(db, nowRange()), onError),
     repeat(cleanEveryMs, () => expireUsage(db, clock()), onError),
     repeat(cleanEveryMs, () => forgetEnded(db, clock()), onError),
     repeat(cleanEveryMs, () => expireNodes(db), onError),
+    repeat(cleanEveryMs, () => firstStart.sweep(), onError),
   ];
 }
 

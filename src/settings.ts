@@ -1,8 +1,9 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { postgresUrl } from "./platform/db/postgres-url.ts";
 import { parseDateTime } from "./platform/http/dates.ts";
-import { addressList, attempt, host, integer, items, origin, type Parse } from "./platform/parse.ts";
+import { addressList, attempt, contactUri, host, integer, items, origin, type Parse } from "./platform/parse.ts";
 import { parseBudget, parseSecretsKeys } from "./publishing/certificates/certificates.ts";
 import { isPlatformDomain, parseNameserver } from "./publishing/domains/domains.ts";
 
@@ -57,13 +58,13 @@ const table = {
     fallback: "2048",
     parse: integer(256, 1_000_000),
     allowed: "MiB from 256 to 1000000",
-    meaning: "With DATABASE_URL: how much of the published files DATA_DIR keeps at hand; the rest is fetched when it is asked for",
+    meaning: "With DATABASE_URL: how much of the published files DATA_DIR caches; the service fetches the rest when it is requested",
   }),
   databaseUrl: setting({
     name: "DATABASE_URL",
     fallback: "",
-    parse: (text) => (text === "" || (/^postgres(ql)?:\/\/[^/]/i.test(text) && URL.canParse(text)) ? text : undefined),
-    allowed: "a postgres:// or postgresql:// URL with a host",
+    parse: (text) => (text === "" ? "" : attempt(() => postgresUrl(text))),
+    allowed: "a postgres:// or postgresql:// URL with a host; with sslmode=verify-full its sslrootcert, sslcert and sslkey are PEM files",
     meaning: "PostgreSQL database that all nodes share; without it the data is in DATA_DIR",
     secret: true,
   }),
@@ -75,6 +76,7 @@ const table = {
     meaning: "Redis or Valkey in which all nodes count limits together; without it each process counts alone",
     secret: true,
   }),
+  redisCa: certificateFile("REDIS_CA_FILE", "PEM file of the authorities that the certificate of a rediss:// REDIS_URL may come from"),
   trustedProxies: setting({
     name: "TRUSTED_PROXIES",
     fallback: "",
@@ -82,12 +84,26 @@ const table = {
     allowed: "IP addresses and CIDR ranges, separated by commas",
     meaning: "Proxies whose X-Forwarded-For, and at the edge X-Forwarded-Proto, is believed",
   }),
+  connectionsPerAddress: setting({
+    name: "CONNECTIONS_PER_ADDRESS",
+    fallback: "1024",
+    parse: integer(1, 1_000_000),
+    allowed: "a number from 1 to 1000000",
+    meaning: "Connections that one address may hold to the API, and as many to published projects; TRUSTED_PROXIES are exempt",
+  }),
   metricsFrom: setting({
     name: "METRICS",
     fallback: "127.0.0.0/8,::1",
     parse: (text) => addressList(text === "off" ? "" : text),
     allowed: "off, or IP addresses and CIDR ranges, separated by commas",
     meaning: "Who may read /metrics",
+  }),
+  securityContact: setting({
+    name: "SECURITY_CONTACT",
+    fallback: "",
+    parse: (text) => items(text, contactUri),
+    allowed: "email addresses, or mailto:, https: or tel: URIs, separated by commas",
+    meaning: "Where to report a weakness, shown in /.well-known/security.txt; without it that path is a 404",
   }),
   getPetSunset: setting({
     name: "GET_PET_SUNSET",
@@ -122,7 +138,7 @@ const table = {
     fallback: "",
     parse: (text) => (text === "" || (text.startsWith("https://") && URL.canParse(text)) ? text : undefined),
     allowed: "the https URL of an ACME directory, such as https://acme-v02.api.letsencrypt.org/directory",
-    meaning: "The authority that certificates of custom domains come from; none without it",
+    meaning: "The authority that issues the certificates of custom domains; without it none are issued",
   }),
   acmeCa: certificateFile("ACME_CA_FILE", "PEM file of the authorities that the directory's own certificate may come from"),
   acmeEmail: matching("ACME_EMAIL", /^[^\s@,]+@[^\s@,]+$/, "an email address", "Where the authority may write to"),
@@ -145,7 +161,7 @@ const table = {
     fallback: "",
     parse: (text) => attempt(() => parseBudget(text)),
     allowed: "such as failures=5/1h,duplicates=5/7d,domain=50/7d,orders=300/3h; =off lifts one",
-    meaning: "The authority's limits, kept here; Let's Encrypt's unless told",
+    meaning: "The authority's limits, which the service keeps to; without it those of Let's Encrypt",
   }),
   secretsKey: setting({
     name: "SECRETS_KEY",
@@ -160,7 +176,7 @@ const table = {
     fallback: "",
     parse: (text) => items(text, (item) => attempt(() => (parseNameserver(item), item))),
     allowed: "IP addresses with or without a port, separated by commas",
-    meaning: "The DNS resolvers that domains are checked with; the system's unless told",
+    meaning: "The DNS resolvers that domains are checked with; without it the system's",
   }),
   clientUrl: setting({
     name: "PETSTORE_URL",
@@ -225,6 +241,7 @@ function requireTogether(settings: Settings, env: Environment): void {
   pair((edgeCert === "") !== (edgeKey === ""), "EDGE_CERT_FILE", "EDGE_KEY_FILE");
   if (edgeCert !== "" && !new X509Certificate(edgeCert).checkPrivateKey(createPrivateKey(edgeKey)))
     throw new SettingError("EDGE_KEY_FILE", env["EDGE_KEY_FILE"] ?? "", "the private key of the certificate in EDGE_CERT_FILE");
+  pair(settings.redisCa !== "" && !/^rediss:/i.test(settings.redisUrl), "REDIS_CA_FILE", "a rediss:// REDIS_URL");
   pair((acmeEabKid === "") !== (acmeEabHmac === ""), "ACME_EAB_KID", "ACME_EAB_HMAC");
 }
 

@@ -1,10 +1,12 @@
-import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock, type Clock } from "./platform/clock.ts";
 import type { Database } from "./platform/db/database.ts";
 import { migrate } from "./platform/db/migrate.ts";
+import type { Heartbeat } from "./platform/db/postgres-heartbeat.ts";
 import { AccessError } from "./platform/db/postgres-errors.ts";
+import { createEmpty } from "./platform/files.ts";
+import { damagedLogPath, recoverLog } from "./platform/db/sqlite-recovery.ts";
 import { lockFolder } from "./platform/lock.ts";
 import { Problem } from "./platform/problem.ts";
 import type { Settings } from "./settings.ts";
@@ -21,6 +23,8 @@ export function socketPath(settings: Pick<Settings, "dataDir">): string {
 export type Storage = {
   /** Every query is refused as `unavailable` until the database is up to date. */
   db: Database;
+  /** For the node's lease: on PostgreSQL a connection that nothing else uses. */
+  heartbeat: Heartbeat;
   /** The migrations that were applied now. */
   migrated: string[];
   /** Resolves when the database is up to date, at once unless it was waited for; rejects when it never will be. */
@@ -34,6 +38,8 @@ export type StorageOptions = {
   onError?: (error: unknown) => void;
   /** Given, a database that does not answer is waited for after the return; this hears of each try that failed, and when the next one is. */
   onAway?: (reason: string, nextMs: number) => void;
+  /** Called once when the disk fails to flush the embedded database's log; every later call is refused as `unavailable`. */
+  onFlushFailed?: ((error: unknown) => void) | undefined;
 };
 
 /**
@@ -47,46 +53,84 @@ export async function openStorage(
   settings: Pick<Settings, "dataDir" | "databaseUrl">,
   who: string,
   waitMs: number,
-  { clock = systemClock, onError = () => undefined, onAway }: StorageOptions = {},
+  { clock = systemClock, onError = () => undefined, onAway, onFlushFailed }: StorageOptions = {},
 ): Promise<Storage> {
-  const lock = lockFolder(settings.dataDir, who, waitMs);
+  await using opened = new AsyncDisposableStack();
+  opened.adopt(lockFolder(settings.dataDir, who, waitMs), (lock) => lock.release());
+  const db = await legible(settings.dataDir, () => openEngine(settings, { onError, onFlushFailed }));
+  opened.defer(() => db.close());
   const stop = new AbortController();
-  let db: Database | undefined;
-  const close = async (): Promise<void> => {
-    stop.abort();
-    await db?.close();
-    lock.release();
-  };
+  const heartbeat = (await openHeartbeat(settings, onError)) ?? db;
+  opened.defer(() => heartbeat.close());
+  opened.defer(() => stop.abort());
+  const update = () => legible(settings.dataDir, () => migrate(db, clock()));
+  const attempt = await tried(update);
+  if ("migrated" in attempt) return { db, heartbeat, migrated: attempt.migrated, ready: Promise.resolve(), close: closing(opened) };
+  if (!onAway || db.engine === "sqlite") throw attempt.away;
+  const ready = retry(update, attempt.away, onAway, stop.signal);
+  const closed = closedUntil(ready);
+  return { db: closed.database(db), heartbeat: closed.heartbeat(heartbeat), migrated: [], ready, close: closing(opened) };
+}
+
+/**
+ * Cuts the embedded database's log off where it is damaged, while no server runs.
+ *
+ * @returns the least number of acknowledged transactions that were lost, and the path of the copy of the log
+ * @throws FolderHeldError; Problem `invalid_request` if the data is in PostgreSQL
+ */
+export function repairStorage({ dataDir, databaseUrl }: Pick<Settings, "dataDir" | "databaseUrl">, who: string, waitMs: number) {
+  if (databaseUrl !== "")
+    throw new Problem("invalid_request", "DATABASE_URL is set: the data is in PostgreSQL, which repairs its own log.");
+  const lock = lockFolder(dataDir, who, waitMs);
   try {
-    const opened = await openEngine(settings, onError);
-    db = opened;
-    const update = () => migrate(opened, clock());
-    const attempt = await tried(update);
-    if ("migrated" in attempt) return { db, migrated: attempt.migrated, ready: Promise.resolve(), close };
-    if (!onAway || db.engine === "sqlite") throw attempt.away;
-    const ready = retry(update, attempt.away, onAway, stop.signal);
-    return { db: closedUntil(db, ready), migrated: [], ready, close };
-  } catch (error) {
-    await close();
-    throw error;
+    const file = databasePath(dataDir);
+    const lost = recoverLog(file, { cutDamaged: true });
+    return { lost, kept: lost > 0 ? damagedLogPath(file) : null };
+  } finally {
+    lock.release();
   }
 }
 
-async function openEngine({ dataDir, databaseUrl }: Pick<Settings, "dataDir" | "databaseUrl">, onError: (error: unknown) => void) {
+/** Takes ownership of the parts from the function that opened them; closing the result closes them. */
+function closing(opened: AsyncDisposableStack): () => Promise<void> {
+  const parts = opened.move();
+  return () => parts.disposeAsync();
+}
+
+/** Undefined where there is a single node, which needs no lease. */
+async function openHeartbeat({ databaseUrl }: Pick<Settings, "databaseUrl">, onError: (error: unknown) => void) {
+  if (databaseUrl === "") return undefined;
+  return (await import("./platform/db/postgres-heartbeat.ts")).openPostgresHeartbeat(databaseUrl, { onError });
+}
+
+async function openEngine(
+  { dataDir, databaseUrl }: Pick<Settings, "dataDir" | "databaseUrl">,
+  { onError, onFlushFailed }: { onError: (error: unknown) => void } & Pick<StorageOptions, "onFlushFailed">,
+): Promise<Database> {
   if (databaseUrl !== "") return (await import("./platform/db/postgres.ts")).openPostgres(databaseUrl, { onError });
   const { openSqlite } = await import("./platform/db/sqlite.ts");
-  const file = join(dataDir, "petstore.db");
-  closeSync(openSync(file, "a", 0o600)); // the database's other files take over this mode
-  try {
-    return openSqlite(file);
-  } catch (error) {
-    if (!damaged.has((error as { errcode?: number }).errcode ?? 0)) throw error;
-    throw new Error(`${file} is damaged (${(error as Error).message}): restore it from a backup`, { cause: error });
-  }
+  const file = databasePath(dataDir);
+  createEmpty(file); // the database's other files get the same mode
+  return openSqlite(file, { onFlushFailed });
+}
+
+function databasePath(dataDir: string): string {
+  return join(dataDir, "petstore.db");
 }
 
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */
-const damaged = new Set([11, 26]);
+const damagedCodes = new Set([11, 26]);
+
+/** Runs a step of opening the database. @throws Error with one line that names the database's file, if the file is damaged */
+async function legible<T>(dataDir: string, step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    const { errcode = 0, message } = error as Error & { errcode?: number };
+    if (!damagedCodes.has(errcode & 0xff)) throw error;
+    throw new Error(`${databasePath(dataDir)} is damaged (${message}): restore it from a backup`, { cause: error });
+  }
+}
 
 /** What came of a try: the outcome, or why the database does not answer. Any other error is thrown. */
 async function tried(update: () => Promise<string[]>): Promise<{ migrated: string[] } | { away: Error }> {
@@ -117,24 +161,35 @@ async function retry(
 }
 
 /** The database as others may use it: not before it is up to date. */
-function closedUntil(db: Database, ready: Promise<void>): Database {
+function closedUntil(ready: Promise<void>) {
   let isReady = false;
   ready.then(
     () => (isReady = true),
-    () => undefined, // whoever awaits `ready` is told
+    () => undefined, // callers that await `ready` see the error
   );
-  const refuse = () => new Problem("unavailable", "The store is not there yet. Try again.", { headers: { "retry-after": "5" } });
-  return {
-    engine: db.engine,
-    query: async (query) => {
-      if (!isReady) throw refuse();
-      return db.query(query);
-    },
-    write: async (body, options) => {
-      if (!isReady) throw refuse();
-      return db.write(body, options);
-    },
-    load: () => db.load(),
-    close: () => db.close(),
+  const requireReady = () => {
+    if (!isReady) throw new Problem("unavailable", "The store is not there yet. Try again.", { headers: { "retry-after": "5" } });
   };
+
+  function heartbeat(db: Heartbeat): Heartbeat {
+    return {
+      engine: db.engine,
+      query: async (query) => {
+        requireReady();
+        return db.query(query);
+      },
+      write: async (body, options) => {
+        requireReady();
+        return db.write(body, options);
+      },
+      close: () => db.close(),
+    };
+  }
+
+  function database(db: Database): Database {
+    const forAccount: Database["forAccount"] = (accountId) => (isReady ? db.forAccount(accountId) : database(db.forAccount(accountId)));
+    return { ...heartbeat(db), forAccount, load: () => db.load() };
+  }
+
+  return { heartbeat, database };
 }

@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { gzipSync } from "node:zlib";
 import { after, before, test } from "node:test";
+import { newMember, openBrowser } from "./support/dashboard.ts";
 import type { Failure, Pet } from "./support/models.ts";
 import { breakOff, openRaw, sendRaw, type RawAnswer } from "./support/raw.ts";
 import { startService, type TestService } from "./support/service.ts";
 import { newCategory } from "./support/shop.ts";
 
 const mebibyte = 1_048_576;
+const bytesMax = 65_536;
 let shop: TestService;
 let categoryId: number;
 before(async () => {
@@ -40,19 +43,103 @@ function assertError(answer: RawAnswer, status: number, code: string): void {
   assert.ok(answer.headers["x-ratelimit-remaining"] && answer.headers["x-request-id"]);
 }
 
-test("a body of 1 MiB is taken, and one byte more is a 413", async () => {
-  assert.equal((await shop.ask("POST", "/pets", { body: padded(mebibyte) })).status, 201);
-  const { status, body } = await shop.ask<Failure>("POST", "/pets", { body: padded(mebibyte + 1) });
-  assert.deepEqual([status, body.code], [413, "payload_too_large"]);
+test("a body of 64 KiB is taken, and one byte more is a 413", async () => {
+  assert.equal((await shop.ask("POST", "/pets", { body: padded(bytesMax) })).status, 201);
+  const { status, body } = await shop.ask<Failure>("POST", "/pets", { body: padded(bytesMax + 1) });
+  assert.deepEqual([status, body.code, body.message], [413, "payload_too_large", "The body is larger than 64 KiB."]);
+});
+
+test("a batch of 1 MiB is taken, and one byte more is a 413", async () => {
+  const batch = `[${pet()}]`;
+  assert.equal((await shop.ask("POST", "/pets/batch", { body: batch.padEnd(mebibyte) })).status, 201);
+  assert.equal((await shop.ask("POST", "/pets/batch", { body: batch.padEnd(mebibyte + 1) })).status, 413);
+});
+
+test("a body in thousands of tiny chunks is a 400, and in larger ones it is taken", async () => {
+  const body = padded(20_000);
+  const inChunksOf = (bytes: number) => body.replaceAll(new RegExp(`.{1,${bytes}}`, "g"), chunk);
+  const lines = head("POST /v1/pets", "transfer-encoding: chunked");
+  assertError(await sendRaw(shop.address, `${lines}${inChunksOf(1)}0\r\n\r\n`), 400, "invalid_request");
+  assert.equal((await sendRaw(shop.address, `${lines}${inChunksOf(100)}0\r\n\r\n`)).status, 201);
+});
+
+test("after a body in too many chunks no request of its connection is acted on, and other connections are", async () => {
+  const newest = (await shop.ask<Pet[]>("GET", "/pets?sort=-id&limit=1")).body;
+  const one = head("POST /v1/pets", `content-length: ${pet().length}`) + pet();
+  for (let i = 0; i < 10; i++) {
+    const connection = await openRaw(shop.address);
+    await connection.write(`${head("POST /v1/pets", "transfer-encoding: chunked")}${chunk(" ").repeat(3_000)}0\r\n\r\n${one}`);
+    assert.equal((await connection.answer()).status, 400);
+    await assert.rejects(connection.answer());
+    connection.close();
+  }
+  assert.deepEqual((await shop.ask("GET", "/pets?sort=-id&limit=1")).body, newest);
+  for (let i = 0; i < 10; i++) assert.equal((await sendRaw(shop.address, one)).status, 201);
+});
+
+test("a deployment in thousands of tiny chunks is a 400 too, which its client can read while it still sends", async () => {
+  const { body: project } = await shop.ask<{ id: number }>("POST", "/projects", { body: { name: "Chunks", slug: "chunks" } });
+  const line = head(`POST /v1/projects/${project.id}/deployments`, "transfer-encoding: chunked");
+  const connection = await openRaw(shop.address);
+  connection.socket.on("error", (error) => assert.fail(error));
+  const ended = once(connection.socket, "end");
+  void connection.write(`${line.replace("application/json", "application/gzip")}${chunk("x").repeat(500_000)}`).catch(() => undefined);
+  assertError(await connection.answer(), 400, "invalid_request");
+  await ended;
+  connection.close();
+});
+
+for (const [line, status] of [
+  ["POST /v1/pets", 401],
+  ["GET /v1/nothing", 401],
+  ["GET /healthz", 200],
+  ["GET /openapi.json", 200],
+] as const) {
+  test(`${line} ends the connection of a client that sends tiny chunks without end, whatever it answers`, async () => {
+    const connection = await openRaw(shop.address);
+    await connection.write(`${line} HTTP/1.1\r\nhost: ${new URL(shop.address).host}\r\ntransfer-encoding: chunked\r\n\r\n`);
+    assert.equal((await connection.answer({ head: true })).status, status);
+    const closed = new Promise((resolve) => void connection.socket.once("close", resolve));
+    const chunksMax = 11_000_000; // their bytes are those that larger chunks may have
+    const tiny = chunk("x").repeat(1_000);
+    let chunks = 0;
+    const isTaken = () =>
+      connection.write(tiny).then(
+        () => true,
+        () => false,
+      );
+    while (chunks < chunksMax && (await isTaken())) chunks += 1_000;
+    assert.ok(chunks < chunksMax);
+    await closed;
+  });
+}
+
+test("a batch of 1,000 animals with the longest possible names is accepted", async () => {
+  const body = JSON.stringify(Array.from({ length: 1_000 }, () => ({ name: "🐕".repeat(200), categoryId, status: "available" })));
+  assert.equal((await shop.ask("POST", "/pets/batch", { body })).status, 201);
+});
+
+test("a body that carries a password is taken up to 4 KiB, and one byte more is a 413", async () => {
+  const stranger = openBrowser(shop);
+  const member = await newMember(shop, { account: shop.accountId, email: "ada@example.com", role: "owner" });
+  for (const [browser, method, path] of [
+    [stranger, "POST", "/sign-in"],
+    [stranger, "POST", "/sign-in/link"],
+    [member, "PUT", "/password"],
+    [member, "POST", "/confirm"],
+  ] as const) {
+    assert.equal((await browser.ask(method, path, "{}".padEnd(4_096))).status, 400, path);
+    assert.equal((await browser.ask(method, path, "{}".padEnd(4_097))).status, 413, path);
+  }
 });
 
 test("the same limit holds for a chunked body, whose size is not told", async () => {
   for (const [bytes, status] of [
-    [mebibyte, 201],
-    [mebibyte + 1, 413],
+    [bytesMax, 201],
+    [bytesMax + 1, 413],
   ] as const) {
     const body = padded(bytes);
-    const chunks = [body.slice(0, 400_000), body.slice(400_000, 800_000), body.slice(800_000)].map(chunk).join("");
+    const chunks = [body.slice(0, 20_000), body.slice(20_000, 40_000), body.slice(40_000)].map(chunk).join("");
     const answer = await sendRaw(shop.address, `${head("POST /v1/pets", "transfer-encoding: chunked")}${chunks}0\r\n\r\n`);
     assert.equal(answer.status, status, answer.body);
   }
@@ -60,7 +147,7 @@ test("the same limit holds for a chunked body, whose size is not told", async ()
 
 test("a chunked body that is too large is a 413 before its content type is a 415", async () => {
   const plain = head("POST /v1/pets", "transfer-encoding: chunked").replace("application/json", "text/plain");
-  assertError(await sendRaw(shop.address, `${plain}${chunk(" ".repeat(mebibyte + 1))}0\r\n\r\n`), 413, "payload_too_large");
+  assertError(await sendRaw(shop.address, `${plain}${chunk(" ".repeat(bytesMax + 1))}0\r\n\r\n`), 413, "payload_too_large");
   assertError(await sendRaw(shop.address, `${plain}${chunk(pet())}0\r\n\r\n`), 415, "unsupported_media_type");
 });
 
@@ -110,7 +197,7 @@ test("with Expect: 100-continue the body is asked for, or refused before it is s
   assert.equal((await taken.answer()).status, 201);
   taken.close();
 
-  const large = head("POST /v1/pets", "expect: 100-continue", `content-length: ${mebibyte + 1}`);
+  const large = head("POST /v1/pets", "expect: 100-continue", `content-length: ${bytesMax + 1}`);
   assertError(await sendRaw(shop.address, large), 413, "payload_too_large");
   const keyless = head("POST /v1/pets", "expect: 100-continue", "content-length: 10").replace(/authorization: [^\r]*\r\n/, "");
   assertError(await sendRaw(shop.address, keyless), 401, "unauthorized");
@@ -160,8 +247,8 @@ test("what is not JSON in UTF-8 is a 400, never a 500", async () => {
     '{"a":1}{',
     "\u0000",
     '"\ud800',
-    "[".repeat(100_000),
-    `${"[".repeat(50_000)}${"]".repeat(50_000)}`,
+    "[".repeat(60_000),
+    `${"[".repeat(30_000)}${"]".repeat(30_000)}`,
   ];
   for (const body of wrong) {
     const { status, body: error } = await shop.ask<Failure>("POST", "/pets", { body });
@@ -197,12 +284,52 @@ test("requests that are pipelined are answered in their order", async () => {
   connection.close();
 });
 
+test("of requests that are pipelined the first 32 are acted on, and the connection closes after their answers", async () => {
+  const connection = await openRaw(shop.address);
+  const names = Array.from({ length: 2_000 }, (_, i) => `Piped ${String(i).padStart(4, "0")}`);
+  void connection.write(names.map((name) => head("POST /v1/pets", `content-length: ${pet(name).length}`) + pet(name)).join(""));
+  for (const name of names.slice(0, 32)) assert.equal((JSON.parse((await connection.answer()).body) as Pet).name, name);
+  await assert.rejects(connection.answer(), /ended before an answer's headers: $/);
+  assert.equal((await shop.ask<Pet[]>("GET", "/pets?q=piped&limit=100")).body.length, 32);
+});
+
+test("requests before one that is not HTTP, or whose body is broken, get their own answers first", async () => {
+  for (const broken of ["this is not HTTP\r\n\r\n", `${head("POST /v1/pets", "transfer-encoding: chunked")}no size\r\n`]) {
+    const connection = await openRaw(shop.address);
+    const posts = ["First", "Second"].map((name) => head("POST /v1/pets", `content-length: ${pet(name).length}`) + pet(name));
+    await connection.write(posts.join("") + broken);
+    for (const name of ["First", "Second"]) {
+      const { status, body } = await connection.answer();
+      assert.deepEqual([status, (JSON.parse(body) as Pet).name], [201, name]);
+    }
+    assertError(await connection.answer(), 400, "invalid_request");
+    await assert.rejects(connection.answer(), /ended before an answer's headers: $/);
+  }
+});
+
+test("a connection takes any number of requests that are not pipelined, also after others were closed for theirs", async () => {
+  const connection = await openRaw(shop.address);
+  for (let i = 0; i < 100; i++) {
+    await connection.write(head("GET /v1/pets?limit=1").repeat(4));
+    for (let answer = 0; answer < 4; answer++) assert.equal((await connection.answer()).status, 200);
+  }
+  connection.close();
+});
+
+test("a request that asks for an upgrade gets its answer, and then the connection closes", async () => {
+  const connection = await openRaw(shop.address);
+  await connection.write(head("GET /v1/pets", "connection: upgrade", "upgrade: h2c") + head("GET /v1/pets"));
+  const { status, headers } = await connection.answer();
+  assert.deepEqual([status, headers["connection"]], [200, "close"]);
+  await assert.rejects(connection.answer(), /ended before an answer's headers: $/);
+});
+
 test("a body on a GET or DELETE is passed over", async () => {
   const body = "anything";
   const connection = await openRaw(shop.address);
   await connection.write(head("GET /v1/categories", `content-length: ${body.length}`) + body);
   assert.equal((await connection.answer()).status, 200);
-  await connection.write(head("DELETE /v1/pets/999", `content-length: ${body.length}`) + body);
+  await connection.write(head("DELETE /v1/pets/999999", `content-length: ${body.length}`) + body);
   assert.equal((await connection.answer()).status, 404);
   connection.close();
 });

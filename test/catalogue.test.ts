@@ -17,7 +17,7 @@ async function refusal(method: string, path: string, asked?: Asked): Promise<[nu
   return [status, body.code];
 }
 
-test("an animal is available unless told, and an answer has exactly the model's fields", async () => {
+test("an animal is available by default, and an answer has exactly the model's fields", async () => {
   const pet = await newPet(shop, dogs);
   assert.deepEqual(pet, { id: pet.id, name: "Rex", categoryId: dogs, status: "available" });
   assert.equal((await newPet(shop, dogs, { status: "sold" })).status, "sold");

@@ -23,7 +23,7 @@ test("an error is the Error object: code, message and status, and details only o
   assert.deepEqual(missing, { code: "not_found", message: "There is no category 999.", status: 404 });
   const { body: invalid } = await shop.ask<Failure>("POST", "/pets", { body: { name: "" } });
   assert.deepEqual(Object.keys(invalid), ["code", "message", "status", "details"]);
-  assert.deepEqual(invalid.details?.map(({ path }) => path).toSorted(), ["body.categoryId", "body.name", "body.name"]);
+  assert.deepEqual(invalid.details?.map(({ path }) => path).toSorted(), ["body.categoryId", "body.name"]);
 });
 
 test("an identifier in a path is a canonical decimal within int64, else 400", async () => {
@@ -95,6 +95,7 @@ test("an unknown identifier in a body is a 422 unknown_reference, and one beyond
   for (const wrong of ["9223372036854775808", "-9223372036854775809", "1e400", "1.5", '"1"', "true", "[]", "{}", "null"]) {
     const pet = `{"name": "Rex", "categoryId": ${wrong}}`;
     assert.deepEqual(await refusal("POST", "/pets", { body: pet }), [400, "invalid_request"], wrong);
+    if (wrong === "null") continue; // a petId may be left out
     assert.deepEqual(await refusal("POST", "/store/orders", { body: `{"petId": ${wrong}}` }), [400, "invalid_request"], wrong);
   }
 });
@@ -128,12 +129,12 @@ test("unknown fields of a body are a 400 that names each of them", async () => {
 });
 
 test("unknown query parameters, and one given twice that may be given once, are a 400 that names it", async () => {
-  for (const path of ["/pets?colour=red", "/pets/1?x=1", "/categories?q=a", "/store/orders?sort=id", "/account?x", "/pets?__proto__=1"]) {
+  for (const path of ["/pets?colour=red", "/pets/1?x=1", "/categories?q=a", "/store/orders?q=a", "/account?x", "/pets?__proto__=1"]) {
     assert.deepEqual(await refusal("GET", path), [400, "invalid_request"], path);
   }
   assert.deepEqual(await refusal("POST", "/pets?dryRun=1", { body: { name: "Rex", categoryId } }), [400, "invalid_request"]);
-  const twice = await shop.ask<Failure>("GET", "/pets?status=sold&status=pending");
-  assert.deepEqual([twice.status, twice.body.details?.[0]?.path], [400, "query.status"]);
+  const twice = await shop.ask<Failure>("GET", "/pets?sort=name&sort=id");
+  assert.deepEqual([twice.status, twice.body.details?.[0]?.path], [400, "query.sort"]);
 });
 
 test("limit is 1 to 100, and only in canonical decimals", async () => {
@@ -144,7 +145,15 @@ test("limit is 1 to 100, and only in canonical decimals", async () => {
 });
 
 test("filters take the values that are described, and nothing else", async () => {
-  for (const path of ["/pets?status=Sold", "/pets?status=", "/pets?sort=status", "/store/orders?complete=1", "/store/inventory?status=x"]) {
+  for (const path of [
+    "/pets?status=Sold",
+    "/pets?status=",
+    "/pets?sort=status",
+    "/store/orders?complete=1",
+    "/store/orders?sort=name",
+    "/store/inventory?status=sold&status=x",
+    "/categories?name=",
+  ]) {
     assert.deepEqual(await refusal("GET", path), [400, "invalid_request"], path);
   }
   const ids = (count: number) => Array.from({ length: count }, (_, i) => `id=${i + 1}`).join("&");
@@ -236,7 +245,7 @@ test("a ship date is RFC 3339 with a zone, and answered in UTC", async () => {
 
 test("quantities are whole numbers in their bounds", async () => {
   const { id } = await newPet(shop, categoryId);
-  for (const quantity of [0, -1, 1.5, 2_147_483_648, "1", null, true]) {
+  for (const quantity of [0, -1, 1.5, 2_147_483_648, "1", true]) {
     assert.deepEqual(await refusal("POST", "/store/orders", { body: { quantity } }), [400, "invalid_request"], String(quantity));
   }
   for (const quantity of [-1, 1.5, 2_147_483_648, "1", null]) {

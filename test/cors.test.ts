@@ -27,7 +27,7 @@ test("a preflight is a 204 without key, for every path and method, with the limi
 });
 
 test("a preflight allows every header that the API takes", async () => {
-  const asked = "authorization,x-api-key,content-type,if-match,if-none-match,idempotency-key";
+  const asked = "authorization,x-api-key,content-type,if-match,if-none-match,idempotency-key,x-request-id,traceparent";
   const { headers } = await preflight("/pets", "POST", { "access-control-request-headers": asked });
   const allowed = listed(headers.get("access-control-allow-headers"));
   for (const name of asked.split(",")) assert.ok(allowed.includes(name), name);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
+import sql from "sql-template-tag";
 import { stage } from "./support/browser.ts";
 import { newMember, openBrowser, tokenIn } from "./support/dashboard.ts";
 import { findings, overflow, phone, visit } from "./support/pages.ts";
@@ -44,6 +45,8 @@ test("the plan and its limits are shown", async (t) => {
   await plan.getByText("Pro", { exact: true }).waitFor();
   await plan.getByText("300", { exact: true }).waitFor();
   await plan.getByText("10,000", { exact: true }).waitFor();
+  await plan.getByText("250,000", { exact: true }).waitFor();
+  await plan.getByText("5 GiB", { exact: true }).waitFor();
 });
 
 test("an owner invites somebody by a link that is shown once, and signs them in once", async (t) => {
@@ -106,12 +109,56 @@ test("an owner makes a member an owner, resets and removes members, who are sign
   assert.equal((await bea.ask("GET", "/session")).status, 401);
 });
 
+test("a change of access asks for the password when it was entered too long ago, and then goes on", async (t) => {
+  const { page, account } = await openAccount(t);
+  const expire = () => service.db.write((tx) => tx.query(sql`UPDATE sessions SET confirmed_at = 0 WHERE account_id = ${account}`));
+  const confirmation = page.getByRole("dialog", { name: "Confirm your password" });
+  const invitation = page.getByRole("dialog", { name: "Invite somebody" });
+  await expire();
+  await page.getByRole("button", { name: "Invite somebody" }).click();
+  await invitation.getByLabel("Email").fill("later@shop.example");
+  await invitation.getByRole("button", { name: "Make the link" }).click();
+  await confirmation.getByLabel("Current password").fill("not the password");
+  await confirmation.getByRole("button", { name: "Confirm" }).click();
+  await confirmation.getByText("Is wrong.").waitFor();
+  assert.deepEqual(await findings(page), []);
+  await confirmation.getByLabel("Current password").fill(password);
+  await confirmation.getByRole("button", { name: "Confirm" }).click();
+  await confirmation.waitFor({ state: "detached" });
+  await page.getByRole("dialog").getByRole("textbox", { name: "Sign-in link" }).waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Done" }).click();
+  await rowOf(page, "later@shop.example").waitFor();
+
+  await expire();
+  await choose(page, "later@shop.example", "Remove …");
+  await page.getByRole("dialog").getByRole("button", { name: "Remove the member" }).click();
+  await confirmation.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("dialog").getByRole("alert").getByText("Confirm your password first.").waitFor();
+  await page.keyboard.press("Escape");
+  await rowOf(page, "later@shop.example").waitFor();
+});
+
+test("the members' table shows who reset a member", async (t) => {
+  const { page, account, email } = await openAccount(t);
+  await newMember(service, { account, email: "lost@family.example", role: "member", password });
+  await page.reload();
+  await choose(page, "lost@family.example", "New sign-in link …");
+  await page.getByRole("dialog").getByRole("button", { name: "End them and make the link" }).click();
+  await page.getByRole("dialog").getByRole("textbox", { name: "Sign-in link" }).waitFor();
+  await page.keyboard.press("Escape");
+  await rowOf(page, "lost@family.example").getByText(`Reset by ${email}`).waitFor();
+});
+
 test("the last owner cannot be removed, and the dialog says why", async (t) => {
   const { page, email } = await openAccount(t);
   await choose(page, email, "Remove …");
   await page.getByRole("dialog").getByText("This is you").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Remove the member" }).click();
-  await page.getByRole("dialog").getByRole("alert").getByText(/owner/).waitFor();
+  await page
+    .getByRole("dialog")
+    .getByRole("alert")
+    .getByText(/needs an owner/)
+    .waitFor();
   await page.getByRole("dialog").getByText("Request id").waitFor();
 });
 

@@ -63,6 +63,26 @@ test("a publishable key only reads the catalogue and the stock", async (t) => {
   assert.deepEqual([await statusWith(key), await statusWith(key, "GET", "/store/orders")], [200, 403]);
 });
 
+test("a key is called as it was named, and one for web pages is bound to their websites", async (t) => {
+  const { page } = await visitSignedIn(t, browser, service, "/dashboard/keys?create=true");
+  const dialog = dialogOf(page);
+  await dialog.getByLabel("Name").fill("Online shop");
+  assert.equal(await dialog.getByLabel("Websites").count(), 0);
+  await dialog.getByLabel("Publishable key").check();
+  await dialog.getByLabel("Websites").fill("shop.example");
+  await dialog.getByRole("button", { name: "Create a key" }).click();
+  await dialog.getByText("is not an origin").waitFor();
+  assert.equal(await dialog.locator("input[name=origins][aria-invalid=true]").inputValue(), "shop.example");
+  await dialog.getByLabel("Websites").fill("https://shop.example, https://www.shop.example");
+  await dialog.getByRole("button", { name: "Create a key" }).click();
+  const key = await dialog.getByRole("textbox", { name: "Key" }).inputValue();
+  const from = async (origin: string) => (await service.ask("GET", "/pets", { key, headers: { origin } })).status;
+  assert.deepEqual([await from("https://www.shop.example"), await from("https://other.example")], [200, 403]);
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await rowOf(page, key).getByText("Online shop").waitFor();
+  await rowOf(page, key).getByText("Only from https://shop.example, https://www.shop.example").waitFor();
+});
+
 test("an expiry in the past is refused at its field, and what was filled in stays", async (t) => {
   const { page } = await visitSignedIn(t, browser, service, "/dashboard/keys?create=true");
   const dialog = dialogOf(page);

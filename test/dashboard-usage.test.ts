@@ -3,8 +3,11 @@ import { test, type TestContext } from "node:test";
 import type { Page } from "playwright-core";
 import { stage } from "./support/browser.ts";
 import { findings, overflow, phone } from "./support/pages.ts";
+import type { Project } from "../src/publishing/projects/projects.ts";
 import { startService } from "./support/service.ts";
+import { made, newCategory, newPet } from "./support/shop.ts";
 import { visitSignedIn } from "./support/signed-in.ts";
+import { packSite } from "./support/sites.ts";
 
 const [browser, service] = await stage(startService);
 
@@ -66,6 +69,35 @@ test("strikes tell how near a ban a key is, and a ban until when it lasts", asyn
   assert.deepEqual(await cellsOf(page, "How near a ban", name), [name, "3", "197", "Not banned"]);
   for (let i = 0; i < 200; i++) await service.ask("GET", "/pets", { key });
   await bans.getByText(/^Banned for [\d:]+(?: s)?, until \d\d:\d\d:\d\d$/).waitFor();
+});
+
+test("what the account stores is shown with what it may store, and an addition without room says where to look", async (t) => {
+  const { page, account, key } = await openUsage(t, { perDay: 1_000, requests: 1 });
+  const terms = { id: account, plan: "free", records: 4, publishedBytes: 3_000_000 };
+  await service.administration["accounts.setPlan"](terms);
+  const { id: categoryId } = await newCategory(service, "Dogs", key);
+  await newPet(service, categoryId, {}, key);
+  const project = await made<Project>(service, "POST", "/projects", { name: "Shop", slug: "stored" }, key);
+  const site = await packSite({ "index.html": "x".repeat(1_048_576), "petstore.json": "{}" });
+  await service.ask("POST", `/projects/${project.id}/deployments`, { key, body: site, headers: { "content-type": "application/gzip" } });
+  await service.publishing.idle();
+
+  const stored = region(page, "Stored");
+  await stored.getByText("2 of 4 left").waitFor();
+  await stored.getByText("2 stored · Animals, categories, open orders and stock entries").waitFor();
+  await stored.getByText("1.9 MiB of 2.9 MiB left").waitFor();
+  await stored.getByText("1 MiB stored · All deployments that are kept").waitFor();
+
+  await service.administration["accounts.setPlan"]({ ...terms, records: 1 });
+  await stored.getByText("0 of 1 left").waitFor();
+  await page.goto(`${service.address}/dashboard/categories`);
+  await page.getByRole("button", { name: "New category" }).first().click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("Cats");
+  await dialog.getByRole("button", { name: "Create category" }).click();
+  const alert = dialog.getByRole("alert");
+  await alert.getByText(/stores 2 records .* may store 1: there is no room for 1 more/).waitFor();
+  await alert.getByText("The Usage page shows what the account stores and how much it may store.").waitFor();
 });
 
 test("the chart shows one key or one operation alone, at an address of its own", async (t) => {

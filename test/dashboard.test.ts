@@ -51,7 +51,7 @@ test("projects, their deployments and their domains are managed in the dashboard
   const domain = await member.ask<{ hostname: string }>("POST", `${path}/domains`, { hostname: "www.rex.example" });
   assert.deepEqual([domain.status, domain.headers.get("location")], [201, `/dashboard/v1${path}/domains/www.rex.example`]);
   assert.deepEqual((await member.ask<{ hostname: string }[]>("GET", `${path}/domains`)).body[0]?.hostname, "www.rex.example");
-  assert.equal((await member.ask("PATCH", `${path}/domains/www.rex.example`, { primary: true })).status, 200);
+  assert.equal((await member.ask("PATCH", `${path}/domains/www.rex.example`, { primary: true })).status, 409);
   assert.equal((await member.ask("POST", `${path}/domains/www.rex.example/verify`)).status, 200);
   assert.equal((await member.ask("DELETE", `${path}/domains/www.rex.example`)).status, 204);
   assert.equal((await member.ask("DELETE", path)).status, 204);

@@ -60,6 +60,20 @@ for (const [engine, placeFor] of Object.entries(engines)) {
       assert.deepEqual(await shelves(db), [1]);
     });
 
+    test("a body that starts over changes what one run of it changes, and holds no lock of the run before", async (t) => {
+      const { db } = await openShelves(t);
+      await db.write((tx) => addShelf(tx, 1));
+      let runs = 0;
+      await db.write(async (tx) => {
+        runs++;
+        await tx.query(sql`UPDATE shelves SET size = size + 1 WHERE id = 1`);
+        if (runs === 1) tx.startOver();
+      });
+      const [row] = await db.query<{ size: number }>(sql`SELECT size FROM shelves`);
+      assert.equal(row?.size, 2);
+      assert.equal(runs, engine === "postgres" ? 2 : 1);
+    });
+
     test("a body sees its own changes; a query never sees an open transaction", async (t) => {
       const { db } = await openShelves(t);
       let outside: number[] = [];

@@ -17,13 +17,24 @@ before(async () => {
 });
 after(() => shop.close());
 
-test("what the service serves is the description of the repository, as JSON and as YAML", async () => {
+/** The description as the repository has it; each operation must have had its code samples. */
+function withoutSamples(served: Document): Document {
+  for (const item of Object.values(served.paths)) {
+    for (const operation of Object.values(item)) {
+      assert.equal(operation["x-codeSamples"].length, 3, operation.operationId);
+      Reflect.deleteProperty(operation, "x-codeSamples");
+    }
+  }
+  return served;
+}
+
+test("what the service serves is the description of the repository with the code samples, as JSON and as YAML", async () => {
   const json = await ask(`${shop.address}/openapi.json`, "GET");
   assert.equal(json.headers.get("content-type"), "application/json; charset=utf-8");
-  assert.deepEqual(json.body, committed);
   const yaml = await ask<string>(`${shop.address}/openapi.yaml`, "GET");
   assert.equal(yaml.headers.get("content-type"), "application/yaml; charset=utf-8");
-  assert.deepEqual(parse(yaml.body), committed);
+  assert.deepEqual(parse(yaml.body), json.body);
+  assert.deepEqual(withoutSamples(json.body as Document), committed);
 });
 
 test("the description is served compressed, and not again to who has it", async (t) => {
@@ -33,9 +44,83 @@ test("the description is served compressed, and not again to who has it", async 
     assert.equal(tried.headers.get("content-encoding"), "gzip");
     return tried;
   });
-  assert.deepEqual(await answer.json(), committed);
+  assert.deepEqual(withoutSamples((await answer.json()) as Document), committed);
   const again = await fetch(url, { headers: { "if-none-match": answer.headers.get("etag") ?? "" } });
   assert.deepEqual([again.status, await again.text()], [304, ""]);
+});
+
+test("the committed description has at most 250,000 bytes", () => {
+  assert.ok(readFileSync(new URL("openapi.json", root)).byteLength <= 250_000);
+});
+
+test("each enumeration and each object appears once, under a name and with its type; no model has a default", () => {
+  const wrong: string[] = [];
+  const look = (part: unknown, path: string, isNamed: boolean): void => {
+    if (typeof part !== "object" || part === null) return;
+    const schema = part as { enum?: unknown; type?: unknown; properties?: unknown; default?: unknown };
+    if (Array.isArray(schema.enum) && (!isNamed || schema.type === undefined)) wrong.push(`${path}: enum`);
+    if (typeof schema.properties === "object" && schema.type === "object" && !isNamed) wrong.push(`${path}: object`);
+    if ("default" in schema && path.startsWith("#/components/schemas")) wrong.push(`${path}: default`);
+    for (const [name, member] of Object.entries(part)) {
+      if (name !== "example" && name !== "examples") look(member, `${path}/${name}`, path === "#/components/schemas");
+    }
+  };
+  look(committed, "#", false);
+  assert.deepEqual(wrong, []);
+  assert.ok(committed.info.contact);
+});
+
+test("each JSON body and each JSON answer is a named model", () => {
+  const named = "#/components/schemas/";
+  const media = operations.flatMap(({ operationId, requestBody, responses }) =>
+    [requestBody, ...Object.values(responses)].flatMap((part) =>
+      Object.entries(part?.content ?? {}).map((entry) => [operationId, ...entry] as const),
+    ),
+  );
+  const anonymous = media.filter(([, , { schema }]) => !String(schema["$ref"]).startsWith(named));
+  // A file is not made of fields.
+  assert.deepEqual(
+    anonymous.map(([operationId, type]) => [operationId, type]),
+    [["createDeployment", "application/gzip"]],
+  );
+});
+
+test("nothing in the description is empty or only for the service itself", () => {
+  const text = readFileSync(new URL("openapi.json", root), "utf8");
+  assert.doesNotMatch(text, /"description": ""|"x-text"/);
+});
+
+test("answers that are the same for all operations appear once: 401, 406, 413, 415, 429, 431, 500 and 503", () => {
+  const shared = new Set(["401", "406", "413", "415", "429", "431", "500", "503"]);
+  const responses = Object.values(committed.paths).flatMap((item) => Object.values(item).flatMap((each) => Object.entries(each.responses)));
+  const references = Map.groupBy(
+    responses.filter(([status]) => shared.has(status)),
+    ([status]) => status,
+  );
+  assert.equal(references.size, shared.size);
+  for (const [status, each] of references) assert.equal(new Set(each.map(([, response]) => JSON.stringify(response))).size, 1, status);
+});
+
+test("every operation describes the headers that any request may have, as shared parameters", () => {
+  for (const { operationId, parameters } of operations) {
+    const found = parameters.filter((parameter) => ["X-Request-Id", "traceparent"].includes(parameter.name));
+    assert.deepEqual(
+      found.map((parameter) => [parameter.in, parameter.required]),
+      [
+        ["header", undefined],
+        ["header", undefined],
+      ],
+      operationId,
+    );
+  }
+});
+
+test("every operation describes the 431 of a request line with headers that are too large", () => {
+  for (const { operationId, responses } of operations) {
+    const { headers = {}, content } = responses["431"] ?? assert.fail(operationId);
+    assert.ok("X-RateLimit-Limit" in headers && "X-Request-Id" in headers, operationId);
+    assert.deepEqual(Object.keys(content?.["application/json"]?.examples ?? {}), ["headers_too_large"]);
+  }
 });
 
 test("the description is OpenAPI 3.0.3 of the Pet Store API, version 1.0.0, at the relative /v1", () => {
@@ -51,7 +136,10 @@ test("the description is OpenAPI 3.0.3 of the Pet Store API, version 1.0.0, at t
 test("npm run check lints the description with redocly, without exceptions", () => {
   const { scripts } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { scripts: Record<string, string> };
   assert.match(scripts["check"] ?? "", /check:description/);
-  assert.match(scripts["check:description"] ?? "", /redocly lint openapi\.json/);
+  assert.match(
+    scripts["check:description"] ?? "",
+    /redocly lint --extends=recommended-strict openapi\.json && node .*test\/spectral\.test\.ts$/,
+  );
   assert.doesNotMatch(scripts["check:description"] ?? "", /--skip/);
 });
 
@@ -182,7 +270,7 @@ test("the models have exactly the specification's fields", () => {
   ]);
   assert.deepEqual(fields("InventoryUpdate"), [["quantity"], ["quantity"]]);
   assert.deepEqual(fields("Error"), [
-    ["code", "details", "message", "status"],
+    ["challenge", "code", "details", "message", "status"],
     ["code", "message", "status"],
   ]);
   assert.deepEqual(committed.components.schemas["PetStatus"], { type: "string", enum: ["available", "pending", "sold"] });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { limitWaitMsMax } from "../client/limits.ts";
 import { limitWaitsMax, triesMax } from "../client/sending.ts";
-import { plans, quotaOf } from "../src/callers/accounts/accounts.ts";
+import { plans, quotaOf, storageLimits } from "../src/callers/accounts/accounts.ts";
 import { linkMs } from "../src/callers/people/people.ts";
 import { commonOptions, readArguments } from "../src/commands/command.ts";
 import { argumentsOf, commandOf } from "../src/commands/commands.ts";
@@ -11,7 +11,9 @@ import { rowCharactersMax } from "../src/importing/csv.ts";
 import { resendMsMax } from "../src/importing/load.ts";
 import { batchSizeMax } from "../src/importing/plan.ts";
 import { animalsMax } from "../src/importing/source.ts";
-import { readersMax, statementMs, writersMax } from "../src/platform/db/postgres-connections.ts";
+import { lockMs, statementMs } from "../src/platform/db/postgres-connections.ts";
+import { readersMax } from "../src/platform/db/postgres-readers.ts";
+import { writersMax } from "../src/platform/db/postgres-writers.ts";
 import { requestTimeoutMs } from "../src/platform/http/app.ts";
 import { keptMs } from "../src/platform/http/idempotency.store.ts";
 import { archiveLimits } from "../src/publishing/projects/archive.ts";
@@ -107,11 +109,14 @@ test("the options of `petstore import` are all in docs/importing.md, and no othe
 });
 
 test("the plans' limits in the README are those that are counted by", () => {
-  const figures = plans.map((plan) => {
+  const rows = plans.map((plan) => {
     const { perMinute, perDay } = quotaOf({ plan, perMinute: null, perDay: null });
-    return plan === "enterprise" ? [plan, "as agreed", "as agreed"] : [plan, count(perMinute), count(perDay)];
+    const { records, publishedBytes } = storageLimits({ plan });
+    const mib = publishedBytes / 1_048_576;
+    const figures = [...[perMinute, perDay, records].map(count), mib < 1_024 ? `${mib} MiB` : `${mib / 1_024} GiB`];
+    return [plan, ...(plan === "enterprise" ? figures.map(() => "as agreed") : figures)];
   });
-  assert.deepEqual(tableOf(page("README.md"), "| plan"), figures);
+  assert.deepEqual(tableOf(page("README.md"), "| plan"), rows);
 });
 
 test("the limits of a deployment in docs/publishing.md are those that are kept to", () => {
@@ -129,8 +134,9 @@ test("the limits of a deployment in docs/publishing.md are those that are kept t
 
 const figures: [page: (typeof names)[number], sentence: string][] = [
   ["README.md", `can be sent again for ${hours(keptMs)}`],
-  ["docs/operating.md", `finish what is in flight (${seconds(stopMs)} at most)`],
-  ["docs/operating.md", `at most ${readersMax + writersMax} connections; a statement may take ${seconds(statementMs)}`],
+  ["docs/operating.md", `finishes the requests in flight (${seconds(stopMs)} at most)`],
+  ["docs/operating.md", `at most ${readersMax + writersMax + 1} connections`],
+  ["docs/operating.md", `a statement may take ${seconds(statementMs)}, and wait ${seconds(lockMs)} for a row`],
   ["docs/operating.md", `a link that works once, for ${minutes(linkMs)}`],
   ["docs/publishing.md", `${words[deploymentsKept]} deployments of a project are kept`],
   ["docs/publishing.md", `\`EDGE_HTTP_PORT\` (${settings.get("EDGE_HTTP_PORT")})`],
@@ -148,3 +154,16 @@ for (const [name, sentence] of figures) {
     assert.ok(text.includes(sentence.toLowerCase()));
   });
 }
+
+test("the decisions are numbered from 1 on, each once, and each page begins with its number", () => {
+  const decisions = readdirSync(new URL("../docs/decisions/", import.meta.url)).toSorted();
+  const numbers = decisions.map((name) => Number(name.slice(0, 4)));
+  assert.deepEqual(
+    numbers,
+    numbers.map((_, i) => i + 1),
+  );
+  for (const name of decisions) {
+    const text = readFileSync(new URL(`../docs/decisions/${name}`, import.meta.url), "utf8");
+    assert.ok(text.startsWith(`# ${Number(name.slice(0, 4))}. `), name);
+  }
+});

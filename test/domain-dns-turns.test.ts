@@ -23,7 +23,11 @@ suite("names whose DNS servers never answer", () => {
     }
     await platform.service.publishing.idle();
     const redirects = names.slice(1).map((from) => ({ from, to: names[0] }));
-    const deployment = await platform.deploy(other.project, {}, { key: other.key, petstore: { domains: { redirects } } });
+    const deployment = await platform.deploy(
+      other.project,
+      {},
+      { key: other.key, petstore: { domains: { primary: names[0], redirects } } },
+    );
     assert.equal(deployment.status, "failed");
     assert.match(deployment.error ?? "", /could not be looked up/);
     const asked = platform.dns.asked.map(({ name }) => name).filter((name) => name.startsWith("_petstore-challenge.held-"));

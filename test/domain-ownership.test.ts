@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
+import { forgetLost } from "../src/publishing/domains/lost-domains.store.ts";
+import type { Domain } from "../src/publishing/domains/domains.ts";
 import { codesOf, openCustomer, type Customer } from "./support/customer.ts";
 import { openPlatform, type Platform } from "./support/platform.ts";
 
@@ -71,13 +73,119 @@ suite("a name belongs to whoever has its DNS settings in hand", () => {
     assert.equal(refused.status, 409);
     const [, name = "", value = ""] = /name (\S+) and the value (\w+)/.exec(refused.body.message) ?? [];
     platform.dns.fail(name, "servfail");
-    assert.match((await other.add("www.squat.test")).body.message, /could not be looked up/);
+    assert.match((await other.add("www.squat.test")).body.message, /could not be looked up.*try again/);
     platform.dns.heal(name);
     platform.dns.set(name, "TXT", ["another token"]);
     assert.equal((await other.add("www.squat.test")).status, 409);
     platform.dns.set(name, "TXT", [value]);
     assert.equal((await other.add("www.squat.test")).status, 201);
-    assert.equal((await owner.get("www.squat.test")).status, 404);
+    assert.deepEqual(codesOf((await owner.get("www.squat.test")).body), ["proved_elsewhere"]);
+  });
+
+  /** Puts the record of a refusal in place, beside those that are there. */
+  async function create(challenge: Domain["challenge"], ...others: Domain["challenge"][]): Promise<void> {
+    platform.dns.set(challenge!.name, "TXT", ["v=spf1 -all", ...[challenge, ...others].map((one) => one!.value)]);
+  }
+
+  test("a TXT proof wins a verified name, whose holder sees why it was lost, keeps the project and serves the name no more", async () => {
+    const name = "www.bought.test";
+    const held = await owner.attach(name);
+    assert.equal((await platform.https(name, "/")).body, owner.page);
+    const refused = await other.add(name);
+    const { challenge } = refused.body;
+    assert.deepEqual(
+      [refused.status, refused.body.code, challenge?.type, challenge?.name],
+      [409, "domain_taken", "TXT", `_petstore-challenge.${name}`],
+    );
+    assert.equal((await platform.https(name, "/")).body, owner.page, "a refused add changes nothing");
+    await create(challenge);
+    assert.equal((await other.add(name)).status, 201);
+    await assert.rejects(platform.https(name, "/").then(({ body }) => assert.notEqual(body, owner.page)));
+    await idle();
+    assert.equal((await platform.https(name, "/")).body, other.page);
+    assert.equal((await platform.http("owner.sites.test", "/")).body, owner.page);
+
+    const lost = await owner.get(name);
+    assert.deepEqual(
+      [lost.status, lost.body.status, codesOf(lost.body), lost.body.createdAt],
+      [200, "failing", ["proved_elsewhere"], held.createdAt],
+    );
+    assert.deepEqual([lost.body.certificate.status, lost.body.nextCheckAt], ["none", null]);
+    const listed = await platform.service.ask<{ hostname: string }[]>("GET", `/projects/${owner.project}/domains?limit=100`, {
+      key: owner.key,
+    });
+    assert.equal(listed.body.filter(({ hostname }) => hostname === name).length, 1);
+    for (const attempt of [owner.verify(name), owner.add(name), owner.change(name, { primary: true })]) {
+      const { status, body } = await attempt;
+      assert.deepEqual([status, body.code, body.challenge], [409, "domain_taken", lost.body.challenge]);
+    }
+    assert.equal((await owner.remove(name)).status, 204);
+    assert.equal((await owner.get(name)).status, 404);
+    assert.equal((await platform.https(name, "/")).body, other.page);
+  });
+
+  test("of two accounts with a TXT proof the holder keeps the name; without its record the other takes it back by verifying", async () => {
+    const name = "www.both.test";
+    await owner.attach(name);
+    const { challenge } = (await other.add(name)).body;
+    await create(challenge);
+    assert.equal((await other.add(name)).status, 201);
+    await idle();
+    const own = (await owner.domain(name)).challenge!;
+    await create(own, challenge);
+    for (const attempt of [owner.add(name), owner.verify(name)]) {
+      const { status, body } = await attempt;
+      assert.deepEqual([status, body.code], [409, "domain_taken"]);
+      assert.match(body.message, /delete all other TXT records/);
+    }
+    assert.equal((await platform.https(name, "/")).body, other.page);
+    platform.dns.set(own.name, "TXT", [own.value]);
+    assert.equal((await owner.verify(name)).status, 200);
+    await idle();
+    assert.equal((await platform.https(name, "/")).body, owner.page);
+    assert.deepEqual(codesOf((await other.get(name)).body), ["proved_elsewhere"]);
+  });
+
+  test("a name that another account asks for is checked at once, and at most once a minute", async () => {
+    const name = "www.contested.test";
+    await owner.attach(name);
+    platform.dns.set(name, "CNAME", ["elsewhere.test"]);
+    platform.time.now += hourMs;
+    await other.add(name);
+    await idle();
+    assert.equal((await owner.domain(name)).status, "failing");
+    platform.dns.set(name, "CNAME", ["sites.test"]);
+    await other.add(name);
+    await idle();
+    assert.equal((await owner.domain(name)).status, "failing");
+    platform.time.now += minuteMs;
+    await other.add(name);
+    await idle();
+    assert.equal((await owner.domain(name)).status, "verified");
+  });
+
+  test("a deployment's petstore.json takes a name over under the same rules", async () => {
+    const name = "www.configured.test";
+    await owner.attach(name);
+    const petstore = { domains: { primary: name } };
+    const deploy = () => platform.deploy(other.project, { "index.html": other.page }, { key: other.key, petstore });
+    assert.match((await deploy()).error ?? "", /_petstore-challenge\.www\.configured\.test/);
+    await create((await other.add(name)).body.challenge);
+    assert.equal((await deploy()).status, "ready");
+    await idle();
+    assert.equal((await platform.https(name, "/")).body, other.page);
+  });
+
+  test("names that were lost are shown for 30 days", async () => {
+    const name = "www.shown.test";
+    await owner.add(name);
+    await create((await other.add(name)).body.challenge);
+    await other.add(name);
+    assert.equal((await owner.get(name)).status, 200);
+    await forgetLost(platform.service.db, platform.time.now + 30 * 24 * hourMs - 1);
+    assert.equal((await owner.get(name)).status, 200);
+    await forgetLost(platform.service.db, platform.time.now + 30 * 24 * hourMs);
+    assert.equal((await owner.get(name)).status, 404);
   });
 
   test("a name whose DNS has changed goes to the account that proves it, with all of its traffic", async () => {

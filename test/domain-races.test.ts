@@ -21,6 +21,29 @@ suite("at the same time", { concurrency: 2 }, () => {
     assert.equal(orders(), 1);
   });
 
+  test("several accounts with a TXT proof ask for a name at once: one has it, and the account that lost it sees why", async (t) => {
+    const { platform, idle } = await openScene(t);
+    const holder = await openCustomer(platform, "holder");
+    await holder.attach(name);
+    const shops = await Promise.all(["a", "b", "c"].map((slug) => openCustomer(platform, slug)));
+    const refused = await Promise.all(shops.map((shop) => shop.add(name)));
+    const challenges = refused.map(({ body }) => body.challenge!);
+    platform.dns.set(
+      challenges[0]!.name,
+      "TXT",
+      challenges.map(({ value }) => value),
+    );
+    const replies = await Promise.all(shops.flatMap((shop) => [shop.add(name), shop.add(name)]));
+    assert.deepEqual(statusesOf(replies), [201, 409, 409, 409, 409, 409]);
+    await idle();
+    const winner = shops[Math.floor(replies.findIndex(({ status }) => status === 201) / 2)]!;
+    assert.equal((await platform.https(name, "/")).body, winner.page);
+    const lost = (await holder.get(name)).body;
+    assert.deepEqual([codesOf(lost), lost.serving.what], [["proved_elsewhere"], "nothing"]);
+    assert.match(lost.serving.reason, /^Another account has taken www\.shop\.test over\.$/);
+    for (const shop of shops) assert.equal((await shop.get(name)).status, shop === winner ? 200 : 404);
+  });
+
   test("deployments of several accounts name one domain: one is ready, the others fail and are not applied", async (t) => {
     const { platform, idle } = await openScene(t);
     const shops = await Promise.all(["a", "b", "c"].map((slug) => openCustomer(platform, slug)));

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import type { Domain } from "../src/publishing/domains/domains.ts";
 import type { Interception, ProxiedAnswer, ProxiedRequest } from "./support/acme-proxy.ts";
 import { openScene } from "./support/certifying.ts";
 import { codesOf } from "./support/customer.ts";
@@ -68,6 +69,42 @@ suite("Re-verify", { concurrency: 2 }, () => {
     assert.equal(proxy.requests.length, asked);
     proxy.intercept = {};
     platform.time.now = until;
+    await idle();
+    assert.equal((await certificate()).status, "issued");
+  });
+});
+
+suite("a certificate that failed", { concurrency: 2 }, () => {
+  const issuing = { status: "issuing", issuedAt: null, expiresAt: null, problem: null, retryAt: null };
+
+  test("is `issuing` in the answer of a Re-verify that found nothing wrong, without the error of the last try", async (t) => {
+    const { platform, project, add, certificate, idle } = await openScene(t);
+    const verify = () => platform.service.ask<Domain>("POST", `/projects/${project}/domains/${host}/verify`);
+    platform.dns.set("shop.test", "CAA", ['0 issue "other.test"']);
+    await add();
+    const blocked = await certificate();
+    assert.equal(blocked.status, "failing");
+    const still = (await verify()).body;
+    assert.deepEqual([codesOf(still), still.certificate.status], [["caa_blocks"], "failing"]);
+    await idle();
+    platform.dns.remove("shop.test", "CAA");
+    const freed = (await verify()).body;
+    assert.deepEqual([codesOf(freed), freed.certificate], [[], issuing]);
+    await idle();
+    assert.equal((await certificate()).status, "issued");
+  });
+
+  test("stays `failing` in that answer until the authority may be asked again, and shows that time", async (t) => {
+    const { platform, project, proxy, add, certificate, idle } = await openScene(t);
+    const verify = () => platform.service.ask<Domain>("POST", `/projects/${project}/domains/${host}/verify`);
+    proxy.intercept = at("/order-plz", refusal(403, "rejectedIdentifier", "not this name"));
+    await add();
+    const failed = await certificate();
+    assert.equal(failed.status, "failing");
+    assert.deepEqual((await verify()).body.certificate, failed);
+    proxy.intercept = {};
+    platform.time.now += minuteMs;
+    assert.deepEqual((await verify()).body.certificate, issuing);
     await idle();
     assert.equal((await certificate()).status, "issued");
   });

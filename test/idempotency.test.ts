@@ -7,7 +7,8 @@ import type { Pet } from "./support/models.ts";
 import { startService, type Reply, type TestService } from "./support/service.ts";
 import { made, newCategory, newPet } from "./support/shop.ts";
 
-const dayMs = 24 * 3_600_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 let now = Date.UTC(2027, 0, 1);
 let shop: TestService;
 let categoryId: number;
@@ -47,6 +48,21 @@ test("another body under the same key is a 422 idempotency_key_reused, and the f
   const other = await post("/pets", { name: "B", categoryId }, key);
   assert.deepEqual([other.status, other.body.code, isReplay(other)], [422, "idempotency_key_reused", false]);
   assert.deepEqual((await post("/pets", { name: "A", categoryId }, key)).body, first.body);
+});
+
+test("bodies are compared as they are understood: trimmed, with defaults, and null as left out", async () => {
+  const key = newKey();
+  const first = await post("/pets", { name: "Same", categoryId }, key);
+  const same = [
+    { name: "Same", categoryId, status: null },
+    { name: "Same", categoryId, status: "available" },
+    { name: "  Same ", categoryId },
+  ];
+  for (const body of same) {
+    const again = await post("/pets", body, key);
+    assert.deepEqual([again.status, again.body, isReplay(again)], [201, first.body, true]);
+  }
+  assert.equal((await post("/pets", { name: "Same", categoryId, status: "sold" }, key)).body.code, "idempotency_key_reused");
 });
 
 test("every POST takes a key: batches, categories, orders and adjustments are done once", async () => {
@@ -97,6 +113,18 @@ test("of many simultaneous requests with one key exactly one is done", async () 
   for (const reply of replies) assert.ok(reply.status === 201 || reply.body.code === "idempotency_key_in_use");
   assert.equal(new Set(replies.filter(({ status }) => status === 201).map(({ body }) => body.id)).size, 1);
   assert.equal((await shop.ask<Pet[]>("GET", "/pets?q=crowd")).body.length, 1);
+});
+
+test("60 clients that repeat a finished key at once all get its kept answer, even while the writer is busy", async (t) => {
+  const key = newKey();
+  const first = await post("/pets", { name: "Sixty", categoryId }, key);
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  t.after(() => release());
+  const blocker = shop.db.write(() => held);
+  const replies = await Promise.all(Array.from({ length: 60 }, () => post("/pets", { name: "Sixty", categoryId }, key)));
+  for (const reply of replies) assert.deepEqual([reply.status, reply.body, isReplay(reply)], [201, first.body, true]);
+  release();
+  await blocker;
 });
 
 test("the refusals 404, 409 and 422 are kept: a replay meets them though things have changed", async () => {
@@ -160,6 +188,24 @@ test("an answer is kept for 24 hours, and no longer", async () => {
   assert.equal((await post("/pets", { name: "Another", categoryId }, key)).body.id, later.body.id);
 });
 
+test("no answer is forgotten early when the clock is set 26 hours forward or back, and back again", async (t) => {
+  const time = { set: now, passed: 0 };
+  const service = await startService({ clock: () => time.set, timer: () => time.passed });
+  t.after(() => service.close());
+  const order = (key: string) =>
+    service.ask<{ id: number }>("POST", "/store/orders", { body: { quantity: 2 }, headers: { "idempotency-key": key } });
+  const ids = new Map<string, number>();
+  for (const [at, set] of [0, 26, 0, -26, 0].entries()) {
+    time.set = now + set * hourMs;
+    const key = `made at step ${at}`;
+    ids.set(key, (await order(key)).body.id);
+    for (const [earlier, id] of ids) assert.equal((await order(earlier)).body.id, id, `${earlier}, asked for at step ${at}`);
+  }
+  time.passed += 50 * hourMs;
+  time.set += 50 * hourMs;
+  for (const [earlier, id] of ids) assert.notEqual((await order(earlier)).body.id, id, earlier);
+});
+
 test("answers older than 24 hours are let go, however many there are, and younger ones stay", async () => {
   const answer = { bodyHash: "", status: 204, headers: {}, body: null };
   const slot = (key: string) => ({ accountId: shop.accountId, target: "POST /v1/pets", key });
@@ -167,7 +213,7 @@ test("answers older than 24 hours are let go, however many there are, and younge
     for (let i = 0; i < 2_500; i++) await keepAnswer(tx, slot(`old ${i}`), answer, now - dayMs);
     await keepAnswer(tx, slot("young"), answer, now - dayMs + 1);
   });
-  await forgetOldAnswers(shop.db, now);
+  await forgetOldAnswers(shop.db, { earliest: now, latest: now });
   const left = await shop.db.query<{ key: string }>(sql`SELECT key FROM idempotency WHERE target = 'POST /v1/pets' AND status = 204`);
   assert.deepEqual(
     left.map(({ key }) => key),

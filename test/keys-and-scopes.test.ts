@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => shop.close());
 
-type Terms = { scopes?: string[]; expires?: string; publishable?: boolean };
+type Terms = { scopes?: string[]; expires?: string; publishable?: boolean; origins?: string[]; name?: string };
 const newKey = (terms: Terms = {}, account = shop.accountId) => shop.administration["keys.create"]({ account, ...terms });
 const statusWith = async (key: string, path = "/pets") => (await shop.ask("GET", path, { key })).status;
 
@@ -127,7 +127,7 @@ test("an expired key is refused, from the moment of its expiry on", async () => 
   assert.equal(await statusWith(key), 401);
 });
 
-test("a rotated key works beside its successor for 24 hours unless told, and then no more", async () => {
+test("a rotated key works beside its successor for 24 hours by default, and then no longer", async () => {
   const old = await newKey({ scopes: ["catalogue:read"] });
   assert.equal(await statusWith(old.key), 200);
   const next = await shop.administration["keys.rotate"]({ id: old.id });
@@ -207,6 +207,47 @@ test("a publishable key is psp_ and reads the catalogue and the inventory, nothi
   await assert.rejects(newKey({ publishable: true, scopes: ["orders:read"] }), { code: "invalid_request" });
 });
 
+test("a key that is bound to origins is refused from every other one, and works where no page calls", async () => {
+  const { id, key: secret } = await shop.newAccount();
+  const { id: keyId, key } = await newKey({ publishable: true, origins: ["https://Shop.example", "http://localhost:3000"] }, id);
+  const statusFrom = async (origin: string | undefined, path = "/pets", sent = key) => {
+    const { status, body, headers } = await shop.ask<Partial<Failure>>("GET", path, { key: sent, headers: origin ? { origin } : {} });
+    assert.ok(headers.has("x-ratelimit-remaining"));
+    assert.equal(headers.get("access-control-allow-origin"), "*");
+    return body.code ?? status;
+  };
+  for (const origin of ["https://shop.example", "http://localhost:3000", undefined])
+    assert.equal(await statusFrom(origin), 200, origin ?? "no origin");
+  const others = ["https://other.example", "http://shop.example", "https://shop.example:8443", "https://a.shop.example", "null"];
+  for (const origin of others) assert.equal(await statusFrom(origin), "forbidden", origin);
+  assert.equal(await statusFrom("https://other.example", "/nothing"), "not_found", "the route comes first");
+  assert.equal(await statusFrom("https://other.example", "/pets", secret), 200);
+  const preflight = { origin: "https://other.example", "access-control-request-method": "GET" };
+  assert.equal((await shop.ask("OPTIONS", "/pets", { key: "", headers: preflight })).status, 204);
+
+  const { key: next } = await shop.administration["keys.rotate"]({ id: keyId });
+  assert.deepEqual(
+    [await statusFrom("https://other.example", "/pets", next), await statusFrom(undefined, "/pets", next)],
+    ["forbidden", 200],
+  );
+});
+
+test("Authorization is looked at first, X-API-Key without it, and two different keys are a 400 that counts on the first", async () => {
+  const [one, other] = [await shop.newAccount("free"), await shop.newAccount("free")];
+  const send = async (bearer: string | undefined, apiKey: string) => {
+    const headers = { "x-api-key": apiKey, ...(bearer !== undefined && { authorization: bearer }) };
+    const { status, headers: answered } = await shop.ask("GET", "/pets", { key: "", headers });
+    return [status, Number(answered.get("x-ratelimit-remaining"))];
+  };
+  assert.deepEqual(await send(undefined, one.key), [200, 59]);
+  assert.deepEqual(await send("Basic c2hvcDpzaG9w", one.key), [200, 58]);
+  assert.deepEqual(await send(`Bearer ${one.key}`, one.key), [200, 57]);
+  assert.deepEqual(await send(`Bearer ${one.key}`, other.key), [400, 56]);
+  assert.deepEqual(await send(`Bearer ${one.key}`, ""), [400, 55]);
+  assert.equal((await send("Bearer psk_mistyped", one.key))[0], 401);
+  assert.deepEqual(await send(undefined, other.key), [200, 59], "nothing else was counted there");
+});
+
 /** Sends requests from one address, and counts the statuses of the answers. */
 async function visit(key: string, address: string, times: number): Promise<Record<string, number>> {
   const seen: Record<string, number> = {};
@@ -227,6 +268,18 @@ test("on a publishable key each caller's address has 60 requests a minute, and i
   assert.ok((more["key_banned"] ?? 0) > 0);
   assert.deepEqual(await visit(key, "198.51.100.2", 2), { 200: 2 });
   assert.equal(await statusWith(secret), 200);
+});
+
+test("publishable keys together take at most half of the account's day, and never bring a ban on a secret key", async () => {
+  const { id, key: secret } = await shop.newAccount("enterprise", { perMinute: 1_000, perDay: 150 });
+  const { key } = await newKey({ publishable: true }, id);
+  let passed = 0;
+  for (const address of ["198.51.100.21", "198.51.100.22", "198.51.100.23"]) passed += (await visit(key, address, 40))["200"] ?? 0;
+  assert.equal(passed, 75);
+  assert.deepEqual(await visit(secret, "198.51.100.24", 75), { 200: 75 });
+  assert.deepEqual(await visit(secret, "198.51.100.24", 75), { rate_limit_exceeded: 75 });
+  const refusal = await shop.ask("GET", "/categories", { key: secret });
+  assert.equal(refusal.headers.get("x-ratelimit-strikes-remaining"), "199", "only now were the account's own requests too many");
 });
 
 test("publishable keys together take at most half of the account's minute", async () => {

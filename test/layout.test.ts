@@ -70,6 +70,10 @@ const offences: [promise: string, path: string, text: string][] = [
   ["the default import of process is no way around", "src/api.ts", `import process from "process";`],
   ["time comes from the clock", "src/store/pets/pets.ts", `const now = Date.now();`],
   ["now comes from the clock", "src/store/pets/pets.ts", "const text = `${new Date().toISOString()}`;"],
+  ["files are written durably", "src/store/pets/pets.ts", `import { readFile, writeFile } from "node:fs/promises";`],
+  ["a stream is no way around", "src/store/pets/pets.ts", `import {\n  createWriteStream,\n} from "fs";`],
+  ["all of node:fs is no way around", "src/store/pets/pets.ts", `import * as files from "node:fs";`],
+  ["a file is not opened to be written", "src/store/pets/pets.ts", `const file = await open(join(folder, "a"), "w", 0o600);`],
   ["no file is over 300 lines", "src/store/pets/pets.ts", "const a = 1;\n".repeat(301)],
 ];
 

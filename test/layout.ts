@@ -27,6 +27,7 @@ const directions: Record<string, string[]> = {
     "src/api.ts",
     "src/storage.ts",
     "src/counting.ts",
+    "src/first-start.ts",
     "src/membership.ts",
     "src/metrics.ts",
     "src/settings.ts",
@@ -41,9 +42,21 @@ const directions: Record<string, string[]> = {
   "src/administration": ["src/callers", "src/publishing", "src/platform"],
   "src/counting.ts": ["src/settings.ts", "src/callers", "src/platform"],
   "src/storage.ts": ["src/settings.ts", "src/platform"],
+  "src/first-start.ts": ["src/administration", "src/callers", "src/platform"],
   "src/membership.ts": ["src/callers", "src/platform"],
   "src/metrics.ts": ["src/callers", "src/platform"],
-  "src/api.ts": ["src/metrics.ts", "src/publishing.ts", "src/web.ts", "src/platform", "src/store", "src/callers", "src/publishing"],
+  "src/security-text.ts": ["src/platform"],
+  "src/api.ts": [
+    "src/error-examples.json",
+    "src/metrics.ts",
+    "src/security-text.ts",
+    "src/publishing.ts",
+    "src/web.ts",
+    "src/platform",
+    "src/store",
+    "src/callers",
+    "src/publishing",
+  ],
   "src/settings.ts": ["src/publishing", "src/platform"],
   "src/web.ts": ["src/platform"],
 
@@ -75,7 +88,7 @@ const directions: Record<string, string[]> = {
   client: ["src/platform/problem.ts"],
   "web/texts": [],
   "web/frame": ["web/texts"],
-  "web/reference": ["web/root.tsx", "web/frame", "web/texts"],
+  "web/reference": ["client/references.ts", "web/root.tsx", "web/frame", "web/texts"],
   "web/start": ["web/root.tsx", "web/frame", "web/texts"],
   "web/calls": ["web/texts", "client"],
   "web/parts": ["web/calls", "web/frame", "web/texts"],
@@ -87,6 +100,10 @@ const directions: Record<string, string[]> = {
 const mayUseRoutesAndInnerFiles = /^(src\/(service|dashboard|publishing|api|counting|membership|callers\/gate)\.ts|bench)$/;
 const mayReadEnvironment = /^(src\/settings\.ts$|bin\/|bench\/)/;
 const mayReadTime = /^(src\/platform\/clock\.ts$|web\/|bench\/|bin\/)/;
+/** Files are written so that a power cut leaves them whole (src/platform/files.ts); commands write into a person's own folders. */
+const mayWriteFiles =
+  /^(src\/platform\/files\.ts$|src\/platform\/db\/sqlite-recovery\.ts$|src\/commands\/|web\/|bench\/|bin\/|client\/|src\/.*\.fixture\.ts$)/;
+const writers = /\*|\b(?:writeFile|appendFile|rename|copyFile|cp|link|symlink|truncate)(?:Sync)?\b|\bcreateWriteStream\b|\bwriteSync\b/;
 const linesMax = 300;
 
 /** What is against the layout, each as `path: reason`, in order. Tests may import and read what they like. */
@@ -149,8 +166,16 @@ function againstText({ path, text }: SourceFile): (string | undefined)[] {
     !mayReadTime.test(path) && /\bDate\s*\.\s*now\b|\bnew\s+Date\s*(\(\s*\)|[;,)])/.test(code)
       ? "reads the time, which src/platform/clock.ts does"
       : undefined,
+    !mayWriteFiles.test(path) && writesFiles(text) ? "writes files, which src/platform/files.ts does" : undefined,
     lines > linesMax && !path.endsWith(".gen.ts") ? `has ${lines} lines, and ${linesMax} is the most` : undefined,
   ];
+}
+
+/** By a function of node:fs that writes bytes or changes what a name stands for, or by a file that is opened to be written anew. */
+function writesFiles(text: string): boolean {
+  const code = withoutComments(text);
+  const imports = code.matchAll(/^import\b([^"';]*)from\s*["'](?:node:)?fs(?:\/promises)?["']/gm);
+  return [...imports].some(([, names]) => writers.test(names ?? "")) || /\bopen(?:Sync)?\([^;]*?,\s*["'`][wa]/.test(code);
 }
 
 function placeOf(path: string): string | undefined {

@@ -5,8 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { ServiceOptions } from "../src/service.ts";
+import { newDatabase } from "./support/postgres.ts";
 import { startRedis } from "./support/redis-process.ts";
 import { createAccount, startServer, type StartedServer } from "./support/process.ts";
+import { until } from "./support/until.ts";
 import { ask, startService, type Reply, type TestService } from "./support/service.ts";
 
 const noon = Date.UTC(2026, 5, 15, 12);
@@ -34,7 +36,7 @@ const remaining = (reply: Reply) => Number(reply.headers.get("x-ratelimit-remain
 const codeOf = (reply: Reply) => (reply.body as { code?: string }).code;
 
 /** Sends requests one after the other until one is answered with this code; gives it. */
-async function until(service: TestService, key: string, code: string): Promise<Reply> {
+async function askUntil(service: TestService, key: string, code: string): Promise<Reply> {
   for (let i = 0; i < 1_000; i++) {
     const reply = await list(service, key);
     if (codeOf(reply) === code) return reply;
@@ -49,7 +51,7 @@ test("a restart in the middle of a minute hands out no second quota, and keeps s
   const counted = await before.newAccount("free");
   const banned = await before.newAccount("free");
   for (let i = 0; i < 50; i++) await list(before, counted.key);
-  await until(before, banned.key, "key_banned");
+  await askUntil(before, banned.key, "key_banned");
   await before.close();
 
   const after = await startService({ clock, dataDir });
@@ -67,7 +69,7 @@ test("each further ban within 24 hours lasts twice as long, an hour at most; lat
   const { key } = await service.newAccount("enterprise", { perMinute: 1, perDay: 1_000_000 });
   const banSeconds = async () => {
     time.now += minuteMs;
-    return Number((await until(service, key, "key_banned")).headers.get("retry-after"));
+    return Number((await askUntil(service, key, "key_banned")).headers.get("retry-after"));
   };
   for (const seconds of [300, 600, 1_200, 2_400, 3_600, 3_600]) {
     assert.equal(await banSeconds(), seconds);
@@ -81,7 +83,7 @@ test("a ban ends by itself to the second, and its requests used no quota and mad
   const { time, service } = await openScene(t);
   const { id, key } = await service.newAccount("free");
   const other = await service.administration["keys.create"]({ account: id, scopes: ["account:read"] });
-  const reply = await until(service, key, "key_banned");
+  const reply = await askUntil(service, key, "key_banned");
   assert.equal(reply.headers.get("x-ratelimit-strikes-remaining"), "0");
   for (let i = 0; i < 30; i++) assert.equal((await list(service, key)).status, 429);
   time.now += 5 * minuteMs - 1;
@@ -97,7 +99,7 @@ test("an account sees its bans by another key, and keys unban ends one at once",
   const { id, key } = await service.newAccount("enterprise", { perMinute: 5, perDay: 1_000 });
   const other = await service.administration["keys.create"]({ account: id });
   const stranger = await service.newAccount("free");
-  await until(service, key, "key_banned");
+  await askUntil(service, key, "key_banned");
   const agreed = { plan: "enterprise", perMinute: 100, perDay: 1_000 };
   await service.administration["accounts.setPlan"]({ id, ...agreed });
 
@@ -154,11 +156,35 @@ test("thousands of addresses are counted one by one and hold up no good key", as
   assert.equal(good.status, 200);
 });
 
+test("an address is one window whatever port a proxy names with it, and what is no address counts on the proxy that names it", async (t) => {
+  const { service } = await openScene(t, { TRUSTED_PROXIES: "127.0.0.1,10.0.0.0/8" });
+  const left = async (forwarded: string) =>
+    remaining(await ask(`${service.address}/v1/pets`, "GET", { headers: { "x-forwarded-for": forwarded } }));
+  const addresses = ["203.0.113.1:4711", "203.0.113.1", "203.0.113.1:4712", "203.0.113.1:4713, 10.0.0.1:99"];
+  for (const [i, one] of addresses.entries()) assert.equal(await left(one), 59 - i, one);
+  for (const [i, one] of ["[2001:db8::1]:80", "2001:db8::2", "[2001:db8::3]"].entries()) assert.equal(await left(one), 59 - i, one);
+  for (const [i, one] of ["unknown", "203.0.113.300", "x".repeat(99), "203.0.113.9, nonsense"].entries()) {
+    assert.equal(await left(one), 59 - i, one);
+  }
+  assert.equal(await left("nonsense, 10.0.0.1"), 59, "the nearest proxy that names something is 10.0.0.1");
+  assert.equal(await left("203.0.113.9"), 59);
+});
+
+test("a mistyped key is said to be so as long as its address has requests left, and afterwards that it has none without a valid key", async (t) => {
+  const { service } = await openScene(t, { TRUSTED_PROXIES: "127.0.0.1" });
+  const send = () =>
+    service.ask<{ code: string; message: string }>("GET", "/pets", { key: "psk_typo", headers: { "x-forwarded-for": "203.0.113.1" } });
+  for (let i = 0; i < 60; i++) assert.equal((await send()).body.code, "unauthorized");
+  const { status, body, headers } = await send();
+  assert.deepEqual([status, body.code, headers.get("x-ratelimit-strikes-remaining")], [429, "rate_limit_exceeded", null]);
+  assert.match(body.message, /valid API key/);
+});
+
 test("on one Redis, of concurrent requests to two nodes exactly as many pass as are left", async (t) => {
   const redis = await startRedis();
   t.after(() => redis.remove());
   // A Redis that other tests slow down is waited for: here nothing is to be decided without it.
-  const patient = { answerMs: 30_000, silentMs: 30_000, redisClock: () => noon };
+  const patient = { answerMs: 30_000, redisClock: () => noon };
   const open = () => openScene(t, { REDIS_URL: redis.url }, patient);
   const nodes = await Promise.all([open(), open()]);
   // Accounts and keys of both nodes have the same numbers, since each is the first of its node.
@@ -171,7 +197,7 @@ test("on one Redis, of concurrent requests to two nodes exactly as many pass as 
   );
 });
 
-test("while Redis is away requests are answered, counted by the node alone, and /metrics says so", async (t) => {
+test("while Redis cannot be reached requests are decided by the node alone, and /metrics says so and counts them", async (t) => {
   const redis = await startRedis();
   t.after(() => redis.remove());
   await redis.stop();
@@ -181,6 +207,30 @@ test("while Redis is away requests are answered, counted by the node alone, and 
   assert.equal(replies.filter(({ status }) => status === 200).length, 60);
   const metrics = await ask<string>(`${service.address}/metrics`, "GET");
   assert.match(metrics.body, /^petstore_limiter_mode\{mode="alone"\} 1$/m);
+  assert.match(metrics.body, /^petstore_limiter_local_decisions_total 70$/m);
+});
+
+test("three nodes of one database that lose Redis admit a quota once, and each says so", async (t) => {
+  const redis = await startRedis();
+  t.after(() => redis.remove());
+  const database = await newDatabase();
+  t.after(database.drop);
+  const env = { DATABASE_URL: database.url, REDIS_URL: redis.url };
+  const nodes: TestService[] = [];
+  for (let i = 0; i < 3; i++) nodes.push((await openScene(t, env, { answerMs: 30_000, redisClock: () => noon })).service);
+  const [first] = nodes as [TestService];
+  const { key } = await first.newAccount("free");
+  const passes = async (times: number) => {
+    const replies = await Promise.all(Array.from({ length: times }, (_, i) => list(nodes[i % 3]!, key)));
+    return replies.filter(({ status }) => status === 200).length;
+  };
+  const line = async (node: TestService, name: string) =>
+    new RegExp(`^${name} (\\d+)$`, "m").exec((await ask<string>(`${node.address}/metrics`, "GET")).body)?.[1];
+  assert.equal(await passes(6), 6);
+  await redis.stop();
+  for (const node of nodes) await until(async () => (await line(node, 'petstore_limiter_mode\\{mode="alone"\\}')) === "1");
+  assert.equal(await passes(120), 54);
+  for (const node of nodes) assert.equal(await line(node, "petstore_limiter_local_decisions_total"), "40");
 });
 
 test("a kill loses at most the last second of counting", async (t) => {

@@ -36,6 +36,18 @@ test("requests count by class of status, and each falls into the histogram once"
   assert.equal(await figure('petstore_http_request_duration_seconds_bucket{le="+Inf"}'), answered + 1);
 });
 
+test("what the bounds refused, what they bound and the delay of the event loop are shown", async (t) => {
+  const { figure } = await openScene(t);
+  const kinds = ["connections", "connections_per_address", "connections_idle", "pipelined_requests", "requests_in_flight", "body_bytes"];
+  for (const reason of [...kinds, "uploads"]) assert.equal(await figure(`petstore_bound_refusals_total{reason="${reason}"}`), 0);
+  assert.ok((await figure('petstore_connections_open{listener="api"}')) > 0);
+  assert.equal(await figure('petstore_connections_open{listener="edge"}'), 0);
+  for (const name of ["petstore_requests_in_flight", "petstore_requests_waiting", "petstore_body_bytes"])
+    assert.equal(await figure(`${name}{listener="api"}`), 0);
+  for (const name of ['nodejs_eventloop_delay_seconds{quantile="0.99"}', "nodejs_eventloop_delay_max_seconds"])
+    assert.ok((await figure(name)) >= 0);
+});
+
 test("refusals count by code", async (t) => {
   const { service, figure } = await openScene(t);
   const { key } = await service.newAccount("enterprise", { perMinute: 1, perDay: 1 });
@@ -61,4 +73,7 @@ test("who is not named by METRICS finds nothing there, nor does who comes throug
   assert.equal((await elsewhere.scrape()).status, 404);
   assert.equal((await elsewhere.scrape({ "x-forwarded-for": "192.0.2.7" })).status, 200);
   assert.equal((await elsewhere.scrape({ "x-forwarded-for": "198.51.100.1" })).status, 404);
+  const behind = await openScene(t, { TRUSTED_PROXIES: "127.0.0.1" });
+  assert.equal((await behind.scrape({ "x-forwarded-for": "127.0.0.1:4711" })).status, 200);
+  assert.equal((await behind.scrape({ "x-forwarded-for": "nonsense" })).status, 404);
 });

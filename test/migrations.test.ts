@@ -1,17 +1,12 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import sql from "sql-template-tag";
+import { plans } from "../src/callers/accounts/accounts.ts";
 import type { Database, Transaction } from "../src/platform/db/database.ts";
 import { migrate, migrationsFor, type Migration } from "../src/platform/db/migrate.ts";
-import { openSqlite } from "../src/platform/db/sqlite.ts";
-import { temporaryFolder } from "./support/folder.ts";
-
-function openEmpty(t: TestContext): Database {
-  const db = openSqlite(join(temporaryFolder(t), "test.db"));
-  t.after(() => db.close());
-  return db;
-}
+import { freeFilesOf } from "../src/publishing/projects/deployments.store.ts";
+import { addRecords, readStorage, removeRecords } from "../src/platform/storage-quotas.ts";
+import { openEmpty, openEmptyOn } from "./support/databases.ts";
 
 const first: Migration = { number: 1, name: "shelves", script: "CREATE TABLE shelves (id BIGINT PRIMARY KEY)" };
 const second: Migration = { number: 2, name: "boxes", script: "CREATE TABLE boxes (id BIGINT PRIMARY KEY); INSERT INTO boxes VALUES (7)" };
@@ -23,16 +18,16 @@ const tables = async (db: Database) =>
     )
   ).map(({ name }) => name);
 
-for (const engine of ["sqlite", "postgres"] as const) {
-  test(`the project's migrations for ${engine} are numbered from 1 on, without a gap`, () => {
-    const numbers = migrationsFor(engine).map(({ number }) => number);
-    assert.deepEqual(
-      numbers,
-      numbers.map((_, i) => i + 1),
-    );
-    assert.ok(numbers.length > 0);
-  });
-}
+test("the project's migrations are numbered from 1 on, without a gap, and an engine has each number once", () => {
+  const [sqlite, postgres] = (["sqlite", "postgres"] as const).map((engine) => migrationsFor(engine).map(({ number }) => number));
+  assert.ok(sqlite && postgres);
+  for (const numbers of [sqlite, postgres]) assert.equal(new Set(numbers).size, numbers.length);
+  const all = [...new Set([...sqlite, ...postgres])].toSorted((a, b) => a - b);
+  assert.deepEqual(
+    all,
+    all.map((_, i) => i + 1),
+  );
+});
 
 test("a new database gets every migration once, and a second start none", async (t) => {
   const db = openEmpty(t);
@@ -73,9 +68,102 @@ test("identifiers go on from where data of the first version stands", async (t) 
   assert.equal(row?.id, 2);
 });
 
+test("keys of names from before their bound are cut to it, and shorter ones stay", async (t) => {
+  const db = openEmpty(t);
+  const bound = migrationsFor("sqlite").find(({ name }) => name === "name_keys");
+  assert.ok(bound);
+  await migrate(
+    db,
+    1,
+    migrationsFor("sqlite").filter(({ number }) => number < bound.number),
+  );
+  await db.write(async (tx) => {
+    await tx.query(sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (1, 'Shop', 'free', 0)`);
+    await tx.query(sql`INSERT INTO categories (account_id, id, name, name_key, version) VALUES (1, 1, 'Dogs', 'dogs', 1)`);
+    for (const [id, key] of ["rex", "🐕".repeat(200), "🐕".repeat(201)].entries()) {
+      await tx.query(sql`
+        INSERT INTO pets (account_id, id, name, name_key, category_id, status, version) VALUES (1, ${id}, '', ${key}, 1, 'sold', 1)`);
+    }
+  });
+  await migrate(db, 2);
+  const keys = (await db.query<{ name_key: string }>(sql`SELECT name_key FROM pets ORDER BY id`)).map((row) => row.name_key);
+  assert.deepEqual(keys, ["rex", "🐕".repeat(200), "🐕".repeat(200)]);
+});
+
 test("data that a newer version wrote is refused with the migration that is unknown, and left as it is", async (t) => {
   const db = openEmpty(t);
   await migrate(db, 1, [first, second]);
   await assert.rejects(migrate(db, 2, [first]), /newer version \(migration 2 boxes is unknown here\)/);
   assert.deepEqual(await tables(db), ["boxes", "shelves"]);
 });
+
+for (const engine of ["sqlite", "postgres"] as const) {
+  test(`accounts of an earlier version begin with the records they have, and keep as their limit what is above their plan's: ${engine}`, async (t) => {
+    const db = await openEmptyOn(engine, t);
+    const counted = migrationsFor(engine).findIndex(({ name }) => name === "storage_quotas");
+    await migrate(db, 1, migrationsFor(engine).slice(0, counted));
+    await db.write(async (tx) => {
+      for (const [id, plan] of [...plans, "free"].entries()) {
+        await tx.query(sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (${id}, 'Shop', ${plan}, 1)`);
+      }
+      await tx.script(`
+        INSERT INTO categories (account_id, id, name, name_key, version) VALUES (0, 1, 'A', 'a', 1), (1, 1, 'A', 'a', 1), (4, 1, 'A', 'a', 1);
+        INSERT INTO pets (account_id, id, name, name_key, category_id, status, version) VALUES (1, 1, 'B', 'b', 1, 'available', 1);
+        INSERT INTO inventory (account_id, pet_id, quantity, held, status, version) VALUES (1, 1, 5, 0, 'available', 1);
+        INSERT INTO orders (account_id, id, quantity, held, complete, version) VALUES (1, 1, 1, 0, FALSE, 1), (1, 2, 1, 0, TRUE, 1);
+        INSERT INTO orders (account_id, id, quantity, held, complete, version)
+          WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 25010) SELECT 4, i, 1, 0, i > 25004, 1 FROM n`);
+    });
+    await migrate(db, 2);
+    const use = async (id: number) => (await readStorage(db, id)).records;
+    assert.deepEqual(await use(0), { limit: 25_000, used: 1, remaining: 24_999 });
+    assert.deepEqual(await use(1), { limit: 250_000, used: 4, remaining: 249_996 });
+    for (const id of [2, 3]) assert.deepEqual(await use(id), { limit: 5_000_000, used: 0, remaining: 5_000_000 });
+    assert.deepEqual(await use(4), { limit: 25_005, used: 25_005, remaining: 0 });
+    const add = (id: number, count: number) => db.write((tx) => addRecords(tx, id, count));
+    await add(0, 24_999);
+    for (const id of [0, 4]) await assert.rejects(add(id, 1), { code: "storage_limit_reached" });
+    await db.write((tx) => removeRecords(tx, 4, 1));
+    await add(4, 1);
+    await assert.rejects(add(4, 1), { code: "storage_limit_reached" });
+  });
+}
+
+for (const engine of ["sqlite", "postgres"] as const) {
+  test(`accounts of an earlier version begin with the bytes they have published, each content once: ${engine}`, async (t) => {
+    const db = await openEmptyOn(engine, t);
+    const counted = migrationsFor(engine).findIndex(({ name }) => name === "storage_quotas");
+    await migrate(db, 1, migrationsFor(engine).slice(0, counted));
+    const large = 600 * 1_048_576;
+    const sites: [account: number, id: number, status: string, sizes: Record<string, number>][] = [
+      [1, 1, "ready", { a: 100, b: 20 }],
+      [1, 2, "ready", { a: 100, c: 3 }],
+      [2, 3, "ready", { a: 100, large }],
+      [3, 4, "queued", { a: 100, d: 7 }],
+    ];
+    await db.write(async (tx) => {
+      for (const [account, id, status, sizes] of sites) {
+        await tx.query(
+          sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (${account}, 'Shop', 'free', 1) ON CONFLICT DO NOTHING`,
+        );
+        await tx.query(sql`INSERT INTO projects (account_id, id, name, slug, version, created_at)
+          VALUES (${account}, ${id}, 'Shop', ${`shop-${id}`}, 1, 1)`);
+        const manifest = Object.entries(sizes).map(([hash, size]) => [`${hash}.html`, { hash, size, type: "text/html", encodings: {} }]);
+        await tx.query(sql`INSERT INTO deployments (account_id, id, project_id, status, files, bytes, manifest, version, created_at)
+          VALUES (${account}, ${id}, ${id}, ${status}, 2, 1, ${status === "ready" ? JSON.stringify(manifest) : null}, 1, 1)`);
+        for (const hash of Object.keys(sizes))
+          await tx.query(sql`INSERT INTO files (account_id, deployment_id, hash) VALUES (${account}, ${id}, ${hash})`);
+      }
+    });
+    await migrate(db, 2);
+    const use = async (id: number) => (await readStorage(db, id)).publishedBytes;
+    const limit = 500 * 1_048_576;
+    assert.deepEqual(await use(1), { limit, used: 123, remaining: limit - 123 });
+    assert.deepEqual(await use(2), { limit: large + 100, used: large + 100, remaining: 0 });
+    assert.deepEqual(await use(3), { limit, used: 0, remaining: limit });
+    await db.write((tx) => freeFilesOf(tx, 1, 2));
+    assert.equal((await use(1)).used, 120);
+    await db.write((tx) => freeFilesOf(tx, 1, 1));
+    assert.equal((await use(1)).used, 0);
+  });
+}

@@ -3,12 +3,13 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import sql from "sql-template-tag";
 import { openPostgres } from "../src/platform/db/postgres.ts";
+import { openPostgresHeartbeat, type Heartbeat } from "../src/platform/db/postgres-heartbeat.ts";
 import { migrate } from "../src/platform/db/migrate.ts";
 import { openAnnouncer, openNode, type Change, type Node } from "../src/platform/nodes/nodes.ts";
 import { openRowLeases } from "../src/platform/nodes/row-leases.ts";
 import { newSecretsKey } from "../src/publishing/certificates/secrets.ts";
 import { temporaryFolder } from "./support/folder.ts";
-import { newDatabase } from "./support/postgres.ts";
+import { administer, newDatabase } from "./support/postgres.ts";
 import { addressOf, keyIn, spawnServer } from "./support/process.ts";
 import { ask, startService, type TestService } from "./support/service.ts";
 import { until } from "./support/until.ts";
@@ -22,10 +23,9 @@ async function openScene(t: TestContext) {
   const time = { now: start };
   const now = () => sql`CAST(${time.now} AS BIGINT)`;
   const pauses: (() => Promise<void> | void)[] = [];
-  const connect = () => openPostgres(database.url, { onError: () => undefined });
-  const db = connect();
+  const db = openPostgres(database.url, { onError: () => undefined });
   await migrate(db, start);
-  const open = new Set([db]);
+  const open = new Set<Heartbeat>([db]);
   t.after(async () => {
     await Promise.all([...open].map((one) => one.close()));
     await database.drop();
@@ -36,7 +36,7 @@ async function openScene(t: TestContext) {
   };
   const announcer = openAnnouncer({ db, now, pause });
   const newNode = (id: string) => {
-    const own = connect();
+    const own = openPostgresHeartbeat(database.url, { onError: () => undefined });
     open.add(own);
     const forgotten: (Change | undefined)[] = [];
     const broken = { is: false };
@@ -49,7 +49,8 @@ async function openScene(t: TestContext) {
     return Object.assign(node, { forgotten, broken, loseDatabase });
   };
   const revoke = (subject: number) => db.write((tx) => announcer.announce(tx, { kind: "key", subject: String(subject) }));
-  return { time, pauses, announcer, newNode, revoke, db };
+  const url = database.url;
+  return { time, pauses, announcer, newNode, revoke, db, url };
 }
 
 const beatAll = async (nodes: Node[]): Promise<void> => void (await Promise.all(nodes.map((node) => node.beat())));
@@ -65,6 +66,25 @@ test("a change is confirmed only when every live node has acted on it", async (t
   await announcer.confirmed(change);
   assert.deepEqual(steps, ["a", "b", "c"]);
   for (const node of nodes) assert.deepEqual(node.forgotten.at(-1), { number: change, kind: "key", subject: "7" });
+});
+
+test("a node knows how many nodes are live, and stops counting one once its lease has ended", async (t) => {
+  const { time, newNode } = await openScene(t);
+  const nodes = ["a", "b", "c"].map(newNode);
+  const [a, b, c] = nodes as [(typeof nodes)[0], (typeof nodes)[0], (typeof nodes)[0]];
+  assert.equal(a.liveNodes(), 1);
+  await beatAll(nodes);
+  await beatAll(nodes);
+  const counts = () => nodes.map((node) => node.liveNodes());
+  assert.deepEqual(counts(), [3, 3, 3]);
+  await c.leave();
+  await beatAll([a, b]);
+  assert.deepEqual([a.liveNodes(), b.liveNodes()], [2, 2]);
+  time.now += 600;
+  await a.beat();
+  time.now += 600;
+  await a.beat();
+  assert.equal(a.liveNodes(), 1);
 });
 
 test("a node that does not answer stops using what it keeps before the change is confirmed, within a second", async (t) => {
@@ -93,6 +113,23 @@ test("a node that cannot act on a change does not confirm it, and uses nothing t
   await node.beat();
   assert.deepEqual(node.forgotten.at(-1), undefined);
   assert.ok(node.isLive());
+});
+
+test("a node that loses its lease's connection opens another one and keeps the lease", async (t) => {
+  const { time, newNode, url } = await openScene(t);
+  const node = newNode("a");
+  await node.beat();
+  const life = node.life();
+  await administer(
+    url,
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+  );
+  time.now += 500;
+  await node.beat(); // may find out that the connection is gone
+  await node.beat();
+  time.now += 500;
+  assert.ok(node.isLive());
+  assert.equal(node.life(), life);
 });
 
 test("a node that had lost its lease keeps nothing of before, and is live again", async (t) => {

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
-import { statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import sql from "sql-template-tag";
 import { openSqlite } from "../src/platform/db/sqlite.ts";
 import { temporaryFolder } from "./support/folder.ts";
-import { addressOf, keyIn, spawnServer, type ServerProcess } from "./support/process.ts";
+import { addressOf, keyIn, signInLinkIn, spawnServer, type ServerProcess } from "./support/process.ts";
 import { freePorts } from "./support/pebble.ts";
 import { openRaw } from "./support/raw.ts";
 import { ask } from "./support/service.ts";
@@ -21,16 +22,25 @@ async function refusalOf(server: ServerProcess): Promise<string> {
 }
 
 suite("a server as a process", { concurrency: 2 }, () => {
-  test("the first start makes an account and prints its key and a sign-in link, once; a second start prints no secret", async (t) => {
+  test("the first start shows a key and a sign-in link, once, in its log and in a file that goes with the first sign-in", async (t) => {
     const dataDir = join(temporaryFolder(t), "data");
     const first = spawnServer(t, dataDir);
     const address = await addressOf(first);
     const key = keyIn(first.out());
     const { status, body } = await ask<{ plan: string }>(`${address}/v1/account`, "GET", { key });
     assert.deepEqual([status, body.plan], [200, "business"]);
-    const token = /^ {2}http:\/\/localhost:0\/sign-in#token=([\w-]{43})$/m.exec(first.out())?.[1];
+    const token = /^http:\/\/localhost:0\/sign-in#token=([\w-]{43})$/.exec(signInLinkIn(first.out()))?.[1];
+    const file = join(dataDir, "first-sign-in");
+    assert.equal(
+      readFileSync(file, "utf8"),
+      first
+        .out()
+        .split(/(?<=\n)/)
+        .find((line) => line.includes('"msg":"first start"')),
+    );
+    assert.equal(statSync(file).mode & 0o777, 0o600);
     const link = () => ask(`${address}/dashboard/v1/sign-in/link`, "POST", { headers: { origin: address }, body: { token } });
-    assert.deepEqual([(await link()).status, (await link()).status], [200, 401]);
+    assert.deepEqual([(await link()).status, existsSync(file), (await link()).status], [200, false, 401]);
     assert.equal(statSync(dataDir).mode & 0o777, 0o700);
     first.kill("SIGTERM");
     assert.equal(await first.ended, 0);
@@ -38,7 +48,32 @@ suite("a server as a process", { concurrency: 2 }, () => {
     const second = spawnServer(t, dataDir);
     assert.equal((await ask(`${await addressOf(second)}/v1/pets`, "GET", { key })).status, 200);
     assert.doesNotMatch(second.out() + second.err(), /ps[kp]_|token=/);
-    assert.match(second.out(), /Pet Store is at/);
+    for (const line of (first.out() + second.out()).trim().split("\n")) assert.equal(typeof JSON.parse(line), "object");
+  });
+
+  test("on a terminal the first start greets a person, and writes no file", async (t) => {
+    const dataDir = join(temporaryFolder(t), "data");
+    const terminal = spawnServer(t, dataDir, {}, ["sh", "-c", 'exec script -qefc "$0 $1 $2" /dev/null']);
+    await addressOf(terminal);
+    const shown =
+      /^Pet Store is at http:\/\/localhost:0 [^]*Its key, shown only now:\s+psk_\w+\s[^]* at\s+http:\/\/localhost:0\/sign-in#token=[\w-]{43}\s/;
+    assert.match(terminal.out(), shown);
+    assert.equal(existsSync(join(dataDir, "first-sign-in")), false);
+  });
+
+  test("a first start that is killed as soon as it is ready has shown its key, or the next one shows another", async (t) => {
+    const dataDir = join(temporaryFolder(t), "data");
+    const [port = 0] = await freePorts(1);
+    const url = `http://127.0.0.1:${port}`;
+    const first = spawnServer(t, dataDir, { PORT: String(port) });
+    const isReady = async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200;
+    while (!(await isReady())) await setImmediate();
+    first.kill("SIGKILL");
+    await first.ended;
+    const next = spawnServer(t, dataDir, { PORT: String(port) });
+    await addressOf(next);
+    const key = keyIn(next.out()) || keyIn(first.out());
+    assert.equal((await ask(`${url}/v1/account`, "GET", { key })).status, 200);
   });
 
   test("the log is one JSON object a line, with the request's id, and never a key, a query or a body", async (t) => {
@@ -69,7 +104,7 @@ suite("a server as a process", { concurrency: 2 }, () => {
         [ids[4], "GET", "/healthz", 200],
       ],
     );
-    const logged = server.out().slice(server.out().lastIndexOf("\n\n")); // what follows the greeting
+    const logged = server.out().replace(/^.*"msg":"first start".*\n/m, "");
     assert.doesNotMatch(logged, /ps[kp]_/);
     assert.doesNotMatch(logged, new RegExp(secret));
     assert.equal(server.err(), "");

@@ -60,6 +60,9 @@ const cases: [string, string, Asked, number, string][] = [
     415,
     "unsupported_media_type",
   ],
+  ["404 and 405 before two keys", "GET /nothing", { headers: { "x-api-key": "other" } }, 404, "not_found"],
+  ["415 before two keys", "POST /pets", { headers: { ...plain, "x-api-key": "other" }, body: "{}" }, 415, "unsupported_media_type"],
+  ["400 of two keys before 404 of the id", "GET /categories/999", { headers: { "x-api-key": "other" } }, 400, "invalid_request"],
   ["400 before idempotency", "POST /pets", { headers: { "idempotency-key": "used" }, body: { name: "" } }, 400, "invalid_request"],
   ["400 of the path before 404", "PUT /categories/01", { body: { name: "A" } }, 400, "invalid_request"],
   ["400 of the query before 404", "GET /categories/999?x=1", {}, 400, "invalid_request"],
@@ -101,6 +104,30 @@ test("when several refusals apply: idempotency before 404 of the id, and 422 bef
   const { body: order } = await shop.ask<{ id: number }>("POST", "/store/orders", { body: { complete: true } });
   const changed = await shop.ask<Failure>("PUT", `/store/orders/${order.id}`, { body: { petId: 999 } });
   assert.deepEqual([changed.status, changed.body.code], [422, "unknown_reference"]);
+});
+
+test("the storage limit's 403 comes after 400, idempotency, 404, 412, 422 and the other 409s", async () => {
+  const { id, key } = await shop.newAccount("enterprise");
+  const { id: categoryId } = await newCategory(shop, "Dogs", key);
+  const { id: petId } = await newPet(shop, categoryId, { status: "sold" }, key);
+  await shop.ask("POST", "/categories", { key, headers: { "idempotency-key": "used" }, body: { name: "Cats" } });
+  await shop.administration["accounts.setPlan"]({ id, plan: "enterprise", records: 0 });
+  const full: [string, string, Asked, number, string][] = [
+    ["POST", "/categories", { body: { name: "" } }, 400, "invalid_request"],
+    ["POST", "/categories", { headers: { "idempotency-key": "used" }, body: { name: "Birds" } }, 422, "idempotency_key_reused"],
+    ["PUT", "/store/inventory/999", { body: { quantity: 1 } }, 404, "not_found"],
+    ["PUT", `/store/inventory/${petId}`, { headers: { "if-match": '"x"' }, body: { quantity: 1 } }, 412, "precondition_failed"],
+    ["POST", "/pets", { body: { name: "Rex", categoryId: 999_999 } }, 422, "unknown_reference"],
+    ["POST", "/pets/batch", { body: [{ name: "Rex", categoryId: 999_999 }] }, 422, "unknown_reference"],
+    ["POST", "/store/orders", { body: { petId: 999_999 } }, 422, "unknown_reference"],
+    ["POST", "/store/orders", { body: { petId } }, 409, "pet_not_available"],
+    ["POST", "/categories", { body: { name: "Dogs" } }, 409, "category_exists"],
+    ["POST", "/categories", { body: { name: "Birds" } }, 403, "storage_limit_reached"],
+  ];
+  for (const [method, path, asked, status, code] of full) {
+    const reply = await shop.ask<Failure>(method, path, { ...asked, key });
+    assert.deepEqual([reply.status, reply.body.code], [status, code], `${method} ${path}`);
+  }
 });
 
 test("when several refusals apply: key_banned and rate_limit_exceeded before all that concerns the route", async () => {

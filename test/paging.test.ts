@@ -30,6 +30,8 @@ const names = [
   "'",
   "A",
   "Z",
+  "ﷺ".repeat(200),
+  `${"ﷺ".repeat(199)}z`,
 ];
 
 before(async () => {
@@ -57,7 +59,8 @@ async function walk<T>(path: string): Promise<T[][]> {
   return pages;
 }
 
-const fold = (name: string): string => name.normalize("NFKC").toLowerCase();
+/** The key of a name ends with its 400th code point. */
+const fold = (name: string): string => Array.from(name.normalize("NFKC").toLowerCase()).slice(0, 400).join("");
 const bytewise = (a: string, b: string): number => Buffer.compare(Buffer.from(fold(a)), Buffer.from(fold(b)));
 
 type Sort = "id" | "-id" | "name" | "-name";
@@ -82,7 +85,30 @@ const filters = (): Filter[] => {
       passes: ({ categoryId, status }) => categoryId === categories[1] && status === "pending",
     },
     { query: some.map(({ id }) => `id=${id}`).join("&"), passes: (pet) => some.includes(pet) },
-    ...["re", "REX", "ｒｅ", "fi", "🐶", "å", "%", "_", "'", "i", "zz", ""].map(begins),
+    { query: "status=sold&status=pending&status=sold", passes: ({ status }) => status !== "available" },
+    { query: "status=sold&status=pending&status=available", passes: () => true },
+    {
+      query: `status=available&status=sold&categoryId=${categories[1]}`,
+      passes: ({ categoryId, status }) => categoryId === categories[1] && status !== "pending",
+    },
+    {
+      query: `${some
+        .map(({ id }) => `id=${id}&id=${id}`)
+        .slice(0, 20)
+        .join("&")}&id=${2 ** 53}&status=sold&status=pending&categoryId=${categories[0]}`,
+      passes: (pet) => some.slice(0, 20).includes(pet) && pet.status !== "available" && pet.categoryId === categories[0],
+    },
+    {
+      query: `q=re&${some.map(({ id }) => `id=${id}`).join("&")}`,
+      passes: (pet) => some.includes(pet) && fold(pet.name).startsWith("re"),
+      byName: true,
+    },
+    {
+      query: "q=re&status=available&status=sold",
+      passes: ({ name, status }) => fold(name).startsWith("re") && status !== "pending",
+      byName: true,
+    },
+    ...["re", "REX", "ｒｅ", "fi", "🐶", "å", "%", "_", "'", "i", "zz", "", "ﷺ", "ﷺ".repeat(100)].map(begins),
     { query: "q=re&status=available", passes: ({ name, status }) => fold(name).startsWith("re") && status === "available", byName: true },
     {
       query: `q=r&categoryId=${categories[0]}`,
@@ -185,7 +211,7 @@ test("a page goes on where it stood, though animals before it went and came", as
   assert.deepEqual((await ask(shop.address + next, "GET", { key: shop.key })).body, some.slice(2));
 });
 
-test("categories, orders and inventory are walked by id, with each of their filters", async () => {
+test("categories, orders and inventory are walked by id, with each of their filters and orders", async () => {
   const tracked = pets.slice(0, 9);
   for (const [i, { id }] of tracked.entries()) await made<InventoryItem>(shop, "PUT", `/store/inventory/${id}`, { quantity: i % 3 });
   const entries = (await walk<InventoryItem>("/store/inventory?limit=2")).flat();
@@ -205,6 +231,16 @@ test("categories, orders and inventory are walked by id, with each of their filt
     ofSome,
     entries.filter(({ petId }) => some.includes(petId)),
   );
+  const noneFree = (await walk<InventoryItem>("/store/inventory?limit=2&status=sold&status=pending")).flat();
+  assert.deepEqual(
+    noneFree,
+    entries.filter(({ status }) => status !== "available"),
+  );
+  const freeOfSome = await walk<InventoryItem>(`/store/inventory?limit=2&status=available&${some.map((id) => `petId=${id}`).join("&")}`);
+  assert.deepEqual(
+    freeOfSome.flat(),
+    ofSome.filter(({ status }) => status === "available"),
+  );
 
   const placed: Order[] = [];
   const animals = [pets.findLast(({ status }) => status === "available")?.id, undefined];
@@ -219,6 +255,8 @@ test("categories, orders and inventory are walked by id, with each of their filt
   ];
   for (const [query, passes] of filtersOfOrders) {
     assert.deepEqual((await walk<Order>(`/store/orders?limit=2${query && `&${query}`}`)).flat(), placed.filter(passes), query);
+    const newestFirst = (await walk<Order>(`/store/orders?limit=2&sort=-id${query && `&${query}`}`)).flat();
+    assert.deepEqual(newestFirst, placed.filter(passes).toReversed(), `${query} sort=-id`);
   }
 
   const all = (await walk<Category>("/categories?limit=1")).flat();
@@ -227,4 +265,9 @@ test("categories, orders and inventory are walked by id, with each of their filt
     all.map(({ id }) => id).toSorted((a, b) => a - b),
   );
   assert.ok(categories.every((id) => all.some((category) => category.id === id)));
+  assert.deepEqual(
+    (await walk<Category>("/categories?name=%20dOGS")).flat(),
+    all.filter(({ name }) => name === "Dogs"),
+  );
+  assert.deepEqual((await walk<Category>("/categories?name=Dog")).flat(), []);
 });

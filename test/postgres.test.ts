@@ -190,6 +190,27 @@ test("of one Idempotency-Key on two nodes at once, one request is run", async (t
   assert.equal((body as unknown as unknown[]).length, 20);
 });
 
+test("a finished Idempotency-Key that 60 clients ask for at once on three nodes always gives its kept answer", async (t) => {
+  const url = await databaseFor(t);
+  const nodes = [await openNode(t, url), await openNode(t, url), await openNode(t, url)];
+  const shop = await shopOn(nodes[0]!);
+  const ask60 = (path: string, body: object, headers: Record<string, string>) =>
+    Promise.all(Array.from({ length: 60 }, (_, i) => shop("POST", path, { headers, body }, nodes[i % nodes.length]?.address)));
+  for (let round = 0; round < 5; round++) {
+    for (const [path, body] of [
+      ["/store/orders", { quantity: 2 }],
+      ["/store/orders", { petId: 999_999 }],
+    ] as const) {
+      const headers = { "idempotency-key": `${JSON.stringify(body)} ${round}` };
+      const first = await shop("POST", path, { headers, body });
+      for (const { status, body: again, headers: said } of await ask60(path, body, headers)) {
+        assert.deepEqual([status, again], [first.status, first.body]);
+        assert.equal(said.get("idempotent-replayed"), "true");
+      }
+    }
+  }
+});
+
 test("two transactions that wait in a circle are both done", async (t) => {
   const url = await databaseFor(t);
   const db = openPostgres(url, { onError: () => undefined });

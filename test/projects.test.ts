@@ -86,7 +86,7 @@ suite("projects", () => {
     assert.equal(await page("early"), "now");
   });
 
-  test("a new slug is served with the answer and the old one no longer, on open connections neither; it is free for another", async () => {
+  test("a new slug is served with the answer and the old one no longer, on open connections neither; its account may take it back", async () => {
     const id = await platform.project("before", { "index.html": "moving" });
     const open = await openRaw(`http://127.0.0.1:${platform.service.publishing.addresses()!.http.port}`);
     await open.write("GET / HTTP/1.1\r\nHost: before.sites.test\r\n\r\n");
@@ -97,7 +97,8 @@ suite("projects", () => {
     await cut;
     assert.deepEqual([await page("after"), (await platform.http("before.sites.test", "/")).status], ["moving", 404]);
     const other = await platform.service.newAccount();
-    await platform.project("before", { "index.html": "another's" }, { key: other.key });
+    assert.equal((await create("before", other.key)).body.code, "slug_taken");
+    await platform.project("before", { "index.html": "another's" });
     assert.deepEqual([await page("before"), await page("after")], ["another's", "moving"]);
     const refused = await change(id, { slug: "before" });
     assert.deepEqual([refused.status, refused.body.code], [409, "slug_taken"]);
@@ -124,5 +125,52 @@ suite("projects", () => {
     assert.equal((await platform.http("fleeting.sites.test", "/")).status, 404);
     assert.equal((await platform.service.ask("GET", `/projects/${body.id}/deployments`)).status, 404);
     assert.equal((await create("fleeting")).status, 201);
+  });
+
+  test("only its account may use the slug of a deleted project for 30 days, and then any account", async () => {
+    const remove = async (id: number, key: string) =>
+      assert.equal((await platform.service.ask("DELETE", `/projects/${id}`, { key })).status, 204);
+    const owner = await platform.service.newAccount();
+    const other = await platform.service.newAccount();
+    await remove((await create("freed", owner.key)).body.id, owner.key);
+    for (const attempt of [() => create("freed", other.key), () => takeByChange("freed", other.key)]) {
+      const { status, body } = await attempt();
+      assert.deepEqual([status, body.code, body.message], [409, "slug_taken", "The slug freed is taken."]);
+    }
+    const again = await create("freed", owner.key);
+    assert.equal(again.status, 201);
+    await remove(again.body.id, owner.key);
+    const monthMs = 30 * 86_400_000;
+    platform.time.now += monthMs - 1;
+    assert.equal((await create("freed", other.key)).status, 409);
+    platform.time.now += 1;
+    assert.equal((await create("freed", other.key)).status, 201);
+  });
+
+  async function takeByChange(slug: string, key: string) {
+    const { body } = await create(`${slug}-changed`, key);
+    return platform.service.ask<Answer>("PATCH", `/projects/${body.id}`, { key, body: { slug } });
+  }
+
+  test("no other account takes a slug while its project is deleted, however many try at that moment", async () => {
+    const owner = await platform.service.newAccount();
+    const others = await Promise.all(Array.from({ length: 4 }, () => platform.service.newAccount()));
+    for (let round = 0; round < 10; round += 1) {
+      const slug = `raced-${round}`;
+      const { id } = (await create(slug, owner.key)).body;
+      const [removed, ...tried] = await Promise.all([
+        platform.service.ask("DELETE", `/projects/${id}`, { key: owner.key }),
+        ...others.map(({ key }) => create(slug, key)),
+        ...others.map(({ key }) => create(slug, key)),
+      ]);
+      assert.deepEqual([removed.status, ...tried.map(({ status }) => status)], [204, ...tried.map(() => 409)]);
+    }
+  });
+
+  test("no account may use the slugs of a deleted account for 30 days", async () => {
+    const { id, key } = await platform.service.newAccount();
+    assert.equal((await create("closed-down", key)).status, 201);
+    await platform.service.administration["accounts.delete"]({ id });
+    assert.equal((await create("closed-down")).status, 409);
   });
 });

@@ -70,6 +70,9 @@ test("domains add prints the records as a registrar takes them, with what an ape
     await domains("add", "rex.test"),
     /ALIAS +@ +sites\.test +3600\nSome DNS providers call ALIAS ANAME, and not every one has it/,
   );
+  const taken = await petstore({ dataDir, address, key: luna.key }, "domains", "add", "www.luna.test", "--project", "luna");
+  assert.equal(taken.code, 1);
+  assert.match(taken.error, /create a TXT record with the name _petstore-challenge\.www\.luna\.test and the value [0-9a-f]{40}, then add/);
   const proved = await domains("add", "shop.luna.test");
   assert.match(proved, /Create these records [^]*CNAME +shop +sites\.test +3600\nTXT +_petstore-challenge\.shop +\w{40} +3600\n/);
   assert.match(proved, /another account: the TXT record shows that it is yours/);
@@ -88,7 +91,72 @@ test("where certificates are off, check says so, and a name that verifies is all
   platform.dns.set("www.luna.test", "CNAME", ["sites.test"]);
   const verified = await owner("domains", "check", "www.luna.test");
   assert.equal(verified.code, 0);
-  assert.match(verified.out, /^www\.luna\.test: verified, certificate none\n\nCertificates are off/);
+  assert.match(
+    verified.out,
+    /^www\.luna\.test: verified, certificate none\nVisitors get the site\. www\.luna\.test is verified\.\n\nCertificates are off/,
+  );
+});
+
+test("check and list print what visitors get of each name and why, and a redirect that waits is a problem with an exit code of 1", async (t) => {
+  const { platform, owner, json } = await openOwner(t);
+  await owner("deploy", await newSite(t, { "index.html": "<h1>Luna</h1>" }));
+  for (const hostname of ["www.luna.test", "old.luna.test"]) {
+    platform.dns.set(hostname, "CNAME", ["sites.test"]);
+    await owner("domains", "add", hostname);
+  }
+  await owner("domains", "add", "new.luna.test");
+  await platform.service.publishing.idle();
+  const redirect = (to: string) =>
+    platform.service.ask("PATCH", "/projects/1/domains/old.luna.test", { body: { redirect: { to, status: 301 } } });
+
+  assert.equal((await redirect("new.luna.test")).status, 200);
+  const waiting = await owner("domains", "check", "old.luna.test");
+  assert.equal(waiting.code, 1);
+  assert.match(
+    waiting.out,
+    /^old\.luna\.test: verified, certificate issued\nVisitors get the site\. old\.luna\.test redirects to new\.luna\.test as soon as/,
+  );
+  assert.match(waiting.out, /because new\.luna\.test has not been verified\. [^]*\n {2}Verify new\.luna\.test\./);
+  const shown = await json("domains", "check", "old.luna.test");
+  assert.equal((shown.json["serving"] as { what: string }).what, "site");
+  assert.deepEqual(
+    (shown.json["problems"] as { code: string }[]).map(({ code }) => code),
+    ["redirect_target_not_ready"],
+  );
+
+  assert.equal((await redirect("www.luna.test")).status, 200);
+  const redirecting = await owner("domains", "check", "old.luna.test");
+  assert.equal(redirecting.code, 0);
+  assert.match(redirecting.out, /\nVisitors are redirected to www\.luna\.test\. old\.luna\.test redirects to www\.luna\.test\.\n$/);
+
+  const { out } = await owner("domains", "list");
+  assert.match(out, /^HOSTNAME .* VISITORS GET$/m);
+  assert.match(out, /^www\.luna\.test .* site$/m);
+  assert.match(out, /^old\.luna\.test .* 301 www\.luna\.test +redirect to www\.luna\.test$/m);
+  assert.match(out, /^new\.luna\.test .* nothing$/m);
+  assert.match(out, /\n\n[^\n]*new\.luna\.test[^\n]*\n {2}Create a CNAME record/);
+
+  await platform.service.administration["accounts.setPlan"]({ id: platform.service.accountId, plan: "free" });
+  const stopped = await owner("domains", "list");
+  assert.match(stopped.out, /^www\.luna\.test .* nothing$/m);
+  assert.match(stopped.out, /www\.luna\.test is not served[^\n]*\n {2}Have the plan changed to Pro or above/);
+});
+
+test("deploy ends with what is wrong with a mistyped target, and prints the primary name's address where the deployment chose one", async (t) => {
+  const { platform, owner, json } = await openOwner(t);
+  await owner("deploy", await newSite(t, { "index.html": "one" }));
+  platform.dns.set("www.luna.test", "CNAME", ["sites.test"]);
+  await owner("domains", "add", "www.luna.test");
+  await platform.service.publishing.idle();
+  const site = (domains: object) => newSite(t, { "index.html": "two", "petstore.json": JSON.stringify({ domains }) });
+
+  const failed = await owner("deploy", await site({ redirects: [{ from: "luna.test", to: "ww.luna.test" }] }));
+  assert.equal(failed.code, 1);
+  assert.match(failed.error, /No name "ww\.luna\.test" is attached to this project\. That looks like a typing error for www\.luna\.test\./);
+  assert.equal((await platform.http("luna.sites.test", "/")).body, "one");
+
+  const deployed = await json("deploy", await site({ primary: "www.luna.test" }));
+  assert.match(String(deployed.json["url"]), /^https:\/\/www\.luna\.test:\d+$/);
 });
 
 test("a folder without index.html is deployed with a warning", async (t) => {

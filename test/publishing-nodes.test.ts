@@ -6,14 +6,18 @@ import { Agent } from "node:https";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { TLSSocket } from "node:tls";
+import pg from "pg";
 import type { Domain } from "../src/publishing/domains/domains.ts";
+import type { Deployment } from "../src/publishing/projects/deployments.ts";
+import type { Project } from "../src/publishing/projects/projects.ts";
 import { newSecretsKey } from "../src/publishing/certificates/secrets.ts";
 import { openCluster, type Cluster, type ClusterNode } from "./support/cluster.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { openLine } from "./support/line.ts";
-import { rowsOf } from "./support/postgres.ts";
+import { administer, rowsOf } from "./support/postgres.ts";
 import { spawnServer } from "./support/process.ts";
 import { made } from "./support/shop.ts";
+import { packSite } from "./support/sites.ts";
 import { until } from "./support/until.ts";
 
 const page = "<h1>Rex</h1>";
@@ -97,9 +101,8 @@ test("once a removal is answered no node serves the name: not on an open connect
       const open = await node.connect("www.shop.test");
       assert.match(await answerOn(open), /^HTTP\/1\.1 200 /);
       const session = open.getSession()!;
-      const resumed = await node.connect("www.shop.test", session);
-      assert.equal(resumed.isSessionReused(), true);
-      return { node, agents, connections: [open, resumed], session };
+      const again = await node.connect("www.shop.test", session);
+      return { node, agents, connections: [open, again], session };
     }),
   );
 
@@ -142,6 +145,55 @@ async function answerOn(socket: TLSSocket): Promise<string> {
   return answer;
 }
 
+test("when the answer arrives, every node serves a new redirect or primary name, and the site again when they end", async (t) => {
+  const cluster = await openScene(t);
+  const { nodes } = cluster;
+  const [a, b, c] = nodes as [ClusterNode, ClusterNode, ClusterNode];
+  const id = await cluster.project(a, "rex", { "index.html": page });
+  const [www, old] = ["www.shop.test", "old.shop.test"];
+  for (const hostname of [www, old]) await addDomain(cluster, id, hostname);
+  const patch = (node: ClusterNode, hostname: string, body: object) => made(node, "PATCH", `/projects/${id}/domains/${hostname}`, body);
+  const statuses = (host: string) => Promise.all(nodes.map(async (node) => (await node.https(host, "/")).status));
+  const onPlatform = () => Promise.all(nodes.map(async (node) => (await node.http("rex.sites.test", "/")).status));
+
+  await patch(b, old, { redirect: { to: www } });
+  assert.deepEqual(await statuses(old), [301, 301, 301]);
+  await patch(c, www, { primary: true });
+  for (const node of nodes) {
+    assert.match((await made<Project>(node, "GET", `/projects/${id}`)).url, /^https:\/\/www\.shop\.test:/);
+    assert.match(String((await node.http("rex.sites.test", "/")).headers.link), /^<https:\/\/www\.shop\.test:\d+\/>; rel="canonical"$/);
+  }
+  await made(a, "PATCH", `/projects/${id}`, { redirectToPrimary: true });
+  assert.deepEqual(await onPlatform(), [308, 308, 308]);
+
+  cluster.dns.set(www, "CNAME", ["elsewhere.test"]);
+  assert.equal((await made<Domain>(b, "POST", `/projects/${id}/domains/${www}/verify`)).status, "failing");
+  assert.deepEqual(
+    [await statuses(old), await onPlatform()],
+    [
+      [200, 200, 200],
+      [200, 200, 200],
+    ],
+  );
+  cluster.dns.set(www, "CNAME", ["sites.test"]);
+  await made(c, "POST", `/projects/${id}/domains/${www}/verify`);
+  assert.deepEqual(
+    [await statuses(old), await onPlatform()],
+    [
+      [301, 301, 301],
+      [308, 308, 308],
+    ],
+  );
+  await a.ask("DELETE", `/projects/${id}/domains/${www}`);
+  assert.deepEqual(
+    [await statuses(old), await onPlatform()],
+    [
+      [200, 200, 200],
+      [200, 200, 200],
+    ],
+  );
+});
+
 test("nodes that race for one name make one order", async (t) => {
   const cluster = await openScene(t);
   const { nodes, dns, idle } = cluster;
@@ -160,6 +212,80 @@ test("nodes that race for one name make one order", async (t) => {
     }
     assert.equal(ordersOf(cluster) - before, 1);
   }
+});
+
+test("when a node loses its lease while the authority answers, another node continues the order and makes no second one", async (t) => {
+  const cluster = await openScene(t, 1);
+  const node = cluster.nodes[0]!;
+  const id = await cluster.project(node, "rex", { "index.html": page });
+  const [asked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  t.after(() => release.resolve());
+  cluster.proxy.intercept = {
+    after: async ({ path, status }, answer) => {
+      if (path !== "/order-plz" || status !== 201) return answer;
+      asked.resolve();
+      await release.promise;
+      return answer;
+    },
+  };
+  cluster.dns.set("www.shop.test", "CNAME", ["sites.test"]);
+  await made(node, "POST", `/projects/${id}/domains`, { hostname: "www.shop.test" });
+  await asked.promise;
+  const lifeAt = async () =>
+    (JSON.parse(await rowsOf(cluster.databaseUrl, "domains")) as Record<string, unknown>[])[0]?.["certificate_lease_life"];
+  const first = await lifeAt();
+  await administer(cluster.databaseUrl, "DELETE FROM nodes");
+  await until(async () => (await lifeAt()) !== first);
+  release.resolve();
+  await until(async () => {
+    const { certificate } = await made<Domain>(node, "GET", `/projects/${id}/domains/www.shop.test`);
+    return certificate.status === "issued";
+  });
+  assert.equal(ordersOf(cluster), 1);
+});
+
+test("locked rows of one account delay no other account's checks, certificates and deployments", async (t) => {
+  const cluster = await openCluster(1);
+  const [node] = cluster.nodes as [ClusterNode];
+  const blocker = new pg.Client(cluster.databaseUrl);
+  await blocker.connect();
+  t.after(async () => {
+    await blocker.end();
+    await cluster.close();
+  });
+  const locked = await node.newAccount();
+  const id = await cluster.project(node, "rex", { "index.html": page });
+  const { id: lockedId } = await made<Project>(node, "POST", "/projects", { name: "Locked", slug: "locked" }, locked.key);
+  const upload = async () => {
+    const asked = { body: await packSite({ "index.html": page, "petstore.json": "{}" }), headers: { "content-type": "application/gzip" } };
+    return node.ask<Deployment>("POST", `/projects/${lockedId}/deployments`, { ...asked, key: locked.key });
+  };
+  await upload();
+  await cluster.idle();
+  await made(node, "POST", `/projects/${id}/domains`, { hostname: "www.shop.test" });
+  await made(node, "POST", `/projects/${lockedId}/domains`, { hostname: "www.locked.test" }, locked.key);
+  await cluster.idle();
+
+  const claims = "hashtextextended('claims of deployments', 0)";
+  await blocker.query(`SELECT pg_advisory_lock(${claims})`);
+  const { body: queued } = await upload();
+  await blocker.query("BEGIN");
+  for (const table of ["domains", "deployments"])
+    assert.ok((await blocker.query(`SELECT 1 FROM ${table} WHERE account_id = $1 FOR UPDATE`, [locked.id])).rows.length > 0);
+  await blocker.query(`SELECT pg_advisory_unlock(${claims})`);
+
+  cluster.dns.set("www.shop.test", "CNAME", ["sites.test"]);
+  cluster.time.now += 60_000;
+  await until(async () => {
+    const { certificate } = await made<Domain>(node, "GET", `/projects/${id}/domains/www.shop.test`);
+    return certificate.status === "issued";
+  });
+  await cluster.deploy(node, id, { "index.html": "<h1>Next</h1>" });
+  await blocker.query("ROLLBACK");
+  await until(async () => {
+    const { status } = await made<Deployment>(node, "GET", `/projects/${lockedId}/deployments/${queued.id}`, undefined, locked.key);
+    return status === "ready";
+  });
 });
 
 test("Re-verify asks an authority that has just failed once a minute at most, whichever nodes it is pressed at", async (t) => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import type { Order, Pet } from "./support/models.ts";
+import type { Order } from "./support/models.ts";
 import { startService, type Reply, type TestService } from "./support/service.ts";
 import { made } from "./support/shop.ts";
-import { openStock, type Stock } from "./support/stock.ts";
+import { openStockOfNewAccount, type Stock } from "./support/stock.ts";
 
 const insufficient: [number, string] = [409, "insufficient_stock"];
 const sold: [number, string] = [409, "pet_not_available"];
@@ -18,9 +18,7 @@ before(async () => {
   running = await startService();
 });
 beforeEach(async () => {
-  const { key } = await running.newAccount();
-  service = { ...running, key, ask: (method, path, asked) => running.ask(method, path, { key, ...asked }) };
-  stock = await openStock(service);
+  ({ service, stock } = await openStockOfNewAccount(running));
 });
 after(() => running.close());
 
@@ -182,54 +180,6 @@ test("a complete order is final: only its shipDate may still change", async () =
   const { shipDate: _shipDate, ...unshipped } = shipped;
   assert.deepEqual(await made<Order>(service, "PUT", path, { petId, complete: true }), unshipped);
   assert.equal((await stock.seen(petId)).quantity, 1);
-});
-
-test("the status of a tracked animal and of its entry follow the stock", async () => {
-  const petId = await stock.tracked(1);
-  const { id } = await stock.order({ petId });
-  assert.deepEqual(await stock.seen(petId), { quantity: 0, entry: "pending", pet: "pending" });
-  await stock.cancel(id);
-  assert.equal((await stock.seen(petId)).pet, "available");
-  const second = await stock.order({ petId });
-  await stock.patch(second.id, { complete: true });
-  assert.deepEqual(await stock.seen(petId), { quantity: 0, entry: "sold", pet: "sold" });
-  await made(service, "POST", `/store/inventory/${petId}/adjustments`, { delta: 1 });
-  assert.equal((await stock.seen(petId)).pet, "available");
-  await stock.count(petId, 0);
-  assert.deepEqual(await stock.seen(petId), { quantity: 0, entry: "sold", pet: "sold" });
-});
-
-test("an animal and its entry are found by the status that follows from the stock", async () => {
-  const petId = await stock.tracked(1);
-  await stock.order({ petId });
-  assert.deepEqual(
-    (await made<Pet[]>(service, "GET", "/pets?status=pending")).map(({ id }) => id),
-    [petId],
-  );
-  assert.deepEqual(await made(service, "GET", "/store/inventory?status=pending"), [{ petId, quantity: 0, status: "pending" }]);
-  assert.deepEqual(await made(service, "GET", "/store/inventory?status=available"), []);
-});
-
-test("a status written on a tracked animal is accepted, and the answer shows the derived one", async () => {
-  const petId = await stock.tracked(1);
-  const pet = await made<Pet>(service, "PATCH", `/pets/${petId}`, { status: "sold" });
-  assert.equal(pet.status, "available");
-  const { id: _id, ...fields } = pet;
-  assert.deepEqual(await made<Pet>(service, "PUT", `/pets/${petId}`, { ...fields, name: "Max", status: "pending" }), {
-    ...pet,
-    name: "Max",
-  });
-  assert.deepEqual(await stock.seen(petId), { quantity: 1, entry: "available", pet: "available" });
-});
-
-test("an untracked animal keeps the status that it was given, or that its stock left", async () => {
-  const petId = await stock.untracked({ status: "pending" });
-  await stock.order({ petId, complete: true });
-  assert.deepEqual(await stock.seen(petId), { pet: "pending" });
-  await stock.count(petId, 0);
-  await stock.untrack(petId);
-  assert.deepEqual(await stock.seen(petId), { pet: "sold" });
-  await stock.refused(sold, "POST", "/store/orders", { petId });
 });
 
 test("deleting an entry drops all holds", async () => {

@@ -40,6 +40,8 @@ test("requests are shown by hour for 7 days unless asked otherwise, this one inc
     from: "2026-06-08T13:00:00Z",
     to: "2026-06-15T13:00:00Z",
     points: [{ start: "2026-06-15T12:00:00Z", requests: 2, refused: 0, banned: 0 }],
+    records: { limit: 5_000_000, used: 0, remaining: 5_000_000 },
+    publishedBytes: { limit: 53_687_091_200, used: 0, remaining: 53_687_091_200 },
   });
 });
 

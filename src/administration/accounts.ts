@@ -1,21 +1,31 @@
 import { Type } from "typebox";
-import { accountName, plans, planTerms, quotaMax, quotaOf, type Account } from "../callers/accounts/accounts.ts";
+import { accountName, plans, planTerms, quotaMax, quotaOf, storageLimits, type Account } from "../callers/accounts/accounts.ts";
 import { deleteAccount, findAccount, insertAccount, listAccounts, updatePlan } from "../callers/accounts/accounts.store.ts";
 import { makeKey, scopes } from "../callers/keys/keys.ts";
 import { deleteKeys, insertKey } from "../callers/keys/keys.store.ts";
 import type { Queryable, Transaction } from "../platform/db/database.ts";
+import { undone } from "../platform/db/undone.ts";
 import { formatDateTime } from "../platform/http/dates.ts";
-import { resumeCertificates } from "../publishing/domains/domains.store.ts";
+import { readStorage, readStorages, type Storage } from "../platform/storage-quotas.ts";
+import { paidPlans, sendsHsts } from "../publishing/domains/domains.ts";
+import { hasNamesWithHsts, listServedNames, resumeCertificates } from "../publishing/domains/domains.store.ts";
 import { deleteProjectsOf } from "../publishing/projects/projects.store.ts";
 import { absent, id, operation, type Parts } from "./operation.ts";
 
 const listMax = 1_000;
 const figure = Type.Integer({ minimum: 1, maximum: quotaMax });
-const terms = { plan: Type.Enum([...plans]), perMinute: Type.Optional(figure), perDay: Type.Optional(figure) };
+const stored = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const terms = {
+  plan: Type.Enum([...plans]),
+  perMinute: Type.Optional(figure),
+  perDay: Type.Optional(figure),
+  records: Type.Optional(stored),
+  publishedBytes: Type.Optional(stored),
+};
 const accountTerms = { name: Type.String(), ...terms };
 
 /** What an operator may do with accounts. */
-export function accountOperations({ db, clock, verifier, announcer }: Parts) {
+export function accountOperations({ db, clock, verifier, announcer, ports }: Parts) {
   const announceAccount = (tx: Transaction, subject: number) => announcer.announce(tx, { kind: "account", subject: String(subject) });
   return {
     /** Makes an account with a first key of all scopes, which is shown here only. */
@@ -24,31 +34,36 @@ export function accountOperations({ db, clock, verifier, announcer }: Parts) {
       return db.write((tx) => makeAccount(tx, wanted, clock()));
     }),
 
-    /** As `accounts.create` where there is no account yet; else null. Of nodes that start at the same moment one makes it. */
-    "accounts.createFirst": operation(accountTerms, async (input) => {
-      const wanted = accountWanted(input);
-      return db.write(async (tx) => {
-        await tx.lock("first account");
-        return (await listAccounts(tx, 0, 1)).length > 0 ? null : makeAccount(tx, wanted, clock());
-      });
+    /** At most 1,000 accounts, by id, beginning after the id `after`. */
+    "accounts.list": operation({ after: Type.Optional(Type.Integer({ minimum: 0 })) }, async ({ after = 0 }) => {
+      const accounts = await listAccounts(db, after, listMax);
+      const storages = await readStorages(
+        db,
+        accounts.map((account) => account.id),
+      );
+      return { accounts: accounts.flatMap((account, index) => (storages[index] ? [shownAccount(account, storages[index])] : [])) };
     }),
 
-    /** At most 1,000 accounts, by id, beginning after the id `after`. */
-    "accounts.list": operation({ after: Type.Optional(Type.Integer({ minimum: 0 })) }, async ({ after = 0 }) => ({
-      accounts: (await listAccounts(db, after, listMax)).map(shownAccount),
-    })),
-
-    "accounts.setPlan": operation({ id, ...terms }, async (input) => {
+    /**
+     * Changes a plan, and lists the custom domains that this stops serving. Default of each figure: the plan's. `dryRun`: returns
+     * the same answer and changes nothing.
+     */
+    "accounts.setPlan": operation({ id, ...terms, dryRun: Type.Optional(Type.Boolean()) }, async (input) => {
       const agreed = planTerms(input);
-      const [account, change] = await db.write(async (tx) => {
-        const updated = await updatePlan(tx, input.id, agreed);
+      const set = async (tx: Transaction) => {
+        const stopped = paidPlans.has(agreed.plan) ? noNames : await listServedNames(tx, input.id, stoppedMax);
+        const updated = await updatePlan(tx, input.id, agreed, storageLimits(input));
         if (!updated) throw absent("account", input.id);
-        return [updated, await announceAccount(tx, updated.id)] as const;
-      });
-      verifier.forgetAccount(account.id);
-      await resumeCertificates(db, account.id, clock());
+        const hsts = stopped.count > 0 && sendsHsts(ports) && (await hasNamesWithHsts(tx, updated.id, clock()));
+        const account = shownAccount(updated, await readStorage(tx, updated.id));
+        return { account, stopped, ...(hsts && { warning: hstsWarning }) };
+      };
+      if (input.dryRun === true) return { ...(await undone(db, set)), dryRun: true };
+      const [answer, change] = await db.write(async (tx) => [await set(tx), await announceAccount(tx, input.id)] as const);
+      verifier.forgetAccount(input.id);
+      await resumeCertificates(db, input.id, clock());
       await announcer.confirmed(change);
-      return { account: shownAccount(account) };
+      return { ...answer, dryRun: false };
     }),
 
     /** Deletes an account with all that it owns. */
@@ -61,7 +76,7 @@ export function accountOperations({ db, clock, verifier, announcer }: Parts) {
       verifier.forgetAccount(account.id);
       await announcer.confirmed(change);
       const forget = () => verifier.forgetAccount(account.id);
-      await deleteProjectsOf(db, account.id, (tx) => announceAccount(tx, account.id));
+      await deleteProjectsOf(db, account.id, clock(), (tx) => announceAccount(tx, account.id));
       await deleteAccount(db, account.id, forget);
       forget();
       await announcer.settled();
@@ -69,6 +84,12 @@ export function accountOperations({ db, clock, verifier, announcer }: Parts) {
     }),
   };
 }
+
+/** The most names that are listed when a plan stops serving them. */
+const stoppedMax = 1_000;
+const noNames = { count: 0, hostnames: [] };
+const hstsWarning =
+  "Browsers open a domain that they have visited over HTTPS only, for up to a year (HSTS): wherever it leads next needs a certificate.";
 
 /** @throws Problem `not_found` */
 export async function demandAccount(db: Queryable, accountId: number): Promise<Account> {
@@ -78,18 +99,19 @@ export async function demandAccount(db: Queryable, accountId: number): Promise<A
 }
 
 /** Reads what was asked for outside of a transaction: a refusal changes nothing. */
-function accountWanted(input: { name: string } & Parameters<typeof planTerms>[0]) {
-  return { name: accountName(input.name), agreed: planTerms(input) };
+export function accountWanted(input: { name: string } & Parameters<typeof planTerms>[0] & Parameters<typeof storageLimits>[0]) {
+  return { name: accountName(input.name), agreed: planTerms(input), storage: storageLimits(input) };
 }
 
-async function makeAccount(tx: Transaction, { name, agreed }: ReturnType<typeof accountWanted>, now: number) {
+/** Makes an account with a first key that has all scopes. Only this result has the key: the database stores its hash. */
+export async function makeAccount(tx: Transaction, { name, agreed, storage }: ReturnType<typeof accountWanted>, now: number) {
   const key = makeKey(false);
-  const { id: accountId, plan } = await insertAccount(tx, name, agreed, now);
+  const { id: accountId, plan } = await insertAccount(tx, name, agreed, now, storage);
   await insertKey(tx, key, { accountId, publishable: false, scopes, expiresAt: null }, now);
   return { account: { id: accountId, name, plan }, key };
 }
 
-function shownAccount(account: Account) {
-  const { perMinute, perDay } = quotaOf(account);
-  return { id: account.id, name: account.name, plan: account.plan, perMinute, perDay, createdAt: formatDateTime(account.createdAt) };
+function shownAccount(account: Account, storage: Storage) {
+  const { id: accountId, name, plan, createdAt } = account;
+  return { id: accountId, name, plan, ...quotaOf(account), ...storage, createdAt: formatDateTime(createdAt) };
 }

@@ -1,7 +1,11 @@
 import { Type } from "typebox";
 import {
+  defaultName,
   hasExpired,
   keyExpiry,
+  KeyName,
+  KeyOrigins,
+  keyOrigins,
   keyScopes,
   keysMax,
   makeKey,
@@ -14,7 +18,7 @@ import {
 import { countKeys, deleteKey, findKey, insertKey, listKeys, setExpiry, type NewKey } from "../callers/keys/keys.store.ts";
 import type { Transaction } from "../platform/db/database.ts";
 import { formatDateTime } from "../platform/http/dates.ts";
-import { Problem } from "../platform/problem.ts";
+import { invalidAt } from "../platform/problem.ts";
 import { demandAccount } from "./accounts.ts";
 import { absent, id, operation, type Parts } from "./operation.ts";
 
@@ -23,6 +27,8 @@ const keyTerms = {
   scopes: Type.Optional(Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 100 })),
   expires: Type.Optional(Type.String({ maxLength: 100 })),
   publishable: Type.Optional(Type.Boolean()),
+  name: Type.Optional(KeyName),
+  origins: Type.Optional(KeyOrigins),
 };
 
 /** What an operator may do with keys. */
@@ -30,9 +36,10 @@ export function keyOperations({ db, clock, verifier, limiter, announcer }: Parts
   const announceKey = (tx: Transaction, subject: number) => announcer.announce(tx, { kind: "key", subject: String(subject) });
   return {
     /** Makes a key, which is shown here only. */
-    "keys.create": operation(keyTerms, async ({ account, publishable = false, ...asked }) => {
+    "keys.create": operation(keyTerms, async ({ account, publishable = false, name, ...asked }) => {
       const expiresAt = asked.expires === undefined ? null : keyExpiry(asked.expires, clock());
-      const wanted: NewKey = { accountId: account, publishable, scopes: keyScopes(asked.scopes, publishable), expiresAt };
+      const origins = keyOrigins(asked.origins ?? [], publishable);
+      const wanted: NewKey = { accountId: account, name, publishable, scopes: keyScopes(asked.scopes, publishable), origins, expiresAt };
       return db.write(async (tx) => {
         await demandAccount(tx, account);
         return addKey(tx, wanted, clock());
@@ -44,17 +51,19 @@ export function keyOperations({ db, clock, verifier, limiter, announcer }: Parts
       return { keys: (await listKeys(db, account)).map(shownKey) };
     }),
 
-    /** Makes a key with the scopes and the expiry of another one, which ends after `overlapHours`. */
+    /** Replaces a key by one with the same name, scopes, origins and expiry. The old one ends after `overlapHours`. */
     "keys.rotate": operation(
       { id, overlapHours: Type.Optional(Type.Number({ minimum: 0, maximum: overlapHoursMax })) },
       async ({ id: keyId, overlapHours = overlapHoursDefault }) => {
         const [answer, change] = await db.write(async (tx) => {
           const old = await findKey(tx, keyId);
           if (!old) throw absent("key", keyId);
-          if (hasExpired(old.expiresAt, clock())) throw new Problem("invalid_request", `Key ${keyId} has expired: create a new one.`);
+          if (hasExpired(old.expiresAt, clock()))
+            throw invalidAt("path.keyId", "has expired", `Key ${keyId} has expired: create a new one.`);
           const expiresAt = rotatedExpiry(old.expiresAt, overlapHours, clock());
           await setExpiry(tx, old, expiresAt);
-          const made = { ...(await addKey(tx, old, clock())), previous: { id: old.id, expiresAt: formatDateTime(expiresAt) } };
+          const name = old.name === defaultName(old.id) ? undefined : old.name;
+          const made = { ...(await addKey(tx, { ...old, name }, clock())), previous: { id: old.id, expiresAt: formatDateTime(expiresAt) } };
           return [made, await announceKey(tx, keyId)] as const;
         });
         verifier.forgetKey(keyId);
@@ -74,7 +83,7 @@ export function keyOperations({ db, clock, verifier, limiter, announcer }: Parts
       return { id: gone.id, account: gone.accountId, prefix: gone.prefix };
     }),
 
-    /** Ends a key's ban and forgets its strikes; `unbanned` tells whether it had any. */
+    /** Ends a key's ban and forgets its strikes; `unbanned` says whether it had any. */
     "keys.unban": operation({ id }, async ({ id: keyId }) => {
       const key = await findKey(db, keyId);
       if (!key) throw absent("key", keyId);
@@ -87,7 +96,7 @@ export function keyOperations({ db, clock, verifier, limiter, announcer }: Parts
 async function addKey(tx: Transaction, wanted: NewKey, now: number) {
   await tx.lock(`keys of account ${wanted.accountId}`); // else two that are made at once may both be the last
   if ((await countKeys(tx, wanted.accountId)) >= keysMax) {
-    throw new Problem("invalid_request", `The account has ${keysMax} keys already: revoke some first.`);
+    throw invalidAt("body", "is one key too many", `The account has ${keysMax} keys already: revoke some first.`);
   }
   const text = makeKey(wanted.publishable);
   const made = await insertKey(tx, text, wanted, now);

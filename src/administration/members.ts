@@ -12,8 +12,8 @@ const email = Type.String({ maxLength: 254 });
 export function memberOperations({ db, clock, publicUrl }: Parts) {
   return {
     /**
-     * Makes a sign-in link, shown here only, for a member, who is made where there is none with this email. Without a
-     * role the first one becomes an owner. Without an email the owner gives one after signing in.
+     * Adds a member with a sign-in link, which cannot be shown again. Without a role the first one becomes an owner.
+     * Without an email the owner gives one after signing in.
      */
     "members.invite": operation({ account: id, email: Type.Optional(email), role: Type.Optional(Type.Enum([...roles])) }, async (input) => {
       const { account, role } = input;
@@ -24,11 +24,11 @@ export function memberOperations({ db, clock, publicUrl }: Parts) {
       return shownInvited(publicUrl, invited);
     }),
 
-    /** Takes a member's password and sessions away, and makes a new sign-in link, shown here only. */
+    /** Removes a member's password and sessions, and makes a new sign-in link, which cannot be shown again. */
     "members.reset": operation({ account: id, email }, async ({ account, email: text }) => {
       const invited = await db.write(async (tx) => {
         const { id: memberId } = await demandMember(tx, account, text);
-        return reset(tx, account, memberId, clock());
+        return reset(tx, account, memberId, "operator", clock());
       });
       if (!invited) throw noMember(text);
       return shownInvited(publicUrl, invited);

@@ -3,18 +3,21 @@ import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
 import { bodyValidator } from "../platform/http/validation.ts";
 import type { Announcer } from "../platform/nodes/nodes.ts";
+import type { EdgePorts } from "../publishing/domains/domains.ts";
 import { Problem } from "../platform/problem.ts";
 
 /** What the operations work with. */
 export type Parts = {
   db: Database;
   clock: Clock;
-  /** What keeps verified keys and must be told of every change. */
+  /** The cache of verified keys, which every change must be reported to. */
   verifier: { forgetAccount(accountId: number): void; forgetKey(keyId: number): void };
   /** What keeps bans. Rejects with `unavailable` where that cannot be reached. */
   limiter: { unban(keyId: number): boolean | Promise<boolean> };
   announcer: Announcer;
   publicUrl: string;
+  /** Where people reach published sites. */
+  ports: EdgePorts;
 };
 
 export const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
@@ -31,7 +34,8 @@ export function operation<P extends Record<string, TSchema>, R>(
       validate(input);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      throw new Problem(error.code, error.message.replace(/^body\./, ""));
+      const { code, message, details } = error;
+      throw new Problem(code, message.replace(/^body\./, ""), details && { details });
     }
     return run(input as Static<typeof schema>);
   };

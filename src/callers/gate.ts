@@ -1,13 +1,23 @@
 import type { FastifyContextConfig, FastifyRequest } from "fastify";
 import type { Gate } from "../platform/http/caller.ts";
-import { Problem } from "../platform/problem.ts";
+import { clientAddress } from "../platform/http/client-address.ts";
+import { invalidAt, Problem } from "../platform/problem.ts";
 import type { KeyVerifier, Verified } from "./keys/verify.ts";
 import { noOperation, type UsageRecorder } from "./usage/usage.ts";
-import { limitHeaders, pushLimitHeaders, refusalOf, type Awaitable, type Decision, type Limiter, type Verdict } from "./limits/limits.ts";
+import {
+  limitHeaders,
+  pushLimitHeaders,
+  refusalOf,
+  replaceLimitHeaders,
+  type Awaitable,
+  type Decision,
+  type Limiter,
+  type Verdict,
+} from "./limits/limits.ts";
 
 /**
  * The way in of every request to the API (decisions, part 1 and 4): key, then the windows of its account; without a
- * valid key the window of the caller's address, and 401. Whoever has a valid key is noted with the operation asked for.
+ * valid key the window of the caller's address, and 401. The request of a valid key is noted with its operation.
  * With a known key and the memory limiter nothing is awaited.
  */
 export function openGate(options: {
@@ -19,7 +29,8 @@ export function openGate(options: {
   const { verifier, limiter, usage, onRefused } = options;
 
   function admit(request: FastifyRequest): Awaitable<Problem | undefined> {
-    const key = keyOf(request.headers);
+    const { key, isAlone } = keyOf(request.headers);
+    if (!isAlone) request.keyProblem = twoKeys();
     const verified = key === undefined ? undefined : verifier.verify(key);
     if (verified instanceof Promise) {
       return verified.then(
@@ -30,22 +41,31 @@ export function openGate(options: {
     return count(verified, request);
   }
 
-  /** The key could not be looked up: nobody's window is used up, and the answer has the headers of the address. */
+  /** The key could not be looked up: no window is used up, and the answer has the headers of the address. */
   async function unverified(error: unknown, request: FastifyRequest): Promise<never> {
-    pushLimitHeaders(request.answerHeaders, await limiter.peekAddress(request.ip));
+    pushLimitHeaders(request.answerHeaders, await limiter.peekAddress(clientAddress(request)));
     throw error;
   }
 
   function count(verified: Verified | undefined, request: FastifyRequest): Awaitable<Problem | undefined> {
-    if (!verified) return after(limiter.address(request.ip), (decision) => show(request, decision) ?? unauthorized());
+    if (!verified) return after(limiter.address(clientAddress(request)), (decision) => showAddress(request, decision));
     const { accountId, keyId, quota, publishable } = verified;
-    const decision = publishable ? limiter.publishable(accountId, request.ip, quota) : limiter.account(accountId, keyId, quota);
+    const decision = publishable ? limiter.publishable(accountId, clientAddress(request), quota) : limiter.account(accountId, keyId, quota);
     return after(decision, (settled) => {
-      usage.record(accountId, keyId, operationOf(request), settled.verdict);
+      if (settled.verdict !== "unavailable") usage.record(accountId, keyId, operationOf(request), settled.verdict);
       const refusal = show(request, settled);
-      if (!refusal) request.caller = verified;
-      return refusal;
+      if (refusal) return refusal;
+      request.caller = verified;
+      request.countedAt = settled.at;
+      return undefined;
     });
+  }
+
+  function giveBack(request: FastifyRequest): Awaitable<void> {
+    const { accountId, keyId, quota, publishable } = request.caller as Verified;
+    usage.takeBack(keyId, operationOf(request));
+    const stands = limiter.giveBack({ accountId, quota, visitor: publishable ? clientAddress(request) : undefined }, request.countedAt);
+    return after(stands, (decision) => replaceLimitHeaders(request.answerHeaders, decision));
   }
 
   function show(request: FastifyRequest, decision: Decision): Problem | undefined {
@@ -54,19 +74,39 @@ export function openGate(options: {
     return refusalOf(decision);
   }
 
+  /** Each refusal says that the key is not valid: a mistyped one is then found. */
+  function showAddress(request: FastifyRequest, decision: Decision): Problem {
+    const refusal = show(request, decision);
+    if (refusal?.code !== "rate_limit_exceeded") return refusal ?? unauthorized();
+    const why = "Without a valid API key an address has few requests, and this one has none left.";
+    return new Problem("rate_limit_exceeded", `${why} Try again in ${decision.retryAfterSeconds} seconds, or send a valid key.`);
+  }
+
   return {
     admit,
-    describe: (request) => after(limiter.peekAddress(request.ip), (decision) => pushLimitHeaders(request.answerHeaders, decision)),
+    giveBack,
+    describe: (request) =>
+      after(limiter.peekAddress(clientAddress(request)), (decision) => pushLimitHeaders(request.answerHeaders, decision)),
     describeAddress: (address) => after(limiter.address(address), limitHeaders),
   };
 }
 
-/** The key as it is sent: `Authorization: Bearer KEY` or `X-API-Key: KEY` (decisions, part 3). */
-function keyOf({ authorization, "x-api-key": apiKey }: FastifyRequest["headers"]): string | undefined {
-  if (authorization !== undefined && authorization.length > 7 && authorization.slice(0, 7).toLowerCase() === "bearer ") {
-    return authorization.slice(7).trim();
+/**
+ * The key as it is sent: `Authorization: Bearer KEY`, or without it `X-API-Key: KEY` (decisions, part 3). It stands alone
+ * unless the other header has another one. `Authorization` with another scheme, as for a proxy, is passed over.
+ */
+function keyOf({ authorization, "x-api-key": apiKey }: FastifyRequest["headers"]): { key: string | undefined; isAlone: boolean } {
+  const other = typeof apiKey === "string" ? apiKey : undefined;
+  if (authorization === undefined || authorization.length <= 7 || authorization.slice(0, 7).toLowerCase() !== "bearer ") {
+    return { key: other, isAlone: true };
   }
-  return typeof apiKey === "string" ? apiKey : undefined;
+  const key = authorization.slice(7).trim();
+  return { key, isAlone: other === undefined || other === key };
+}
+
+function twoKeys(): Problem {
+  const message = "holds another key than Authorization";
+  return invalidAt("header.X-API-Key", message, "Authorization and X-API-Key hold different keys. Send one of them.");
 }
 
 /** A URL that cannot be routed has no route to tell it. */

@@ -3,9 +3,15 @@ import { administer } from "./administer.ts";
 import { columns, numeric, type Arguments, type Command, type Options } from "./command.ts";
 
 const planOptions: Options = {
-  plan: { value: "free|pro|business|enterprise", required: true, about: "the plan, which sets the limits of requests" },
+  plan: {
+    value: "free|pro|business|enterprise",
+    required: true,
+    about: "the plan, which sets the limits on requests and on storage",
+  },
   "per-minute": { value: "N", about: "requests a minute, for enterprise" },
   "per-day": { value: "N", about: "requests a day, for enterprise" },
+  records: { value: "N", about: "how many animals, categories, open orders and stock entries it may store. Default: the plan's" },
+  "published-bytes": { value: "N", about: "how many bytes its published files may take up. Default: the plan's" },
 };
 
 export const accountsCreate: Command = {
@@ -25,20 +31,40 @@ export const accountsList: Command = {
   options: { after: { value: "ID", about: "begin after this account" } },
   async run({ options }) {
     const json = await administer("accounts.list", { after: numeric(options["after"]) });
-    const rows = json.accounts.map((a) => [a.id, a.name, a.plan, a.perMinute, a.perDay, a.createdAt]);
-    return { json, text: columns(["ID", "NAME", "PLAN", "A MINUTE", "A DAY", "CREATED"], rows) };
+    const rows = json.accounts.map((a) => [
+      a.id,
+      a.name,
+      a.plan,
+      a.perMinute,
+      a.perDay,
+      share(a.records),
+      share(a.publishedBytes),
+      a.createdAt,
+    ]);
+    return { json, text: columns(["ID", "NAME", "PLAN", "A MINUTE", "A DAY", "RECORDS", "PUBLISHED BYTES", "CREATED"], rows) };
   },
 };
 
 export const accountsSetPlan: Command = {
   name: "accounts set-plan",
-  summary: "Change an account's plan; only enterprise takes figures of its own",
-  options: planOptions,
+  summary: "Change an account's plan; storage limits can be set on every plan, request limits on enterprise only",
+  options: {
+    ...planOptions,
+    "dry-run": { about: "show what would change, and which domains would no longer be served; change nothing" },
+  },
   operands: ["ID"],
   async run({ options, operands }) {
-    const json = await administer("accounts.setPlan", { id: numeric(operands[0]), ...planTerms(options) });
-    const { id, plan, perMinute, perDay } = json.account;
-    return { json, text: `Account ${id} is on ${plan}: ${perMinute} requests a minute, ${perDay} a day.` };
+    const terms = { id: numeric(operands[0]), ...planTerms(options), dryRun: options["dry-run"] === true };
+    const json = await administer("accounts.setPlan", terms);
+    const { id, plan, perMinute, perDay, records, publishedBytes } = json.account;
+    const stored = `${records.limit} records, ${publishedBytes.limit} bytes of published files`;
+    const lines = [
+      `Account ${id} ${json.dryRun ? "would be" : "is"} on ${plan}: ${perMinute} requests a minute, ${perDay} a day, ${stored}.`,
+      ...stoppedNames(json),
+    ];
+    if (json.warning !== undefined) lines.push(json.warning);
+    if (json.dryRun) lines.push("Nothing was changed.");
+    return { json, text: lines.join("\n") };
   },
 };
 
@@ -54,6 +80,26 @@ export const accountsDelete: Command = {
   },
 };
 
+/** The custom domains that a plan stops serving. */
+function stoppedNames({ stopped, dryRun }: { stopped: { count: number; hostnames: string[] }; dryRun: boolean }): string[] {
+  const { count, hostnames } = stopped;
+  if (count === 0) return [];
+  const more = count - hostnames.length;
+  const lead = `${count} ${count === 1 ? "domain" : "domains"} ${dryRun ? "would not be" : count === 1 ? "is not" : "are not"} served any more:`;
+  return [lead, ...hostnames.map((hostname) => `  ${hostname}`), ...(more > 0 ? [`  and ${more} more`] : [])];
+}
+
 function planTerms(options: Arguments["options"]) {
-  return { plan: options["plan"], perMinute: numeric(options["per-minute"]), perDay: numeric(options["per-day"]) };
+  return {
+    plan: options["plan"],
+    perMinute: numeric(options["per-minute"]),
+    perDay: numeric(options["per-day"]),
+    records: numeric(options["records"]),
+    publishedBytes: numeric(options["published-bytes"]),
+  };
+}
+
+/** How much is used of a limit, as `12/25000`. */
+function share({ used, limit }: { used: number; limit: number }): string {
+  return `${used}/${limit}`;
 }

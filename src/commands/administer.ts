@@ -35,24 +35,22 @@ export async function administer<K extends keyof Administration>(name: K, input:
   async function administerHere(here: typeof settings, operation: K, given: object): Promise<Answer<K>> {
     const { openAdministration } = await import("../administration.ts");
     const { systemClock } = await import("../platform/clock.ts");
-    const storage = await openStorage(here, `petstore ${operation}`, 1_000);
-    try {
-      const { noOtherNodes, openAnnouncer } = await import("../platform/nodes/nodes.ts");
-      const announcer = storage.db.engine === "sqlite" ? noOtherNodes : openAnnouncer({ db: storage.db });
-      const nothingKept = { forgetAccount() {}, forgetKey() {} };
-      const limiter = { unban: (keyId: number) => unbanIn(here, keyId) };
-      const administration = openAdministration({
-        db: storage.db,
-        clock: systemClock,
-        verifier: nothingKept,
-        limiter,
-        announcer,
-        publicUrl: here.publicUrl,
-      });
-      return (await administration[operation](given)) as Answer<K>;
-    } finally {
-      await storage.close();
-    }
+    await using opened = new AsyncDisposableStack();
+    const storage = opened.adopt(await openStorage(here, `petstore ${operation}`, 1_000), ({ close }) => close());
+    const { noOtherNodes, openAnnouncer } = await import("../platform/nodes/nodes.ts");
+    const announcer = storage.db.engine === "sqlite" ? noOtherNodes : openAnnouncer({ db: storage.db });
+    const nothingKept = { forgetAccount() {}, forgetKey() {} };
+    const limiter = { unban: (keyId: number) => unbanIn(here, keyId) };
+    const administration = openAdministration({
+      db: storage.db,
+      clock: systemClock,
+      verifier: nothingKept,
+      limiter,
+      announcer,
+      publicUrl: here.publicUrl,
+      ports: here,
+    });
+    return (await administration[operation](given)) as Answer<K>;
   }
 }
 
@@ -60,10 +58,8 @@ export async function administer<K extends keyof Administration>(name: K, input:
 async function unbanIn(settings: Settings, keyId: number): Promise<boolean> {
   const { openCounting } = await import("../counting.ts");
   const { systemClock } = await import("../platform/clock.ts");
-  const counting = await openCounting(settings, { clock: systemClock, log: { info() {}, warn() {} } });
-  try {
-    return await counting.limiter.unban(keyId);
-  } finally {
-    await counting.close();
-  }
+  await using opened = new AsyncDisposableStack();
+  const log = { info() {}, warn() {} };
+  const counting = opened.adopt(await openCounting(settings, { clock: systemClock, log }), (open) => open.close());
+  return await counting.limiter.unban(keyId);
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { causeOf } from "../platform/causes.ts";
 import { Problem } from "../platform/problem.ts";
 
 /** What a command found out: `json` is printed with `--json`, else `text`. */
@@ -30,7 +31,7 @@ export type Command = {
   options?: Options;
   /** Names of the arguments that are not options; all are needed. */
   operands?: string[];
-  /** Resolves when the command has done its work; one that prints by itself gives nothing. */
+  /** Resolves when the command has done its work; one that prints its own output returns nothing. */
   run(args: Arguments): Promise<Outcome | undefined>;
 };
 
@@ -93,8 +94,10 @@ export function columns(heading: string[], rows: (string | number | null)[][]): 
 }
 
 /** Ends a process: the line for people and the object for programs. */
-export function failure(error: unknown): { code: string; message: string } {
+export function failure(raised: unknown): { code: string; message: string } {
+  const error = causeOf(raised).cause;
   if (error instanceof Problem) return { code: error.code, message: error.message };
   if (!(error instanceof Error)) return { code: "internal", message: String(error) };
-  return { code: "internal", message: error.message.replaceAll(/\s*\n\s*/g, " ") };
+  const lines = error.message.split("\n").map((line) => line.trim());
+  return { code: "internal", message: lines.filter((line) => line !== "").join(" ") };
 }

@@ -11,6 +11,7 @@ import { keysCreate, keysList, keysRevoke, keysRotate, keysUnban } from "./keys.
 import { membersInvite, membersList, membersRemove, membersReset } from "./members.ts";
 import { migrate } from "./migrate.ts";
 import { projectCommands } from "./projects.ts";
+import { repair } from "./repair.ts";
 import { serve } from "./serve.ts";
 import { settings } from "./settings.ts";
 
@@ -37,6 +38,7 @@ export const commands: Command[] = [
   deploying(client),
   ...domainCommands(client),
   migrate,
+  repair,
   description,
   settings,
 ];

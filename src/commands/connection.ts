@@ -23,7 +23,7 @@ export function connectionOf(options: Record<string, unknown>, environment: Conn
 /**
  * Opens a caller of the service that keeps to its limits. Whoever waits is told why and how long.
  *
- * @param tell takes a line; it goes to standard error unless told
+ * @param tell takes a line. Default: writes it to standard error
  */
 export async function connect(
   connection: Connect,

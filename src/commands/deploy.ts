@@ -34,10 +34,10 @@ export function deploying(environment: () => Connect): Command {
       }
       if (deployment.status === "failed") throw new Problem("invalid_request", deployment.error ?? "The deployment failed.");
       if (deployment.status === "queued") throw new Problem("unavailable", `Deployment ${deployment.id} still waits: look at it later.`);
-      return {
-        json: { url: project.url, deployment },
-        text: `Deployment ${deployment.id} is live: ${deployment.files} file${deployment.files === 1 ? "" : "s"} at ${project.url}`,
-      };
+      // Its petstore.json may have changed the primary domain, and with it the address.
+      const { url } = await answered(client.GET("/projects/{projectId}", { params: { path: { projectId: project.id } } }));
+      const files = `${deployment.files} file${deployment.files === 1 ? "" : "s"}`;
+      return { json: { url, deployment }, text: `Deployment ${deployment.id} is live: ${files} at ${url}` };
     },
   };
 }

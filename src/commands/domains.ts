@@ -37,20 +37,12 @@ export function domainCommands(environment: () => Connect): Command[] {
       async run(args) {
         const { client, projectId } = await open(args, environment());
         const domains = await listOf(client, projectId);
-        const rows = domains.map(({ hostname, status, certificate, primary, redirect }) => [
-          hostname,
-          status,
-          certificate.status,
-          certificate.expiresAt,
-          primary ? "yes" : "",
-          redirect && `${redirect.status} ${redirect.to}`,
-        ]);
-        return { json: { domains }, text: columns(["HOSTNAME", "STATUS", "CERTIFICATE", "EXPIRES", "PRIMARY", "REDIRECT"], rows) };
+        return { json: { domains }, text: [tableOf(domains), ...domains.flatMap(troubleOf)].join("\n") };
       },
     },
     one(
       "check",
-      "Check a domain's DNS now; the exit code is 1 unless it is verified and has its certificate, where the service orders them",
+      "Check a domain's DNS now and print what visitors get; the exit code is 1 unless it is verified without a problem and has its certificate, where the service orders them",
       async ({ client, projectId }, hostname) => {
         const params = { path: { projectId, hostname } };
         const domain = await answered(client.POST("/projects/{projectId}/domains/{hostname}/verify", { params }));
@@ -62,10 +54,36 @@ export function domainCommands(environment: () => Connect): Command[] {
     one("remove", "Stop serving a domain at once", async ({ client, projectId }, hostname) => {
       const params = { path: { projectId, hostname } };
       const removed = await answered(client.DELETE("/projects/{projectId}/domains/{hostname}", { params }));
-      const text = removed === undefined ? `${hostname} is removed.` : `${hostname} is removed. ${removed.warning}`;
-      return { json: removed ?? { hostname }, text };
+      return { json: removed ?? { hostname }, text: [`${hostname} is removed.`, ...leftBy(removed)].join(" ") };
     }),
   ];
+}
+
+function tableOf(domains: Domain[]): string {
+  const rows = domains.map(({ hostname, status, certificate, primary, redirect, serving }) => [
+    hostname,
+    status,
+    certificate.status,
+    certificate.expiresAt,
+    primary ? "yes" : "",
+    redirect && `${redirect.status} ${redirect.to}`,
+    serving.what === "redirect" ? `redirect to ${serving.to}` : serving.what,
+  ]);
+  return columns(["HOSTNAME", "STATUS", "CERTIFICATE", "EXPIRES", "PRIMARY", "REDIRECT", "VISITORS GET"], rows);
+}
+
+/** What is wrong with a domain, below the table that it stands in. */
+function troubleOf({ problems }: Domain): string[] {
+  return problems.flatMap(({ message, fix }) => ["", message, `  ${fix}`]);
+}
+
+/** What a person has to know after a removal. */
+function leftBy(removed: Schemas["RemovedDomain"] | undefined): string[] {
+  if (removed === undefined) return [];
+  const { warning, redirects } = removed;
+  const left = warning === undefined ? [] : [warning];
+  if (redirects.length > 0) left.push(`Redirected to it, and serving the site now: ${redirects.join(", ")}.`);
+  return left;
 }
 
 async function open(args: Arguments, environment: Connect): Promise<At> {
@@ -103,12 +121,25 @@ function hasNoAuthority({ status, certificate }: Domain): boolean {
 
 function diagnosis(domain: Domain): string {
   const { hostname, status, certificate, problems, attention, nextCheckAt } = domain;
-  const lines = [`${hostname}: ${status}, certificate ${certificate.status}`];
+  const lines = [`${hostname}: ${status}, certificate ${certificate.status}`, servingOf(domain)];
   if (hasNoAuthority(domain))
     lines.push("", "Certificates are off at this service (ACME_DIRECTORY_URL is not set): the name is served over HTTP.");
-  for (const { message, fix } of problems) lines.push("", message, `  ${fix}`);
+  lines.push(...troubleOf(domain));
   if (certificate.problem !== null) lines.push("", certificate.problem, `  The next try is at ${certificate.retryAt ?? "no time yet"}.`);
   if (attention) lines.push("", attention.message);
-  if (problems.length > 0) lines.push("", `Checked again by itself at ${nextCheckAt ?? "no time: use check"}.`);
+  if (problems.length > 0 && status !== "verified") lines.push("", nextLook(nextCheckAt));
   return lines.join("\n");
+}
+
+/** What visitors get now, and why. */
+function servingOf({ serving: { what, to, reason } }: Domain): string {
+  const visitors = { site: "Visitors get the site.", redirect: `Visitors are redirected to ${to}.`, nothing: "Visitors get nothing." }[
+    what
+  ];
+  return `${visitors} ${reason}`;
+}
+
+function nextLook(nextCheckAt: string | null): string {
+  if (nextCheckAt === null) return "The service does not check it automatically any more: run this command to check it again.";
+  return `The service checks it again at ${nextCheckAt}.`;
 }

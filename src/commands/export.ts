@@ -1,8 +1,7 @@
-import { createWriteStream } from "node:fs";
-import { rename, rm } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { exportedLists, exportText, type ExportFormat } from "../importing/exporting.ts";
+import { writeDurably } from "../platform/files.ts";
 import { Problem } from "../platform/problem.ts";
 import type { Command } from "./command.ts";
 import { connect, connectionOf, connectionOptions, type Connect } from "./connection.ts";
@@ -13,7 +12,7 @@ export function exporting(environment: () => Connect): Command {
     name: "export",
     summary: "Write a list as CSV or as JSON lines",
     options: {
-      format: { value: "csv|ndjson", about: "CSV, or a JSON object a line; csv unless told" },
+      format: { value: "csv|ndjson", about: "CSV, or one JSON object a line. Default: csv" },
       out: { value: "FILE", about: "write a file, whole or not at all, in place of standard output" },
       ...connectionOptions,
     },
@@ -40,12 +39,9 @@ function formatOf(format: unknown): ExportFormat {
 
 /** The file appears under its name once it is complete. */
 async function toFile(text: Readable, file: string): Promise<void> {
-  const part = `${file}.part`;
   try {
-    await pipeline(text, createWriteStream(part));
-    await rename(part, file);
+    await writeDurably(file, text, 0o666);
   } catch (error) {
-    await rm(part, { force: true });
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (syscall !== undefined && code !== undefined) throw new Problem("invalid_request", `${file} cannot be written (${code}).`);
     throw error;

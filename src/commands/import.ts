@@ -11,8 +11,8 @@ export function importing(environment: () => Connect): Command {
     summary: "Load a CSV file of animals through the API; run it again for what has changed",
     options: {
       mapping: { value: "FILE", required: true, about: "how columns become fields (docs/importing.md)" },
-      state: { value: "FILE", about: "what earlier runs have loaded; FILE.petstore-state.json unless told" },
-      rejects: { value: "FILE", about: "takes the rows that could not be loaded, and why; FILE.petstore-rejects.csv unless told" },
+      state: { value: "FILE", about: "the record of what earlier runs have loaded. Default: FILE.petstore-state.json" },
+      rejects: { value: "FILE", about: "where to write the rows that could not be loaded, and why. Default: FILE.petstore-rejects.csv" },
       "dry-run": { about: "read, map and count, write the rejects, and ask no server" },
       resend: { about: "send a batch again that stayed unanswered for more than 23 hours" },
       ...connectionOptions,
@@ -37,7 +37,7 @@ export function importing(environment: () => Connect): Command {
   };
 }
 
-/** The bar appears once the file is read; waits are told above it, or as lines before it is there. */
+/** The bar appears once the file is read. Waits are reported above the bar, or as lines before it appears. */
 async function importNow(files: ImportOptions, connection: Connect): Promise<Report> {
   const { importFile } = await import("../importing/import-files.ts");
   const { showProgress } = await import("../importing/progress.ts");

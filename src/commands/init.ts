@@ -13,8 +13,8 @@ export function initialising(environment: () => Connect): Command {
     options: {
       account: { value: "ID", about: "the account whose animals it shows: a publishable key is made for the page" },
       key: { value: "psp_…", about: "a publishable key to put into the page, in place of --account" },
-      name: { value: "NAME", about: "the shop's name; the folder's unless told" },
-      url: { value: "URL", about: "where visitors find the API; PUBLIC_URL of the service unless told, and PETSTORE_URL with --key" },
+      name: { value: "NAME", about: "the shop's name. Default: the folder's name" },
+      url: { value: "URL", about: "where visitors find the API. Default: PUBLIC_URL of the service; with --key, PETSTORE_URL" },
       reference: { about: "add the API reference, in reference/" },
     },
     operands: ["DIR"],
@@ -48,7 +48,7 @@ function requireKeyOrAccount({ key, account }: Record<string, unknown>): void {
 
 /** The page's address of the service, with or without `/v1`. */
 function originOf(text: string): string {
-  const url = origin(text.replace(/\/+$/, "").replace(/\/v1$/, ""));
+  const url = origin(text.replace(/(?:\/v1)?\/?$/, ""));
   if (url === undefined) throw new Problem("invalid_request", `--url ${text} is no http or https origin, such as https://pets.example.com`);
   return url;
 }
@@ -96,7 +96,7 @@ function slugOf(text: string): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-")
     .slice(0, 60)
-    .replaceAll(/^-+|-+$/g, "");
+    .replaceAll(/^-|-$/g, "");
   return slug === "" ? "shop" : slug;
 }
 

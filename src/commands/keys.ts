@@ -6,32 +6,41 @@ export const keysCreate: Command = {
   summary: "Make a key, which is shown once",
   options: {
     account: { value: "ID", required: true, about: "the account that it calls as" },
-    scope: { value: "SCOPE", multiple: true, about: "what it may do, such as catalogue:read; all that its kind may unless told" },
-    expires: { value: "DATE", about: "a day, or a date and time, after which it works no more" },
+    scope: { value: "SCOPE", multiple: true, about: "what it may do, such as catalogue:read. Default: all that a key of its kind may do" },
+    expires: { value: "DATE", about: "a day, or a date and time, after which it no longer works" },
     publishable: { about: "make a key for browsers, which can only read the catalogue and the stock" },
+    name: { value: "NAME", about: "the key's name. Default: Key and its number" },
+    origin: {
+      value: "URL",
+      multiple: true,
+      about: "with --publishable: a web origin, such as https://shop.example, that may use the key. Default: any",
+    },
   },
   async run({ options }) {
-    const { account, scope, expires, publishable } = options;
-    const json = await administer("keys.create", { account: numeric(account), scopes: scope, expires, publishable });
+    const { account, scope, expires, publishable, name, origin } = options;
+    const asked = { scopes: scope, expires, publishable, name, origins: origin };
+    const json = await administer("keys.create", { account: numeric(account), ...asked });
     return { json, text: shown(json) };
   },
 };
 
 export const keysList: Command = {
   name: "keys list",
-  summary: "List an account's keys by their beginnings",
+  summary: "List an account's keys, each by its first characters",
   options: { account: { value: "ID", required: true, about: "the account whose keys they are" } },
   async run({ options }) {
     const json = await administer("keys.list", { account: numeric(options["account"]) });
-    const rows = json.keys.map((key) => [key.id, `${key.prefix}…`, key.createdAt, key.expiresAt, key.lastUsedAt, key.scopes.join(" ")]);
-    return { json, text: columns(["ID", "KEY", "CREATED", "EXPIRES", "LAST USED", "SCOPES"], rows) };
+    const rows = json.keys.map(({ id, name, prefix, createdAt, expiresAt, lastUsedAt, scopes, origins }) => {
+      return [id, name, `${prefix}…`, createdAt, expiresAt, lastUsedAt, scopes.join(" "), origins.join(" ")];
+    });
+    return { json, text: columns(["ID", "NAME", "KEY", "CREATED", "EXPIRES", "LAST USED", "SCOPES", "ORIGINS"], rows) };
   },
 };
 
 export const keysRotate: Command = {
   name: "keys rotate",
-  summary: "Make a key like another one, which ends after an overlap",
-  options: { overlap: { value: "HOURS", about: "how long the old key still works; 24 unless told" } },
+  summary: "Make a key to replace another one, which ends after an overlap",
+  options: { overlap: { value: "HOURS", about: "how long the old key still works. Default: 24" } },
   operands: ["KEYID"],
   async run({ options, operands }) {
     const json = await administer("keys.rotate", { id: numeric(operands[0]), overlapHours: numeric(options["overlap"]) });

@@ -8,10 +8,10 @@ const one = {
 
 export const membersInvite: Command = {
   name: "members invite",
-  summary: "Make a sign-in link for a member of an account, new or not; the first one becomes an owner",
+  summary: "Add a member to an account, and make a sign-in link; the first member becomes an owner",
   options: {
     ...one,
-    role: { value: "owner|member", about: "what a new member may do; owner for the first one, else member, unless told" },
+    role: { value: "owner|member", about: "what the member may do (default: owner for the first one, else member)" },
   },
   async run({ options: { account, email, role } }) {
     const json = await administer("members.invite", { account: numeric(account), email, role });
@@ -21,7 +21,7 @@ export const membersInvite: Command = {
 
 export const membersReset: Command = {
   name: "members reset",
-  summary: "Take a member's password and sessions away, and make a new sign-in link",
+  summary: "End a member's password and sessions, and make a new sign-in link",
   options: one,
   async run({ options: { account, email } }) {
     const json = await administer("members.reset", { account: numeric(account), email });

@@ -7,7 +7,7 @@ export function projectCommands(environment: () => Connect): Command[] {
     {
       name: "projects create",
       summary: "Make a project, which is served at its slug once something is deployed",
-      options: { name: { value: "NAME", about: "what people call it; the slug unless told" }, ...connectionOptions },
+      options: { name: { value: "NAME", about: "the name that the account's members see. Default: the slug" }, ...connectionOptions },
       operands: ["SLUG"],
       async run({ options, operands: [slug = ""] }) {
         const { answered } = await import("./publishing-calls.ts");

@@ -68,8 +68,17 @@ function statusReader(field: Mapping["status"], header: readonly string[]): (cel
 function transformed(value: string, transform: "strip-stars"): string {
   switch (transform) {
     case "strip-stars":
-      return value.replace(/^[*\s]+/, "").replace(/[*\s]+$/, "");
+      return withoutStars(value);
   }
+}
+
+/** A text without the stars and spaces at its ends. A regular expression for those at the end would take quadratic time. */
+function withoutStars(value: string): string {
+  const isLoose = (character = "x"): boolean => character === "*" || character.trim() === "";
+  let [start, end] = [0, value.length];
+  while (start < end && isLoose(value[start])) start += 1;
+  while (end > start && isLoose(value[end - 1])) end -= 1;
+  return value.slice(start, end);
 }
 
 function tooLong(value: string, charactersMax: number): boolean {

@@ -1,3 +1,4 @@
+import type { Schemas } from "../../client/api.gen.ts";
 import type { PetStore } from "../../client/client.ts";
 import { pages } from "../../client/pages.ts";
 import { refusal, type Refused } from "../../client/refusals.ts";
@@ -9,7 +10,7 @@ import type { Creation, Plan, Update } from "./plan.ts";
 import type { Row } from "./source.ts";
 import type { BatchElement, LoadState } from "./state.ts";
 
-/** What a load works with. `save` writes the state; `reject` and `advance` are told what became of rows. */
+/** What a load works with. `save` writes the state; `reject` and `advance` are called with the outcome of rows. */
 export type Loading = {
   client: PetStore;
   categoryIds: ReadonlyMap<string, number>;
@@ -60,7 +61,7 @@ async function updateAll(updates: readonly Update[], loading: Loading): Promise<
   const gone: Creation[] = [];
   let updated = 0;
   for (const [index, { row, petId }] of updates.entries()) {
-    const answer = await client.PUT("/pets/{petId}", { params: { path: { petId } }, body: petOf(row, loading.categoryIds) });
+    const answer = await replacePet(client, petId, petOf(row, loading.categoryIds));
     const { status } = answer.response;
     if (status === 404) gone.push({ row, replaces: petId });
     else if (refusedStatuses.has(status)) reject(row, reasonOf(answer));
@@ -75,6 +76,14 @@ async function updateAll(updates: readonly Update[], loading: Loading): Promise<
   return { updated, gone };
 }
 
+/** Replaces an animal. If the shop counts its stock, the stock decides the status and the file's status is ignored. */
+async function replacePet(client: PetStore, petId: number, pet: BatchElement["pet"]) {
+  const put = (body: Schemas["NewPet"]) => client.PUT("/pets/{petId}", { params: { path: { petId } }, body });
+  const answer = await put(pet);
+  if (answer.data || refusal(answer).code !== "status_follows_stock") return answer;
+  return put({ name: pet.name, categoryId: pet.categoryId });
+}
+
 async function createAll(creations: readonly Creation[], loading: Loading): Promise<number> {
   const { client, state, save, now } = loading;
   const queue = batchesOf(creations);
@@ -85,8 +94,12 @@ async function createAll(creations: readonly Creation[], loading: Loading): Prom
     await save();
     const answer = await sendBatch(client, elements);
     if (refusedStatuses.has(answer.response.status)) queue.unshift(...withoutRefused(batch, answer, loading));
-    else if (!answer.data) throw refusal(answer);
-    else {
+    else if (!answer.data) {
+      const refused = refusal(answer);
+      // The refused batch made nothing: once there is room, the next run plans these rows like any others.
+      if (refused.code === "storage_limit_reached") await forgetBatch(state, save);
+      throw refused;
+    } else {
       const deleted = await record(client, state, elements, answer);
       const again = batch.flatMap(({ row }, index) => (deleted.has(index) ? [{ row, replaces: deleted.get(index) ?? null }] : []));
       if (again.length > 0) queue.unshift(again);
@@ -96,6 +109,11 @@ async function createAll(creations: readonly Creation[], loading: Loading): Prom
     state.batch = null;
   }
   return created;
+}
+
+async function forgetBatch(state: LoadState, save: () => Promise<void>): Promise<void> {
+  state.batch = null;
+  await save();
 }
 
 /** Rejects the rows that a refusal names and gives the rest to be sent again; where it names none, halves the batch to find them. */

@@ -14,7 +14,11 @@ export function checkColumns(mapping: Mapping, header: readonly string[], file: 
   throw new Problem("invalid_request", `${file} has no column “${missing.join("”, “")}”. Its columns are: ${has}.`);
 }
 
+/** Folding takes quadratic time in runs of combining marks: a longer value is compared as it is written. */
+const foldedCharactersMax = 1_000;
+
 /** The form in which a cell and the mapping's `values` are compared: without outer space, folded. */
 export function valueKey(value: string): string {
-  return fold(value.trim());
+  const text = value.trim();
+  return text.length <= foldedCharactersMax ? fold(text) : text;
 }

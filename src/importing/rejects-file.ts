@@ -1,4 +1,5 @@
-import { rename, rm, writeFile } from "node:fs/promises";
+import { rm } from "node:fs/promises";
+import { writeDurably } from "../platform/files.ts";
 import { Problem } from "../platform/problem.ts";
 import { formatRejects } from "./rejects.ts";
 import type { Reject } from "./source.ts";
@@ -6,8 +7,7 @@ import type { Reject } from "./source.ts";
 /** Writes the reject file whole, or not at all. Raises `invalid_request` if it cannot. */
 export async function writeRejects(file: string, header: readonly string[], rejects: readonly Reject[]): Promise<void> {
   try {
-    await writeFile(`${file}.tmp`, formatRejects(header, rejects));
-    await rename(`${file}.tmp`, file);
+    await writeDurably(file, formatRejects(header, rejects), 0o666);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new Problem("invalid_request", `The reject file ${file} cannot be written (${code ?? message}).`);

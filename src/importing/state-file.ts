@@ -1,7 +1,8 @@
-import { open, readFile, rename } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { Ajv } from "ajv";
 import Type from "typebox";
 import type { Static } from "typebox";
+import { writeDurably } from "../platform/files.ts";
 import { Problem } from "../platform/problem.ts";
 import { petStatuses } from "./mapping.ts";
 import { batchSizeMax } from "./plan.ts";
@@ -59,16 +60,8 @@ export function formatState(state: State): string {
 
 /** Replaces the state file in one step: whatever stops the program, the file is the old one or the new one, whole. */
 export async function writeState(file: string, state: State): Promise<void> {
-  const next = `${file}.tmp`;
   try {
-    const handle = await open(next, "w", 0o600);
-    try {
-      await handle.writeFile(formatState(state));
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(next, file);
+    await writeDurably(file, formatState(state));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new Problem("invalid_request", `The state file ${file} cannot be written (${code ?? message}).`);

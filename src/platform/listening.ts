@@ -5,7 +5,7 @@ import { createServer, type Server } from "node:net";
 export type Place = { setting: string; host: string; port: number };
 
 /**
- * Takes ports and lets them go again, so that whoever must free some hears of all of them at once.
+ * Opens ports and closes them again, so that one error names every port that is taken.
  *
  * @throws one line that names the setting of each port that cannot be listened on
  */

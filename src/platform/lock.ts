@@ -1,6 +1,8 @@
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { createEmpty, writeDurablySync } from "./files.ts";
+import { makePrivate } from "./private-folder.ts";
 
 /** Another process holds the folder. The message is one line that says who. */
 export class FolderHeldError extends Error {
@@ -11,7 +13,7 @@ export class FolderHeldError extends Error {
 }
 
 /**
- * Takes a folder for this process alone, making it (mode 0700) if it is absent. The lock is that of an SQLite file, so
+ * Takes a folder for this process alone, making it (mode 0700) if it is absent, and closing it to other users if it is not. The lock is that of an SQLite file, so
  * the operating system releases it whenever and however the process ends.
  *
  * @param who what the holder is called when others are refused, such as `petstore serve`
@@ -20,8 +22,9 @@ export class FolderHeldError extends Error {
  */
 export function lockFolder(folder: string, who: string, waitMs: number): { release(): void } {
   makeFolder(folder);
+  makePrivate(folder);
   const lockFile = join(folder, "petstore.lock");
-  makeFile(lockFile);
+  createEmpty(lockFile);
   const lock = new DatabaseSync(lockFile, { timeout: waitMs });
   // Apart from the lock file: reading that one would drop the POSIX locks that this process has on it.
   const holderFile = join(folder, "petstore.holder");
@@ -33,7 +36,7 @@ export function lockFolder(folder: string, who: string, waitMs: number): { relea
     throw new FolderHeldError(folder, holderIn(holderFile));
   }
 
-  writeFileSync(holderFile, `${who} (process ${process.pid})\n`, { mode: 0o600 });
+  writeDurablySync(holderFile, `${who} (process ${process.pid})\n`);
   return { release: () => lock.close() };
 }
 
@@ -52,15 +55,6 @@ function makeFolder(folder: string): void {
     const { code = "" } = error as NodeJS.ErrnoException;
     if (code === "EEXIST" || code === "") throw error;
     throw new Error(`DATA_DIR: ${folder} cannot be made (${code})`, { cause: error });
-  }
-}
-
-/** Makes a file for its owner alone, and opens none that is there: to close that would drop the POSIX locks that this process has on it. */
-function makeFile(path: string): void {
-  try {
-    closeSync(openSync(path, "wx", 0o600));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
 

@@ -40,6 +40,13 @@ export function origin(text: string): string | undefined {
   return url.href === `${url.origin}/` ? url.origin : undefined;
 }
 
+/** A contact URI (RFC 9116, 2.5.3); an email address becomes a `mailto:` URI. */
+export function contactUri(text: string): string | undefined {
+  if (!/^[\x21-\x7e]{1,500}$/.test(text)) return undefined;
+  if (/^[^@:/]{1,64}@[^@:/]{1,255}$/.test(text)) return `mailto:${text}`;
+  return /^(mailto|https|tel):/i.test(text) && URL.canParse(text) ? text : undefined;
+}
+
 /** IP addresses and CIDR ranges between commas. */
 export function addressList(text: string): BlockList | undefined {
   const list = new BlockList();

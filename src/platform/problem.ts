@@ -3,7 +3,9 @@ export type ProblemCode =
   | "invalid_request"
   | "unauthorized"
   | "forbidden"
+  | "confirmation_required"
   | "plan_required"
+  | "storage_limit_reached"
   | "not_found"
   | "method_not_allowed"
   | "not_acceptable"
@@ -15,7 +17,10 @@ export type ProblemCode =
   | "category_not_empty"
   | "slug_taken"
   | "domain_taken"
+  | "status_follows_stock"
+  | "member_exists"
   | "project_not_deployed"
+  | "domain_not_verified"
   | "deployment_not_ready"
   | "idempotency_key_in_use"
   | "operation_sunset"
@@ -26,25 +31,58 @@ export type ProblemCode =
   | "idempotency_key_reused"
   | "rate_limit_exceeded"
   | "key_banned"
+  | "headers_too_large"
   | "internal"
   | "unavailable";
 
 /** Where in the request a value is wrong, as in `body.name` or `query.limit`, and why. */
 export type Detail = { path: string; message: string };
 
-/** A refusal that the caller is told about: its message is public text. Whatever else is thrown becomes `internal`. */
+/** The DNS record that would prove the caller's right to a name. */
+export type ProofRecord = { type: "TXT"; name: string; value: string };
+
+/** A refusal that the caller sees: its message is public text. Any other error becomes `internal`. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly details: Detail[] | undefined;
+  /** With `domain_taken`: the record that wins the name, where one would. */
+  readonly challenge: ProofRecord | undefined;
   readonly headers: Record<string, string> | undefined;
+  /** Whether a bound of this process refused the request, whose quota is then given back. */
+  readonly isOverload: boolean;
 
   /** @param more.cause what it came of, which is for the log only */
-  constructor(code: ProblemCode, message: string, more: { details?: Detail[]; headers?: Record<string, string>; cause?: unknown } = {}) {
-    const { details, headers, cause } = more;
+  constructor(
+    code: ProblemCode,
+    message: string,
+    more: { details?: Detail[]; challenge?: ProofRecord; headers?: Record<string, string>; cause?: unknown; isOverload?: boolean } = {},
+  ) {
+    const { details, challenge, headers, cause, isOverload = false } = more;
     super(message, cause === undefined ? undefined : { cause });
     this.name = "Problem";
     this.code = code;
     this.details = details;
+    this.challenge = challenge;
     this.headers = headers;
+    this.isOverload = isOverload;
   }
+}
+
+/** The most details of one refusal. */
+export const detailsMax = 20;
+
+/** The refusal of a reference in a body to something that the account does not have, as in `category 12`. */
+export function unknownReference(path: string, thing: string): Problem {
+  const message = `there is no ${thing}`;
+  return new Problem("unknown_reference", `${path}: ${message}.`, { details: [{ path, message }] });
+}
+
+/** The refusal of one value of a request. `path` and `message` are its detail; `sentence` is for people. */
+export function invalidAt(path: string, message: string, sentence = `${path} ${message}.`): Problem {
+  return new Problem("invalid_request", sentence, { details: [{ path, message }] });
+}
+
+/** The refusal of a request beyond a bound of this process. */
+export function overloaded(message: string, retryAfterSeconds = 1): Problem {
+  return new Problem("unavailable", message, { headers: { "retry-after": `${retryAfterSeconds}` }, isOverload: true });
 }

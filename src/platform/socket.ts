@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
 import { relative } from "node:path";
+import { requireOwnSocket } from "./private-folder.ts";
 import { Problem, type ProblemCode } from "./problem.ts";
 
 const bodyBytesMax = 1 << 20;
@@ -20,7 +21,7 @@ export class NobodyListensError extends Error {}
  * Offers operations on a Unix socket to whoever may open it, which is its owner (mode 0600). The caller holds the
  * folder's lock: a file left there by a process that died is replaced.
  *
- * @param onError hears of errors that are not a `Problem`; the other side is told nothing of them
+ * @param onError called with errors that are not a `Problem`; the other side does not see them
  */
 export async function openSocket(
   path: string,
@@ -80,6 +81,7 @@ export async function callSocket(path: string, name: string, input: unknown, tim
   const signal = AbortSignal.timeout(timeoutMs);
   const body = JSON.stringify(input);
   if (Buffer.byteLength(body) > bodyBytesMax) throw tooLarge(bodyBytesMax);
+  requireOwnSocket(path);
   const req = request({ socketPath: bindable(path), path: `/${name}`, method: "POST", signal });
   try {
     req.end(body);

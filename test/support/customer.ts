@@ -4,7 +4,7 @@ import type { Platform } from "./platform.ts";
 import type { Reply } from "./service.ts";
 
 /** A domain, or why there is none. */
-export type DomainOrFailure = Omit<Domain, "status"> & Omit<Failure, "status"> & { status: unknown };
+export type DomainOrFailure = Omit<Domain, "status"> & Omit<Failure, "status" | "challenge"> & { status: unknown };
 
 /** An account of its own with a deployed project, whose page says its slug; `page` is that page. */
 export async function openCustomer(platform: Platform, slug: string, plan = "enterprise") {

@@ -1,4 +1,5 @@
 import { Ajv, type ValidateFunction } from "ajv";
+import { resolved } from "../../client/references.ts";
 import { parseDateTime } from "../../src/platform/http/dates.ts";
 
 type Json = Record<string, unknown>;
@@ -20,7 +21,7 @@ export type DescribedOperation = {
 };
 export type Document = {
   openapi: string;
-  info: { title: string; version: string };
+  info: { title: string; version: string; contact?: object };
   servers: { url: string }[];
   tags: { name: string }[];
   "x-tagGroups": { name: string; tags: string[] }[];
@@ -32,10 +33,15 @@ export type Document = {
 /** An operation with its place in the document. */
 export type Operation = DescribedOperation & { method: string; path: string };
 
-/** Every operation of the document, in its order. */
+/** Every operation of the document, in its order, with the parts that it shares with others put in. */
 export function operationsIn(document: Document): Operation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => Object.assign({}, operation, { method: method.toUpperCase(), path })),
+    Object.entries(methods).map(([method, operation]) => {
+      const parameters = operation.parameters.map((parameter) => resolved(document, parameter));
+      const responses = Object.entries(operation.responses).map(([status, response]) => [status, resolved(document, response)]);
+      const whole = { parameters, responses: Object.fromEntries(responses) as DescribedOperation["responses"] };
+      return { ...operation, ...whole, method: method.toUpperCase(), path };
+    }),
   );
 }
 
@@ -79,11 +85,19 @@ export function bodyChecker(document: Document): (operation: Operation, status: 
   };
 }
 
-function dereferenced(value: unknown, document: Document): unknown {
+/** A value of the document with what it refers to in place of each reference. */
+export function dereferenced(value: unknown, document: Document): unknown {
   if (Array.isArray(value)) return value.map((item) => dereferenced(item, document));
   if (typeof value !== "object" || value === null) return value;
-  if ("$ref" in value) return dereferenced(document.components.schemas[String(value.$ref).split("/").at(-1) ?? ""], document);
+  if ("$ref" in value) return dereferenced(resolved(document, value as { $ref: string }), document);
+  if ("allOf" in value) return variantOf(value as { allOf: [Json]; nullable?: boolean }, document);
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, dereferenced(member, document)]));
+}
+
+/** A use of a named schema, which may also be null (OpenAPI 3.0 knows no other way to say so). */
+function variantOf({ allOf: [base], nullable }: { allOf: [Json]; nullable?: boolean }, document: Document): Json {
+  const schema = dereferenced(base, document) as Json;
+  return nullable ? { anyOf: [schema, { type: "null" }] } : schema;
 }
 
 function strict(value: unknown): unknown {

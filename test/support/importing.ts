@@ -19,7 +19,7 @@ export const longbeach = fileURLToPath(new URL("../../examples/longbeach.mapping
 
 export type Pet = { id: number; name: string; categoryId: number; status: string };
 /** An account of its own, a folder for its files, and the address at which it calls the service. */
-type Shop = { key: string; folder: string; url: string };
+type Shop = { key: string; folder: string; url: string; allowRecords: (records: number) => Promise<unknown> };
 type Run = { code: number | null; signal: string | null; out: string; err: string };
 
 // One service for all tests of the file that imports this; each test has an account of its own.
@@ -46,8 +46,9 @@ export const petstore = (shop: Shop, ...args: string[]): Promise<Run> => ended(s
 
 /** An account on plan `business`, and a folder that goes when the test ends. */
 export async function openShop(t: TestContext): Promise<Shop> {
-  const { key } = await service.newAccount("business");
-  return { key, folder: temporaryFolder(t), url: service.address };
+  const { id, key } = await service.newAccount("business");
+  const allowRecords = (records: number) => service.administration["accounts.setPlan"]({ id, plan: "business", records });
+  return { key, folder: temporaryFolder(t), url: service.address, allowRecords };
 }
 
 /** The command line of an import whose state and rejects are in the shop's folder. */

@@ -1,45 +1,71 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
+export type Direction = "questions" | "answers";
+
 /**
  * What stands between a service and a server that it needs. While it is cut nothing passes and nothing is closed; mended, it
  * passes on what was sent meanwhile, as TCP does: of a stream nothing is ever missing in between.
  */
-export type Line = { url: string; cut(): void; mend(): void; close(): void };
+export type Line = {
+  url: string;
+  /** Both directions, unless one is named. */
+  cut(direction?: Direction): void;
+  mend(): void;
+  /** Mends the line for connections that are opened from now on; the bytes of those that were cut arrive when it is mended. */
+  mendForNew(): void;
+  /** Passes on what was sent on connections that were cut; new ones stay cut. */
+  deliverOld(): void;
+  /** Every byte arrives this much later, in each direction. */
+  delay(ms: number): void;
+  close(): void;
+};
 
 /** A line to the server of a URL; its own `url` leads through it. */
 export async function openLine(url: string): Promise<Line> {
   const far = new URL(url);
-  const open = new Set<Socket>();
-  let isCut = false;
+  const open = new Map<Socket, Direction>();
+  const isCut = { questions: false, answers: false };
+  let old: Socket[] = [];
+  let delayMs = 0;
   const listener = createServer((near) => {
     const onward = connect(Number(far.port), far.hostname);
-    for (const [from, to] of [
-      [near, onward],
-      [onward, near],
-    ] as const) {
-      open.add(from);
-      from.on("data", (bytes) => void to.write(bytes));
-      from.on("error", () => undefined).on("close", () => (open.delete(from), to.destroy()));
-      if (isCut) from.pause();
-    }
+    pass(near, onward, "questions");
+    pass(onward, near, "answers");
   }).listen(0, "127.0.0.1");
+
+  function pass(from: Socket, to: Socket, direction: Direction): void {
+    const later: Buffer[] = [];
+    open.set(from, direction);
+    from.on("data", (bytes: Buffer) => {
+      if (delayMs === 0 && later.length === 0) return void to.write(bytes);
+      later.push(bytes);
+      setTimeout(() => to.write(later.shift()!), delayMs);
+    });
+    from.on("error", () => undefined).on("close", () => (open.delete(from), to.destroy()));
+    if (isCut[direction]) from.pause();
+  }
+
   await once(listener, "listening");
   const near = new URL(url);
   near.port = String((listener.address() as AddressInfo).port);
   return {
     url: near.href,
-    cut() {
-      isCut = true;
-      for (const socket of open) socket.pause();
+    cut(only) {
+      for (const direction of ["questions", "answers"] as const) if (only === undefined || only === direction) isCut[direction] = true;
+      old = [...open.keys()].filter((socket) => isCut[open.get(socket)!]);
+      for (const socket of old) socket.pause();
     },
     mend() {
-      isCut = false;
-      for (const socket of open) socket.resume();
+      isCut.questions = isCut.answers = false;
+      for (const socket of open.keys()) socket.resume();
     },
+    mendForNew: () => void (isCut.questions = isCut.answers = false),
+    deliverOld: () => old.forEach((socket) => void socket.resume()),
+    delay: (ms) => void (delayMs = ms),
     close() {
       listener.close();
-      for (const socket of open) socket.destroy();
+      for (const socket of open.keys()) socket.destroy();
     },
   };
 }

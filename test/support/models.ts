@@ -4,4 +4,10 @@ export type { Order } from "../../src/store/orders/orders.ts";
 export type { Pet } from "../../src/store/pets/pets.ts";
 
 /** The specification's Error, as an answer has it. */
-export type Failure = { code: string; message: string; status: number; details?: { path: string; message: string }[] };
+export type Failure = {
+  code: string;
+  message: string;
+  status: number;
+  details?: { path: string; message: string }[];
+  challenge?: { type: "TXT"; name: string; value: string };
+};

@@ -34,10 +34,15 @@ export type ServerProcess = {
 /** Whatever ends what was started: a test, or a script. */
 export type Ending = Pick<TestContext, "after">;
 
-/** Starts `petstore serve` as a process of its own, on a data folder and, unless told, on free ports. */
-export function spawnServer(t: Ending, dataDir: string, env: Record<string, string> = {}): ServerProcess {
-  const child = spawn(process.execPath, [main, "serve"], {
-    env: { DATA_DIR: dataDir, PORT: "0", EDGE_HTTP_PORT: "0", EDGE_HTTPS_PORT: "0", ...env },
+/**
+ * Starts `petstore serve` as a process of its own, on a data folder and, where `env` names no others, on free ports.
+ *
+ * @param under a command that runs the one that follows it
+ */
+export function spawnServer(t: Ending, dataDir: string, env: Record<string, string> = {}, under: string[] = []): ServerProcess {
+  const [command = process.execPath, ...args] = under;
+  const child = spawn(command, [...args, ...(under.length > 0 ? [process.execPath] : []), main, "serve"], {
+    env: { PATH: process.env["PATH"], DATA_DIR: dataDir, PORT: "0", EDGE_HTTP_PORT: "0", EDGE_HTTPS_PORT: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let [out, err] = ["", ""];
@@ -77,14 +82,20 @@ export async function addressOf(server: ServerProcess): Promise<string> {
   return (await server.logged(({ msg }) => msg === "started")).address ?? "";
 }
 
-/** The sign-in link that the first start printed. */
-export function signInLinkIn(text: string): string {
-  return /^ {2}(http\S+\/sign-in#token=[\w-]{43})$/m.exec(text)?.[1] ?? "";
+/** The line in which the first start, without a terminal, shows what it has made. */
+function firstStartIn(text: string): { key?: string; link?: string } {
+  const line = text.split("\n").find((one) => one.includes('"msg":"first start"'));
+  return JSON.parse(line ?? "{}") as { key?: string; link?: string };
 }
 
-/** The key that the first start printed. */
+/** The sign-in link that the first start printed; empty where it was not the first. */
+export function signInLinkIn(text: string): string {
+  return firstStartIn(text).link ?? "";
+}
+
+/** The key that the first start printed; empty where it was not the first. */
 export function keyIn(text: string): string {
-  return /^ {2}(psk_\w+)$/m.exec(text)?.[1] ?? "";
+  return firstStartIn(text).key ?? "";
 }
 
 /** A server that has started, and how it ends. */

@@ -17,14 +17,21 @@ export type RedisProcess = {
   remove(): Promise<void>;
 };
 
-export async function startRedis({ password }: { password?: string } = {}): Promise<RedisProcess> {
+/** @param tls the PEM files that it shows its certificate from: it then takes TLS alone */
+export async function startRedis({
+  password,
+  tls,
+}: { password?: string; tls?: { cert: string; key: string } } = {}): Promise<RedisProcess> {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), "petstore-redis-"));
   const secret = password === undefined ? [] : ["--requirepass", password];
+  const ports = tls
+    ? ["--port", "0", "--tls-port", `${port}`, "--tls-cert-file", tls.cert, "--tls-key-file", tls.key, "--tls-auth-clients", "no"]
+    : ["--port", `${port}`];
   let server: ChildProcess | undefined;
 
   async function start(): Promise<void> {
-    const options = ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder, ...secret];
+    const options = [...ports, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder, ...secret];
     const started = spawn("redis-server", options, { stdio: ["ignore", "pipe", "inherit"] });
     server = started;
     await new Promise<void>((resolve, reject) => {
@@ -45,7 +52,7 @@ export async function startRedis({ password }: { password?: string } = {}): Prom
 
   await start();
   return {
-    url: password === undefined ? `redis://127.0.0.1:${port}` : `redis://:${password}@127.0.0.1:${port}`,
+    url: `${tls ? "rediss" : "redis"}://${password === undefined ? "" : `:${password}@`}127.0.0.1:${port}`,
     start,
     stop,
     pause: () => server?.kill("SIGSTOP"),

@@ -23,11 +23,15 @@ export type TestService = Service & {
   /** Sends a request below `/v1`; a body that is no string is sent as JSON. */
   ask<T = unknown>(method: string, path: string, asked?: Asked): Promise<Reply<T>>;
   /** Another account of its own, with a key of all scopes. */
-  newAccount(plan?: string, figures?: { perMinute?: number; perDay?: number }): Promise<{ id: number; key: string }>;
+  newAccount(
+    plan?: string,
+    figures?: { perMinute?: number; perDay?: number; records?: number; publishedBytes?: number },
+  ): Promise<{ id: number; key: string }>;
   dataDir: string;
 };
 
-const unlimited = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
+/** Limits that no test reaches. */
+export const unlimited = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
 
 /** The engine that the black-box suites run on. */
 export const engine = process.env["PETSTORE_TEST_ENGINE"] ?? "sqlite";
@@ -49,7 +53,16 @@ export const edgeOfItsOwn = {
  * folder's), a free port, an injected clock.
  */
 export async function startService(
-  options: { clock?: Clock; env?: Record<string, string>; dataDir?: string; redis?: ServiceOptions["redis"] } = {},
+  options: {
+    clock?: Clock;
+    env?: Record<string, string>;
+    /** Follows `clock` by default. */
+    timer?: ServiceOptions["timer"];
+    dataDir?: string;
+    redis?: ServiceOptions["redis"];
+    connections?: ServiceOptions["connections"];
+    requests?: ServiceOptions["requests"];
+  } = {},
 ): Promise<TestService> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "petstore-test-")));
   const database = engine === "postgres" ? await newDatabase(dataDir) : undefined;
@@ -57,8 +70,11 @@ export async function startService(
   const settings = loadSettings({ PORT: "0", DATA_DIR: dataDir, ...shared, ...edgeOfItsOwn, ...options.env });
   const service = await openService(settings, {
     clock: options.clock ?? systemClock,
+    timer: options.timer ?? options.clock,
     log: pino({ level: "silent" }),
     redis: options.redis,
+    connections: options.connections,
+    requests: options.requests,
   });
   await service.ready;
   const newAccount: TestService["newAccount"] = async (plan = "enterprise", figures = plan === "enterprise" ? unlimited : {}) => {

@@ -25,6 +25,7 @@ const refusals = {
   insufficient_stock: 409,
   order_complete: 409,
   pet_in_use: 409,
+  status_follows_stock: 409,
 };
 
 class Refusal extends Error {
@@ -178,14 +179,17 @@ function createPet(shop: Shop, _id: number, body: Fields, newId: number): Outcom
 }
 
 function replacePet(shop: Shop, id: number, body: Fields): Outcome {
-  const { stock } = found(shop.pets[id]);
-  shop.pets[id] = { ...petOf(shop, body), ...(stock && { stock }) };
+  const pet = found(shop.pets[id]);
+  const next = petOf(shop, body);
+  const wanted = body["status"] ?? statusOf(pet);
+  if (pet.stock && wanted !== statusOf(pet)) throw new Refusal("status_follows_stock");
+  shop.pets[id] = { ...next, ...(pet.stock && { stock: pet.stock }) };
   return { status: 200, body: shownPet(shop, id) };
 }
 
 function updatePet(shop: Shop, id: number, body: Fields): Outcome {
-  const { name, categoryId, status } = found(shop.pets[id]);
-  return replacePet(shop, id, { name, categoryId, status, ...body });
+  const pet = found(shop.pets[id]);
+  return replacePet(shop, id, { name: pet.name, categoryId: pet.categoryId, status: statusOf(pet), ...body });
 }
 
 function deletePet(shop: Shop, id: number): Outcome {

@@ -23,7 +23,7 @@ export type Stock = {
 };
 
 /** The operations of the stock as a shop's clerk knows them; each must succeed unless it says otherwise. */
-export async function openStock(service: TestService): Promise<Stock> {
+async function openStock(service: TestService): Promise<Stock> {
   const category = await newCategory(service, "Dogs");
   const untracked: Stock["untracked"] = async (fields) => (await newPet(service, category.id, fields)).id;
   const count: Stock["count"] = (petId, quantity) => made(service, "PUT", `/store/inventory/${petId}`, { quantity });
@@ -62,4 +62,11 @@ export async function openStock(service: TestService): Promise<Stock> {
       return reply.body;
     },
   };
+}
+
+/** The stock of a new account, and the service as that account's key sees it. */
+export async function openStockOfNewAccount(running: TestService): Promise<{ service: TestService; stock: Stock }> {
+  const { key } = await running.newAccount();
+  const service: TestService = { ...running, key, ask: (method, path, asked) => running.ask(method, path, { key, ...asked }) };
+  return { service, stock: await openStock(service) };
 }

@@ -88,8 +88,8 @@ function columnsFor(selfId: number, actionsOf?: (member: Member) => RowAction[])
     {
       id: "state",
       header: texts.account.state,
-      width: "120px",
-      cell: ({ hasPassword }) => (hasPassword ? texts.account.active : texts.account.invited),
+      width: "200px",
+      cell: (member) => <State of={member} />,
     },
     {
       id: "seen",
@@ -109,6 +109,19 @@ function Name({ of: member, isSelf }: { of: Member; isSelf: boolean }): ReactNod
       {nameOf(member)}
       {isSelf && <Badge className={styles.self}>{texts.account.you}</Badge>}
     </span>
+  );
+}
+
+function State({ of: { hasPassword, reset } }: { of: Member }): ReactNode {
+  return (
+    <>
+      {hasPassword ? texts.account.active : texts.account.invited}
+      {reset && (
+        <span className={styles.reset}>
+          {texts.account.resetBy(reset.by)} <Moment at={reset.at} />
+        </span>
+      )}
+    </>
   );
 }
 

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { Waiting } from "../frame/waiting.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
-import { formatNumber, texts } from "../texts/texts.ts";
+import { formatBytes, formatNumber, texts } from "../texts/texts.ts";
 import styles from "./account.module.css";
 import { accountQuery } from "./queries.ts";
 
@@ -18,6 +18,8 @@ export function Plan(): ReactNode {
           <Fact name={texts.account.plan} value={texts.dashboard.plans[data.plan]} />
           <Fact name={texts.account.perMinute} value={formatNumber(data.minute.limit)} />
           <Fact name={texts.account.perDay} value={formatNumber(data.day.limit)} />
+          <Fact name={texts.account.records} value={formatNumber(data.records.limit)} />
+          <Fact name={texts.account.publishedFiles} value={formatBytes(data.publishedBytes.limit)} />
         </dl>
       ) : (
         !error && <Waiting lines={2} />

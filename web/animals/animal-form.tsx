@@ -53,7 +53,8 @@ export function EditAnimalForm({ animal, isTracked, onReload }: EditProps): Reac
   const { name, categoryId, status } = animal.value;
   const form = useCallForm<AnimalValues, Pet>({
     initial: { name, categoryId: String(categoryId), status },
-    send: (values) => replaceAnimal(animal, values),
+    // the form keeps what was typed while the stock changes the status of a tracked animal
+    send: (values) => replaceAnimal(animal, isTracked ? { ...values, status } : values),
     onDone: (saved) => {
       notify(words.saved(saved.name));
       noteAnimal(client, saved);

@@ -18,7 +18,7 @@ import { NewAnimalForm } from "./animal-form.tsx";
 import { AnimalPanel } from "./animal-panel.tsx";
 import { DeleteAnimalDialog } from "./delete-animal-dialog.tsx";
 import type { Pet } from "./queries.ts";
-import { animalSearch, filtersOf } from "./search.ts";
+import { animalSearch, filtersOf, queryOf } from "./search.ts";
 import { StatusBadge } from "./status-badge.tsx";
 
 const route = getRouteApi("/dashboard/animals");
@@ -30,7 +30,7 @@ export function AnimalsPage(): ReactNode {
   const navigate = route.useNavigate();
   const goTo = useNavigateToOrders();
   const filters = filtersOf(search);
-  const list = useList("/pets", filters);
+  const list = useList("/pets", queryOf(filters));
   const categoryNames = useCategoryNames();
   const [deleting, setDeleting] = useState<Pet>();
   const show = (dialog: Record<string, unknown>) =>
@@ -75,7 +75,7 @@ export function AnimalsPage(): ReactNode {
           <NewAnimalForm categoryId={filters.categoryId} onClose={() => show({})} />
         </Dialog>
       )}
-      {search.export && <ExportDialog filters={filters} onClose={() => show({})} />}
+      {search.export && <ExportDialog filters={queryOf(filters)} onClose={() => show({})} />}
       {search.animal && <AnimalPanel key={search.animal} petId={search.animal} onDelete={setDeleting} onClose={() => show({})} />}
       {deleting && (
         <DeleteAnimalDialog

@@ -24,6 +24,11 @@ export function filtersOf({ q, status, categoryId, sort }: AnimalSearch): Animal
   return present({ q, status, categoryId, sort: q !== undefined && (sort === "id" || sort === "-id") ? undefined : sort });
 }
 
+/** The same filters as parameters of the list. */
+export function queryOf({ status, ...filters }: AnimalFilters): Omit<AnimalFilters, "status"> & { status?: PetStatus[] } {
+  return { ...filters, ...(status && { status: [status] }) };
+}
+
 /** The order in which filters show the animals. */
 export function sortOf({ q, sort }: AnimalFilters): PetSort {
   return sort ?? (q === undefined ? "id" : "name");

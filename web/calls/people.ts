@@ -1,4 +1,6 @@
-import { callsBelow, send } from "./send.ts";
+import { confirmPassword } from "./confirmation.ts";
+import { Refusal } from "./refusal.ts";
+import { callsBelow, jsonOf, send } from "./send.ts";
 
 export type Role = "owner" | "member";
 /** Times here and below are RFC 3339 in UTC. */
@@ -10,15 +12,20 @@ export type Member = {
   hasPassword: boolean;
   createdAt: string;
   signedInAt: string | null;
+  /** The last reset; `by` is an owner's email, or `operator`. */
+  reset: { at: string; by: string } | null;
 };
 export type Standing = { member: Member; account: { id: number; name: string; plan: "free" | "pro" | "business" | "enterprise" } };
 export type Invited = { member: Member; link: string; expiresAt: string };
 export type Session = { id: number; current: boolean; address: string; userAgent: string; createdAt: string; seenAt: string };
 export type Key = {
   id: number;
+  name: string;
   prefix: string;
   publishable: boolean;
   scopes: string[];
+  /** The websites that alone may use it; empty: every one may. */
+  origins: string[];
   createdAt: string;
   expiresAt: string | null;
   lastUsedAt: string | null;
@@ -36,6 +43,7 @@ type Calls = {
   "POST /sign-out": { body: undefined; answer: undefined };
   "GET /session": { body: undefined; answer: Standing };
   "PUT /password": { body: { password: string; currentPassword?: string; email?: string }; answer: Standing };
+  "POST /confirm": { body: { password: string }; answer: { confirmedUntil: string } };
   "GET /sessions": { body: undefined; answer: Session[] };
   "DELETE /sessions": { body: undefined; answer: undefined };
   "DELETE /sessions/{id}": { body: undefined; answer: undefined };
@@ -45,7 +53,10 @@ type Calls = {
   "PATCH /members/{id}": { body: { role: Role }; answer: Member };
   "DELETE /members/{id}": { body: undefined; answer: undefined };
   "GET /keys": { body: undefined; answer: Key[] };
-  "POST /keys": { body: { scopes?: string[]; expires?: string; publishable?: boolean }; answer: MadeKey };
+  "POST /keys": {
+    body: { scopes?: string[]; expires?: string; publishable?: boolean; name?: string; origins?: string[] };
+    answer: MadeKey;
+  };
   "POST /keys/{id}/rotate": { body: { overlapHours?: number }; answer: RotatedKey };
   "DELETE /keys/{id}": { body: undefined; answer: undefined };
 };
@@ -53,7 +64,7 @@ type Calls = {
 type More<Call extends keyof Calls> = { signal?: AbortSignal } & (Call extends `${string}{id}${string}` ? { id: number } : object) &
   (Calls[Call]["body"] extends undefined ? object : { body: Calls[Call]["body"] });
 
-/** Makes one of people's own calls. @throws Refusal */
+/** Makes a call of the signed-in person. If the call needs the password again, asks for it and repeats the call. @throws Refusal */
 export async function ask<Call extends keyof Calls>(
   call: Call,
   ...[more]: object extends More<Call> ? [More<Call>?] : [More<Call>]
@@ -64,9 +75,14 @@ export async function ask<Call extends keyof Calls>(
   if (signal) init.signal = signal;
   if (body !== undefined) {
     init.headers = { accept: "application/json", "content-type": "application/json" };
-    init.body = JSON.stringify(body);
+    init.body = jsonOf(body);
   }
-  const response = await send(new Request(callsBelow + path.replace("{id}", String(id)), init));
+  const request = (): Request => new Request(callsBelow + path.replace("{id}", String(id)), init);
+  const response = await send(request()).catch(async (error: unknown) => {
+    const needsPassword = error instanceof Refusal && error.code === "confirmation_required";
+    if (!needsPassword || !(await confirmPassword())) throw error;
+    return send(request());
+  });
   const answer: unknown = response.status === 204 ? undefined : await response.json();
   return answer as Calls[Call]["answer"];
 }

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
 import { Refusal } from "./refusal.ts";
-import { onSignedOut, send } from "./send.ts";
+import { jsonOf, onSignedOut, send } from "./send.ts";
 
 /** The address of a call to a server that answers so. */
 async function answering(t: TestContext, answer: RequestListener): Promise<string> {
@@ -54,4 +54,8 @@ test("a caller that gives up gets its own reason back", async (t) => {
   const sent = send(new Request(url, { signal: controller.signal }));
   controller.abort(new Error("left the page"));
   await assert.rejects(sent, /left the page/);
+});
+
+test("a number that was not typed is sent as what the service refuses, never as a field that was left out", () => {
+  assert.equal(jsonOf({ petId: 1, quantity: Number.NaN, shipDate: null }), '{"petId":1,"quantity":"","shipDate":null}');
 });

@@ -2,9 +2,14 @@ import { texts } from "../texts/texts.ts";
 import { Refusal, refusalOf } from "./refusal.ts";
 import { noteServerTime } from "./server-clock.ts";
 
-/** What the dashboard calls (docs/dashboard-api.md); the session's cookie goes along by itself. */
+/** What the dashboard calls (docs/dashboard-api.md); the browser adds the session's cookie. */
 export const callsBelow = "/dashboard/v1";
 const timeoutMs = 30_000;
+
+/** A body as JSON. NaN becomes an empty text, which is refused; as null it would count as a field that was left out. */
+export function jsonOf(body: unknown): string {
+  return JSON.stringify(body, (_name, value: unknown) => (Number.isNaN(value) ? "" : value));
+}
 
 const signedOut = new EventTarget();
 

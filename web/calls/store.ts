@@ -1,7 +1,7 @@
 import createClient from "openapi-fetch";
 import type { paths } from "../../client/api.gen.ts";
 import { nextCursor, type ListPath, type Query, type Row } from "../../client/pages.ts";
-import { callsBelow, send } from "./send.ts";
+import { callsBelow, jsonOf, send } from "./send.ts";
 
 export type { Schemas } from "../../client/api.gen.ts";
 
@@ -9,6 +9,7 @@ export type { Schemas } from "../../client/api.gen.ts";
 export const store = createClient<paths>({
   baseUrl: callsBelow,
   headers: { accept: "application/json" },
+  bodySerializer: jsonOf,
   fetch: (request) => send(request),
 });
 

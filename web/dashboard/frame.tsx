@@ -7,6 +7,7 @@ import { FailurePage } from "../frame/message-page.tsx";
 import { WithSidebar } from "../frame/sidebar.tsx";
 import { Waiting } from "../frame/waiting.tsx";
 import { texts } from "../texts/texts.ts";
+import { PasswordConfirmation } from "./confirm-password.tsx";
 import { Navigation } from "./navigation.tsx";
 import { SessionContext, sessionEnded, sessionQuery } from "./session.ts";
 
@@ -29,6 +30,7 @@ export function DashboardFrame(): ReactNode {
       {session ? (
         <SessionContext value={session}>
           <Outlet />
+          <PasswordConfirmation member={session.member} />
         </SessionContext>
       ) : (
         <Waiting lines={6} />

@@ -1,9 +1,11 @@
 import { TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
+import { Refusal } from "../calls/refusal.ts";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { notify } from "../parts/notices.ts";
 import { texts } from "../texts/texts.ts";
+import { ProofRecords } from "./dns-records.tsx";
 import { addDomain } from "./queries.ts";
 import type { Domain } from "./state.ts";
 
@@ -36,6 +38,7 @@ export function AddDomainDialog({ projectId, onAdded, onClose }: Props): ReactNo
           data-autofocus
           {...form.text("hostname")}
         />
+        {form.error instanceof Refusal && form.error.challenge && <ProofRecords record={form.error.challenge} />}
       </CallForm>
     </Dialog>
   );

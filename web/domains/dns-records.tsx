@@ -1,5 +1,6 @@
 import { ActionIcon, CopyButton, Tooltip } from "@mantine/core";
 import type { ReactNode } from "react";
+import type { ProofRecord } from "../calls/refusal.ts";
 import { CheckIcon, CopyIcon } from "../frame/icons.tsx";
 import { texts } from "../texts/texts.ts";
 import styles from "./domains.module.css";
@@ -41,6 +42,19 @@ export function DnsRecords({ domain, isToCreate }: { domain: Domain; isToCreate:
     </div>
   );
 }
+
+/** The record that wins a name which another account has. */
+export function ProofRecords({ record: { type, name, value } }: { record: ProofRecord }): ReactNode {
+  return (
+    <div className={styles.records}>
+      <h3 className={styles.title}>{words.winTitle}</h3>
+      <p className={styles.hint}>{words.win}</p>
+      <Fields type={type} name={name} whole={name} value={value} ttl={proofTtl} />
+    </div>
+  );
+}
+
+const proofTtl = 3_600;
 
 function titleOf({ status, challenge }: Domain): string {
   if (challenge) return words.titleMany;

@@ -14,23 +14,25 @@ import { DomainSteps } from "./domain-steps.tsx";
 import styles from "./domains.module.css";
 import { Problems } from "./problems.tsx";
 import { updateDomain, verifyDomain } from "./queries.ts";
-import { isUnsettled, stateOf, visitUrl, type Domain, type DomainState } from "./state.ts";
+import { Serving } from "./serving.tsx";
+import { isSuspended, isUnsettled, stateOf, visitUrl, type Domain, type DomainState } from "./state.ts";
 
 const words = texts.domains;
 const tones: Record<DomainState, Tone> = {
   suspended: "bad",
+  lost: "bad",
   pending: "busy",
   certificate: "busy",
   certificateFailed: "busy",
   failing: "bad",
   attention: "bad",
+  redirectWaits: "busy",
   active: "good",
 };
 
 type Props = {
   domain: Domain;
   projectUrl: string;
-  isSuspended: boolean;
   onChanged: (domain: Domain) => void;
   /** Called when other domains may have changed with this one. */
   onReread: () => void;
@@ -39,9 +41,12 @@ type Props = {
 };
 
 /** A domain: how it stands, what to do about it, and the record that it needs. */
-export function DomainCard({ domain, projectUrl, isSuspended, onChanged, onReread, onRedirect, onRemove }: Props): ReactNode {
-  const { hostname, status, primary, redirect, problems, certificate } = domain;
-  const state = stateOf(domain, isSuspended);
+export function DomainCard({ domain, projectUrl, onChanged, onReread, onRedirect, onRemove }: Props): ReactNode {
+  const { hostname, status, primary, redirect, serving, certificate } = domain;
+  const state = stateOf(domain);
+  const isStopped = isSuspended(domain);
+  const problems = isStopped ? domain.problems.filter(({ code }) => code === "plan_required") : domain.problems;
+  const address = serving.what === "nothing" ? undefined : visitUrl(domain, projectUrl);
   const verifying = useMutation({
     mutationFn: () => verifyDomain(domain),
     onSuccess: (found) => {
@@ -52,8 +57,9 @@ export function DomainCard({ domain, projectUrl, isSuspended, onChanged, onRerea
   });
   const changing = useMutation({
     mutationFn: (change: Parameters<typeof updateDomain>[1]) => updateDomain(domain, change),
-    onSuccess: (_, { primary: isMadePrimary }) => {
-      notify(isMadePrimary ? words.madePrimary(hostname) : words.endedRedirect(hostname));
+    onSuccess: (_, change) => {
+      if (change.redirect === null) notify(words.endedRedirect(hostname));
+      else notify(change.primary ? words.madePrimary(hostname) : words.endedPrimary(hostname));
       onReread();
     },
   });
@@ -61,18 +67,22 @@ export function DomainCard({ domain, projectUrl, isSuspended, onChanged, onRerea
   return (
     <article className={styles.card} aria-label={hostname}>
       <div className={styles.head}>
-        <h3 className={styles.name}>
-          {state === "active" ? <SiteLink url={visitUrl(hostname, projectUrl)}>{hostname}</SiteLink> : hostname}
-        </h3>
+        <h3 className={styles.name}>{address === undefined ? hostname : <SiteLink url={address}>{hostname}</SiteLink>}</h3>
         <div className={styles.badges}>
           <output>
             <StateBadge tone={tones[state]}>{words.state[state]}</StateBadge>
           </output>
-          {primary && <StateBadge tone="plain">{words.primary}</StateBadge>}
-          {redirect && <StateBadge tone="quiet">{words.redirects(redirect.to, redirect.status)}</StateBadge>}
+          {primary && (
+            <StateBadge tone="plain">{new URL(projectUrl).hostname === hostname ? words.primary : words.primaryLater}</StateBadge>
+          )}
+          {redirect && (
+            <StateBadge tone="quiet">
+              {(serving.what === "redirect" ? words.redirects : words.toRedirect)(redirect.to, redirect.status)}
+            </StateBadge>
+          )}
         </div>
         <div className={styles.actions}>
-          {!isSuspended && (
+          {!isStopped && (
             <Button
               size="xs"
               variant={isUnsettled(domain) ? "filled" : "default"}
@@ -83,21 +93,22 @@ export function DomainCard({ domain, projectUrl, isSuspended, onChanged, onRerea
               {isFirst ? words.verify : words.reVerify}
             </Button>
           )}
-          <RowMenu of={hostname} actions={actionsOf(domain, (change) => changing.mutate(change), onRedirect, onRemove)} />
+          <RowMenu of={hostname} actions={actionsOf(domain, state, (change) => changing.mutate(change), onRedirect, onRemove)} />
         </div>
       </div>
+      <Serving domain={domain} />
       {state === "active" && certificate.expiresAt !== null && (
         <p className={styles.validity}>
           {words.validUntil} <Moment at={certificate.expiresAt} />
         </p>
       )}
       <ErrorPanel error={verifying.error ?? changing.error} />
-      {!isSuspended && problems.length > 0 && <Problems problems={problems} />}
-      {!isSuspended && domain.attention && <Attention attention={domain.attention} />}
-      {isUnsettled(domain) && !isSuspended ? (
+      {problems.length > 0 && <Problems problems={problems} />}
+      {!isStopped && domain.attention && <Attention attention={domain.attention} />}
+      {isUnsettled(domain) && !isStopped ? (
         <>
           {status !== "verified" && <DnsRecords domain={domain} isToCreate />}
-          <DomainSteps domain={domain} />
+          {state !== "lost" && <DomainSteps domain={domain} />}
         </>
       ) : (
         <details className={styles.more}>
@@ -111,15 +122,19 @@ export function DomainCard({ domain, projectUrl, isSuspended, onChanged, onRerea
 }
 
 function actionsOf(
-  { primary, redirect }: Domain,
+  { status, primary, redirect }: Domain,
+  state: DomainState,
   change: (body: Parameters<typeof updateDomain>[1]) => void,
   onRedirect: () => void,
   onRemove: () => void,
 ): RowAction[] {
+  const remove = { label: words.remove, run: onRemove, isDangerous: true };
+  if (state === "lost") return [remove];
   const actions: RowAction[] = [];
-  if (!primary && !redirect) actions.push({ label: words.makePrimary, run: () => change({ primary: true }) });
+  if (primary) actions.push({ label: words.endPrimary, run: () => change({ primary: false }) });
+  else if (!redirect && status === "verified") actions.push({ label: words.makePrimary, run: () => change({ primary: true }) });
   actions.push({ label: redirect ? words.changeRedirect : words.redirect, run: onRedirect });
   if (redirect) actions.push({ label: words.endRedirect, run: () => change({ redirect: null }) });
-  actions.push({ label: words.remove, run: onRemove, isDangerous: true });
+  actions.push(remove);
   return actions;
 }

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { Moment } from "../parts/moment.tsx";
 import { texts } from "../texts/texts.ts";
 import styles from "./domain-steps.module.css";
-import { heldUntil, stepsOf, type Domain, type StepState } from "./state.ts";
+import { hasNoAuthority, heldUntil, stepsOf, type Domain, type StepState } from "./state.ts";
 
 const words = texts.domains.steps;
 
@@ -68,8 +68,10 @@ function DnsStep({ domain }: { domain: Domain }): ReactNode {
   );
 }
 
-function CertificateStep({ domain: { certificate, status }, state }: { domain: Domain; state: StepState }): ReactNode {
+function CertificateStep({ domain, state }: { domain: Domain; state: StepState }): ReactNode {
+  const { certificate, status } = domain;
   const { expiresAt, issuedAt, problem, retryAt } = certificate;
+  if (hasNoAuthority(domain)) return words.noCertificates;
   return (
     <>
       {state === "ahead" && <span>{words.certificateLater}</span>}

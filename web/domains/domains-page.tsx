@@ -15,7 +15,7 @@ import { AddDomainDialog } from "./add-domain-dialog.tsx";
 import { DomainCard } from "./domain-card.tsx";
 import styles from "./domains.module.css";
 import { PlanNotice } from "./plan-notice.tsx";
-import { domainsQuery, rereadDomains, showDomain } from "./queries.ts";
+import { domainsQuery, rereadAll, showDomain, type RemovedDomain } from "./queries.ts";
 import { RedirectDialog } from "./redirect-dialog.tsx";
 import { RemoveDomainDialog } from "./remove-domain-dialog.tsx";
 import type { Domain } from "./state.ts";
@@ -38,7 +38,7 @@ function Domains({ site: { project } }: { site: Site }): ReactNode {
   const { plan } = useSession().account;
   const [since, setSince] = useState(() => Date.now());
   const [asked, setAsked] = useState<Asked>();
-  const [left, setLeft] = useState<{ hostname: string; warning: string }>();
+  const [left, setLeft] = useState<RemovedDomain>();
   const list = useInfiniteQuery(domainsQuery(id, since));
   const domains = list.data ?? [];
   useFocusAfterRemoval(domains.length);
@@ -52,7 +52,7 @@ function Domains({ site: { project } }: { site: Site }): ReactNode {
   }
   async function reread(): Promise<void> {
     setSince(Date.now());
-    await rereadDomains(client, id);
+    await rereadAll(client);
   }
   return (
     <Section title={words.title} lead={words.lead} actions={mayAdd && <Button onClick={() => openAdding(true)}>{words.add}</Button>}>
@@ -60,14 +60,14 @@ function Domains({ site: { project } }: { site: Site }): ReactNode {
       {!isFree && deploymentId === null && <DeployFirst projectId={id} />}
       {left && (
         <Alert
-          color="yellow"
           className={styles.left}
-          title={words.removedTitle(left.hostname)}
+          title={left.warning === undefined ? words.removed(left.hostname) : words.removedTitle(left.hostname)}
           withCloseButton
           closeButtonLabel={texts.dashboard.dismiss}
           onClose={() => setLeft(undefined)}
         >
-          {left.warning}
+          {left.warning !== undefined && <p>{left.warning}</p>}
+          {left.redirects.length > 0 && <p>{words.freedRedirects(left.redirects.join(", "))}</p>}
         </Alert>
       )}
       {list.isPending && <Waiting lines={4} />}
@@ -84,7 +84,6 @@ function Domains({ site: { project } }: { site: Site }): ReactNode {
               <DomainCard
                 domain={domain}
                 projectUrl={url}
-                isSuspended={isFree}
                 onChanged={show}
                 onReread={() => void reread()}
                 onRedirect={() => setAsked({ what: "redirect", domain })}
@@ -106,9 +105,10 @@ function Domains({ site: { project } }: { site: Site }): ReactNode {
       {asked?.what === "remove" && (
         <RemoveDomainDialog
           domain={asked.domain}
+          project={project.value}
           domains={domains}
-          onRemoved={(warning) => {
-            setLeft(warning === undefined ? undefined : { hostname: asked.domain.hostname, warning });
+          onRemoved={(removed) => {
+            setLeft(removed);
             void reread();
           }}
           onClose={() => setAsked(undefined)}

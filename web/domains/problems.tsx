@@ -5,6 +5,9 @@ import type { Domain } from "./state.ts";
 
 const words = texts.domains.problems;
 
+/** Problems that are not about DNS records, and so have nothing to compare. */
+const uncompared: ReadonlySet<string> = new Set(["redirect_target_not_ready", "plan_required"]);
+
 /** What was found in DNS against what is expected, and what to change; each in the service's own words. */
 export function Problems({ problems }: Pick<Domain, "problems">): ReactNode {
   return (
@@ -13,10 +16,14 @@ export function Problems({ problems }: Pick<Domain, "problems">): ReactNode {
         <li key={`${code} ${found}`} className={styles.problem}>
           <p className={styles.problemTitle}>{message}</p>
           <dl className={styles.compared}>
-            <dt>{words.expected}</dt>
-            <dd className={styles.mono}>{expected}</dd>
-            <dt>{words.found}</dt>
-            <dd className={styles.mono}>{found}</dd>
+            {!uncompared.has(code) && (
+              <>
+                <dt>{words.expected}</dt>
+                <dd className={styles.mono}>{expected}</dd>
+                <dt>{words.found}</dt>
+                <dd className={styles.mono}>{found}</dd>
+              </>
+            )}
             <dt>{words.fix}</dt>
             <dd>{fix}</dd>
           </dl>

@@ -48,8 +48,9 @@ export function showDomain(client: QueryClient, domain: Domain): void {
   supersede(client, keyOf(domain.projectId));
 }
 
-export function rereadDomains(client: QueryClient, projectId: number): Promise<void> {
-  return client.invalidateQueries({ queryKey: keyOf(projectId) });
+/** Reads anew what a change of one domain may change: the other domains, and the address of the project. */
+export function rereadAll(client: QueryClient): Promise<void> {
+  return client.invalidateQueries({ queryKey: [dashboardKey, "/projects"] });
 }
 
 export function addDomain(projectId: number, hostname: string): Promise<Domain> {
@@ -64,10 +65,10 @@ export function updateDomain({ projectId, hostname }: Domain, body: DomainPatch)
   return answerOf<Domain>(store.PATCH("/projects/{projectId}/domains/{hostname}", { params: { path: { projectId, hostname } }, body }));
 }
 
-/** Removes a domain; gives what is left to do at the registrar, if anything. */
-export async function removeDomain({ projectId, hostname }: Domain): Promise<string | undefined> {
-  const answer = await answerOf<Schemas["RemovedDomain"] | undefined>(
-    store.DELETE("/projects/{projectId}/domains/{hostname}", { params: { path: { projectId, hostname } } }),
-  );
-  return answer?.warning;
+export type RemovedDomain = Schemas["RemovedDomain"];
+
+/** Removes a domain. Returns what there is to know afterwards, if anything. */
+export function removeDomain({ projectId, hostname }: Domain): Promise<RemovedDomain | undefined> {
+  const params = { path: { projectId, hostname } };
+  return answerOf<RemovedDomain | undefined>(store.DELETE("/projects/{projectId}/domains/{hostname}", { params }));
 }

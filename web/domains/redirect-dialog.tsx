@@ -6,7 +6,7 @@ import { notify } from "../parts/notices.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./domains.module.css";
 import { updateDomain } from "./queries.ts";
-import type { Domain } from "./state.ts";
+import { isRedirectWaiting, type Domain } from "./state.ts";
 
 const words = texts.domains;
 type Props = { domain: Domain; domains: readonly Domain[]; onDone: () => void; onClose: () => void };
@@ -34,8 +34,8 @@ function RedirectForm({ domain, targets, onDone, onClose }: FormProps): ReactNod
     // what is refused of the target is told of `body.redirect`
     initial: { redirect: before ?? "", status: String(redirect?.status ?? 301) },
     send: ({ redirect: to, status }) => updateDomain(domain, { redirect: { to, status: Number(status) } }),
-    onDone: (_, { redirect: to }) => {
-      notify(words.redirected(hostname, to));
+    onDone: (changed, { redirect: to }) => {
+      notify(isRedirectWaiting(changed) ? words.redirectLater(hostname, to) : words.redirected(hostname, to));
       onDone();
     },
     afterwards: onClose,

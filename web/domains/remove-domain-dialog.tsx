@@ -1,40 +1,56 @@
 import { useRef, type ReactNode } from "react";
 import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { notify } from "../parts/notices.ts";
+import type { Project } from "../projects/queries.ts";
 import { texts } from "../texts/texts.ts";
-import { removeDomain } from "./queries.ts";
+import styles from "./domains.module.css";
+import { removeDomain, type RemovedDomain } from "./queries.ts";
 import type { Domain } from "./state.ts";
 
 const words = texts.domains;
 type Props = {
   domain: Domain;
+  project: Project;
+  /** The domains of the project that have been read, of which a long list may have more. */
   domains: readonly Domain[];
-  /** `warning` is what is left to do at the registrar. */
-  onRemoved: (warning: string | undefined) => void;
+  onRemoved: (removed: RemovedDomain | undefined) => void;
   onClose: () => void;
 };
 
 /** Asks before a domain is removed, and says what stops with it (specification, part 1, rule 11). */
-export function RemoveDomainDialog({ domain: removed, domains, onRemoved, onClose }: Props): ReactNode {
-  const warning = useRef<string>(undefined);
-  const { hostname, primary } = removed;
-  const redirecting = domains.filter(({ redirect }) => redirect?.to === hostname);
+export function RemoveDomainDialog({ domain: removed, project, domains, onRemoved, onClose }: Props): ReactNode {
+  const answer = useRef<RemovedDomain>(undefined);
+  const { hostname, record } = removed;
+  const isShopsAddress = new URL(project.url).hostname === hostname;
+  const redirecting = new Set([
+    ...project.domains.redirects.filter(({ to }) => to === hostname).map(({ from }) => from),
+    ...domains.filter(({ redirect }) => redirect?.to === hostname).map((domain) => domain.hostname),
+  ]);
   return (
     <ConfirmDialog
       title={words.removeTitle(hostname)}
       action={words.remove}
       onConfirm={async () => {
-        warning.current = await removeDomain(removed);
+        answer.current = await removeDomain(removed);
       }}
       onDone={() => {
         notify(words.removed(hostname));
-        onRemoved(warning.current);
+        onRemoved(answer.current);
       }}
       onClose={onClose}
     >
       <p>{words.removeText(hostname)}</p>
-      {redirecting.length > 0 && <p>{words.removeRedirects(redirecting.map((domain) => domain.hostname).join(", "))}</p>}
-      {primary && <p>{words.removePrimary}</p>}
+      {redirecting.size > 0 && (
+        <>
+          <p>{words.removeRedirects}</p>
+          <ul className={styles.names}>
+            {[...redirecting].map((name) => (
+              <li key={name}>{name}</li>
+            ))}
+          </ul>
+        </>
+      )}
+      {isShopsAddress && <p>{words.removePrimary(`${project.slug}.${record.value}`)}</p>}
     </ConfirmDialog>
   );
 }

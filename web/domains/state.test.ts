@@ -13,6 +13,7 @@ const pending: Domain = {
   record: { type: "CNAME", name: "www", value: "sites.example", ttl: 3600 },
   challenge: null,
   problems: [],
+  serving: { what: "nothing", to: null, reason: "" },
   certificate,
   attention: null,
   nextCheckAt: null,
@@ -20,38 +21,56 @@ const pending: Domain = {
   verifiedAt: null,
 };
 const problem = { code: "wrong_target", message: "", expected: "", found: "", fix: "" };
-const verified: Domain = { ...pending, status: "verified" };
+const verified: Domain = { ...pending, status: "verified", certificate: { ...certificate, status: "issuing" } };
 const issued = { ...certificate, status: "issued" as const, issuedAt: "2026-12-24T10:05:00Z", expiresAt: "2027-03-24T10:05:00Z" };
 const attention = { since: "2026-12-24T11:00:00Z", message: "", checks: [] };
 
 test("a domain that is served with a certificate is active; before that it says what it waits for", () => {
-  assert.equal(stateOf(pending, false), "pending");
-  assert.equal(stateOf(verified, false), "certificate");
-  assert.equal(stateOf({ ...verified, certificate: { ...certificate, status: "failing" } }, false), "certificateFailed");
-  assert.equal(stateOf({ ...verified, attention }, false), "attention");
-  assert.equal(stateOf({ ...verified, certificate: issued }, false), "active");
+  assert.equal(stateOf(pending), "pending");
+  assert.equal(stateOf(verified), "certificate");
+  assert.equal(stateOf({ ...verified, certificate: { ...certificate, status: "failing" } }), "certificateFailed");
+  assert.equal(stateOf({ ...verified, attention }), "attention");
+  assert.equal(stateOf({ ...verified, certificate: issued }), "active");
 });
 
 test("what stops it from being served comes before everything else", () => {
-  assert.equal(stateOf({ ...verified, status: "failing", certificate: issued }, false), "failing");
-  for (const domain of [pending, verified, { ...verified, certificate: issued }]) assert.equal(stateOf(domain, true), "suspended");
+  assert.equal(stateOf({ ...verified, status: "failing", certificate: issued }), "failing");
+  const problems = [{ ...problem, code: "plan_required" }];
+  for (const domain of [pending, verified, { ...verified, certificate: issued }])
+    assert.equal(stateOf({ ...domain, problems }), "suspended");
+  assert.equal(stateOf({ ...verified, problems: [...problems, { ...problem, code: "proved_elsewhere" }] }), "lost");
 });
 
-test("a domain whose redirect leads nowhere is not active, certificate or not", () => {
-  const problems = [{ ...problem, code: "redirect_target_missing" as const }];
-  assert.equal(stateOf({ ...verified, certificate: issued, problems }, false), "attention");
-  assert.equal(stateOf({ ...verified, certificate: issued, problems: [{ ...problem, code: "caa_blocks" }] }, false), "active");
+test("a domain whose redirect waits for its target is not active, and what it waits for itself comes first", () => {
+  const problems = [{ ...problem, code: "redirect_target_not_ready" }];
+  assert.equal(stateOf({ ...verified, certificate: issued, problems }), "redirectWaits");
+  assert.equal(stateOf({ ...pending, problems }), "pending");
+  assert.equal(stateOf({ ...verified, certificate: issued, problems: [{ ...problem, code: "caa_blocks" }] }), "active");
+});
+
+test("where the service issues no certificates, a verified domain is active and nothing is awaited", () => {
+  const plain: Domain = { ...verified, certificate };
+  assert.equal(stateOf(plain), "active");
+  assert.equal(isUnsettled(plain), false);
+  assert.deepEqual(stepsOf(plain), { added: "done", dns: "done", certificate: "ahead" });
 });
 
 test("a domain is visited by HTTPS, at the ports at which people see the platform", () => {
-  assert.equal(visitUrl("www.shop.example", "http://shop.sites.example"), "https://www.shop.example");
-  assert.equal(visitUrl("www.shop.example", "https://shop.sites.example:8443"), "https://www.shop.example:8443");
-  assert.equal(visitUrl("www.shop.example", "http://shop.sites.example:8081"), "http://www.shop.example:8081");
+  const secure = { ...verified, certificate: issued };
+  assert.equal(visitUrl(secure, "http://shop.sites.example"), "https://www.shop.example");
+  assert.equal(visitUrl(secure, "https://shop.sites.example:8443"), "https://www.shop.example:8443");
+  assert.equal(visitUrl(secure, "http://shop.sites.example:8081"), "http://www.shop.example:8081");
+});
+
+test("a domain without a certificate is visited by HTTP, where its port is known", () => {
+  assert.equal(visitUrl(verified, "https://shop.sites.example"), "http://www.shop.example");
+  assert.equal(visitUrl(verified, "http://shop.sites.example:8081"), "http://www.shop.example:8081");
+  assert.equal(visitUrl(verified, "https://shop.sites.example:8443"), undefined);
 });
 
 test("a certificate that is renewed stays one that is served", () => {
   const renewing: Domain = { ...verified, certificate: { ...issued, status: "issuing" } };
-  assert.equal(stateOf(renewing, false), "active");
+  assert.equal(stateOf(renewing), "active");
   assert.equal(isUnsettled(renewing), true);
   assert.equal(isUnsettled({ ...verified, certificate: issued }), false);
 });

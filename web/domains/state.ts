@@ -1,33 +1,68 @@
 import type { Schemas } from "../calls/store.ts";
 
 export type Domain = Schemas["Domain"];
-export type DomainState = "suspended" | "pending" | "certificate" | "certificateFailed" | "failing" | "attention" | "active";
+export type DomainState =
+  | "lost"
+  | "suspended"
+  | "failing"
+  | "attention"
+  | "pending"
+  | "certificate"
+  | "certificateFailed"
+  | "redirectWaits"
+  | "active";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** How a domain stands, in one word: what its owner has to know first. `isSuspended`: the account's plan has no domains. */
-export function stateOf({ status, certificate, attention, problems }: Domain, isSuspended: boolean): DomainState {
-  if (isSuspended) return "suspended";
+/** How a domain stands, in one word: what its owner has to know first. */
+export function stateOf(domain: Domain): DomainState {
+  const { status, certificate, attention } = domain;
+  if (hasProblem(domain, "proved_elsewhere")) return "lost";
+  if (isSuspended(domain)) return "suspended";
   if (status === "failing") return "failing";
-  if (attention !== null || problems.some(({ code }) => code === "redirect_target_missing")) return "attention";
+  if (attention !== null) return "attention";
   if (status === "pending") return "pending";
-  if (certificate.issuedAt !== null) return "active";
-  return certificate.status === "failing" ? "certificateFailed" : "certificate";
+  if (certificate.issuedAt === null && !hasNoAuthority(domain))
+    return certificate.status === "failing" ? "certificateFailed" : "certificate";
+  return isRedirectWaiting(domain) ? "redirectWaits" : "active";
+}
+
+/** Whether the account's plan has no custom domains, so that the name is not served. */
+export function isSuspended(domain: Pick<Domain, "problems">): boolean {
+  return hasProblem(domain, "plan_required");
+}
+
+/** Whether the name is set to redirect, and what it is to lead to is not ready. */
+export function isRedirectWaiting(domain: Pick<Domain, "problems">): boolean {
+  return hasProblem(domain, "redirect_target_not_ready");
+}
+
+function hasProblem({ problems }: Pick<Domain, "problems">, code: string): boolean {
+  return problems.some((problem) => problem.code === code);
+}
+
+/** Whether the service orders no certificates: a name that was verified is on its way to one otherwise. */
+export function hasNoAuthority({ status, certificate }: Pick<Domain, "status" | "certificate">): boolean {
+  return status !== "pending" && certificate.status === "none";
 }
 
 /**
- * Where a browser finds a domain with a certificate, told from the address of its project: by HTTPS, except where people see the platform at an
- * odd HTTP port, whose HTTPS port is not known here and is redirected to.
+ * Where a browser finds a domain, by the address of its project. A domain with a certificate is opened by HTTPS; where the platform has an odd
+ * HTTP port, the HTTPS port is not known here, and the edge redirects to it. Returns undefined where no port is known for a domain without one.
  */
-export function visitUrl(hostname: string, projectUrl: string): string {
+export function visitUrl({ hostname, certificate }: Pick<Domain, "hostname" | "certificate">, projectUrl: string): string | undefined {
   const { protocol, port } = new URL(projectUrl);
-  return port === "" ? `https://${hostname}` : `${protocol}//${hostname}:${port}`;
+  const isSecure = certificate.issuedAt !== null;
+  if (port === "") return `${isSecure ? "https" : "http"}://${hostname}`;
+  return isSecure || protocol === "http:" ? `${protocol}//${hostname}:${port}` : undefined;
 }
 
-/** Whether it may soon stand differently by itself: DNS, or the certificate, is still to come. */
-export function isUnsettled({ status, certificate }: Domain): boolean {
-  return status !== "verified" || certificate.issuedAt === null || certificate.status === "issuing";
+/** Whether it may soon change without anybody's doing: DNS, or the certificate, is still to come. */
+export function isUnsettled(domain: Domain): boolean {
+  const { status, certificate } = domain;
+  const isMissing = certificate.issuedAt === null && !hasNoAuthority(domain);
+  return status !== "verified" || isMissing || certificate.status === "issuing";
 }
 
 /** When a name that was never verified stops being held (specification, part 1, rule 7). Time in ms. */
@@ -55,7 +90,7 @@ export type Steps = { added: StepState; dns: StepState; certificate: StepState }
 export function stepsOf(domain: Domain): Steps {
   const { status, certificate, attention } = domain;
   const dns = dnsStep(domain);
-  const isWanted = status !== "pending";
+  const isWanted = status !== "pending" && !hasNoAuthority(domain);
   const isInTrouble = attention !== null || certificate.status === "failing";
   const certificateStep = certificate.issuedAt !== null && !isInTrouble ? "done" : isInTrouble ? "trouble" : isWanted ? "current" : "ahead";
   return { added: "done", dns, certificate: certificateStep };

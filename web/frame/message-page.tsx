@@ -22,7 +22,7 @@ function MessagePage({ title, text, children }: Props): ReactNode {
 
 type NotFoundProps = { text?: string; children?: ReactNode };
 
-/** An address that leads nowhere; `children` lead on, to the API reference unless told. */
+/** The page for an unknown address; `children` are links to go on with. Default: the API reference. */
 export function NotFoundPage({ text = texts.notFound.text, children }: NotFoundProps): ReactNode {
   return (
     <MessagePage title={texts.notFound.title} text={text}>

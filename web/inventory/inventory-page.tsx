@@ -32,7 +32,7 @@ const statusChoices = petStatuses.map((value) => ({ value, label: texts.store.st
 export function InventoryPage(): ReactNode {
   const { status, new: isNew } = route.useSearch();
   const navigate = route.useNavigate();
-  const list = useList("/store/inventory", status === undefined ? {} : { status });
+  const list = useList("/store/inventory", status === undefined ? {} : { status: [status] });
   const [stopping, setStopping] = useState<{ petId: number; name: string }>();
   const filter = (to: PetStatus | null) => void navigate({ search: to === null ? {} : { status: to }, resetScroll: false });
   const begin = (on: boolean) =>

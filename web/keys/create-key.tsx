@@ -8,15 +8,18 @@ import styles from "./keys.module.css";
 import { MadeKeyView } from "./made-key.tsx";
 import { allScopes, publishableScopes, scopeAreas } from "./scopes.ts";
 
-type Values = { publishable: boolean; scopes: string[]; expires: string };
+type Values = { name: string; publishable: boolean; scopes: string[]; origins: string; expires: string };
 
 /** Makes a key, and then shows it, this once. */
 export function CreateKey({ onMade, onClose }: { onMade: () => void; onClose: () => void }): ReactNode {
   const [made, setMade] = useState<MadeKey>();
   const form = useCallForm<Values, MadeKey>({
-    initial: { publishable: false, scopes: [...allScopes], expires: "" },
-    send: ({ publishable, scopes, expires }) =>
-      ask("POST /keys", { body: { publishable, scopes, ...(expires && { expires: new Date(expires).toISOString() }) } }),
+    initial: { name: "", publishable: false, scopes: [...allScopes], origins: "", expires: "" },
+    send: ({ name, publishable, scopes, origins, expires }) => {
+      const websites = publishable ? origins.split(/[\s,]+/).filter((text) => text !== "") : [];
+      const more = { ...(name.trim() && { name }), ...(expires && { expires: new Date(expires).toISOString() }) };
+      return ask("POST /keys", { body: { publishable, scopes, ...(websites.length > 0 && { origins: websites }), ...more } });
+    },
     onDone: (key) => {
       setMade(key);
       onMade();
@@ -33,8 +36,12 @@ export function CreateKey({ onMade, onClose }: { onMade: () => void; onClose: ()
     <Dialog title={texts.keys.create} size="lg" onClose={onClose}>
       <CallForm form={form} submit={texts.keys.create} onCancel={onClose}>
         <Stack gap="lg">
+          <TextInput label={texts.keys.nameLabel} description={texts.keys.nameHint} maxLength={100} data-autofocus {...form.text("name")} />
           <KindField form={form} />
           {!form.values.publishable && <ScopesField form={form} />}
+          {form.values.publishable && (
+            <TextInput label={texts.keys.originsLabel} description={texts.keys.originsHint} {...form.text("origins")} />
+          )}
           <TextInput label={texts.keys.expiresLabel} description={texts.keys.expiresHint} type="datetime-local" {...form.text("expires")} />
         </Stack>
       </CallForm>

@@ -18,7 +18,7 @@ export function KeysTable({ keys, ...menu }: Props): ReactNode {
 
 function columnsFor({ onRotate, onRevoke }: Omit<Props, "keys">): Column<Key>[] {
   const columns: Column<Key>[] = [
-    { id: "key", header: texts.keys.key, width: "130px", cell: (key) => <Name of={key} /> },
+    { id: "key", header: texts.keys.key, width: "160px", cell: (key) => <Name of={key} /> },
     { id: "scopes", header: texts.keys.scopes, cell: (key) => <Scopes of={key} /> },
     { id: "created", header: texts.keys.created, width: "130px", cell: ({ createdAt }) => <Moment at={createdAt} /> },
     { id: "expires", header: texts.keys.expires, width: "130px", cell: (key) => <Expiry of={key} /> },
@@ -34,11 +34,13 @@ function columnsFor({ onRotate, onRevoke }: Omit<Props, "keys">): Column<Key>[] 
   return [...columns, { id: "actions", header: texts.dashboard.actions, width: "64px", isActions: true, cell: menu }];
 }
 
-function Name({ of: { prefix, publishable } }: { of: Key }): ReactNode {
+function Name({ of: { name, prefix, publishable, origins } }: { of: Key }): ReactNode {
   return (
     <span className={styles.name}>
+      <span>{name}</span>
       <Code>{prefix}…</Code>
       <span className={styles.kind}>{publishable ? texts.keys.kind.publishable : texts.keys.kind.secret}</span>
+      {origins.length > 0 && <span className={styles.kind}>{texts.keys.onlyFrom(origins)}</span>}
     </span>
   );
 }

@@ -1,4 +1,4 @@
-/** A number as it was typed; what is none is NaN, which is sent as null and refused at its field. */
+/** A number as it was typed. Anything else is NaN, which `jsonOf` sends so that the service refuses it and names its field. */
 export function numberIn(text: string): number {
   return text.trim() === "" ? Number.NaN : Number(text);
 }

@@ -17,7 +17,7 @@ const namedMax = 10;
 
 /** Deletes a project after its name was typed; says before what stops with it. */
 export function DeleteProjectDialog({ site: { project, deployments }, onClose }: { site: Site; onClose: () => void }): ReactNode {
-  const { id, name, url } = project.value;
+  const { id, name, slug } = project.value;
   const client = useQueryClient();
   const navigate = useNavigate();
   const [typed, setTyped] = useState("");
@@ -43,7 +43,7 @@ export function DeleteProjectDialog({ site: { project, deployments }, onClose }:
         <ErrorPanel error={error} />
         <p>{words.stops}</p>
         <ul className={styles.stops}>
-          <li>{words.address(new URL(url).host)}</li>
+          <li>{words.address(slug)}</li>
           <DomainsItem projectId={id} />
           <li>{words.deployments(formatNumber(deployments.length), deployments.length === 1)}</li>
         </ul>

@@ -1,6 +1,7 @@
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
 import { dashboardKey } from "../calls/lists.ts";
 import { Refusal } from "../calls/refusal.ts";
+import { supersede } from "../calls/rows.ts";
 import { serverNow } from "../calls/server-clock.ts";
 import { answerOf, ifUnchanged, store, taggedAnswerOf, type Schemas, type Tagged } from "../calls/store.ts";
 
@@ -51,6 +52,13 @@ export function rereadSite(client: QueryClient, projectId: number): Promise<void
   return client.invalidateQueries({ queryKey: siteQuery(projectId).queryKey });
 }
 
+/** Shows how a project stands after a change, at once. */
+export function showProject(client: QueryClient, project: Tagged<Project>): void {
+  const { queryKey } = siteQuery(project.value.id);
+  client.setQueryData(queryKey, (site) => site && { ...site, project });
+  supersede(client, queryKey);
+}
+
 export type ProjectValues = { name: string; slug: string };
 
 /** A slug that somebody else has is told at its field. @throws Refusal */
@@ -62,6 +70,13 @@ export function createProject(body: ProjectValues): Promise<Project> {
 export function updateProject(project: Tagged<Project>, body: ProjectValues): Promise<Tagged<Project>> {
   const params = { path: { projectId: project.value.id }, header: ifUnchanged(project) };
   return atSlug(taggedAnswerOf<Project>(store.PATCH("/projects/{projectId}", { params, body })));
+}
+
+export type ProjectSwitches = Partial<Pick<Project, "redirectToPrimary" | "hsts">>;
+
+/** Turns a setting of a project on or off, whatever else of it has changed meanwhile. @throws Refusal */
+export function switchProject(projectId: number, body: ProjectSwitches): Promise<Tagged<Project>> {
+  return taggedAnswerOf<Project>(store.PATCH("/projects/{projectId}", { params: { path: { projectId } }, body }));
 }
 
 async function atSlug<T>(call: Promise<T>): Promise<T> {

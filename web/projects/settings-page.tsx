@@ -7,6 +7,7 @@ import { notify } from "../parts/notices.ts";
 import { Section } from "../parts/page-header.tsx";
 import { ReloadIfChanged } from "../parts/reload-if-changed.tsx";
 import { texts } from "../texts/texts.ts";
+import { AddressSettings } from "./address-settings.tsx";
 import { DeleteProjectDialog } from "./delete-project-dialog.tsx";
 import { ProjectFrame } from "./project-frame.tsx";
 import styles from "./projects.module.css";
@@ -14,13 +15,14 @@ import { rereadSite, siteQuery, updateProject, type Site } from "./queries.ts";
 
 const words = texts.projects;
 
-/** `/dashboard/projects/$projectId/settings`: name, address, and the project's end. */
+/** `/dashboard/projects/$projectId/settings`: name, addresses, and the project's end. */
 export function SettingsPage(): ReactNode {
   return (
     <ProjectFrame part={texts.projects.settings}>
       {(site) => (
         <>
           <Naming project={site.project} />
+          <AddressSettings project={site.project.value} />
           <Deleting site={site} />
         </>
       )}
@@ -37,7 +39,10 @@ function Naming({ project }: Pick<Site, "project">): ReactNode {
     const site = client.getQueryData(siteQuery(project.value.id).queryKey);
     if (site) setBegun(site.project);
   }
-  return <NamingForm key={begun.etag} project={begun} onSaved={setBegun} onReload={() => void reload()} />;
+  const { name, slug } = project.value;
+  // Another setting, or a domain that became primary, is no change of what this form edits.
+  const isSame = name === begun.value.name && slug === begun.value.slug;
+  return <NamingForm key={begun.etag} project={isSame ? project : begun} onSaved={setBegun} onReload={() => void reload()} />;
 }
 
 type FormProps = Pick<Site, "project"> & { onSaved: (project: Site["project"]) => void; onReload: () => void };

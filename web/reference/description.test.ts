@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { readDescription } from "./description.ts";
-import type { OpenApi, OperationObject } from "./openapi.ts";
+import type { OpenApi, OperationObject, Parameter } from "./openapi.ts";
 
 function described(object: Partial<OperationObject>, more: Partial<OpenApi> = {}) {
   const document: OpenApi = {
@@ -46,6 +46,17 @@ test("what a stability promises is taken out of the description, and stands by t
   const { operation } = described({ "x-stability": "beta", description: "First.\n\n**Beta**: may change.\n\nLast." });
   assert.deepEqual(operation.stability, { level: "beta", promise: "may change." });
   assert.equal(operation.description, "First.\n\nLast.");
+});
+
+test("a header that every operation takes is not shown at each of them", () => {
+  const parameters: Parameter[] = [
+    { name: "traceparent", in: "header", "x-of-every-operation": true },
+    { name: "If-Match", in: "header" },
+  ];
+  assert.deepEqual(
+    described({ parameters }).operation.parameters.map(({ name }) => name),
+    ["If-Match"],
+  );
 });
 
 test("a stability that is not known leaves the description as it is", () => {

@@ -1,3 +1,4 @@
+import { resolved } from "../../client/references.ts";
 import {
   methods,
   type CodeSample,
@@ -88,7 +89,7 @@ function operationsOf(document: OpenApi): Operation[] {
 function operationOf(document: OpenApi, method: Method, path: string, object: OperationObject): Operation {
   const upper = method.toUpperCase() as Uppercase<Method>;
   const { text, stability } = withoutPromise(object.description ?? "", object["x-stability"]);
-  const answers = Object.entries(object.responses).map(([status, response]) => answerOf(document, status, response));
+  const answers = Object.entries(object.responses).map(([status, response]) => answerOf(document, status, resolved(document, response)));
   return {
     id: object.operationId ?? `${method}${path.replaceAll(/\W+/g, "-")}`,
     method: upper,
@@ -100,7 +101,9 @@ function operationOf(document: OpenApi, method: Method, path: string, object: Op
     ...(stability && { stability }),
     ...(object.deprecated && { deprecation: deprecationOf(document, object) }),
     hasPanel: object["x-hideTryItPanel"] !== true,
-    parameters: object.parameters ?? [],
+    parameters: (object.parameters ?? [])
+      .map((parameter) => parameterOf(document, resolved(document, parameter)))
+      .filter((parameter) => parameter["x-of-every-operation"] !== true),
     body: contentsOf(object.requestBody?.content),
     answers: answers.filter(({ status }) => !isError(status)),
     errors: answers.filter(({ status }) => isError(status)),
@@ -127,13 +130,16 @@ function deprecationOf(document: OpenApi, object: OperationObject): NonNullable<
   return { ...(sunset !== undefined && { sunset: new Date(sunset) }), ...(id !== undefined && { successor: id }) };
 }
 
-function answerOf(document: OpenApi, status: string, { description, headers = {}, content }: ResponseObject): Answer {
-  const resolved = Object.entries(headers).map(([name, header]) => [name, "$ref" in header ? headerAt(document, header.$ref) : header]);
-  return { status, description, headers: Object.fromEntries(resolved) as Record<string, Header>, contents: contentsOf(content) };
+/** A parameter with its schema in place of a reference to one. */
+function parameterOf(document: OpenApi, { schema = {}, ...rest }: Parameter): Parameter {
+  const { allOf, ...notes } = schema;
+  const base = resolved<Schema>(document, allOf?.[0] ?? schema);
+  return { ...rest, schema: { ...base, ...(allOf && notes) } };
 }
 
-function headerAt(document: OpenApi, reference: string): Header {
-  return document.components?.headers?.[nameIn(reference)] ?? {};
+function answerOf(document: OpenApi, status: string, { description, headers = {}, content }: ResponseObject): Answer {
+  const found = Object.entries(headers).map(([name, header]) => [name, resolved(document, header)]);
+  return { status, description, headers: Object.fromEntries(found) as Record<string, Header>, contents: contentsOf(content) };
 }
 
 function contentsOf(content: Record<string, MediaType> = {}): Content[] {

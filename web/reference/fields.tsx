@@ -5,7 +5,7 @@ import { useDescription } from "./context.ts";
 import { nameIn, type Description } from "./description.ts";
 import styles from "./fields.module.css";
 import type { Schema } from "./openapi.ts";
-import { constraintWords, typeWords } from "./schema-words.ts";
+import { constraintWords, referenceOf, typeWords } from "./schema-words.ts";
 
 /** Schemas may contain themselves. */
 const depthMax = 5;
@@ -90,5 +90,6 @@ export function SchemaView({ schema }: { schema: Schema }): ReactNode {
 }
 
 function resolve(schema: Schema, schemas: Description["schemas"]): Schema {
-  return schema.$ref === undefined ? schema : (schemas[nameIn(schema.$ref)] ?? {});
+  const reference = referenceOf(schema);
+  return reference === undefined ? schema : (schemas[nameIn(reference)] ?? {});
 }

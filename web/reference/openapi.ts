@@ -5,7 +5,12 @@ export type OpenApi = {
   tags?: { name: string; description?: string }[];
   "x-tagGroups"?: { name: string; tags: string[] }[];
   paths: Record<string, Partial<Record<Method, OperationObject>>>;
-  components?: { schemas?: Record<string, Schema>; headers?: Record<string, Header> };
+  components?: {
+    schemas?: Record<string, Schema>;
+    headers?: Record<string, Header>;
+    parameters?: Record<string, Parameter>;
+    responses?: Record<string, ResponseObject>;
+  };
 };
 
 export const methods = ["get", "post", "put", "patch", "delete"] as const;
@@ -31,6 +36,8 @@ export type Schema = {
   items?: Schema;
   properties?: Record<string, Schema>;
   required?: string[];
+  /** A use of a named schema with a description of its own. */
+  allOf?: Schema[];
 };
 
 export type Header = { description?: string; schema?: Schema; example?: unknown };
@@ -44,6 +51,8 @@ export type Parameter = {
   description?: string;
   schema?: Schema;
   example?: unknown;
+  /** Every operation takes it, and only the introduction describes it. */
+  "x-of-every-operation"?: boolean;
 };
 
 export type MediaType = { schema?: Schema; example?: unknown; examples?: Record<string, { value?: unknown }> };
@@ -58,9 +67,9 @@ export type OperationObject = {
   summary?: string;
   description?: string;
   deprecated?: boolean;
-  parameters?: Parameter[];
+  parameters?: (Parameter | Reference)[];
   requestBody?: { required?: boolean; content: Record<string, MediaType> };
-  responses: Record<string, ResponseObject>;
+  responses: Record<string, ResponseObject | Reference>;
   "x-stability"?: string;
   "x-sunset"?: string;
   "x-successor"?: string;

@@ -7,10 +7,16 @@ const words = texts.reference.constraints;
 /** The type in a few words: `array of Pet`, `integer (int64)`, `string or null`. */
 export function typeWords(schema: Schema): string {
   const nullable = schema.nullable === true ? ` ${words.nullable}` : "";
-  if (schema.$ref !== undefined) return nameIn(schema.$ref) + nullable;
+  const reference = referenceOf(schema);
+  if (reference !== undefined) return nameIn(reference) + nullable;
   if (schema.type === "array") return words.arrayOf(typeWords(schema.items ?? {})) + nullable;
   const format = schema.format === undefined ? "" : ` (${schema.format})`;
   return `${schema.type ?? "any"}${format}${nullable}`;
+}
+
+/** The named schema that a schema is, or is a use of. */
+export function referenceOf({ $ref, allOf }: Schema): string | undefined {
+  return $ref ?? allOf?.[0]?.$ref;
 }
 
 /** What a value must keep to, and what it is without one, each in a few words. */

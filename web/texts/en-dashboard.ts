@@ -26,7 +26,7 @@ export const dashboardTexts = {
   notices: "Notices",
   dismiss: "Dismiss",
   actionsFor: (name: string) => `Actions for ${name}`,
-  shownOnce: "Shown only now: keep it before you close this.",
+  shownOnce: "This is shown only once: copy it before you close this.",
 };
 
 export const signInTexts = {
@@ -43,11 +43,11 @@ export const signInTexts = {
   withLink: "Sign in with this link",
   byLink: "Signing you in …",
   linkOver: "This sign-in link does not work any more",
-  linkOverText: "It works once, and for 15 minutes. A new one comes from an owner of the account, or from where the service runs:",
+  linkOverText: "A link works once, within 15 minutes. Ask an owner of the account for a new one, or make one where the service runs:",
   withPassword: "Sign in with a password",
   setTitle: "Choose a password",
   setLead: (account: string) => `The link that brought you to ${account} works only once. From now on you sign in with email and password.`,
   newPassword: "New password",
-  newPasswordHint: "10 to 256 characters, and not your email.",
+  newPasswordHint: "10 to 256 characters. Not your email, and not a common password.",
   set: "Save and go on",
 };

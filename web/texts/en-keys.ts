@@ -5,7 +5,7 @@ export const keysTexts = {
   membersLead: "Owners of the account make and revoke keys.",
   create: "Create a key",
   none: "There is no key yet",
-  noneText: "A program needs one to call the API. Make a key for each program, so that each can be revoked by itself.",
+  noneText: "A program needs one to call the API. Make a key for each program, so that you can revoke one without the others.",
   noneForMembers: "An owner of the account can make one.",
 
   key: "Key",
@@ -21,6 +21,12 @@ export const keysTexts = {
   bannedUntil: "Banned until",
   never: "Never",
 
+  nameLabel: "Name",
+  nameHint: "A name for you and your colleagues, such as “Online shop”. If you leave it empty, the key gets a number.",
+  onlyFrom: (websites: string[]) => `Only from ${websites.join(", ")}`,
+  originsLabel: "Websites",
+  originsHint:
+    "Only pages of these websites may use the key, such as https://shop.example. Separate several with spaces. If you leave it empty, any website may use it.",
   kindLabel: "Kind",
   secretKey: "Secret key",
   secretHint: "For servers. Keep it out of web pages and apps.",
@@ -37,7 +43,7 @@ export const keysTexts = {
     account: "Account and usage",
   },
   expiresLabel: "Expires",
-  expiresHint: "In your time zone. Leave it empty for a key without an end.",
+  expiresHint: "In your time zone. Leave it empty for a key that never expires.",
   createdTitle: "The key is made",
   createdText: "Put it where your program reads its secrets. It is sent as Authorization: Bearer KEY.",
   example: "A first request with it",

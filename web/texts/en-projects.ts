@@ -95,13 +95,42 @@ export const projectsTexts = {
     saved: "Saved.",
   },
 
+  addresses: {
+    title: "Address for visitors",
+    current: "Your shop’s address:",
+    isPrimary: "It is the project’s primary domain.",
+    isPlatform: "It is the address on the platform. To use a domain of your own, make one primary.",
+    waiting: (name: string) => `It changes to ${name} as soon as that domain is verified and has its certificate.`,
+    toDomains: "To the domains",
+    noDomains: "The account’s plan has no custom domains. They come with the Pro plan and above.",
+    otherPorts: "It has no effect here: this service is not reached at the ports 80 and 443.",
+    noHsts: "It has no effect: the account’s plan has no custom domains.",
+    noPrimary: {
+      none: () => "It has no effect yet: the project has no primary domain. Choose one on the Domains page first.",
+      waiting: (name: string) => `It has no effect yet: ${name} is not ready. See on the Domains page what it waits for.`,
+      noDomains: () => "It has no effect: the account’s plan has no custom domains.",
+    },
+    switches: {
+      redirectToPrimary: {
+        label: "Send visitors of all other names to the primary address",
+        about: "Visitors who open another domain, or the address on the platform, are sent to the same page at the primary address.",
+      },
+      hsts: {
+        label: "Let browsers open your domains over HTTPS only",
+        about:
+          "A browser that has visited a domain opens it over HTTPS only: for a day in the domain’s first week, then for a year (HSTS).",
+      },
+    },
+  },
+
   deleting: {
     title: "Delete the project",
     lead: "Its address and its domains stop being served, and its deployments are gone. This cannot be undone.",
     action: "Delete the project",
     ask: (name: string) => `Delete ${name}?`,
     stops: "This stops at once, and cannot be undone:",
-    address: (host: string) => `${host} is not served any more, and anybody may take the slug.`,
+    address: (slug: string) =>
+      `Its address on the platform is not served any more. Its slug, ${slug}, is kept for your account for 30 days.`,
     domains: (names: string) => `The domains are removed: ${names}.`,
     moreDomains: (count: string) => `and ${count} more`,
     deployments: (count: string, isOne: boolean) => (isOne ? `${count} deployment is deleted.` : `${count} deployments are deleted.`),

@@ -1,7 +1,7 @@
 export const usageTexts = {
   page: "Usage",
-  words: ["limits", "requests", "bans", "charts"],
-  lead: "What the account’s keys have asked of the API, and what is left. The dashboard itself uses none of it.",
+  words: ["limits", "requests", "storage", "bans", "charts"],
+  lead: "How many requests the account’s keys have made, and how many are left. The dashboard uses none.",
   leftTitle: "Left now",
   minute: "This minute",
   day: "Today (UTC)",
@@ -9,6 +9,15 @@ export const usageTexts = {
   used: (used: string) => `${used} used`,
   resetsIn: (duration: string, time: string) => `Resets in ${duration}, at ${time}`,
   resetsNow: "Resets now",
+
+  storedTitle: "Stored",
+  storedLead: "When there is no room left, only additions are refused: you can still change, fulfil and delete what is there.",
+  records: "Records",
+  recordsAre: "Animals, categories, open orders and stock entries",
+  publishedFiles: "Published files",
+  publishedFilesAre: "All deployments that are kept",
+  roomOf: (limit: string) => `of ${limit} left`,
+  stored: (used: string) => `${used} stored`,
 
   bansTitle: "How near a ban",
   bansLead: "A request over a limit is a strike on its key. Too many within a minute ban the key for 5 minutes, then longer.",
@@ -33,7 +42,7 @@ export const usageTexts = {
     day: (limit: string) => `The plan’s limit is ${limit} a day.`,
   },
   noHourLimit: "Plans limit the minute and the day, not the hour.",
-  utcDays: "Days are counted in UTC, and told in your time zone.",
+  utcDays: "Days are counted in UTC and shown in your time zone.",
   chartLabel: (span: string, by: string, total: string, most: string) =>
     `Requests in the ${span.toLowerCase()} ${by}: ${total} in all, at most ${most} at once. The same is in the table below.`,
   nothing: "No requests yet",

@@ -138,7 +138,7 @@ export const en = {
     curl: "curl",
     left: (remaining: number, limit: number) => `${remaining.toLocaleString()} of ${limit.toLocaleString()} requests left`,
     resets: (time: string) => `resets at ${time}`,
-    retryAfter: (seconds: number) => `Wait ${seconds} s before the next request. Going on brings a ban of the key.`,
+    retryAfter: (seconds: number) => `Wait ${seconds} s before the next request. If you do not wait, the key may be banned.`,
     failed: "No answer came",
     failedText: "The service could not be reached, or the network ended the request.",
     timedOut: (seconds: number) => `There was no answer within ${seconds} seconds.`,

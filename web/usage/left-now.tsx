@@ -1,4 +1,3 @@
-import { Progress } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { Schemas } from "../calls/store.ts";
@@ -8,6 +7,7 @@ import { Section } from "../parts/page-header.tsx";
 import { formatNumber, formatTime, texts } from "../texts/texts.ts";
 import { durationText, useNow } from "./countdown.ts";
 import { standingQuery } from "./queries.ts";
+import { QuotaCard } from "./quota-card.tsx";
 import styles from "./usage.module.css";
 
 type Window = Schemas["Account"]["minute"];
@@ -30,19 +30,17 @@ export function LeftNow(): ReactNode {
 }
 
 function WindowCard({ title, window: { limit, used, remaining, resetAt } }: { title: string; window: Window }): ReactNode {
-  const part = limit === 0 ? 1 : used / limit;
-  const color = part >= 1 ? "var(--bar-over)" : part >= 0.8 ? "var(--bar-near)" : "var(--bar-fine)";
   return (
-    <div className={styles.card}>
-      <h3 className={styles.cardTitle}>{title}</h3>
-      <p className={styles.figure}>
-        <strong>{formatNumber(remaining)}</strong> {texts.usage.leftOf(formatNumber(limit))}
-      </p>
-      <Progress color={color} value={Math.min(100, part * 100)} aria-label={`${title}: ${texts.usage.used(formatNumber(used))}`} />
-      <p className={styles.small}>
-        {texts.usage.used(formatNumber(used))} · <Reset at={resetAt} />
-      </p>
-    </div>
+    <QuotaCard
+      title={title}
+      limit={limit}
+      used={used}
+      left={formatNumber(remaining)}
+      ofLimit={texts.usage.leftOf(formatNumber(limit))}
+      usedText={texts.usage.used(formatNumber(used))}
+    >
+      <Reset at={resetAt} />
+    </QuotaCard>
   );
 }
 

@@ -2,17 +2,26 @@ import sql, { raw, type Sql } from "sql-template-tag";
 import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
 import { limitTo } from "../../platform/db/limit.ts";
-import type { Account, Plan, PlanTerms } from "./accounts.ts";
+import { setStorageLimits, type StorageLimits } from "../../platform/storage-quotas.ts";
+import { storageLimits, type Account, type Plan, type PlanTerms } from "./accounts.ts";
 
 const columns = raw("id, name, plan, per_minute, per_day, created_at");
 
-/** `now` in ms since the Unix epoch. */
-export async function insertAccount(tx: Transaction, name: string, terms: PlanTerms, now: number): Promise<Account> {
+/** Adds an account. `now` is in ms since the Unix epoch. Default of `storage`: the plan's limits. */
+export async function insertAccount(
+  tx: Transaction,
+  name: string,
+  terms: PlanTerms,
+  now: number,
+  storage: StorageLimits = storageLimits(terms),
+): Promise<Account> {
   const rows = await tx.query(sql`
     INSERT INTO accounts (id, name, plan, per_minute, per_day, created_at)
     VALUES (nextval('account_ids'), ${name}, ${terms.plan}, ${terms.perMinute}, ${terms.perDay}, ${now})
     RETURNING ${columns}`);
-  return accountOf(rows[0]!);
+  const account = accountOf(rows[0]!);
+  await setStorageLimits(tx, account.id, storage);
+  return account;
 }
 
 /** Up to `limit` accounts with an id above `after`, by id. */
@@ -27,11 +36,17 @@ export async function findAccount(db: Queryable, id: number): Promise<Account | 
   return rows[0] && accountOf(rows[0]);
 }
 
-/** Gives the account as it now stands, or undefined if there is none. */
-export async function updatePlan(tx: Transaction, id: number, terms: PlanTerms): Promise<Account | undefined> {
+/** Returns the changed account, or undefined if there is none. Default of `storage`: the plan's limits. */
+export async function updatePlan(
+  tx: Transaction,
+  id: number,
+  terms: PlanTerms,
+  storage: StorageLimits = storageLimits(terms),
+): Promise<Account | undefined> {
   const rows = await tx.query(sql`
     UPDATE accounts SET plan = ${terms.plan}, per_minute = ${terms.perMinute}, per_day = ${terms.perDay}
     WHERE id = ${id} RETURNING ${columns}`);
+  if (rows.length > 0) await setStorageLimits(tx, id, storage);
   return rows[0] && accountOf(rows[0]);
 }
 

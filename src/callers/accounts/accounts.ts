@@ -1,4 +1,7 @@
+import { Type } from "typebox";
+import { named, variant } from "../../platform/http/schemas.ts";
 import { Problem } from "../../platform/problem.ts";
+import type { StorageLimits } from "../../platform/storage-quotas.ts";
 
 export const plans = ["free", "pro", "business", "enterprise"] as const;
 export type Plan = (typeof plans)[number];
@@ -30,6 +33,23 @@ export function quotaOf({ plan, perMinute, perDay }: PlanTerms): Quota {
   return { perMinute: perMinute ?? standard.perMinute, perDay: perDay ?? standard.perDay };
 }
 
+const mib = 1_048_576;
+const gib = 1_024 * mib;
+const businessStorage: StorageLimits = { records: 5_000_000, publishedBytes: 50 * gib };
+/** What an account of each plan may store (decisions, part 4). */
+const planStorage: Record<Plan, StorageLimits> = {
+  free: { records: 25_000, publishedBytes: 500 * mib },
+  pro: { records: 250_000, publishedBytes: 5 * gib },
+  business: businessStorage,
+  enterprise: businessStorage,
+};
+
+/** What an account may store: the figures that an operator asked for, and the plan's for the rest. */
+export function storageLimits(asked: { plan: Plan; records?: number; publishedBytes?: number }): StorageLimits {
+  const { records, publishedBytes } = planStorage[asked.plan];
+  return { records: asked.records ?? records, publishedBytes: asked.publishedBytes ?? publishedBytes };
+}
+
 /**
  * The terms that an operator asked for.
  *
@@ -56,3 +76,28 @@ export function accountName(text: string): string {
   }
   return name;
 }
+
+const StorageUse = named(
+  "StorageUse",
+  Type.Object({
+    limit: Type.Integer({ format: "int64", description: "What the account may store." }),
+    used: Type.Integer({ format: "int64", description: "What it stores now." }),
+    remaining: Type.Integer({ format: "int64", description: "How much more the account may store; 0 if it stores more than the limit." }),
+  }),
+);
+
+/** What an account stores and may store, as answers show it. */
+export const storageSchemas = {
+  records: variant(StorageUse, {
+    description: "Animals, categories, orders that are not complete, and stock entries. Additions beyond the limit are refused.",
+  }),
+  publishedBytes: variant(StorageUse, {
+    description:
+      "The files of the deployments that are kept, unpacked, in bytes. A file that several of them have counts once. Deployments beyond the limit fail or are refused.",
+  }),
+};
+
+export const storageExample = {
+  records: { limit: 5_000_000, used: 7, remaining: 4_999_993 },
+  publishedBytes: { limit: 53_687_091_200, used: 14, remaining: 53_687_091_186 },
+};

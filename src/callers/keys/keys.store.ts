@@ -1,11 +1,20 @@
 import sql, { raw } from "sql-template-tag";
 import type { Queryable, Row, Transaction } from "../../platform/db/database.ts";
 import { quotaOf, type Plan, type Quota } from "../accounts/accounts.ts";
-import { hashKey, prefixOf, type Key, type Scope } from "./keys.ts";
+import { defaultName, hashKey, prefixOf, type Key, type Scope } from "./keys.ts";
 
-const columns = raw("id, account_id, prefix, publishable, scopes, created_at, expires_at, last_used_at");
+const columns = raw("id, account_id, name, prefix, publishable, scopes, origins, created_at, expires_at, last_used_at");
 
-export type NewKey = { accountId: number; publishable: boolean; scopes: readonly Scope[]; expiresAt: number | null };
+export type NewKey = {
+  accountId: number;
+  /** Default: `Key 3`, by its id. */
+  name?: string | undefined;
+  publishable: boolean;
+  scopes: readonly Scope[];
+  /** Default: none. */
+  origins?: readonly string[];
+  expiresAt: number | null;
+};
 
 /**
  * Stores the hash of `key`.
@@ -14,9 +23,9 @@ export type NewKey = { accountId: number; publishable: boolean; scopes: readonly
  */
 export async function insertKey(tx: Transaction, key: string, terms: NewKey, now: number): Promise<Key> {
   const rows = await tx.query(sql`
-    INSERT INTO keys (account_id, id, hash, prefix, publishable, scopes, created_at, expires_at)
-    VALUES (${terms.accountId}, nextval('key_ids'), ${hashKey(key)}, ${prefixOf(key)}, ${terms.publishable}, ${terms.scopes.join(" ")},
-      ${now}, ${terms.expiresAt})
+    INSERT INTO keys (account_id, id, name, hash, prefix, publishable, scopes, origins, created_at, expires_at)
+    VALUES (${terms.accountId}, nextval('key_ids'), ${terms.name ?? null}, ${hashKey(key)}, ${prefixOf(key)}, ${terms.publishable},
+      ${terms.scopes.join(" ")}, ${(terms.origins ?? []).join(" ")}, ${now}, ${terms.expiresAt})
     RETURNING ${columns}`);
   return keyOf(rows[0]!);
 }
@@ -60,7 +69,7 @@ export type KeyHolder = { key: Key; plan: Plan; quota: Quota };
 /** The key of a hash with the plan of its account, in one read. Expired keys are found too. */
 export async function findKeyHolder(db: Queryable, keyHash: string): Promise<KeyHolder | undefined> {
   const rows = await db.query(sql`
-    SELECT keys.id, account_id, prefix, publishable, scopes, keys.created_at, expires_at, last_used_at, plan, per_minute, per_day
+    SELECT keys.id, account_id, keys.name, prefix, publishable, scopes, origins, keys.created_at, expires_at, last_used_at, plan, per_minute, per_day
     FROM keys JOIN accounts ON accounts.id = keys.account_id WHERE hash = ${keyHash}`);
   const row = rows[0];
   if (!row) return undefined;
@@ -85,9 +94,11 @@ function keyOf(row: Row): Key {
   return {
     id: Number(row["id"]),
     accountId: Number(row["account_id"]),
+    name: (row["name"] as string | null) ?? defaultName(Number(row["id"])),
     prefix: String(row["prefix"]),
     publishable: Boolean(row["publishable"]),
     scopes: String(row["scopes"]).split(" ") as Scope[],
+    origins: row["origins"] === "" ? [] : String(row["origins"]).split(" "),
     createdAt: Number(row["created_at"]),
     expiresAt: numberOrNull(row["expires_at"]),
     lastUsedAt: numberOrNull(row["last_used_at"]),

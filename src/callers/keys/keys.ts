@@ -1,7 +1,10 @@
 import { hash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
+import { Type } from "typebox";
 import { formatDateTime, parseDateTime } from "../../platform/http/dates.ts";
-import { Problem } from "../../platform/problem.ts";
+import { Text } from "../../platform/http/schemas.ts";
+import { origin } from "../../platform/parse.ts";
+import { invalidAt, type Problem } from "../../platform/problem.ts";
 
 export const scopes = [
   "catalogue:read",
@@ -67,22 +70,33 @@ function checksumOf(text: string): string {
 export type Key = {
   id: number;
   accountId: number;
+  /** As it was given, or `Key 3` by its id. */
+  name: string;
   prefix: string;
   publishable: boolean;
   scopes: Scope[];
+  /** The web origins that it is bound to; none: it is bound to none. */
+  origins: string[];
   createdAt: number;
   expiresAt: number | null;
   /** To the minute. */
   lastUsedAt: number | null;
 };
 
+/** The name of a key that was given none. */
+export function defaultName(id: number): string {
+  return `Key ${id}`;
+}
+
 /** A key as people see it. */
 export function shownKey(key: Key) {
   return {
     id: key.id,
+    name: key.name,
     prefix: key.prefix,
     publishable: key.publishable,
     scopes: key.scopes,
+    origins: key.origins,
     createdAt: formatDateTime(key.createdAt),
     expiresAt: key.expiresAt === null ? null : formatDateTime(key.expiresAt),
     lastUsedAt: key.lastUsedAt === null ? null : formatDateTime(key.lastUsedAt),
@@ -107,7 +121,7 @@ export function keyExpiry(text: string, now: number): number {
 }
 
 function badExpiry(message: string): Problem {
-  return new Problem("invalid_request", `expires ${message}.`, { details: [{ path: "body.expires", message }] });
+  return invalidAt("body.expires", message, `expires ${message}.`);
 }
 
 /**
@@ -118,8 +132,34 @@ function badExpiry(message: string): Problem {
 export function keyScopes(asked: readonly Scope[] | undefined, publishable: boolean): Scope[] {
   const allowed = publishable ? publishableScopes : scopes;
   const refused = asked?.find((scope) => !allowed.includes(scope));
-  if (refused) throw new Problem("invalid_request", `A publishable key cannot have ${refused}, only ${allowed.join(" and ")}.`);
+  const only = `only ${allowed.join(" and ")}`;
+  if (refused) throw invalidAt("body.scopes", `must be ${only}`, `A publishable key cannot have ${refused}, ${only}.`);
   return scopes.filter((scope) => (asked ?? allowed).includes(scope));
+}
+
+export const KeyName = Text("What the key is called, for people. Default: `Key` and its id.", 1, 100);
+export const KeyOrigins = Type.Array(Type.String({ maxLength: 300 }), {
+  maxItems: 20,
+  description: "The web origins, such as `https://shop.example`, that a publishable key is bound to. Default: none.",
+});
+
+/**
+ * The origins of a new key, each once, as browsers send them.
+ *
+ * @throws Problem `invalid_request` for a secret key, and for what is no http or https origin
+ */
+export function keyOrigins(asked: readonly string[], publishable: boolean): string[] {
+  if (asked.length > 0 && !publishable) throw badOrigins("Only a publishable key can be bound to origins.");
+  const origins = asked.map((text) => {
+    const parsed = origin(text);
+    if (parsed === undefined) throw badOrigins(`${text} is not an origin, such as https://shop.example.`);
+    return parsed;
+  });
+  return [...new Set(origins)];
+}
+
+function badOrigins(message: string): Problem {
+  return invalidAt("body.origins", message, message);
 }
 
 /** Keys that an account may have. */

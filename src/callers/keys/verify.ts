@@ -17,6 +17,8 @@ export type Verified = {
   readonly quota: Quota;
   readonly scopes: ReadonlySet<Scope>;
   readonly publishable: boolean;
+  /** The web origins that the key is bound to; undefined: none. */
+  readonly origins?: ReadonlySet<string>;
   /** ms since the Unix epoch; null: never. */
   readonly expiresAt: number | null;
 };
@@ -141,6 +143,7 @@ function entryOf({ key, plan, quota }: KeyHolder): Entry {
     quota,
     scopes: new Set(key.scopes),
     publishable: key.publishable,
+    ...(key.origins.length > 0 && { origins: new Set(key.origins) }),
     expiresAt: key.expiresAt,
   };
   return { verified, usedAt: key.lastUsedAt };

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { parseList } from "structured-headers";
 import { noon } from "./limits.contract.ts";
 import { pushLimitHeaders } from "./headers.ts";
 import type { Decision } from "./windows.ts";
@@ -15,6 +16,20 @@ test("a pass shows the three headers, and both windows in RateLimit and RateLimi
     ratelimit: '"minute";r=59;t=48, "day";r=999;t=43188',
     "ratelimit-policy": '"minute";q=60;w=60, "day";q=1000;w=86400',
   });
+});
+
+test("RateLimit and RateLimit-Policy are lists of structured fields (RFC 9651), an item for each window", () => {
+  const headers = limitHeaders(passed(now, 60, 1, 1_000, 1));
+  const windows = (field: string | undefined): [unknown, unknown][] =>
+    parseList(field ?? "").map(([name, fields]) => [name, Object.fromEntries(fields)]);
+  assert.deepEqual(windows(headers["ratelimit"]), [
+    ["minute", { r: 59, t: 48 }],
+    ["day", { r: 999, t: 43_188 }],
+  ]);
+  assert.deepEqual(windows(headers["ratelimit-policy"]), [
+    ["minute", { q: 60, w: 60 }],
+    ["day", { q: 1_000, w: 86_400 }],
+  ]);
 });
 
 test("a refusal adds when to come back and how far the ban is", () => {

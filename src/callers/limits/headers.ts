@@ -3,7 +3,7 @@ import type { Decision } from "./windows.ts";
 /**
  * Adds the headers of a decision, names and values by turns: the three of the specification (part 8), `RateLimit` with
  * `RateLimit-Policy` as in draft-ietf-httpapi-ratelimit-headers-11 (lists of structured fields; `t` and `w` in seconds),
- * and on refusals how long to wait and how far a ban is.
+ * and on refusals how long to wait and, where there are bans, how far one is.
  */
 export function pushLimitHeaders(headers: string[], decision: Decision): void {
   headers.push("X-RateLimit-Limit", `${decision.limit}`);
@@ -13,7 +13,13 @@ export function pushLimitHeaders(headers: string[], decision: Decision): void {
   headers.push("RateLimit-Policy", policy(decision.perMinute, decision.perDay));
   if (decision.verdict === "pass") return;
   headers.push("Retry-After", `${decision.retryAfterSeconds}`);
-  headers.push("X-RateLimit-Strikes-Remaining", `${decision.strikesRemaining}`);
+  if (decision.strikesRemaining !== null) headers.push("X-RateLimit-Strikes-Remaining", `${decision.strikesRemaining}`);
+}
+
+/** Replaces the headers of an earlier decision by those of a later one. Both decisions let the request pass. */
+export function replaceLimitHeaders(headers: string[], decision: Decision): void {
+  const fresh = limitHeaders(decision);
+  headers.splice(headers.indexOf("X-RateLimit-Limit"), fresh.length, ...fresh);
 }
 
 /** The headers of a decision alone, names and values by turns. */

@@ -11,9 +11,9 @@ const hour = 60 * minute;
 
 export type OpenLimiter = (clock: Clock) => Promise<Limiter>;
 
-/** What every limiter promises. `open` gives one that has counted nothing, with the Free figures for addresses, and stays in `mode`. */
-export function limiterContract(name: string, mode: Mode, open: OpenLimiter): void {
-  function promise(title: string, body: (limiter: Limiter, time: { now: number }) => Promise<void>): void {
+/** Declares tests of limiters. `open` gives one that has counted nothing, with the Free figures for addresses, and stays in `mode`. */
+export function promises(mode: Mode, open: OpenLimiter) {
+  return function promise(title: string, body: (limiter: Limiter, time: { now: number }) => Promise<void>): void {
     void test(title, async () => {
       const time = { now: noon };
       const limiter = await open(() => time.now);
@@ -24,14 +24,21 @@ export function limiterContract(name: string, mode: Mode, open: OpenLimiter): vo
         await limiter.close();
       }
     });
-  }
-  const ask = async (times: number, request: () => Decision | Promise<Decision>) => {
-    const decisions = [];
-    for (let i = 0; i < times; i++) decisions.push(await request());
-    return decisions;
   };
-  const verdicts = (decisions: Decision[]) => decisions.map(({ verdict }) => verdict);
-  const last = (decisions: Decision[]) => decisions.at(-1)!;
+}
+
+/** The decisions of as many requests, one after the other. */
+export async function ask(times: number, request: () => Decision | Promise<Decision>): Promise<Decision[]> {
+  const decisions = [];
+  for (let i = 0; i < times; i++) decisions.push(await request());
+  return decisions;
+}
+export const verdicts = (decisions: Decision[]) => decisions.map(({ verdict }) => verdict);
+export const last = (decisions: Decision[]) => decisions.at(-1)!;
+
+/** The promises of every limiter about accounts and their secret keys. */
+export function limiterContract(name: string, mode: Mode, open: OpenLimiter): void {
+  const promise = promises(mode, open);
 
   describe(`limits ${name}: windows`, () => {
     promise("of many simultaneous requests exactly those left pass, and see every remaining value once", async (limiter) => {
@@ -145,7 +152,9 @@ export function limiterContract(name: string, mode: Mode, open: OpenLimiter): vo
       await ask(60, () => limiter.account(1, 1, free));
       await strikeOut(limiter, 1);
       time.now += minute;
-      assert.deepEqual(new Set(verdicts(await ask(50, () => limiter.account(1, 1, free)))), new Set(["key_banned"]));
+      const banned = await ask(50, () => limiter.account(1, 1, free));
+      assert.deepEqual(new Set(verdicts(banned)), new Set(["key_banned"]));
+      assert.equal(last(banned).remaining, 0);
       assert.equal((await limiter.account(1, 2, free)).remaining, 59);
       time.now += 4 * minute - 1;
       assert.equal((await limiter.account(1, 1, free)).retryAfterSeconds, 1);
@@ -178,73 +187,6 @@ export function limiterContract(name: string, mode: Mode, open: OpenLimiter): vo
       assert.equal(await limiter.unban(1), false);
       assert.deepEqual(await limiter.standing(1, free), { strikes: 0, strikesRemaining: 20, bannedUntil: undefined });
       assert.equal(last(await strikeOut(limiter, 1)).retryAfterSeconds, 300);
-    });
-  });
-
-  describe(`limits ${name}: addresses, publishable keys, dashboard`, () => {
-    promise("an address has the Free figures, is never banned, and holds up no key", async (limiter) => {
-      const decisions = await ask(160, () => limiter.address("192.0.2.1"));
-      assert.equal(decisions.filter(({ verdict }) => verdict === "pass").length, 60);
-      assert.deepEqual([last(decisions).verdict, last(decisions).strikesRemaining], ["rate_limit_exceeded", 20]);
-      assert.equal((await limiter.address("192.0.2.2")).remaining, 59);
-      assert.equal((await limiter.account(1, 1, free)).remaining, 59);
-      assert.equal((await limiter.publishable(1, "192.0.2.1", free)).verdict, "pass");
-    });
-
-    promise("IPv6 addresses count by their /64, mapped IPv4 ones as IPv4", async (limiter) => {
-      assert.equal((await limiter.address("2001:db8:1:2::1")).remaining, 59);
-      assert.equal((await limiter.address("2001:DB8:1:2:ffff:1:2:3")).remaining, 58);
-      assert.equal((await limiter.address("2001:db8:1:3::1")).remaining, 59);
-      assert.equal((await limiter.address("192.0.2.1")).remaining, 59);
-      assert.equal((await limiter.address("::ffff:192.0.2.1")).remaining, 58);
-    });
-
-    promise("on publishable keys an address has 60 a minute, and all together half of the account's minute", async (limiter, time) => {
-      const pro = { perMinute: 300, perDay: 10_000 };
-      const first = await ask(61, () => limiter.publishable(1, "192.0.2.1", pro));
-      assert.deepEqual([first[0]!.limit, first[0]!.remaining, last(first).verdict], [60, 59, "rate_limit_exceeded"]);
-      await ask(60, () => limiter.publishable(1, "192.0.2.2", pro));
-      const third = await ask(31, () => limiter.publishable(1, "192.0.2.3", pro));
-      assert.deepEqual(
-        [third[29]!.verdict, third[29]!.limit, third[29]!.remaining, third[30]!.verdict],
-        ["pass", 150, 0, "rate_limit_exceeded"],
-      );
-      assert.equal((await limiter.publishable(2, "192.0.2.1", pro)).verdict, "pass");
-      const secret = await ask(151, () => limiter.account(1, 1, pro));
-      assert.deepEqual(verdicts(secret.slice(149)), ["pass", "rate_limit_exceeded"]);
-      time.now += minute;
-      assert.equal((await limiter.publishable(1, "192.0.2.1", pro)).remaining, 59);
-      assert.equal((await limiter.peekAccount(1, pro)).dayRemaining, 10_000 - 301);
-    });
-
-    promise("publishable requests find no room where the account has none, and use up nothing then", async (limiter, time) => {
-      await ask(60, () => limiter.account(1, 1, free));
-      assert.equal((await limiter.publishable(1, "192.0.2.1", free)).verdict, "rate_limit_exceeded");
-      time.now += minute;
-      assert.equal((await limiter.publishable(1, "192.0.2.1", free)).remaining, 29);
-    });
-
-    promise("strikes on publishable keys fall on the address", async (limiter, time) => {
-      const pro = { perMinute: 300, perDay: 10_000 };
-      const decisions = await ask(81, () => limiter.publishable(1, "192.0.2.1", pro));
-      assert.deepEqual(
-        [decisions[60]!.strikesRemaining, last(decisions).verdict, last(decisions).retryAfterSeconds],
-        [19, "key_banned", 300],
-      );
-      assert.equal((await limiter.publishable(1, "192.0.2.2", pro)).verdict, "pass");
-      time.now += 5 * minute - 1;
-      assert.equal((await limiter.publishable(1, "192.0.2.1", pro)).verdict, "key_banned");
-      assert.equal((await limiter.address("192.0.2.1")).verdict, "pass");
-      time.now += 1;
-      assert.equal((await limiter.publishable(1, "192.0.2.1", pro)).remaining, 59);
-    });
-
-    promise("the dashboard has 300 a minute for each person and touches no account", async (limiter) => {
-      const decisions = await ask(301, () => limiter.dashboard(1));
-      assert.deepEqual(verdicts(decisions.slice(299)), ["pass", "rate_limit_exceeded"]);
-      assert.deepEqual([decisions[0]!.limit, decisions[0]!.remaining, decisions[0]!.perDay], [300, 299, Infinity]);
-      assert.equal((await limiter.dashboard(2)).remaining, 299);
-      assert.equal((await limiter.peekAccount(1, free)).remaining, 60);
     });
   });
 

@@ -10,6 +10,8 @@ type Outcome = Pick<Decision, "verdict" | "limit" | "remaining" | "reset" | "ret
 type History = {
   passes: { at: number; who: number; shared: boolean }[];
   strikes: { at: number; who: number }[];
+  /** Refused requests with secret keys that would have passed without those with publishable keys. */
+  spared: number[];
   bans: { at: number; who: number; ms: number }[];
 };
 
@@ -37,7 +39,7 @@ export function modelProperty(name: string, open: OpenLimiter, runs: number): vo
       fc.asyncProperty(quota, course, async (figures, steps) => {
         const time = { now: noon };
         const limiter = await open(() => time.now);
-        const history: History = { passes: [], strikes: [], bans: [] };
+        const history: History = { passes: [], strikes: [], spared: [], bans: [] };
         for (const step of steps) {
           time.now += step.waitMs;
           assert.deepEqual(outcome(await send(limiter, step, figures)), expected(history, step, figures, time.now));
@@ -67,32 +69,50 @@ function expected(history: History, step: Step, quota: Quota, now: number): Outc
     history.passes.push({ at: now, who, shared });
     return { verdict: "pass", ...figures().shown, retryAfterSeconds: 0, strikesRemaining: 0 };
   }
-  history.strikes.push({ at: now, who });
+  const spared = !shared && figures().withoutVisitors;
+  if (spared) history.spared.push(now);
+  else history.strikes.push({ at: now, who });
   const strikes = history.strikes.filter((one) => one.who === who && now - one.at < minute).length;
-  if (strikes <= allowed) return refusal("rate_limit_exceeded", figures().waitMs, allowed - strikes);
+  if (spared || strikes <= allowed) return refusal("rate_limit_exceeded", figures().waitMs, allowed - strikes);
   history.strikes = history.strikes.filter((one) => one.who !== who);
   history.bans.push({ at: now, who, ms: ban !== undefined && now - ban.at < day ? Math.min(60 * minute, ban.ms * 2) : 5 * minute });
   return refusal("key_banned", history.bans.at(-1)!.ms, 0);
 
   function refusal(verdict: Outcome["verdict"], waitMs: number, strikesRemaining: number): Outcome {
-    return { verdict, ...figures().shown, retryAfterSeconds: Math.ceil(waitMs / 1000), strikesRemaining };
+    const shown = { ...figures().shown, ...(verdict === "key_banned" && { remaining: 0 }) };
+    return { verdict, ...shown, retryAfterSeconds: Math.ceil(waitMs / 1000), strikesRemaining };
   }
 
-  function figures(): { fits: boolean; waitMs: number; shown: Pick<Outcome, "limit" | "remaining" | "reset"> } {
+  function figures() {
     const minuteStart = now - (now % minute);
     const dayStart = now - (now % day);
-    const thisMinute = history.passes.filter(({ at }) => at >= minuteStart);
-    const minutes = [{ limit: quota.perMinute, used: thisMinute.length }];
+    const since = (start: number) => {
+      const passes = history.passes.filter(({ at }) => at >= start);
+      const byVisitors = passes.filter((pass) => pass.shared);
+      const ofThisOne = passes.filter((pass) => pass.who === who);
+      const asked = passes.length - byVisitors.length + history.spared.filter((at) => at >= start).length;
+      return { all: passes.length, byVisitors: byVisitors.length, ofThisOne: ofThisOne.length, askedWithSecretKeys: asked };
+    };
+    const [inMinute, inDay] = [since(minuteStart), since(dayStart)];
+    const minutes = [{ limit: quota.perMinute, remaining: quota.perMinute - inMinute.all }];
+    const days = [{ limit: quota.perDay, remaining: quota.perDay - inDay.all }];
     if (shared) {
-      minutes.unshift({ limit: Math.floor(quota.perMinute / 2), used: thisMinute.filter((pass) => pass.shared).length });
-      minutes.unshift({ limit: 60, used: thisMinute.filter((pass) => pass.who === who).length });
+      const [halfMinute, halfDay] = [Math.floor(quota.perMinute / 2), Math.floor(quota.perDay / 2)];
+      minutes.unshift({ limit: halfMinute, remaining: halfMinute - inMinute.byVisitors });
+      minutes.unshift({ limit: 60, remaining: 60 - inMinute.ofThisOne });
+      days.push({ limit: halfDay, remaining: halfDay - inDay.byVisitors });
     }
-    const [tightest] = minutes.map(({ limit, used }) => ({ limit, remaining: limit - used })).toSorted((a, b) => a.remaining - b.remaining);
-    const dayRemaining = quota.perDay - history.passes.filter(({ at }) => at >= dayStart).length;
-    const inDay = { limit: quota.perDay, remaining: dayRemaining, reset: (dayStart + day) / 1000 };
-    const inMinute = { ...tightest!, reset: (minuteStart + minute) / 1000 };
-    const byDay = dayRemaining === 0 || dayRemaining < inMinute.remaining;
-    const end = dayRemaining === 0 ? inDay.reset : inMinute.reset;
-    return { fits: inMinute.remaining > 0 && dayRemaining > 0, waitMs: end * 1000 - now, shown: byDay ? inDay : inMinute };
+    const tightest = (windows: typeof minutes) => windows.toSorted((a, b) => a.remaining - b.remaining)[0]!;
+    const ofMinute = { ...tightest(minutes), reset: (minuteStart + minute) / 1000 };
+    const ofDay = { ...tightest(days), reset: (dayStart + day) / 1000 };
+    const shown: Pick<Outcome, "limit" | "remaining" | "reset"> =
+      ofDay.remaining === 0 || ofDay.remaining < ofMinute.remaining ? ofDay : ofMinute;
+    const end = ofDay.remaining === 0 ? ofDay.reset : ofMinute.reset;
+    return {
+      fits: ofMinute.remaining > 0 && ofDay.remaining > 0,
+      withoutVisitors: inMinute.askedWithSecretKeys < quota.perMinute && inDay.askedWithSecretKeys < quota.perDay,
+      waitMs: end * 1000 - now,
+      shown,
+    };
   }
 }

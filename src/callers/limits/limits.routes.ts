@@ -1,41 +1,52 @@
 import { Type } from "typebox";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
-import { DateTime, Id, named } from "../../platform/http/schemas.ts";
+import { DateTime, enumeration, Id, named, variant } from "../../platform/http/schemas.ts";
 import { Problem } from "../../platform/problem.ts";
-import { plans, quotaOf, type Plan } from "../accounts/accounts.ts";
+import { readStorage } from "../../platform/storage-quotas.ts";
+import { plans, quotaOf, storageExample, storageSchemas } from "../accounts/accounts.ts";
 import { findAccount } from "../accounts/accounts.store.ts";
 import { listKeys } from "../keys/keys.store.ts";
 import type { Limiter } from "./limits.ts";
 
-const Used = (window: string) =>
+const PlanName = enumeration("Plan", plans);
+
+const LimitWindow = named(
+  "LimitWindow",
   Type.Object({
-    limit: Type.Integer({ description: `Requests that the account may make in a UTC ${window}.` }),
+    limit: Type.Integer({ description: "Requests that the account may make in the UTC window." }),
     used: Type.Integer({ description: "Requests used up, this one included." }),
     remaining: Type.Integer({ description: "Requests left." }),
     resetAt: DateTime("When the window ends."),
-  });
+  }),
+);
+
+const KeyStrikes = named(
+  "KeyStrikes",
+  Type.Object(
+    {
+      id: Id("The key that the request was made with."),
+      strikes: Type.Integer({ description: "Requests over a limit within the last minute." }),
+      strikesRemaining: Type.Integer({ description: "Strikes left before the key is banned." }),
+    },
+    { description: "How near the key is to a ban." },
+  ),
+);
+
+const Ban = named("Ban", Type.Object({ keyId: Id("A key of the account that is banned."), until: DateTime("When its ban ends.") }));
 
 const AccountStanding = named(
   "Account",
   Type.Object({
     id: Id("Unique identifier of the account."),
     name: Type.String({ description: "The account's name." }),
-    plan: Type.Unsafe<Plan>({ type: "string", enum: [...plans], description: "The plan that the limits come from." }),
-    minute: Used("minute"),
-    day: Used("day"),
-    key: Type.Optional(
-      Type.Object(
-        {
-          id: Id("The key that the request was made with."),
-          strikes: Type.Integer({ description: "Requests over a limit within the last minute." }),
-          strikesRemaining: Type.Integer({ description: "How many more there may be before the key is banned." }),
-        },
-        { description: "How near the key is to a ban." },
-      ),
-    ),
-    bans: Type.Array(Type.Object({ keyId: Id("A key of the account that is banned."), until: DateTime("When its ban ends.") }), {
-      description: "The bans in force, by key; a banned key cannot ask, another one of the account can.",
+    plan: variant(PlanName, { description: "The plan that the limits come from." }),
+    minute: LimitWindow,
+    day: LimitWindow,
+    ...storageSchemas,
+    key: Type.Optional(KeyStrikes),
+    bans: Type.Array(Ban, {
+      description: "The bans in force, by key. A banned key cannot make this request; another key of the account can.",
     }),
   }),
 );
@@ -46,6 +57,7 @@ const example = {
   plan: "business",
   minute: { limit: 1_000, used: 1, remaining: 999, resetAt: "2026-12-24T10:01:00Z" },
   day: { limit: 100_000, used: 1, remaining: 99_999, resetAt: "2026-12-25T00:00:00Z" },
+  ...storageExample,
   key: { id: 1, strikes: 0, strikesRemaining: 200 },
   bans: [],
 };
@@ -58,7 +70,7 @@ export const limitRoutes = (limiter: Pick<Limiter, "peekAccount" | "standing">):
     tag: "Account",
     summary: "Get the account",
     description:
-      "The plan, its limits and what is used of them, how near the key is to a ban, and which keys are banned. Counts as a request like any other.",
+      "The plan, its limits on requests and on storage, how much of each is used, how near the key is to a ban, and which keys are banned. Counts as a request like any other.",
     scope: "account:read",
     answers: { 200: { description: "The account as it stands.", schema: AccountStanding, example } },
     read: async (db, { accountId, keyId, now }) => {
@@ -81,6 +93,7 @@ export const limitRoutes = (limiter: Pick<Limiter, "peekAccount" | "standing">):
         plan: account.plan,
         minute: window(quota.perMinute, windows.minuteRemaining, windows.minuteSeconds),
         day: window(quota.perDay, windows.dayRemaining, windows.daySeconds),
+        ...(await readStorage(db, accountId)),
         ...(own && { key: { id: own.id, strikes: own.strikes, strikesRemaining: own.strikesRemaining } }),
         bans: standings.flatMap(({ id, bannedUntil }) =>
           bannedUntil === undefined ? [] : [{ keyId: id, until: formatDateTime(bannedUntil) }],

@@ -3,6 +3,8 @@ import { mkdtemp, readFile, rm, stat, truncate, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { givingBackContract } from "./giving-back.contract.ts";
+import { callersContract } from "./callers.contract.ts";
 import { limiterContract, free, noon } from "./limits.contract.ts";
 import { modelProperty } from "./limits.model.ts";
 import { type MemoryLimiter, openMemoryLimiter } from "./memory.ts";
@@ -11,6 +13,8 @@ import { openStateFile } from "./state-file.ts";
 const open = (clock = () => noon) => openMemoryLimiter({ clock, addressQuota: free });
 
 limiterContract("in memory", "process", async (clock) => open(clock));
+givingBackContract("in memory", async (clock) => open(clock));
+callersContract("in memory", "process", async (clock) => open(clock));
 modelProperty("in memory", async (clock) => open(clock), 300);
 
 function restarted(limiter: MemoryLimiter, clock = () => noon): MemoryLimiter {
@@ -95,10 +99,10 @@ test("idle entries are let go, a thousand at a time; what still counts is kept",
   for (let visitor = 0; visitor < 300; visitor++) limiter.publishable(9_999, `10.0.${visitor >> 8}.${visitor & 255}`, free);
   const sweepAll = () => times(10, () => limiter.sweep());
   sweepAll();
-  assert.equal(limiter.size(), 1_501 + 1 + 300 + 270, "accounts, publishable minutes, visitors, and those of them with strikes");
+  assert.equal(limiter.size(), 1_501 + 1 + 300 + 270, "accounts, their publishable keys, visitors, and those of them with strikes");
   now += 3 * 3_600_000;
   sweepAll();
-  assert.equal(limiter.size(), 1_501 + 270);
+  assert.equal(limiter.size(), 1_501 + 1 + 270);
   assert.equal(limiter.account(5, 5, free).dayRemaining, 998);
   now += 24 * 3_600_000;
   sweepAll();

@@ -1,13 +1,14 @@
 import type { Clock } from "../../platform/clock.ts";
-import { addressName } from "./addresses.ts";
+import { addressName } from "../../platform/addresses.ts";
 import { type Entries, openEntries } from "./entries.ts";
 import { dashboardQuota, type Limiter, type Standing } from "./limits.ts";
-import { fullest, publishableShare, visitorQuota } from "./publishable.ts";
+import { fullest, isSpared, publishableShare, visitorQuota } from "./publishable.ts";
 import { restoreEntries, snapshotEntries } from "./snapshot.ts";
 import { banLeftMs, banMemoryMs, newStrikes, recentStrikes, strike, strikesAllowed, type Strikes } from "./strikes.ts";
 import {
   banned,
   dayMs,
+  giveBack,
   type Decision,
   hasRoom,
   minuteMs,
@@ -44,7 +45,8 @@ export function openMemoryLimiter({ clock, addressQuota }: { clock: Clock; addre
   const meters = {
     account: openEntries<number, Windows>(accountsMax, newWindows, daysAgo),
     address: openEntries<string, Windows>(othersMax, newWindows, daysAgo),
-    publishable: openEntries<number, Windows>(accountsMax, newWindows, minutesAgo),
+    publishable: openEntries<number, Windows>(accountsMax, newWindows, daysAgo),
+    spared: openEntries<number, Windows>(accountsMax, newWindows, daysAgo),
     visitor: openEntries<string, Windows>(othersMax, newWindows, minutesAgo),
     person: openEntries<number, Windows>(othersMax, newWindows, minutesAgo),
   };
@@ -55,14 +57,26 @@ export function openMemoryLimiter({ clock, addressQuota }: { clock: Clock; addre
   const everything: Pick<Entries<unknown, unknown>, "sweep" | "size">[] = [...Object.values(meters), ...Object.values(offenders)];
   let changes = 0;
 
-  /** Counts on a caller's one meter that nobody is banned for. */
+  /** Counts on a caller's only meter, which makes no strikes. */
   function count(windows: Windows, quota: Quota): Decision {
     const now = clock();
     changes += 1;
     roll(windows, now);
-    if (!hasRoom(windows, quota)) return refused(figures(windows, quota, now), strikesAllowed(quota.perMinute));
+    if (!hasRoom(windows, quota)) return refused(figures(windows, quota, now), null);
     take(windows);
     return figures(windows, quota, now);
+  }
+
+  /** Cancels the strike of a refused secret key if the request was refused only because of requests with publishable keys. */
+  function spare(accountId: number, account: Windows, quota: Quota, now: number): boolean {
+    const shared = meters.publishable.get(accountId);
+    if (shared === undefined) return false;
+    const spared = meters.spared.at(accountId);
+    roll(shared, now);
+    roll(spared, now);
+    const excused = isSpared(quota, usedOf(account), usedOf(shared), usedOf(spared));
+    if (excused) take(spared);
+    return excused;
   }
 
   return {
@@ -73,8 +87,12 @@ export function openMemoryLimiter({ clock, addressQuota }: { clock: Clock; addre
       roll(windows, now);
       const leftMs = banOf(offenders.key.get(keyId), now);
       if (leftMs > 0) return banned(figures(windows, quota, now), leftMs);
-      if (!hasRoom(windows, quota))
-        return punish(offenders.key.at(keyId), strikesAllowed(quota.perMinute), figures(windows, quota, now), now);
+      if (!hasRoom(windows, quota)) {
+        const allowed = strikesAllowed(quota.perMinute);
+        const decision = figures(windows, quota, now);
+        if (!spare(accountId, windows, quota, now)) return punish(offenders.key.at(keyId), allowed, decision, now);
+        return refused(decision, allowed - recentStrikes(offenders.key.get(keyId) ?? newStrikes(), now));
+      }
       take(windows);
       return figures(windows, quota, now);
     },
@@ -87,7 +105,7 @@ export function openMemoryLimiter({ clock, addressQuota }: { clock: Clock; addre
       for (const windows of [visitor, shared, account]) roll(windows, now);
       const leftMs = banOf(offenders.visitor.get(name), now);
       if (leftMs > 0) return banned(fullestOf(visitor, shared, account, quota, now), leftMs);
-      const fits = hasRoom(visitor, visitorQuota) && shared.minute.used < publishableShare(quota) && hasRoom(account, quota);
+      const fits = hasRoom(visitor, visitorQuota) && hasRoom(shared, publishableShare(quota)) && hasRoom(account, quota);
       if (!fits) {
         const allowed = strikesAllowed(visitorQuota.perMinute);
         return punish(offenders.visitor.at(name), allowed, fullestOf(visitor, shared, account, quota, now), now);
@@ -98,12 +116,29 @@ export function openMemoryLimiter({ clock, addressQuota }: { clock: Clock; addre
     dashboard: (personId) => count(meters.person.at(personId), dashboardQuota),
     peekAccount: (accountId, quota) => peek(meters.account.get(accountId), quota, clock()),
     peekAddress: (address) => peek(meters.address.get(addressName(address)), addressQuota, clock()),
+    giveBack(counted, at) {
+      const now = clock();
+      const giveBackTo = (windows: Windows): Windows => {
+        roll(windows, now);
+        giveBack(windows, at);
+        return windows;
+      };
+      changes += 1;
+      if ("personId" in counted) return figures(giveBackTo(meters.person.at(counted.personId)), dashboardQuota, now);
+      const { accountId, quota, visitor: address } = counted;
+      const account = giveBackTo(meters.account.at(accountId));
+      if (address === undefined) return figures(account, quota, now);
+      const visitor = giveBackTo(meters.visitor.at(`${accountId} ${addressName(address)}`));
+      return fullestOf(visitor, giveBackTo(meters.publishable.at(accountId)), account, quota, now);
+    },
     standing: (keyId, quota) => standingOf(offenders.key.get(keyId) ?? newStrikes(), quota, clock()),
     unban(keyId) {
       changes += 1;
       return offenders.key.delete(keyId);
     },
     mode: () => "process",
+    decidedAlone: () => 0,
+    waiting: () => 0,
     close: () => undefined,
     sweep() {
       for (const entries of everything) entries.sweep(clock());
@@ -120,8 +155,12 @@ function figures(windows: Windows, quota: Quota, now: number): Decision {
 }
 
 function fullestOf(visitor: Windows, shared: Windows, account: Windows, quota: Quota, now: number): Decision {
-  const used = { visitor: visitor.minute.used, shared: shared.minute.used, minute: account.minute.used, day: account.day.used };
-  return fullest(now, quota, used);
+  const { minute, day } = usedOf(account);
+  return fullest(now, quota, { visitor: visitor.minute.used, shared: shared.minute.used, sharedDay: shared.day.used, minute, day });
+}
+
+function usedOf({ minute, day }: Windows): { minute: number; day: number } {
+  return { minute: minute.used, day: day.used };
 }
 
 function peek(windows: Windows | undefined, quota: Quota, now: number): Decision {

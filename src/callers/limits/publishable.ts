@@ -3,16 +3,37 @@ import { type Decision, passed, type Quota } from "./windows.ts";
 /** What a caller's address has on the publishable keys of one account (decisions, part 3). */
 export const visitorQuota: Quota = { perMinute: 60, perDay: Infinity };
 
-/** What an account's publishable keys may take together: half of its minute. */
-export function publishableShare(quota: Quota): number {
-  return Math.floor(quota.perMinute / 2);
+/** What an account's publishable keys may use together: half of its minute and half of its day, rounded down. */
+export function publishableShare({ perMinute, perDay }: Quota): Quota {
+  return { perMinute: Math.floor(perMinute / 2), perDay: Math.floor(perDay / 2) };
 }
 
-/** The decision that shows, of the three minutes that such a request counts on, the one with the fewest requests left. */
-export function fullest(now: number, quota: Quota, used: { visitor: number; shared: number; minute: number; day: number }): Decision {
-  let [perMinute, minuteUsed] = [visitorQuota.perMinute, used.visitor];
+/** Requests used in the three minutes and the two days that a request with a publishable key counts on. */
+export type PublishableUse = {
+  visitor: number;
+  shared: number;
+  sharedDay: number;
+  minute: number;
+  day: number;
+};
+
+/** The decision that shows the minute and the day with the fewest requests left, among those that such a request counts on. */
+export function fullest(now: number, quota: Quota, used: PublishableUse): Decision {
   const share = publishableShare(quota);
-  if (share - used.shared < perMinute - minuteUsed) [perMinute, minuteUsed] = [share, used.shared];
+  let [perMinute, minuteUsed] = [visitorQuota.perMinute, used.visitor];
+  if (share.perMinute - used.shared < perMinute - minuteUsed) [perMinute, minuteUsed] = [share.perMinute, used.shared];
   if (quota.perMinute - used.minute < perMinute - minuteUsed) [perMinute, minuteUsed] = [quota.perMinute, used.minute];
-  return passed(now, perMinute, minuteUsed, quota.perDay, used.day);
+  const byShare = share.perDay - used.sharedDay < quota.perDay - used.day;
+  const [perDay, dayUsed] = byShare ? [share.perDay, used.sharedDay] : [quota.perDay, used.day];
+  return passed(now, perMinute, minuteUsed, perDay, dayUsed);
 }
+
+/**
+ * Whether a refused request with a secret key would have passed if the publishable keys had used nothing: it is then
+ * no strike. `spared` counts the refusals of secret keys that this rule has already excused in the same windows.
+ */
+export function isSpared(quota: Quota, account: Used, publishable: Used, spared: Used): boolean {
+  return account.minute - publishable.minute + spared.minute < quota.perMinute && account.day - publishable.day + spared.day < quota.perDay;
+}
+
+type Used = { minute: number; day: number };

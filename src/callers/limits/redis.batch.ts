@@ -2,12 +2,18 @@ import type { Clock } from "../../platform/clock.ts";
 
 /** Requests that may share one run of the script, which takes Redis less than a millisecond. */
 const requestsMax = 128;
+/** Requests that may wait for Redis at once. */
+const waitingMax = 10_000;
 
 /** What the script is to do for one request; see `redis.script.ts`. */
 export type Asked = {
   counting: boolean;
+  /** Gives one request back to each meter; `limits` then holds the numbers of the minute and the day instead. */
+  givesBack?: boolean;
   /** Strikes that may be made before the ban; 0: none are made, and there are no keys for them. */
   allowed: number;
+  /** The request has a secret key, so its refusal is no strike if publishable keys alone caused it. */
+  isSecret?: boolean;
   meters: string[];
   /** Requests per minute and per day of each meter. */
   limits: number[];
@@ -15,15 +21,27 @@ export type Asked = {
   strikes?: string;
 };
 
-/** The script's answer to one request: figures begin at `at`, the time is the first of all. */
-export type Read<T> = (answer: number[] | undefined, at: number) => T;
-export type Send = (keys: string[], args: (string | number)[]) => Promise<number[] | undefined>;
+/**
+ * The script's answer to one request: its figures begin at `at`, and the first figure of all is the time. Without an
+ * answer, the script's number.
+ */
+export type Read<T> = (answer: number[] | undefined, at: number, run: number) => T;
+/** A script that was sent: its number on this connection, 0 without a connection, and its answer, or undefined if Redis was lost. */
+export type Sent = { run: number; answer: Promise<number[] | undefined> };
+export type Send = (keys: string[], args: (string | number)[]) => Sent;
+
+export type Batches = {
+  ask<T>(asked: Asked, read: Read<T>): Promise<T>;
+  /** Whether the queue is full. */
+  isFull(): boolean;
+  waiting(): number;
+};
 
 type Batch = {
   plain: string[];
   lists: string[];
   args: (string | number)[];
-  settle: ((answer: number[] | undefined) => void)[];
+  settle: ((answer: number[] | undefined, run: number) => void)[];
   figures: number;
 };
 
@@ -32,15 +50,19 @@ type Batch = {
  * asking: a request still waits for one round trip, and many share the cost of it.
  *
  * @param redisClock tells the time to Redis, instead of its own clock
+ * @param teller returns this node's name if there are other nodes to report the meters' figures to, else ""
  */
-export function openBatches(send: Send, redisClock: Clock | undefined): <T>(asked: Asked, read: Read<T>) => Promise<T> {
+export function openBatches(send: Send, redisClock: Clock | undefined, teller: () => string): Batches {
   let open: Batch | undefined;
+  let waiting = 0;
 
   async function flush(batch: Batch): Promise<void> {
     if (open === batch) open = undefined;
     const { plain, lists, args, settle } = batch;
-    const answer = await send([...plain, ...lists], [redisClock?.() ?? "", plain.length, ...args]);
-    for (const one of settle) one(answer);
+    const { run, answer } = send([...plain, ...lists], [redisClock?.() ?? "", teller(), plain.length, ...args]);
+    const figures = await answer;
+    waiting -= settle.length;
+    for (const one of settle) one(figures, run);
   }
 
   function begin(): Batch {
@@ -49,18 +71,23 @@ export function openBatches(send: Send, redisClock: Clock | undefined): <T>(aske
     return batch;
   }
 
-  return (asked, read) =>
-    new Promise((resolve) => {
-      const batch = (open ??= begin());
-      const at = batch.figures;
-      batch.settle.push((answer) => resolve(read(answer, at)));
-      add(batch, asked);
-      if (batch.settle.length >= requestsMax) void flush(batch);
-    });
+  return {
+    ask: (asked, read) =>
+      new Promise((resolve) => {
+        waiting += 1;
+        const batch = (open ??= begin());
+        const at = batch.figures;
+        batch.settle.push((answer, run) => resolve(read(answer, at, run)));
+        add(batch, asked);
+        if (batch.settle.length >= requestsMax) void flush(batch);
+      }),
+    isFull: () => waiting >= waitingMax,
+    waiting: () => waiting,
+  };
 }
 
-function add(batch: Batch, { counting, allowed, meters, limits, ban, strikes }: Asked): void {
-  batch.args.push(counting ? "1" : "0", allowed, meters.length, ...limits);
+function add(batch: Batch, { counting, givesBack, allowed, isSecret, meters, limits, ban, strikes }: Asked): void {
+  batch.args.push(counting ? (isSecret ? "2" : "1") : givesBack ? "-1" : "0", allowed, meters.length, ...limits);
   batch.plain.push(...meters);
   if (ban !== undefined) batch.plain.push(ban);
   if (strikes !== undefined) batch.lists.push(strikes);

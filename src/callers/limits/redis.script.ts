@@ -1,42 +1,41 @@
 import { banMemoryMs, firstBanMs, longestBanMs, strikesWindowMs } from "./strikes.ts";
 import { dayMs, minuteMs } from "./windows.ts";
 
+/** The prefix of every key and channel in Redis. */
+export const prefix = "petstore:limits:";
+/** The channel on which nodes report the figures of the meters to each other, as lines of text: see `announce`. */
+export const reportsChannel = `${prefix}reports`;
+
 /**
- * Requests, one after the other, each on one or more meters, all or nothing: the rules of `windows.ts` and `strikes.ts`,
- * run by Redis in one step. What several requests have in common is read and written once.
- *
- * KEYS: in the order of the requests their meters, each followed by the key of the ban where strikes are made; after
- *       all of these, in the same order, the keys of the lists of strikes.
- * ARGV: the time in ms (empty: Redis' own clock), the number of meters and bans, then for each request "1" to count or
- *       "0" to look only, the strikes allowed (0: none are made), the number of its meters, and requests per minute and per day of each.
- * Answer: the time in ms, then for each request 0 pass, 1 over a limit or 2 banned; ms left of the ban; strikes made;
- *       and the minute's and the day's used requests of each meter.
+ * The first key of a script counts the scripts that this connection of this node has run. The next connection puts that
+ * number far below zero (`redis.join.ts`), so that a script that arrives after its connection was given up does nothing.
+ * KEYS[2] on are meters. ARGV[1] is the time in ms (empty: Redis' own clock), ARGV[2] the name of the node (empty: there
+ * are no other nodes to report the meters to).
  *
  * A meter is eight numbers in 32 bytes, of which the first two (used in the minute, in the day) change with each request
- * and the rest (the windows, the ones before and what was used in them) when a window ends. A ban is "since length".
- * All keys expire by themselves, with two hours' grace.
+ * and the rest (the windows, the ones before and what was used in them) when a window ends.
  */
-export const limitScript = `
-local call, floor, unpackBytes, packBytes = redis.call, math.floor, struct.unpack, struct.pack
+export const scriptStart = `
+local call, floor, unpackBytes, packBytes, format = redis.call, math.floor, struct.unpack, struct.pack, string.format
+if call('INCR', KEYS[1]) < 0 then
+  call('DECR', KEYS[1])
+  return {}
+end
 local now = tonumber(ARGV[1])
 if not now then
   local time = call('TIME')
   now = time[1] * 1000 + floor(time[2] / 1000)
 end
 local minute, day = floor(now / ${minuteMs}), floor(now / ${dayMs})
-local plain = tonumber(ARGV[2])
-local found = call('MGET', unpack(KEYS, 1, plain))
 
-local meters, changed, bans = {}, {}, {}
+local meters, changed = {}, {}
 
 -- {used in the minute, used in the day, the rest if it changed, whether it must be saved, whether its day counts}
-local function meterAt(k)
-  local meter = meters[KEYS[k]]
-  if meter then return meter end
+local function loadMeter(name, bytes)
   local mu, du, m, d, om, omu, od, odu = 0, 0, minute, day, 0, 0, 0, 0
-  if found[k] then mu, du, m, d, om, omu, od, odu = unpackBytes('<I4I4I4I4I4I4I4I4', found[k]) end
-  meter = {mu, du, false, false, false}
-  if m ~= minute or d ~= day or not found[k] then
+  if bytes then mu, du, m, d, om, omu, od, odu = unpackBytes('<I4I4I4I4I4I4I4I4', bytes) end
+  local meter = {mu, du, false, false, false}
+  if m ~= minute or d ~= day or not bytes then
     if m ~= minute then
       local known = minute == om and omu or 0
       om, omu, meter[1] = m, mu, (minute > m or known > mu) and known or mu
@@ -47,20 +46,72 @@ local function meterAt(k)
     end
     meter[3] = packBytes('<I4I4I4I4I4I4', minute, day, om, omu, od, odu)
   end
-  meters[KEYS[k]] = meter
+  meters[name] = meter
   return meter
 end
 
-local function change(meter, k)
+local function change(meter, name)
   if meter[4] then return end
   meter[4] = true
-  changed[#changed + 1] = KEYS[k]
+  changed[#changed + 1] = name
+end
+
+-- Saves the meters that changed, and reports their figures to the other nodes.
+local function save()
+  local tells, lines = ARGV[2] ~= '' and #changed > 0, {}
+  for i = 1, #changed do
+    local name = changed[i]
+    local meter = meters[name]
+    local used = packBytes('<I4I4', meter[1], meter[2])
+    if meter[3] then
+      local lasts = meter[5] and 7200 + floor((day + 1) * ${dayMs / 1000} - now / 1000) or 7260
+      call('SETEX', name, lasts, used .. meter[3])
+    else
+      call('SETRANGE', name, 0, used)
+    end
+    if tells then lines[i] = format('%s %d %d', name, meter[1], meter[2]) end
+  end
+  if tells then
+    call('PUBLISH', '${reportsChannel}', format('%s %d %d', ARGV[2], minute, day) .. '\\n' .. table.concat(lines, '\\n'))
+  end
+end
+`;
+
+/**
+ * Requests, one after the other, each on one or more meters, all or nothing: the rules of `windows.ts` and `strikes.ts`,
+ * run by Redis in one step. A key that several requests share is read and written once.
+ *
+ * KEYS: after the first, in the order of the requests their meters, each followed by the key of the ban where strikes are
+ *       made; after all of these, in the same order, the keys of the lists of strikes.
+ * ARGV: after the first two, the number of meters and bans, then for each request "0" to look only, "1" to count, "2" to
+ *       count one of a secret key or "-1" to give back, the strikes allowed (0: none are made), the number of its meters,
+ *       and requests per minute and per day of each: to give back, the minute and the day that it was counted in.
+ * Answer: the time in ms, then for each request 0 pass, 1 over a limit or 2 banned; ms left of the ban; strikes made;
+ *       and the minute's and the day's used requests of each meter.
+ *
+ * A ban is "since length". All keys expire, with two hours' grace.
+ */
+export const limitScript = `${scriptStart}
+local plain = tonumber(ARGV[3])
+local found = call('MGET', unpack(KEYS, 2, plain + 1))
+local bans = {}
+
+local function meterAt(k)
+  return meters[KEYS[k]] or loadMeter(KEYS[k], found[k - 1])
+end
+
+-- A meter that only refusals need, named after the account's meter.
+local function besideMeter(account, kind)
+  local name = string.gsub(account, ':account:', kind, 1)
+  local meter = meters[name] or loadMeter(name, call('GET', name))
+  meter[5] = true
+  return meter, name
 end
 
 local function banAt(k)
   local ban = bans[KEYS[k]]
   if not ban then
-    local since, length = string.match(found[k] or '', '^(%d+) (%d+)$')
+    local since, length = string.match(found[k - 1] or '', '^(%d+) (%d+)$')
     ban = {tonumber(since) or 0, tonumber(length) or 0}
     bans[KEYS[k]] = ban
   end
@@ -68,7 +119,7 @@ local function banAt(k)
 end
 
 local function saveBan(ban, k)
-  call('SET', KEYS[k], string.format('%d %d', ban[1], ban[2]), 'PX', string.format('%d', ${banMemoryMs} + 7200000))
+  call('SET', KEYS[k], format('%d %d', ban[1], ban[2]), 'PX', format('%d', ${banMemoryMs} + 7200000))
 end
 
 local function recentStrikes(strikes)
@@ -76,7 +127,7 @@ local function recentStrikes(strikes)
   if newest and newest > now then
     local times = call('LRANGE', strikes, 0, -1)
     call('DEL', strikes)
-    for _, time in ipairs(times) do call('RPUSH', strikes, string.format('%d', time - newest + now)) end
+    for _, time in ipairs(times) do call('RPUSH', strikes, format('%d', time - newest + now)) end
   end
   local oldest = tonumber(call('LINDEX', strikes, 0))
   while oldest and now - oldest >= ${strikesWindowMs} do
@@ -95,11 +146,22 @@ local function banLeft(k)
   return math.max(0, ban[1] + ban[2] - now)
 end
 
+-- Whether the request would have passed if publishable keys had used nothing: such a refusal is no strike.
+local function spare(k, perMinute, perDay)
+  local account, shared = meterAt(k), besideMeter(KEYS[k], ':publishable:')
+  if shared[1] == 0 and shared[2] == 0 then return false end
+  local spared, name = besideMeter(KEYS[k], ':spared:')
+  if account[1] - shared[1] + spared[1] >= perMinute or account[2] - shared[2] + spared[2] >= perDay then return false end
+  spared[1], spared[2] = spared[1] + 1, spared[2] + 1
+  change(spared, name)
+  return true
+end
+
 -- Gives the verdict, ms left of the ban and the strikes made.
 local function strike(k, strikes, allowed)
   local made = recentStrikes(strikes) + 1
   if made <= allowed then
-    call('RPUSH', strikes, string.format('%d', now))
+    call('RPUSH', strikes, format('%d', now))
     call('PEXPIRE', strikes, ${2 * strikesWindowMs + 7_200_000})
     return 1, 0, made
   end
@@ -111,28 +173,39 @@ local function strike(k, strikes, allowed)
   return 2, ban[2], made
 end
 
-local reply, size, key, arg, list = {now}, 1, 1, 3, plain + 1
+local reply, size, key, arg, list = {now}, 1, 2, 4, plain + 2
 while ARGV[arg] do
-  local counting, allowed, last = ARGV[arg] == '1', tonumber(ARGV[arg + 1]), key + tonumber(ARGV[arg + 2]) - 1
+  local counting, allowed, last = tonumber(ARGV[arg]) > 0, tonumber(ARGV[arg + 1]), key + tonumber(ARGV[arg + 2]) - 1
   local over, verdict, left, strikes = false, 0, 0, 0
   for k = key, last do
     local meter, limit = meterAt(k), arg + 3 + 2 * (k - key)
     if ARGV[limit + 1] ~= 'Infinity' then meter[5] = true end
     if meter[1] >= tonumber(ARGV[limit]) or meter[2] >= tonumber(ARGV[limit + 1]) then over = true end
-    if counting and meter[3] then change(meter, k) end
+    if counting and meter[3] then change(meter, KEYS[k]) end
   end
-  if allowed > 0 and (found[last + 1] or bans[KEYS[last + 1]]) then left = banLeft(last + 1) end
+  if allowed > 0 and (found[last] or bans[KEYS[last + 1]]) then left = banLeft(last + 1) end
   if left > 0 then verdict = 2 end
-  if not counting then
+  if ARGV[arg] == '-1' then
+    for k = key, last do
+      local meter, windows = meters[KEYS[k]], arg + 3 + 2 * (k - key)
+      if tonumber(ARGV[windows]) == minute then meter[1] = math.max(0, meter[1] - 1) end
+      if tonumber(ARGV[windows + 1]) == day then meter[2] = math.max(0, meter[2] - 1) end
+      change(meter, KEYS[k])
+    end
+  elseif not counting then
     if allowed > 0 then strikes = recentStrikes(KEYS[list]) end
   elseif verdict == 0 and over then
     verdict = 1
-    if allowed > 0 then verdict, left, strikes = strike(last + 1, KEYS[list], allowed) end
+    if ARGV[arg] == '2' and spare(key, tonumber(ARGV[arg + 3]), tonumber(ARGV[arg + 4])) then
+      strikes = recentStrikes(KEYS[list])
+    elseif allowed > 0 then
+      verdict, left, strikes = strike(last + 1, KEYS[list], allowed)
+    end
   elseif verdict == 0 then
     for k = key, last do
       local meter = meters[KEYS[k]]
       meter[1], meter[2] = meter[1] + 1, meter[2] + 1
-      change(meter, k)
+      change(meter, KEYS[k])
     end
   end
   reply[size + 1], reply[size + 2], reply[size + 3], size = verdict, left, strikes, size + 3
@@ -144,16 +217,6 @@ while ARGV[arg] do
   key = last + 1
   if allowed > 0 then key, list = key + 1, list + 1 end
 end
-
-for i = 1, #changed do
-  local meter = meters[changed[i]]
-  local used = packBytes('<I4I4', meter[1], meter[2])
-  if meter[3] then
-    local lasts = meter[5] and 7200 + floor((day + 1) * ${dayMs / 1000} - now / 1000) or 7260
-    call('SETEX', changed[i], lasts, used .. meter[3])
-  else
-    call('SETRANGE', changed[i], 0, used)
-  end
-end
+save()
 return reply
 `;

@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
-import { EventEmitter, once } from "node:events";
+import { once } from "node:events";
 import { after, before, test } from "node:test";
 import { Redis } from "iovalkey";
-import { systemClock } from "../../platform/clock.ts";
-import { limiterContract, free, noon } from "./limits.contract.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { callersContract } from "./callers.contract.ts";
+import { givingBackContract } from "./giving-back.contract.ts";
+import { limiterContract, free } from "./limits.contract.ts";
 import { modelProperty } from "./limits.model.ts";
 import { type RedisProcess, startRedis } from "../../../test/support/redis-process.ts";
-import { openRedisLimiter, type RedisLimiterOptions } from "./redis.ts";
+import { openLog, openNode as openNodeOn } from "./redis.fixture.ts";
+import type { RedisLimiterOptions } from "./redis.ts";
 
 let server: RedisProcess;
 let admin: Redis;
@@ -19,44 +22,16 @@ after(async () => {
   await server.remove();
 });
 
-/** A log that is an emitter of its lines, and keeps them. */
-function openLog() {
-  const events = new EventEmitter();
-  const lines: string[] = [];
-  const write = (level: string) => (fields: object, text: string) => {
-    lines.push(`${level} ${text} ${JSON.stringify(fields)}`);
-    events.emit(level);
-  };
-  return { lines, events, info: write("info"), warn: write("warn") };
-}
+const openNode = (options: Partial<RedisLimiterOptions> = {}) => openNodeOn(server.url, options);
 
-/** A node on a Redis; its answers may take long, since other tests run beside. */
-function openNode(options: Partial<RedisLimiterOptions> = {}) {
-  const clock = () => noon;
-  return openRedisLimiter({
-    url: server.url,
-    addressQuota: free,
-    clock,
-    redisClock: clock,
-    log: openLog(),
-    answerMs: 10_000,
-    silentMs: 10_000,
-    ...options,
-  });
-}
-
-limiterContract("in Redis", "shared", async (clock) => {
+async function openEmpty(clock: Clock) {
   await admin.flushall();
   return openNode({ clock, redisClock: clock });
-});
-modelProperty(
-  "in Redis",
-  async (clock) => {
-    await admin.flushall();
-    return openNode({ clock, redisClock: clock });
-  },
-  40,
-);
+}
+limiterContract("in Redis", "shared", openEmpty);
+callersContract("in Redis", "shared", openEmpty);
+givingBackContract("in Redis", openEmpty);
+modelProperty("in Redis", openEmpty, 40);
 
 test("of many simultaneous requests at several nodes exactly those left pass", async (context) => {
   await admin.flushall();
@@ -83,14 +58,7 @@ test("a node that starts anew goes on with what is counted, and a ban holds on e
 
 test("the time is Redis' own", async (context) => {
   await admin.flushall();
-  const limiter = await openRedisLimiter({
-    url: server.url,
-    addressQuota: free,
-    clock: () => noon,
-    log: openLog(),
-    answerMs: 10_000,
-    silentMs: 10_000,
-  });
+  const limiter = await openNode({ redisClock: undefined });
   context.after(() => limiter.close());
   const [earlier] = await admin.time();
   const { reset } = await limiter.account(1, 1, free);
@@ -98,7 +66,7 @@ test("the time is Redis' own", async (context) => {
   assert.ok(reset > Number(earlier) && reset <= Number(later) + 60 && reset % 60 === 0);
 });
 
-test("whatever is kept in Redis expires by itself", async (context) => {
+test("everything in Redis expires", async (context) => {
   await admin.flushall();
   const limiter = await openNode();
   context.after(() => limiter.close());
@@ -108,7 +76,7 @@ test("whatever is kept in Redis expires by itself", async (context) => {
   await limiter.address("192.0.2.1");
   await limiter.dashboard(1);
   const keys = await admin.keys("*");
-  assert.equal(keys.length, 10);
+  assert.equal(keys.length, 12);
   for (const key of keys) {
     const seconds = await admin.ttl(key);
     assert.ok(seconds > 0 && seconds <= 26 * 3600, `${key} ${seconds}`);
@@ -129,53 +97,6 @@ test("a Redis that has forgotten the script is given it again", async (context) 
   assert.equal(limiter.mode(), "shared");
 });
 
-test("while Redis does not answer a node counts alone, says it once, and joins again with what Redis has", async (context) => {
-  const paused = await startRedis();
-  context.after(() => paused.remove());
-  const log = openLog();
-  const limiter = await openNode({ url: paused.url, log, answerMs: 40, silentMs: 100 });
-  context.after(() => limiter.close());
-  while (limiter.mode() !== "shared") await once(log.events, "info");
-  for (let i = 0; i < 10; i++) await limiter.account(1, 1, free);
-  assert.equal(limiter.mode(), "shared");
-
-  paused.pause();
-  const lost = once(log.events, "warn");
-  const alone = await Promise.all(Array.from({ length: 100 }, async () => limiter.account(1, 1, free)));
-  assert.equal(alone.filter(({ verdict }) => verdict === "pass").length, 60);
-  await lost;
-  assert.equal(limiter.mode(), "alone");
-  assert.ok(!(limiter.account(2, 2, free) instanceof Promise), "a node that counts alone waits for nothing");
-  await assert.rejects(async () => limiter.unban(1), { code: "unavailable" });
-
-  paused.resume();
-  await once(log.events, "info");
-  assert.equal(limiter.mode(), "shared");
-  assert.deepEqual(
-    log.lines.map((line) => line.split(" ")[0]),
-    ["warn", "info"],
-  );
-  const known = await limiter.peekAccount(1, free);
-  assert.ok(known.remaining <= 50, "what was counted before is still counted");
-});
-
-test("a Redis that is merely late is kept: what it cannot answer in time is decided without it", async (context) => {
-  const slow = await startRedis();
-  context.after(() => slow.remove());
-  const log = openLog();
-  const limiter = await openNode({ url: slow.url, log, answerMs: 40 });
-  context.after(() => limiter.close());
-  while (limiter.mode() !== "shared") await once(log.events, "info");
-  log.lines.length = 0;
-  slow.pause();
-  const decisions = await Promise.all(Array.from({ length: 70 }, async () => limiter.account(1, 1, free)));
-  assert.equal(decisions.filter(({ verdict }) => verdict === "pass").length, 60);
-  slow.resume();
-  assert.equal((await limiter.account(2, 2, free)).remaining, 59);
-  assert.equal(limiter.mode(), "shared");
-  assert.deepEqual(log.lines, []);
-});
-
 test("requests of one turn share one question to Redis, and are decided in their order", async (context) => {
   await admin.flushall();
   const limiter = await openNode();
@@ -190,30 +111,12 @@ test("requests of one turn share one question to Redis, and are decided in their
   assert.match(await admin.info("commandstats"), /cmdstat_evalsha:calls=1,/);
 });
 
-test("a node outlives the loss of Redis and its return", async (context) => {
-  const lost = await startRedis();
-  context.after(() => lost.remove());
-  const log = openLog();
-  const limiter = await openNode({ url: lost.url, log });
-  context.after(() => limiter.close());
-  await limiter.account(1, 1, free);
-  const gone = once(log.events, "warn");
-  await lost.stop();
-  assert.equal((await limiter.account(1, 1, free)).verdict, "pass");
-  await gone;
-  assert.equal(limiter.mode(), "alone");
-  const back = once(log.events, "info");
-  await lost.start();
-  await back;
-  assert.equal((await limiter.account(1, 1, free)).remaining, 59);
-});
-
 test("Redis may be absent at the start", async (context) => {
   const late = await startRedis();
   context.after(() => late.remove());
   await late.stop();
   const log = openLog();
-  const limiter = await openNode({ url: late.url, log, clock: systemClock });
+  const limiter = await openNode({ url: late.url, log });
   context.after(() => limiter.close());
   assert.equal(limiter.mode(), "alone");
   assert.equal((await limiter.account(1, 1, free)).remaining, 59);
@@ -221,6 +124,7 @@ test("Redis may be absent at the start", async (context) => {
   await late.start();
   await back;
   assert.equal(limiter.mode(), "shared");
+  assert.equal((await limiter.account(1, 1, free)).remaining, 58);
 });
 
 test("wrong credentials are said in one line that does not show them", async (context) => {

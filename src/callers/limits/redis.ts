@@ -1,64 +1,98 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
+import { addressName } from "../../platform/addresses.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { Problem } from "../../platform/problem.ts";
-import { addressName } from "./addresses.ts";
-import { type Awaitable, dashboardQuota, type Limiter, type Standing } from "./limits.ts";
-import { type MemoryLimiter, openMemoryLimiter } from "./memory.ts";
+import { type Awaitable, type Counted, dashboardQuota, type Limiter, type Standing } from "./limits.ts";
 import { fullest, publishableShare, visitorQuota } from "./publishable.ts";
 import { type Asked, openBatches } from "./redis.batch.ts";
-import { type LinkLog, openLink } from "./redis.link.ts";
-import { limitScript } from "./redis.script.ts";
+import { addScript } from "./redis.join.ts";
+import { openLedger, type Ledger } from "./redis.ledger.ts";
+import { type Link, type LinkLog, openLink } from "./redis.link.ts";
+import { limitScript, prefix } from "./redis.script.ts";
 import { strikesAllowed } from "./strikes.ts";
-import { banned, type Decision, passed, type Quota, refused } from "./windows.ts";
+import { banned, dayMs, type Decision, minuteMs, passed, type Quota, refused, unavailable } from "./windows.ts";
 
-const prefix = "petstore:limits:";
-/** With what a timer is late by, a request waits less than 50 ms for Redis. */
-const redisAnswerMs = 40;
-/** Redis, or this process, may be busy and late for single answers; silent for this long it is lost. */
-const redisSilentMs = 100;
-const script = { text: limitScript, sha: createHash("sha1").update(limitScript).digest("hex") };
+/** How long Redis may take for an answer before it counts as unreachable (decisions, part 4). */
+const redisAnswerMs = 500;
+/** Meters that one script adds to. */
+const addedMax = 500;
+const scriptOf = (text: string) => ({ text, sha: createHash("sha1").update(text).digest("hex") });
+const deciding = scriptOf(limitScript);
+const adding = scriptOf(addScript);
 
 export type RedisLimiterOptions = {
   /** `redis://` or `rediss://`; never logged. */
   url: string;
+  /** With `rediss://`, the authorities (PEM) that Redis' certificate may come from. Default: those of Node. */
+  ca?: string | undefined;
   /** What a caller without a valid key has. */
   addressQuota: Quota;
   /** Tells the time while this node counts alone. */
   clock: Clock;
   /** Tells the time to Redis too, instead of its own clock: lets tests move it. */
   redisClock?: Clock;
+  /** Returns the number of nodes that count in this Redis, including this one. Default: 1. */
+  liveNodes?: () => number;
   log: LinkLog;
-  /** Time that Redis has for one answer, 40 ms unless told. */
+  /** How long Redis may take for one answer. Default: 500 ms. */
   answerMs?: number;
-  /** Time that it may answer nothing at all before it counts as away, 100 ms unless told. */
-  silentMs?: number;
 };
 
 /**
- * Counts in Redis, together with all nodes that use the same one: one round trip a request. While Redis does not answer
- * this node counts alone, beginning at nothing. Does not fail if Redis is absent: see `mode`.
+ * Counts in Redis, together with all nodes that use the same one: one round trip for each request. While Redis cannot be
+ * reached, this node admits its share of the remaining requests (`redis.ledger.ts`), and adds them in Redis later
+ * (`redis.join.ts`). Does not fail if Redis is absent: see `mode`.
  */
 export async function openRedisLimiter(options: RedisLimiterOptions): Promise<Limiter> {
-  const { url, addressQuota, clock, redisClock, log, answerMs = redisAnswerMs, silentMs = redisSilentMs } = options;
-  let alone = openMemoryLimiter({ clock, addressQuota });
-  const probe = { keys: [`${prefix}probe`], args: [redisClock?.() ?? "", 1, "1", 0, 1, 1, "Infinity"] };
-  const onJoined = () => (alone = openMemoryLimiter({ clock, addressQuota }));
-  const link = await openLink({ url, script, probe, log, answerMs, silentMs, onJoined });
-  const askTogether = openBatches((keys, args) => link.run(keys, args), redisClock);
+  const { url, ca, addressQuota, clock, redisClock, liveNodes = () => 1, log, answerMs = redisAnswerMs } = options;
+  const node = randomUUID();
+  const teller = () => (liveNodes() > 1 ? node : "");
+  const ledger = openLedger({ clock, liveNodes });
+  let decidedAlone = 0;
+  const link: Link = await openLink({
+    url,
+    ca,
+    node,
+    scripts: [deciding, adding],
+    liveNodes,
+    log,
+    answerMs,
+    onLost: () => ledger.beginOutage(),
+    onJoined(ran) {
+      ledger.settle(ran ?? 0);
+      // `openLink` may call this before it returns, when there is nothing to add yet.
+      if (decidedAlone > 0 || ran === undefined) add(link, ledger, [redisClock?.() ?? "", teller()], ran === undefined);
+    },
+    onReport: (message) => message.startsWith(`${node} `) || ledger.hear(message),
+  });
+  const batches = openBatches((keys, args) => link.run(deciding, keys, args), redisClock, teller);
 
-  function ask<T>(asked: Asked, read: (answer: number[], at: number) => T, local: (limiter: MemoryLimiter) => T): Awaitable<T> {
-    if (!link.isUp()) return local(alone);
-    return askTogether(asked, (answer, at) => (answer === undefined ? local(alone) : read(answer, at)));
+  function alone(asked: Asked, run: number): number[] {
+    if (asked.givesBack) return ledger.giveBack(asked, run);
+    if (asked.counting) decidedAlone += 1;
+    return ledger.decide(asked, run);
   }
 
-  function countOne(meter: string, quota: Quota, local: (limiter: MemoryLimiter) => Decision): Awaitable<Decision> {
+  function ask<T>(asked: Asked, read: (answer: number[], at: number) => T, beyond: (known: T) => T = (known) => known): Awaitable<T> {
+    const state = link.state();
+    if (state === "away") return read(alone(asked, 0), 1);
+    if (batches.isFull() && !asked.givesBack) return beyond(read(ledger.look(asked), 1));
+    if (state === "joining" && asked.counting && !ledger.reserve(asked)) return read(alone(asked, 0), 1);
+    return batches.ask(asked, (answer, at, run) => {
+      if (answer === undefined) return read(alone(asked, run), 1);
+      ledger.note(asked, answer, at);
+      return read(answer, at);
+    });
+  }
+
+  function countOne(meter: string, quota: Quota): Awaitable<Decision> {
     const asked = { counting: true, allowed: 0, meters: [meter], limits: [quota.perMinute, quota.perDay] };
-    return ask(asked, (answer, at) => judge(answer, at, figures(answer, at, quota), strikesAllowed(quota.perMinute)), local);
+    return ask(asked, (answer, at) => judge(answer, at, figures(answer, at, quota), null), unavailable);
   }
 
-  function peek(meter: string, quota: Quota, local: (limiter: MemoryLimiter) => Decision): Awaitable<Decision> {
+  function peek(meter: string, quota: Quota): Awaitable<Decision> {
     const asked = { counting: false, allowed: 0, meters: [meter], limits: [quota.perMinute, quota.perDay] };
-    return ask(asked, (answer, at) => figures(answer, at, quota), local);
+    return ask(asked, (answer, at) => figures(answer, at, quota));
   }
 
   return {
@@ -67,58 +101,87 @@ export async function openRedisLimiter(options: RedisLimiterOptions): Promise<Li
       const asked = {
         counting: true,
         allowed,
-        meters: [`${prefix}account:${accountId}`],
+        isSecret: true,
+        meters: metersOf({ accountId, quota }),
         limits: [quota.perMinute, quota.perDay],
         ban: `${prefix}ban:${keyId}`,
         strikes: `${prefix}strikes:${keyId}`,
       };
-      const read = (answer: number[], at: number) => judge(answer, at, figures(answer, at, quota), allowed);
-      return ask(asked, read, (limiter) => limiter.account(accountId, keyId, quota));
+      return ask(asked, (answer, at) => judge(answer, at, figures(answer, at, quota), allowed), unavailable);
     },
-    address: (address) => countOne(`${prefix}address:${addressName(address)}`, addressQuota, (limiter) => limiter.address(address)),
+    address: (address) => countOne(`${prefix}address:${addressName(address)}`, addressQuota),
     publishable(accountId, address, quota) {
       const allowed = strikesAllowed(visitorQuota.perMinute);
+      const share = publishableShare(quota);
       const visitor = `${accountId}:${addressName(address)}`;
       const asked = {
         counting: true,
         allowed,
-        meters: [`${prefix}visitor:${visitor}`, `${prefix}publishable:${accountId}`, `${prefix}account:${accountId}`],
-        limits: [visitorQuota.perMinute, Infinity, publishableShare(quota), Infinity, quota.perMinute, quota.perDay],
+        meters: metersOf({ accountId, quota, visitor: address }),
+        limits: [visitorQuota.perMinute, Infinity, share.perMinute, share.perDay, quota.perMinute, quota.perDay],
         ban: `${prefix}visitor-ban:${visitor}`,
         strikes: `${prefix}visitor-strikes:${visitor}`,
       };
-      const read = (answer: number[], at: number) => judge(answer, at, fullestOf(answer, at, quota), allowed);
-      return ask(asked, read, (limiter) => limiter.publishable(accountId, address, quota));
+      return ask(asked, (answer, at) => judge(answer, at, fullestOf(answer, at, quota), allowed), unavailable);
     },
-    dashboard: (personId) => countOne(`${prefix}person:${personId}`, dashboardQuota, (limiter) => limiter.dashboard(personId)),
-    peekAccount: (accountId, quota) => peek(`${prefix}account:${accountId}`, quota, (limiter) => limiter.peekAccount(accountId, quota)),
-    peekAddress: (address) => peek(`${prefix}address:${addressName(address)}`, addressQuota, (limiter) => limiter.peekAddress(address)),
+    dashboard: (personId) => countOne(`${prefix}person:${personId}`, dashboardQuota),
+    peekAccount: (accountId, quota) => peek(`${prefix}account:${accountId}`, quota),
+    peekAddress: (address) => peek(`${prefix}address:${addressName(address)}`, addressQuota),
+    giveBack(counted, countedAt) {
+      const windows = [Math.floor(countedAt / minuteMs), Math.floor(countedAt / dayMs)];
+      const meters = metersOf(counted);
+      const asked = { counting: false, givesBack: true, allowed: 0, meters, limits: meters.flatMap(() => windows) };
+      return ask(asked, (answer, at) => {
+        if ("personId" in counted) return figures(answer, at, dashboardQuota);
+        return counted.visitor === undefined ? figures(answer, at, counted.quota) : fullestOf(answer, at, counted.quota);
+      });
+    },
     standing(keyId, quota) {
       const allowed = strikesAllowed(quota.perMinute);
       const keys = { ban: `${prefix}ban:${keyId}`, strikes: `${prefix}strikes:${keyId}` };
-      return ask(
-        { counting: false, allowed, meters: [], limits: [], ...keys },
-        (answer, at) => standingOf(answer, at, allowed),
-        (limiter) => limiter.standing(keyId, quota),
-      );
+      return ask({ counting: false, allowed, meters: [], limits: [], ...keys }, (answer, at) => standingOf(answer, at, allowed));
     },
     async unban(keyId) {
-      alone.unban(keyId);
-      const removed = await link.remove([`${prefix}ban:${keyId}`, `${prefix}strikes:${keyId}`]);
+      const ban = `${prefix}ban:${keyId}`;
+      const removed = await link.remove([ban, `${prefix}strikes:${keyId}`]);
       if (removed === undefined) throw new Problem("unavailable", "Redis cannot be reached, so the ban may still be in force. Try again.");
+      ledger.unban(ban);
       return removed > 0;
     },
-    mode: () => (link.isUp() ? "shared" : "alone"),
-    sweep: () => alone.sweep(),
+    mode: () => (link.state() === "shared" ? "shared" : "alone"),
+    decidedAlone: () => decidedAlone,
+    waiting: () => batches.waiting(),
+    sweep: () => ledger.sweep(),
     close: () => link.close(),
   };
 }
 
+function metersOf(counted: Counted): string[] {
+  if ("personId" in counted) return [`${prefix}person:${counted.personId}`];
+  const { accountId, visitor } = counted;
+  const account = `${prefix}account:${accountId}`;
+  if (visitor === undefined) return [account];
+  return [`${prefix}visitor:${accountId}:${addressName(visitor)}`, `${prefix}publishable:${accountId}`, account];
+}
+
+/** Adds in Redis what this node admitted alone, before anything else is sent on a connection. */
+function add(link: Link, ledger: Ledger, head: (string | number)[], all: boolean): void {
+  const owed = ledger.takeOwed(all);
+  for (let i = 0; i < owed.length; i += addedMax) {
+    const some = owed.slice(i, i + addedMax);
+    const keys = some.map(({ meter }) => meter);
+    const args = some.flatMap((one) => one.args);
+    const { run, answer } = link.run(adding, keys, [...head, ...args]);
+    const owe = () => some.forEach((one) => one.owe());
+    void answer.then((done) => done ?? (run === 0 ? owe() : ledger.doubt({ run, owe })));
+  }
+}
+
 /** The script's figures of a request, from `at` on: verdict, ms left of the ban, strikes made, then each meter's used minute and day. */
-function judge(answer: number[], at: number, decision: Decision, allowed: number): Decision {
+function judge(answer: number[], at: number, decision: Decision, allowed: number | null): Decision {
   const verdict = answer[at];
   if (verdict === 2) return banned(decision, answer[at + 1]!);
-  return verdict === 1 ? refused(decision, allowed - answer[at + 2]!) : decision;
+  return verdict === 1 ? refused(decision, allowed === null ? null : allowed - answer[at + 2]!) : decision;
 }
 
 function figures(answer: number[], at: number, quota: Quota): Decision {
@@ -126,8 +189,8 @@ function figures(answer: number[], at: number, quota: Quota): Decision {
 }
 
 function fullestOf(answer: number[], at: number, quota: Quota): Decision {
-  const [visitor = 0, , shared = 0, , minute = 0, day = 0] = answer.slice(at + 3, at + 9);
-  return fullest(answer[0]!, quota, { visitor, shared, minute, day });
+  const [visitor = 0, , shared = 0, sharedDay = 0, minute = 0, day = 0] = answer.slice(at + 3, at + 9);
+  return fullest(answer[0]!, quota, { visitor, shared, sharedDay, minute, day });
 }
 
 function standingOf(answer: number[], at: number, allowed: number): Standing {

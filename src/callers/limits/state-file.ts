@@ -1,4 +1,5 @@
-import { open, rename } from "node:fs/promises";
+import { open } from "node:fs/promises";
+import { writeDurably } from "../../platform/files.ts";
 import type { MemoryLimiter } from "./memory.ts";
 
 /** Keeps a memory limiter across restarts in one file. */
@@ -7,7 +8,7 @@ export type StateFile = {
   load(): Promise<void>;
   /**
    * Saves what is counted by now, unless nothing has changed since the last time. Calls do not overlap: those made
-   * while one runs share the next. The file is replaced whole, so a kill leaves the last complete one.
+   * while one runs share the next. The file is replaced whole, so a kill or a power cut leaves the last complete one.
    */
   save(): Promise<void>;
 };
@@ -21,14 +22,7 @@ export function openStateFile(path: string, limiter: MemoryLimiter): StateFile {
   async function write(): Promise<void> {
     const changes = limiter.changes();
     if (changes === savedChanges) return;
-    const fresh = `${path}.new`;
-    const file = await open(fresh, "w", 0o600);
-    try {
-      for (const piece of limiter.snapshot()) await file.appendFile(piece);
-    } finally {
-      await file.close();
-    }
-    await rename(fresh, path);
+    await writeDurably(path, limiter.snapshot());
     savedChanges = changes;
   }
 

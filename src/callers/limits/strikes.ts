@@ -37,7 +37,7 @@ export function recentStrikes(strikes: Strikes, now: number): number {
 }
 
 /**
- * Adds a strike, in place, and tells how many more there may be. The first one above `allowed` bans the key instead,
+ * Adds a strike, in place, and returns how many more there may be. The first one above `allowed` bans the key instead,
  * which begins its strikes anew, and answers -1. So never more than `allowed` times are kept.
  */
 export function strike(strikes: Strikes, allowed: number, now: number): number {

@@ -10,7 +10,8 @@ export type Window = { number: number; used: number; otherNumber: number; otherU
 /** What one caller has used: the whole state of a limit. */
 export type Windows = { minute: Window; day: Window };
 
-export type Verdict = "pass" | "rate_limit_exceeded" | "key_banned";
+/** `unavailable`: too many requests wait to be counted; the caller is not over a limit. */
+export type Verdict = "pass" | "rate_limit_exceeded" | "key_banned" | "unavailable";
 
 /** The answer to one request, with the figures that its headers show. */
 export type Decision = {
@@ -29,8 +30,10 @@ export type Decision = {
   daySeconds: number;
   /** Whole seconds, rounded up, until a request can pass, or until the ban ends; 0 on a pass. */
   retryAfterSeconds: number;
-  /** Strikes that may still be made before the ban; looked up only for refusals, 0 on a pass. */
-  strikesRemaining: number;
+  /** Strikes that may still be made before the ban; null where none are made. Looked up only for refusals, 0 on a pass. */
+  strikesRemaining: number | null;
+  /** When the decision was made, in ms by the clock of the counters. */
+  at: number;
 };
 
 /** Of a caller who has used nothing. */
@@ -74,6 +77,13 @@ export function take(windows: Windows): void {
   windows.day.used += 1;
 }
 
+/** Gives back one request that was counted `at` (ms), in those of its (rolled) windows that have not ended. */
+export function giveBack(windows: Windows, at: number): void {
+  const { minute, day } = windows;
+  if (minute.number === Math.floor(at / minuteMs)) minute.used = Math.max(0, minute.used - 1);
+  if (day.number === Math.floor(at / dayMs)) day.used = Math.max(0, day.used - 1);
+}
+
 /** The decision that lets a request pass, as both windows now stand. `now` in ms. */
 export function passed(now: number, perMinute: number, minuteUsed: number, perDay: number, dayUsed: number): Decision {
   const minuteEnd = (Math.floor(now / minuteMs) + 1) * minuteMs;
@@ -94,21 +104,31 @@ export function passed(now: number, perMinute: number, minuteUsed: number, perDa
     daySeconds: Math.ceil((dayEnd - now) / 1000),
     retryAfterSeconds: 0,
     strikesRemaining: 0,
+    at: now,
   };
 }
 
 /** Turns a decision, in place, into the refusal of a request that no longer fits. */
-export function refused(decision: Decision, strikesRemaining: number): Decision {
+export function refused(decision: Decision, strikesRemaining: number | null): Decision {
   decision.verdict = "rate_limit_exceeded";
   decision.retryAfterSeconds = decision.dayRemaining === 0 ? decision.daySeconds : decision.minuteSeconds;
   decision.strikesRemaining = strikesRemaining;
   return decision;
 }
 
-/** Turns a decision, in place, into the refusal of a key whose ban ends in `leftMs`. */
+/** Turns a decision, in place, into the refusal of a key whose ban ends in `leftMs`: until then it has no requests left. */
 export function banned(decision: Decision, leftMs: number): Decision {
   decision.verdict = "key_banned";
+  decision.remaining = 0;
   decision.retryAfterSeconds = Math.ceil(leftMs / 1000);
   decision.strikesRemaining = 0;
+  return decision;
+}
+
+/** Turns a decision, in place, into the refusal of a request that cannot be counted for now. */
+export function unavailable(decision: Decision): Decision {
+  decision.verdict = "unavailable";
+  decision.retryAfterSeconds = 1;
+  decision.strikesRemaining = null;
   return decision;
 }

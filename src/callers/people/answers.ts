@@ -2,7 +2,9 @@ import { Type } from "typebox";
 import { DateTime, Id, Nullable } from "../../platform/http/schemas.ts";
 import type { Caller, Person } from "../../platform/http/caller.ts";
 import { Problem } from "../../platform/problem.ts";
+import type { Queryable } from "../../platform/db/database.ts";
 import { plans, type Account, type Plan } from "../accounts/accounts.ts";
+import { isConfirmed } from "./sessions.ts";
 import { roles, shownMember, type Member, type Role } from "./people.ts";
 
 export const RoleSchema = Type.Unsafe<Role>({ type: "string", enum: [...roles], description: "What the member may do." });
@@ -14,6 +16,12 @@ export const MemberShown = Type.Object({
   hasPassword: Type.Boolean({ description: "Whether a password is set." }),
   createdAt: DateTime("When the member was invited first."),
   signedInAt: Nullable(DateTime("When the member signed in last.")),
+  reset: Nullable(
+    Type.Object({
+      at: DateTime("When the password and the sessions were removed."),
+      by: Type.String({ description: "The email of the owner who did it, or `operator`." }),
+    }),
+  ),
 });
 
 export const InvitedShown = Type.Object({
@@ -40,6 +48,17 @@ export function shownStanding(member: Member, { id, name, plan }: Account) {
 export function personOf(caller: Caller | null): Person & { accountId: number } {
   if (!caller?.person) throw new Problem("unauthorized", "Sign in first.");
   return { accountId: caller.accountId, ...caller.person };
+}
+
+/**
+ * The check of operations that give access: the member must have entered the password in this session within the
+ * last 10 minutes.
+ *
+ * @throws Problem `confirmation_required`
+ */
+export async function requireConfirmed(_db: Queryable, caller: Caller, now: number): Promise<void> {
+  if (isConfirmed(personOf(caller).confirmedAt, now)) return;
+  throw new Problem("confirmation_required", "Confirm your password first.");
 }
 
 /** What somebody met who was removed while the request was under way. */

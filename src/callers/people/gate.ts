@@ -2,8 +2,17 @@ import type { FastifyContextConfig, FastifyRequest } from "fastify";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import type { Gate } from "../../platform/http/caller.ts";
+import { clientAddress } from "../../platform/http/client-address.ts";
 import { Problem } from "../../platform/problem.ts";
-import { limitHeaders, pushLimitHeaders, refusalOf, type Decision, type Limiter, type Verdict } from "../limits/limits.ts";
+import {
+  limitHeaders,
+  pushLimitHeaders,
+  refusalOf,
+  replaceLimitHeaders,
+  type Decision,
+  type Limiter,
+  type Verdict,
+} from "../limits/limits.ts";
 import { comesFromDashboard } from "./origins.ts";
 import { scopesOf } from "./people.ts";
 import { sessionCookie } from "./sessions.ts";
@@ -12,7 +21,7 @@ import { findSession, noteSeen, type SignedIn } from "./sessions.store.ts";
 export type DashboardGateOptions = {
   db: Database;
   clock: Clock;
-  limiter: Pick<Limiter, "dashboard" | "address" | "peekAddress">;
+  limiter: Pick<Limiter, "dashboard" | "address" | "peekAddress" | "giveBack">;
   publicUrl: string;
   onRefused: (verdict: Verdict) => void;
   onError: (error: unknown) => void;
@@ -38,23 +47,30 @@ export function openDashboardGate(options: DashboardGateOptions): Gate {
     });
     if (session) return admitPerson(request, session);
     if ((request.routeOptions.config as FastifyContextConfig | undefined)?.isOpen) return describe(request);
-    const refusal = show(request, await limiter.address(request.ip));
+    const refusal = show(request, await limiter.address(clientAddress(request)));
     return refusal ?? new Problem("unauthorized", "Sign in first.");
   }
 
   async function admitPerson(request: FastifyRequest, session: SignedIn): Promise<Problem | undefined> {
-    const { accountId, memberId, sessionId, role } = session;
-    const refusal = show(request, await limiter.dashboard(memberId));
+    const { accountId, memberId, sessionId, role, confirmedAt } = session;
+    const decision = await limiter.dashboard(memberId);
+    const refusal = show(request, decision);
     if (refusal) return refusal;
+    request.countedAt = decision.at;
     // A use that could not be noted is no reason to refuse.
     await noteSeen(db, session, clock()).catch(onError);
-    request.caller = { accountId, person: { memberId, sessionId }, scopes: scopesOf(role) };
+    request.caller = { accountId, person: { memberId, sessionId, confirmedAt }, scopes: scopesOf(role) };
     return undefined;
   }
 
   async function sessionOf(request: FastifyRequest): Promise<SignedIn | undefined> {
     const token = cookie.read(request.headers.cookie);
     return token === undefined ? undefined : findSession(db, token, clock());
+  }
+
+  async function giveBack({ caller, answerHeaders, countedAt }: FastifyRequest): Promise<void> {
+    if (!caller?.person) return; // without a session nothing was counted
+    replaceLimitHeaders(answerHeaders, await limiter.giveBack({ personId: caller.person.memberId }, countedAt));
   }
 
   function show(request: FastifyRequest, decision: Decision): Problem | undefined {
@@ -64,12 +80,12 @@ export function openDashboardGate(options: DashboardGateOptions): Gate {
   }
 
   async function describe(request: FastifyRequest): Promise<undefined> {
-    pushLimitHeaders(request.answerHeaders, await limiter.peekAddress(request.ip));
+    pushLimitHeaders(request.answerHeaders, await limiter.peekAddress(clientAddress(request)));
   }
 
   async function describeAddress(address: string): Promise<string[]> {
     return limitHeaders(await limiter.peekAddress(address));
   }
 
-  return { admit, describe, describeAddress };
+  return { admit, giveBack, describe, describeAddress };
 }

@@ -7,10 +7,10 @@ import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import { quotaOf } from "../accounts/accounts.ts";
 import { findAccount } from "../accounts/accounts.store.ts";
-import { overlapHoursMax, scopes, shownKey, type Key } from "../keys/keys.ts";
+import { KeyName, KeyOrigins, overlapHoursMax, scopes, shownKey, type Key } from "../keys/keys.ts";
 import { findKey, listKeys } from "../keys/keys.store.ts";
 import type { Limiter, Standing } from "../limits/limits.ts";
-import { personOf, signedOut } from "./answers.ts";
+import { personOf, requireConfirmed, signedOut } from "./answers.ts";
 
 const tag = "Keys";
 const KeyPath = Type.Object({ keyId: Id("The key.") });
@@ -18,14 +18,16 @@ const Scopes = Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 100 }
 const closed = { additionalProperties: false };
 const KeyShown = Type.Object({
   id: Id("Unique identifier of the key."),
+  name: Type.String({ description: "The key's name." }),
   prefix: Type.String({ description: "How the key begins." }),
   publishable: Type.Boolean(),
   scopes: Type.Array(Type.String()),
+  origins: Type.Array(Type.String(), { description: "The web origins that may use it. Empty: any origin may." }),
   createdAt: DateTime("When it was made."),
   expiresAt: Nullable(DateTime("When it ends.")),
   lastUsedAt: Nullable(DateTime("When it was used last, to the minute.")),
   strikes: Type.Integer({ description: "Requests over a limit within the last minute." }),
-  strikesRemaining: Type.Integer({ description: "How many more there may be before the key is banned." }),
+  strikesRemaining: Type.Integer({ description: "Strikes left before the key is banned." }),
   bannedUntil: Nullable(DateTime("When its ban ends.")),
 });
 const MadeKey = Type.Object({
@@ -44,10 +46,10 @@ export type KeyAdministration = {
   "keys.rotate": (input: unknown) => Promise<{ id: number; key: string; scopes: string[]; previous: { id: number; expiresAt: string } }>;
   "keys.revoke": (input: unknown) => Promise<unknown>;
 };
-type Parts = { db: Database; administration: KeyAdministration; limiter: Pick<Limiter, "standing"> };
+type Parts = { administration: KeyAdministration; limiter: Pick<Limiter, "standing"> };
 
 /** The account's keys: everybody sees them, owners make and revoke them. */
-export const keyRoutes = ({ db, administration, limiter }: Parts): Operation[] => [
+export const keyRoutes = ({ administration, limiter }: Parts): Operation[] => [
   operation({
     operationId: "listKeys",
     method: "GET",
@@ -57,7 +59,7 @@ export const keyRoutes = ({ db, administration, limiter }: Parts): Operation[] =
     description: "The account's keys by id, and how near each is to a ban.",
     scope: "keys:read",
     answers: { 200: { description: "The keys.", schema: Type.Array(KeyShown) } },
-    act: async ({ caller }) => {
+    act: async ({ db, caller }) => {
       const { accountId } = personOf(caller);
       const account = await findAccount(db, accountId);
       if (!account) throw signedOut();
@@ -75,11 +77,14 @@ export const keyRoutes = ({ db, administration, limiter }: Parts): Operation[] =
     summary: "Create a key",
     description: "Makes a key, which is shown once; without scopes it has all that its kind may have.",
     scope: "keys:write",
+    permit: requireConfirmed,
     body: Type.Object(
       {
         scopes: Type.Optional(Scopes),
         expires: Type.Optional(Type.String({ maxLength: 100 })),
         publishable: Type.Optional(Type.Boolean()),
+        name: Type.Optional(KeyName),
+        origins: Type.Optional(KeyOrigins),
       },
       closed,
     ),
@@ -95,12 +100,14 @@ export const keyRoutes = ({ db, administration, limiter }: Parts): Operation[] =
     path: "/keys/{keyId}/rotate",
     tag,
     summary: "Rotate a key",
-    description: "Makes a key with the scopes and the expiry of another one, which ends after the overlap: 24 hours unless told.",
+    description:
+      "Makes a new key with the scopes and the expiry of an existing one. The old key ends after the overlap. Default: 24 hours.",
     scope: "keys:write",
+    permit: requireConfirmed,
     params: KeyPath,
     body: Type.Object({ overlapHours: Type.Optional(Type.Number({ minimum: 0, maximum: overlapHoursMax })) }, closed),
     answers: { 201: { description: "The new key.", schema: RotatedKey } },
-    act: async ({ caller, params, body }) => {
+    act: async ({ db, caller, params, body }) => {
       await requireOwnKey(db, personOf(caller).accountId, params.keyId);
       return { status: 201, body: await administration["keys.rotate"]({ id: params.keyId, ...body }) };
     },
@@ -114,8 +121,8 @@ export const keyRoutes = ({ db, administration, limiter }: Parts): Operation[] =
     description: "Ends a key at once.",
     scope: "keys:write",
     params: KeyPath,
-    answers: { 204: { description: "The key works no more." } },
-    act: async ({ caller, params }) => {
+    answers: { 204: { description: "The key no longer works." } },
+    act: async ({ db, caller, params }) => {
       await requireOwnKey(db, personOf(caller).accountId, params.keyId);
       await administration["keys.revoke"]({ id: params.keyId });
       return { status: 204 };

@@ -1,6 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { slots } from "../../platform/jobs/slots.ts";
-import { Problem } from "../../platform/problem.ts";
+import { invalidAt, Problem } from "../../platform/problem.ts";
+import { isCommonPassword } from "./common-passwords.ts";
 
 /** Argon2id (RFC 9106) as OWASP's Password Storage Cheat Sheet asks: 19 MiB, two passes, one lane. */
 const memoryKiB = 19_456;
@@ -15,19 +16,21 @@ const concurrentMax = 2;
 const waitingMax = 100;
 
 /**
- * A password that may be set: 10 to 256 characters, and not the email.
+ * Checks a password before it is set: 10 to 256 characters, not the email, and not a common one.
  *
  * @throws Problem `invalid_request`
  */
-export function requireGoodPassword(password: string, email: string): void {
+export async function requireGoodPassword(password: string, email: string): Promise<void> {
+  const message = await weaknessOf(password, email);
+  if (message) throw invalidAt("body.password", message, `password ${message}.`);
+}
+
+async function weaknessOf(password: string, email: string): Promise<string | undefined> {
   const length = [...password].length;
-  const message =
-    length < passwordLengthMin || length > passwordLengthMax
-      ? `must be ${passwordLengthMin} to ${passwordLengthMax} characters`
-      : password.toLowerCase() === email.toLowerCase()
-        ? "must not be the email"
-        : undefined;
-  if (message) throw new Problem("invalid_request", `password ${message}.`, { details: [{ path: "body.password", message }] });
+  if (length < passwordLengthMin || length > passwordLengthMax) return `must be ${passwordLengthMin} to ${passwordLengthMax} characters`;
+  if (password.toLowerCase() === email.toLowerCase()) return "must not be the email";
+  if (await isCommonPassword(password)) return "is too common: attackers try it first";
+  return undefined;
 }
 
 export type PasswordHasher = {
@@ -47,8 +50,8 @@ export function samePassword(one: string, other: string | null): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** A salt for the computation that is made where there is nothing to compare with. */
-export function anySalt(): string {
+/** A new random salt. Sign-in also uses one for a computation whose result it discards. */
+export function newSalt(): string {
   return randomBytes(16).toString("base64url");
 }
 

@@ -1,17 +1,21 @@
-import { randomBytes } from "node:crypto";
 import sql, { raw } from "sql-template-tag";
 import type { Queryable, Row, Transaction } from "../../platform/db/database.ts";
-import { Problem } from "../../platform/problem.ts";
+import { limitTo } from "../../platform/db/limit.ts";
+import { invalidAt, Problem } from "../../platform/problem.ts";
+import { newSalt } from "./passwords.ts";
 import { emailKey, emailOf, hashToken, linkMs, makeToken, membersMax, type Invited, type Member, type Role } from "./people.ts";
 
-const columns = raw("id, account_id, email, role, password IS NOT NULL AS has_password, created_at, signed_in_at");
+/** The most accounts in which a sign-in looks for its email; a person who is a member of more must name the account. */
+const candidatesMax = 10;
+
+const columns = raw("id, account_id, email, role, password IS NOT NULL AS has_password, created_at, signed_in_at, reset_at, reset_by");
 
 /**
- * Invites somebody, or a member anew: the role of a member stays as it is. Without a role the account's first member with
- * a way in becomes an owner, any other a member.
+ * Adds a member with a sign-in link. Without a role the account's first member becomes an owner, any other a member.
  *
- * @param email null for the owner of a first start
- * @throws Problem `invalid_request` for what is no email, and beyond `membersMax`
+ * @param asked `email` is null for the owner of a first start
+ * @throws Problem `invalid_request` for text that is not an email, and beyond `membersMax`; `member_exists` if the account
+ *   already has a member with this email
  */
 export async function invite(
   tx: Transaction,
@@ -21,15 +25,20 @@ export async function invite(
 ): Promise<Invited> {
   const email = asked.email === null ? null : emailOf(asked.email);
   await lockMembers(tx, accountId);
-  await forgetNobodies(tx, accountId, now);
-  const known = email === null ? undefined : await findMemberByEmail(tx, accountId, email);
-  return makeLink(tx, known ?? (await insertMember(tx, accountId, { email, role: asked.role }, now)), now);
+  await deleteAbandonedOwners(tx, accountId, now);
+  if (email !== null) await requireNewEmail(tx, accountId, email);
+  return makeLink(tx, await insertMember(tx, accountId, { email, role: asked.role }, now), now);
 }
 
-/** Takes a member's password and sessions away, and gives a new link; undefined if there is no such member. */
-export async function reset(tx: Transaction, accountId: number, memberId: number, now: number): Promise<Invited | undefined> {
+/**
+ * Removes a member's password and sessions, records who did so, and makes a new link; undefined if there is no such member.
+ *
+ * @param by the email of the owner who resets, or `operator`
+ */
+export async function reset(tx: Transaction, accountId: number, memberId: number, by: string, now: number): Promise<Invited | undefined> {
   const rows = await tx.query(sql`
-    UPDATE members SET password = NULL WHERE account_id = ${accountId} AND id = ${memberId} RETURNING ${columns}`);
+    UPDATE members SET password = NULL, reset_at = ${now}, reset_by = ${by}
+    WHERE account_id = ${accountId} AND id = ${memberId} RETURNING ${columns}`);
   if (!rows[0]) return undefined;
   await tx.query(sql`DELETE FROM sessions WHERE account_id = ${accountId} AND member_id = ${memberId}`);
   return makeLink(tx, memberOf(rows[0]), now);
@@ -62,6 +71,12 @@ export async function listMembers(db: Queryable, accountId: number): Promise<Mem
   return rows.map(memberOf);
 }
 
+/** Whether anyone has ever signed in, in any account. */
+export async function someoneHasSignedIn(db: Queryable): Promise<boolean> {
+  const rows = await db.query(sql`SELECT 1 FROM members WHERE signed_in_at IS NOT NULL ${limitTo(1)}`);
+  return rows.length > 0;
+}
+
 /** Undefined where the account has no such member. */
 export async function findMember(db: Queryable, accountId: number, memberId: number): Promise<Member | undefined> {
   const rows = await db.query(sql`SELECT ${columns} FROM members WHERE account_id = ${accountId} AND id = ${memberId}`);
@@ -74,64 +89,72 @@ export async function findMemberByEmail(db: Queryable, accountId: number, email:
   return rows[0] && memberOf(rows[0]);
 }
 
-/** Who may be meant by an email, in whatever account, those who came last first. All have one salt. */
-type Candidate = { accountId: number; memberId: number; salt: string; password: string | null };
+/** A member who may be signing in. Each has their own salt, even if several accounts have the same email. */
+export type Candidate = { accountId: number; memberId: number; salt: string; password: string; signedInAt: number };
 
-/** At most 1,000 of them. */
-export async function findCandidates(db: Queryable, email: string): Promise<Candidate[]> {
+/**
+ * Members with this email and a password, in one account or in all, those added first first: a member who is added to
+ * another account later never displaces them.
+ *
+ * @returns at most `candidatesMax`
+ */
+export async function findCandidates(db: Queryable, email: string, accountId: number | undefined): Promise<Candidate[]> {
+  const within = accountId === undefined ? sql`` : sql`AND account_id = ${accountId}`;
   const rows = await db.query(sql`
-    SELECT account_id, id, salt, password FROM members WHERE email_key = ${emailKey(email)}
-    ORDER BY COALESCE(signed_in_at, 0) DESC, id LIMIT 1000`);
+    SELECT account_id, id, salt, password, COALESCE(signed_in_at, 0) AS signed_in_at FROM members
+    WHERE email_key = ${emailKey(email)} AND password IS NOT NULL ${within} ORDER BY id ${limitTo(candidatesMax)}`);
   return rows.map((row) => ({
     accountId: Number(row["account_id"]),
     memberId: Number(row["id"]),
     salt: String(row["salt"]),
-    password: row["password"] as string | null,
+    password: String(row["password"]),
+    signedInAt: Number(row["signed_in_at"]),
   }));
 }
 
-/** What a member proves a password with, undefined if there is no such member. */
-export async function findPassword(db: Queryable, accountId: number, memberId: number): Promise<Omit<Candidate, "accountId"> | undefined> {
-  const [row] = await db.query<{ salt: string; password: string | null }>(sql`
+/** A member's salt and password (a PHC string, null until one is set); undefined if there is no such member. */
+export async function findPassword(db: Queryable, accountId: number, memberId: number): Promise<StoredPassword | undefined> {
+  const [row] = await db.query<StoredPassword>(sql`
     SELECT salt, password FROM members WHERE account_id = ${accountId} AND id = ${memberId}`);
-  return row && { memberId, ...row };
+  return row;
 }
 
-/** The salt that everybody with this email has, a new one for an email that is not known. */
-export async function saltFor(db: Queryable, email: string): Promise<string> {
-  const [row] = await db.query<{ salt: string }>(sql`SELECT salt FROM members WHERE email_key = ${emailKey(email)} LIMIT 1`);
-  return row?.salt ?? randomBytes(16).toString("base64url");
-}
+export type StoredPassword = { salt: string; password: string | null };
 
 /**
- * Sets a password unless it was changed since it was read.
+ * Replaces a password and its salt, if the password is still the one that was read before.
  *
- * @returns whether it was set
+ * @returns false if it has changed since; it then stays
  */
-export async function setPassword(tx: Transaction, accountId: number, seen: Omit<Candidate, "accountId">, password: string) {
-  const same = seen.password === null ? sql`password IS NULL` : sql`password = ${seen.password}`;
+export async function replacePassword(
+  tx: Transaction,
+  { accountId, memberId }: { accountId: number; memberId: number },
+  before: StoredPassword,
+  after: { salt: string; password: string },
+): Promise<boolean> {
+  const same = before.password === null ? sql`password IS NULL` : sql`password = ${before.password}`;
   const rows = await tx.query(sql`
-    UPDATE members SET password = ${password}
-    WHERE account_id = ${accountId} AND id = ${seen.memberId} AND salt = ${seen.salt} AND ${same} RETURNING id`);
+    UPDATE members SET password = ${after.password}, salt = ${after.salt}
+    WHERE account_id = ${accountId} AND id = ${memberId} AND salt = ${before.salt} AND ${same} RETURNING id`);
   return rows.length > 0;
 }
 
 /**
- * Gives an email to a member who has none. A member with another salt than the email's, who was named meanwhile, stays
- * as it is, and `setPassword` then finds nothing to set.
+ * Gives an email to a member who has none.
  *
- * @param salt what `saltFor` gave for the email
- * @throws Problem `invalid_request` where the email is a member's of this account
+ * @throws Problem `member_exists` where another member of the account has it
  */
-export async function nameMember(tx: Transaction, accountId: number, memberId: number, email: string, salt: string): Promise<void> {
+export async function setMemberEmail(tx: Transaction, accountId: number, memberId: number, email: string): Promise<void> {
   await lockMembers(tx, accountId);
-  await tx.lock(`email ${emailKey(email)}`);
-  if (await findMemberByEmail(tx, accountId, email)) throw new Problem("invalid_request", "A member of the account has this email.");
-  const [known] = await tx.query<{ salt: string }>(sql`SELECT salt FROM members WHERE email_key = ${emailKey(email)} LIMIT 1`);
-  if (known && known.salt !== salt) return;
+  await requireNewEmail(tx, accountId, email);
   await tx.query(sql`
-    UPDATE members SET email = ${email}, email_key = ${emailKey(email)}, salt = ${salt}
+    UPDATE members SET email = ${email}, email_key = ${emailKey(email)}
     WHERE account_id = ${accountId} AND id = ${memberId} AND email IS NULL AND password IS NULL`);
+}
+
+async function requireNewEmail(tx: Transaction, accountId: number, email: string): Promise<void> {
+  if (!(await findMemberByEmail(tx, accountId, email))) return;
+  throw new Problem("member_exists", "The account has a member with this email. Reset that member to make a new sign-in link.");
 }
 
 /** Uses up a link: of any number of attempts one gets the member. */
@@ -148,15 +171,14 @@ export async function redeemLink(
 async function insertMember(tx: Transaction, accountId: number, asked: { email: string | null; role: Role | undefined }, now: number) {
   const members = await listMembers(tx, accountId);
   if (members.length >= membersMax) {
-    throw new Problem("invalid_request", `The account has ${membersMax} members already: remove some first.`);
+    throw invalidAt("body.email", "is one member too many", `The account has ${membersMax} members already: remove some first.`);
   }
   const { email } = asked;
   const role = asked.role ?? (members.some((member) => member.role === "owner") ? "member" : "owner");
   const key = email === null ? null : emailKey(email);
-  if (key !== null) await tx.lock(`email ${key}`);
   const rows = await tx.query(sql`
     INSERT INTO members (account_id, id, email, email_key, role, salt, created_at)
-    VALUES (${accountId}, nextval('member_ids'), ${email}, ${key}, ${role}, ${await saltFor(tx, email ?? "")}, ${now})
+    VALUES (${accountId}, nextval('member_ids'), ${email}, ${key}, ${role}, ${newSalt()}, ${now})
     RETURNING ${columns}`);
   return memberOf(rows[0]!);
 }
@@ -180,11 +202,11 @@ async function keepAnOwner(tx: Transaction, accountId: number, memberId: number)
   const members = await listMembers(tx, accountId);
   const owners = members.filter(({ role }) => role === "owner");
   if (owners.length !== 1 || owners[0]?.id !== memberId) return;
-  throw new Problem("invalid_request", "The account needs an owner: make somebody else one first.");
+  throw invalidAt("path.memberId", "is the only owner", "The account needs an owner: make somebody else one first.");
 }
 
-/** Owners of a first start who never gave an email, and have no way in any more. */
-async function forgetNobodies(tx: Transaction, accountId: number, now: number): Promise<void> {
+/** Deletes owners from a first start who never gave an email and whose link and sessions have ended. */
+async function deleteAbandonedOwners(tx: Transaction, accountId: number, now: number): Promise<void> {
   await tx.query(sql`
     DELETE FROM members WHERE account_id = ${accountId} AND email IS NULL
       AND NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.account_id = members.account_id AND member_id = members.id)
@@ -201,5 +223,6 @@ function memberOf(row: Row): Member {
     hasPassword: Boolean(row["has_password"]),
     createdAt: Number(row["created_at"]),
     signedInAt: row["signed_in_at"] === null ? null : Number(row["signed_in_at"]),
+    reset: row["reset_at"] === null ? null : { at: Number(row["reset_at"]), by: String(row["reset_by"]) },
   };
 }

@@ -8,13 +8,14 @@ import { openSqlite } from "../../platform/db/sqlite.ts";
 import type { Problem } from "../../platform/problem.ts";
 import { insertAccount } from "../accounts/accounts.store.ts";
 import { comesFromDashboard } from "./origins.ts";
-import { openPasswordHasher } from "./passwords.ts";
+import { isCommonPassword } from "./common-passwords.ts";
+import { newSalt, openPasswordHasher } from "./passwords.ts";
 import { emailOf } from "./people.ts";
-import { invite, setPassword, findPassword } from "./people.store.ts";
+import { findPassword, invite, replacePassword } from "./people.store.ts";
 import { sessionCookie, sessionsMax } from "./sessions.ts";
 import { beginSession, findSession, forgetEnded, listSessions } from "./sessions.store.ts";
 import { signIn } from "./sign-in.ts";
-import { byEmail, openSignInThrottle, waitMs, withAttempt } from "./throttle.ts";
+import { bySubject, openSignInThrottle, waitMs, withAttempt, type Subject } from "./throttle.ts";
 
 const now = Date.UTC(2030, 0, 1);
 const visitor = { address: "192.0.2.1", userAgent: "Test" };
@@ -37,34 +38,60 @@ async function openScene(t: TestContext) {
       const { member } = await invite(tx, account.id, { email }, now);
       const seen = await findPassword(tx, account.id, member.id);
       assert.ok(seen);
-      if (password !== null) await setPassword(tx, account.id, seen, await real.hash(password, seen.salt));
-      return { accountId: account.id, memberId: member.id };
+      const who = { accountId: account.id, memberId: member.id };
+      const salt = newSalt();
+      if (password !== null) await replacePassword(tx, who, seen, { salt, password: await real.hash(password, salt) });
+      return who;
     });
   }
   return { db, computed, add, parts: { db, hasher, throttle: openSignInThrottle() } };
 }
 
-test("a sign-in takes one computation, whether the email is unknown, invited, known once or in many accounts", async (t) => {
+test("a sign-in takes as many computations for an unknown email as for one known in two accounts", async (t) => {
   const { add, computed, parts } = await openScene(t);
   await add("invited@a.example", null);
   await add("once@a.example", "the password 1");
-  for (let i = 0; i < 5; i++) await add("often@a.example", `the password ${i}`);
-  for (const email of ["unknown@a.example", "invited@a.example", "once@a.example", "often@a.example"]) {
-    const comer = { ...visitor, earlier: undefined, now };
+  for (let i = 0; i < 2; i++) await add("twice@a.example", `the password ${i}`);
+  for (const email of ["unknown@a.example", "invited@a.example", "once@a.example", "twice@a.example"]) {
+    const client = { ...visitor, earlier: undefined, now };
     computed.length = 0;
-    await assert.rejects(signIn(parts, { email, password: "a wrong one" }, comer), { code: "unauthorized" });
-    assert.equal(computed.length, 1, email);
-    assert.equal(Buffer.from(computed[0] ?? "", "base64url").length, 16);
+    await assert.rejects(signIn(parts, { email, password: "a wrong one" }, client), { code: "unauthorized" });
+    assert.equal(computed.length, 2, email);
+    assert.equal(new Set(computed).size, 2, "no two computations share a salt");
   }
 });
 
-test("a password is kept as argon2id with 19 MiB and two passes, salted by email", async (t) => {
+test("an email known in many accounts costs ten computations, and members added later displace none", async (t) => {
+  const { add, computed, parts } = await openScene(t);
+  const first = await add("often@a.example", "the first password");
+  for (let i = 0; i < 11; i++) await add("often@a.example", "another password");
+  const last = await add("often@a.example", "the last password");
+  const client = { ...visitor, earlier: undefined, now };
+  computed.length = 0;
+  assert.equal((await signIn(parts, { email: "often@a.example", password: "the first password" }, client)).memberId, first.memberId);
+  assert.equal(computed.length, 10);
+  await assert.rejects(signIn(parts, { email: "often@a.example", password: "the last password" }, client), { code: "unauthorized" });
+  const named = { email: "often@a.example", password: "the last password", accountId: last.accountId };
+  assert.equal((await signIn(parts, named, client)).memberId, last.memberId);
+});
+
+test("a password is kept as argon2id with 19 MiB and two passes, and members with one email share no salt", async (t) => {
   const { db, add } = await openScene(t);
   const one = await add("one@a.example", "the same password");
-  const two = await add("two@a.example", "the same password");
+  const two = await add("one@a.example", "the same password");
   const [a, b] = await Promise.all([one, two].map(({ accountId, memberId }) => findPassword(db, accountId, memberId)));
   assert.match(a?.password ?? "", /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
+  assert.notEqual(a?.salt, b?.salt);
   assert.notEqual(a?.password, b?.password);
+});
+
+test("a common password is found in any case, with a number after it, and as a run of characters", async () => {
+  for (const common of ["1234567890", "Password123", "QWERTYUIOP", "iloveyou2026!", "0123456789", "aaaaaaaaaaaa", "zyxwvutsrq"]) {
+    assert.equal(await isCommonPassword(common), true, common);
+  }
+  for (const fine of ["correct horse battery", "a good long password", "vX9#kk2-plum", "😀🐶🐱🐭🐹🐰🦊🐻🐼🐨"]) {
+    assert.equal(await isCommonPassword(fine), false, fine);
+  }
 });
 
 test("computations are bounded: beyond those that wait one is refused, and all others are done", async () => {
@@ -78,21 +105,35 @@ test("computations are bounded: beyond those that wait one is refused, and all o
 });
 
 test("attempts are counted in a window that begins with the first, and a clock set back holds nobody", () => {
-  let attempts = withAttempt(undefined, byEmail, now);
-  for (let i = 1; i < byEmail.attempts; i++) attempts = withAttempt(attempts, byEmail, now + i);
-  assert.equal(waitMs(attempts, byEmail, now + 100), byEmail.windowMs - 100);
-  assert.equal(waitMs(attempts, byEmail, now + byEmail.windowMs), 0);
-  assert.deepEqual(withAttempt(attempts, byEmail, now + byEmail.windowMs), { since: now + byEmail.windowMs, made: 1 });
-  assert.equal(waitMs(attempts, byEmail, now - 1), 0);
+  let attempts = withAttempt(undefined, bySubject, now);
+  for (let i = 1; i < bySubject.attempts; i++) attempts = withAttempt(attempts, bySubject, now + i);
+  assert.equal(waitMs(attempts, bySubject, now + 100), bySubject.windowMs - 100);
+  assert.equal(waitMs(attempts, bySubject, now + bySubject.windowMs), 0);
+  assert.deepEqual(withAttempt(attempts, bySubject, now + bySubject.windowMs), { since: now + bySubject.windowMs, made: 1 });
+  assert.equal(waitMs(attempts, bySubject, now - 1), 0);
 });
 
-test("a refused attempt uses up neither window, and a success forgives the email's attempts", () => {
+test("attempts at one subject from one address are refused after ten, and count nowhere else", () => {
   const throttle = openSignInThrottle();
-  for (let i = 0; i < byEmail.attempts; i++) assert.equal(throttle.attempt(`192.0.2.${i}`, "a@a.example", now), 0);
-  for (let i = 0; i < 100; i++) assert.equal(throttle.attempt("192.0.2.99", "a@a.example", now), byEmail.windowMs);
-  assert.equal(throttle.attempt("192.0.2.99", "b@a.example", now), 0);
-  throttle.succeeded("a@a.example");
-  assert.equal(throttle.attempt("192.0.2.99", "a@a.example", now), 0);
+  const member = { kind: "member", accountId: 1, memberId: 2 } as const;
+  const attempt = (subject: Subject, address = "192.0.2.1") => throttle.requireSubjects([subject], address, now).length;
+  for (let i = 0; i < bySubject.attempts; i++) assert.equal(attempt(member), 1);
+  for (let i = 0; i < 100; i++) assert.throws(() => attempt(member), { code: "rate_limit_exceeded", headers: { "Retry-After": "300" } });
+  assert.equal(attempt(member, "192.0.2.2"), 1, "another address");
+  assert.equal(attempt({ ...member, accountId: 2 }), 1, "the same number in another account");
+  assert.equal(attempt({ ...member, kind: "password" }), 1, "the member's own password change");
+  assert.equal(attempt({ kind: "unknown", accountId: undefined, email: "member 2" }), 1, "an email that looks like a member");
+  assert.deepEqual(throttle.requireSubjects([member, { ...member, memberId: 3 }], "192.0.2.1", now), [{ ...member, memberId: 3 }]);
+  throttle.forget(member, "192.0.2.1");
+  assert.equal(attempt(member), 1);
+});
+
+test("one address has sixty attempts in all, and a refused one uses up none", () => {
+  const throttle = openSignInThrottle();
+  for (let i = 0; i < 60; i++) throttle.requireAddress("192.0.2.1", now);
+  for (let i = 0; i < 100; i++) assert.throws(() => throttle.requireAddress("192.0.2.1", now), { code: "rate_limit_exceeded" });
+  throttle.requireAddress("192.0.2.1", now + bySubject.windowMs);
+  throttle.requireAddress("192.0.2.2", now);
 });
 
 test("a member has at most twenty sessions: the one used longest ago ends", async (t) => {

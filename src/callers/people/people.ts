@@ -1,7 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import { fold } from "../../platform/folding.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
-import { Problem } from "../../platform/problem.ts";
+import { invalidAt } from "../../platform/problem.ts";
 import { scopes } from "../keys/keys.ts";
 
 export const roles = ["owner", "member"] as const;
@@ -17,6 +17,8 @@ export type Member = {
   hasPassword: boolean;
   createdAt: number;
   signedInAt: number | null;
+  /** The last reset: `by` is the email of the owner who did it, or `operator`. */
+  reset: { at: number; by: string } | null;
 };
 
 /** Members that an account may have. */
@@ -43,9 +45,7 @@ export function emailOf(text: string): string {
   const email = text.trim();
   const isEmail = email.length <= 254 && email.isWellFormed() && /^[^\s\p{Cc}@]{1,64}@[^\s\p{Cc}@]+$/u.test(email);
   if (isEmail) return email;
-  throw new Problem("invalid_request", "email must be an email address.", {
-    details: [{ path: "body.email", message: "must be an email address" }],
-  });
+  throw invalidAt("body.email", "must be an email address", "email must be an email address.");
 }
 
 /** Under which an email is found, however it is written. */
@@ -70,7 +70,7 @@ export function hashToken(token: string): string {
 export type Invited = { member: Member; token: string; expiresAt: number };
 
 /** A member as people see it. */
-export function shownMember({ id, email, role, hasPassword, createdAt, signedInAt }: Member) {
+export function shownMember({ id, email, role, hasPassword, createdAt, signedInAt, reset }: Member) {
   return {
     id,
     email,
@@ -78,6 +78,7 @@ export function shownMember({ id, email, role, hasPassword, createdAt, signedInA
     hasPassword,
     createdAt: formatDateTime(createdAt),
     signedInAt: signedInAt === null ? null : formatDateTime(signedInAt),
+    reset: reset && { at: formatDateTime(reset.at), by: reset.by },
   };
 }
 

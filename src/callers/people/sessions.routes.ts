@@ -1,17 +1,17 @@
 import { Type } from "typebox";
+import { smallBytesMax } from "../../platform/http/bodies.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { DateTime, Id } from "../../platform/http/schemas.ts";
 import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import { personOf, signedOut, Standing } from "./answers.ts";
-import { passwordLengthMax, requireGoodPassword, samePassword } from "./passwords.ts";
+import { newSalt, passwordLengthMax, requireGoodPassword } from "./passwords.ts";
 import { emailOf } from "./people.ts";
-import { findMember, findPassword, nameMember, saltFor, setPassword } from "./people.store.ts";
-import { sessionCookie, type Session } from "./sessions.ts";
-import { beginSession, endOtherSessions, endOwnSession, listSessions } from "./sessions.store.ts";
-import { standingOf, type SignInParts } from "./sign-in.ts";
-import { requireAttempt } from "./throttle.ts";
+import { findMember, findPassword, replacePassword, setMemberEmail } from "./people.store.ts";
+import { confirmedMs, sessionCookie, type Session } from "./sessions.ts";
+import { beginSession, confirmSession, endOtherSessions, endOwnSession, listSessions } from "./sessions.store.ts";
+import { currentUser, provePassword, refusedField, type SignInParts } from "./sign-in.ts";
 
 const tag = "Sessions";
 const SessionPath = Type.Object({ sessionId: Id("The session.") });
@@ -32,8 +32,11 @@ const NewPassword = Type.Object(
   { additionalProperties: false },
 );
 
+const Confirmation = Type.Object({ confirmedUntil: DateTime("When the password is asked for again.") });
+
 /** A person's own password and sessions. */
-export function sessionRoutes({ db, hasher, throttle, publicUrl }: SignInParts & { publicUrl: string }): Operation[] {
+export function sessionRoutes(parts: SignInParts & { publicUrl: string }): Operation[] {
+  const { hasher, publicUrl } = parts;
   const cookie = sessionCookie(publicUrl);
   return [
     operation({
@@ -43,29 +46,56 @@ export function sessionRoutes({ db, hasher, throttle, publicUrl }: SignInParts &
       tag,
       summary: "Set the password",
       description:
-        "Sets the password, or changes it, for which the current one is needed. Whoever has no email gives one too. All other sessions end, and this one is renewed.",
+        "Sets the password, or changes it if the current one is given. A member without an email gives one too. All other sessions end, and this one is renewed.",
       scope: "self",
       body: NewPassword,
+      bodyBytesMax: smallBytesMax,
       answers: { 200: { description: "Who is signed in; the new cookie of the session.", schema: Standing } },
-      act: async ({ caller, address, userAgent, body, now }) => {
+      act: async ({ db, caller, address, userAgent, body, now }) => {
         const { accountId, memberId, sessionId } = personOf(caller);
         const member = await findMember(db, accountId, memberId);
         const seen = await findPassword(db, accountId, memberId);
         if (!member || !seen) throw signedOut();
         const newEmail = member.email === null ? emailOf(body.email ?? "") : undefined;
-        if (newEmail === undefined && body.email !== undefined) throw refused("email", "cannot be changed");
-        requireGoodPassword(body.password, newEmail ?? member.email ?? "");
-        await requireCurrent(seen, body.currentPassword, address, `member ${memberId}`, now);
+        if (newEmail === undefined && body.email !== undefined) throw refusedField("email", "cannot be changed");
+        await requireGoodPassword(body.password, newEmail ?? member.email ?? "");
+        if (seen.password !== null) {
+          const proof = { field: "currentPassword", password: body.currentPassword, address, now };
+          await provePassword(parts, { accountId, memberId, salt: seen.salt, password: seen.password }, proof);
+        }
 
-        const salt = newEmail === undefined ? seen.salt : await saltFor(db, newEmail);
+        const salt = newSalt();
         const password = await hasher.hash(body.password, salt);
         const token = await db.write(async (tx) => {
-          if (newEmail !== undefined) await nameMember(tx, accountId, memberId, newEmail, salt);
-          if (!(await setPassword(tx, accountId, { ...seen, salt }, password))) throw refused("currentPassword", "was changed meanwhile");
+          if (newEmail !== undefined) await setMemberEmail(tx, accountId, memberId, newEmail);
+          const replaced = await replacePassword(tx, { accountId, memberId }, seen, { salt, password });
+          if (!replaced) throw refusedField("currentPassword", "has changed in the meantime");
           await endOtherSessions(tx, accountId, memberId, sessionId);
           return beginSession(tx, { accountId, memberId }, { address, userAgent }, { accountId, sessionId }, now);
         });
-        return { status: 200, body: await standingOf(db, accountId, memberId), headers: { "set-cookie": cookie.set(token) } };
+        return { status: 200, body: await currentUser(db, accountId, memberId), headers: { "set-cookie": cookie.set(token) } };
+      },
+    }),
+    operation({
+      operationId: "confirmPassword",
+      method: "POST",
+      path: "/confirm",
+      tag,
+      summary: "Confirm the password",
+      description: "Checks the member's password again, and allows changes of keys and members in this session for 10 minutes.",
+      scope: "self",
+      body: Type.Object({ password: Type.String({ maxLength: passwordLengthMax }) }, { additionalProperties: false }),
+      bodyBytesMax: smallBytesMax,
+      answers: { 200: { description: "Until when such changes are allowed.", schema: Confirmation } },
+      act: async ({ db, caller, address, body, now }) => {
+        const { accountId, memberId, sessionId } = personOf(caller);
+        const seen = await findPassword(db, accountId, memberId);
+        if (!seen) throw signedOut();
+        const { salt, password } = seen;
+        if (password === null) throw refusedField("password", "is not set yet: set one first");
+        await provePassword(parts, { accountId, memberId, salt, password }, { field: "password", password: body.password, address, now });
+        await db.write((tx) => confirmSession(tx, accountId, sessionId, now));
+        return { status: 200, body: { confirmedUntil: formatDateTime(now + confirmedMs) } };
       },
     }),
     operation({
@@ -77,7 +107,7 @@ export function sessionRoutes({ db, hasher, throttle, publicUrl }: SignInParts &
       description: "The person's own sessions, those used last first.",
       scope: "self",
       answers: { 200: { description: "The sessions.", schema: Type.Array(SessionShown) } },
-      act: async ({ caller, now }) => {
+      act: async ({ db, caller, now }) => {
         const { accountId, memberId, sessionId } = personOf(caller);
         const sessions = await listSessions(db, accountId, memberId, now);
         return { status: 200, body: sessions.map((session) => shownSession(session, sessionId)) };
@@ -93,7 +123,7 @@ export function sessionRoutes({ db, hasher, throttle, publicUrl }: SignInParts &
       scope: "self",
       params: SessionPath,
       answers: { 204: { description: "The session has ended." } },
-      act: async ({ caller, params }) => {
+      act: async ({ db, caller, params }) => {
         const { accountId, memberId, sessionId } = personOf(caller);
         const ended = await db.write((tx) => endOwnSession(tx, accountId, memberId, params.sessionId));
         if (!ended) throw new Problem("not_found", `There is no ${byId("session", params.sessionId)}.`);
@@ -109,32 +139,13 @@ export function sessionRoutes({ db, hasher, throttle, publicUrl }: SignInParts &
       description: "Ends all of the person's sessions but this one, at once.",
       scope: "self",
       answers: { 204: { description: "They have ended." } },
-      act: async ({ caller }) => {
+      act: async ({ db, caller }) => {
         const { accountId, memberId, sessionId } = personOf(caller);
         await db.write((tx) => endOtherSessions(tx, accountId, memberId, sessionId));
         return { status: 204 };
       },
     }),
   ];
-
-  /** A stolen session must not become the account's owner: guesses are counted as at the door. */
-  async function requireCurrent(
-    seen: { salt: string; password: string | null },
-    given: string | undefined,
-    address: string,
-    who: string,
-    now: number,
-  ): Promise<void> {
-    if (seen.password === null) return;
-    if (given === undefined) throw refused("currentPassword", "is required");
-    requireAttempt(throttle, address, who, now);
-    if (!samePassword(await hasher.hash(given, seen.salt), seen.password)) throw refused("currentPassword", "is wrong");
-    throttle.succeeded(who);
-  }
-}
-
-function refused(field: string, message: string): Problem {
-  return new Problem("invalid_request", `${field} ${message}.`, { details: [{ path: `body.${field}`, message }] });
 }
 
 function shownSession({ id, address, userAgent, createdAt, seenAt }: Session, current: number) {

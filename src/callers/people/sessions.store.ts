@@ -7,10 +7,10 @@ import { absoluteMs, hasEnded, idleMs, seenEveryMs, sessionsMax, shownUserAgent,
 
 /** Where a session is used from. */
 export type Visitor = { address: string; userAgent: string };
-export type SignedIn = { accountId: number; memberId: number; sessionId: number; role: Role; seenAt: number };
+export type SignedIn = { accountId: number; memberId: number; sessionId: number; role: Role; seenAt: number; confirmedAt: number };
 
 /**
- * Begins a session of a member, and ends the one that the browser had: whoever planted or saw its cookie has nothing.
+ * Begins a session of a member, and ends the one that the browser had: a person who planted or saw its cookie gains nothing.
  *
  * @returns the token for the cookie, known here only
  */
@@ -25,9 +25,9 @@ export async function beginSession(
   const token = makeToken();
   if (earlier) await endSession(tx, earlier.accountId, earlier.sessionId);
   await tx.query(sql`
-    INSERT INTO sessions (account_id, id, member_id, hash, address, user_agent, created_at, seen_at)
+    INSERT INTO sessions (account_id, id, member_id, hash, address, user_agent, created_at, seen_at, confirmed_at)
     VALUES (${accountId}, nextval('session_ids'), ${memberId}, ${hashToken(token)}, ${visitor.address},
-      ${shownUserAgent(visitor.userAgent)}, ${now}, ${now})`);
+      ${shownUserAgent(visitor.userAgent)}, ${now}, ${now}, ${now})`);
   await tx.query(sql`
     DELETE FROM sessions WHERE account_id = ${accountId} AND member_id = ${memberId} AND id NOT IN
       (SELECT id FROM sessions WHERE account_id = ${accountId} AND member_id = ${memberId} ORDER BY seen_at DESC, id DESC ${limitTo(sessionsMax)})`);
@@ -38,7 +38,7 @@ export async function beginSession(
 /** Whose session a token is, with the role of this moment; undefined once it has ended. */
 export async function findSession(db: Queryable, token: string, now: number): Promise<SignedIn | undefined> {
   const [row] = await db.query(sql`
-    SELECT sessions.account_id, member_id, sessions.id, role, sessions.created_at, seen_at FROM sessions
+    SELECT sessions.account_id, member_id, sessions.id, role, sessions.created_at, seen_at, confirmed_at FROM sessions
     JOIN members ON members.account_id = sessions.account_id AND members.id = member_id WHERE hash = ${hashToken(token)}`);
   if (!row) return undefined;
   const [createdAt, seenAt] = [Number(row["created_at"]), Number(row["seen_at"])];
@@ -49,7 +49,13 @@ export async function findSession(db: Queryable, token: string, now: number): Pr
     sessionId: Number(row["id"]),
     role: row["role"] as Role,
     seenAt,
+    confirmedAt: Number(row["confirmed_at"]),
   };
+}
+
+/** Records that the member entered the right password in this session. */
+export async function confirmSession(tx: Transaction, accountId: number, sessionId: number, now: number): Promise<void> {
+  await tx.query(sql`UPDATE sessions SET confirmed_at = ${now} WHERE account_id = ${accountId} AND id = ${sessionId}`);
 }
 
 /** Notes that a session is used, once a minute at most. */

@@ -3,6 +3,8 @@ export const idleMs = 7 * 24 * 3_600_000;
 export const absoluteMs = 30 * 24 * 3_600_000;
 /** How exactly the last use is kept. */
 export const seenEveryMs = 60_000;
+/** How long (ms) sensitive changes are allowed after the member entered the password or used a link. A new session begins so. */
+export const confirmedMs = 10 * 60_000;
 /** Sessions that a member may have; beyond it the one that was used longest ago ends. */
 export const sessionsMax = 20;
 const userAgentLengthMax = 300;
@@ -13,6 +15,11 @@ export type Session = { id: number; address: string; userAgent: string; createdA
 /** Whether a session is over at `now` (ms since the Unix epoch). */
 export function hasEnded({ createdAt, seenAt }: Pick<Session, "createdAt" | "seenAt">, now: number): boolean {
   return now >= seenAt + idleMs || now >= createdAt + absoluteMs;
+}
+
+/** Whether the session's member was confirmed within the last 10 minutes. False if the clock was set back since. */
+export function isConfirmed(confirmedAt: number, now: number): boolean {
+  return now >= confirmedAt && now < confirmedAt + confirmedMs;
 }
 
 /** What is kept of a `User-Agent`, which anybody may fill as they like. */
@@ -26,7 +33,7 @@ export function shownUserAgent(text: string): string {
  */
 type SessionCookie = { set(token: string): string; clear(): string; read(header: string | undefined): string | undefined };
 
-/** @param publicUrl the origin that people see: tells whether cookies travel by HTTPS */
+/** @param publicUrl the origin that people see: decides whether cookies need HTTPS */
 export function sessionCookie(publicUrl: string): SessionCookie {
   const isBare = isPlainLoopback(publicUrl);
   const name = isBare ? "petstore-session" : "__Host-petstore-session";

@@ -4,7 +4,7 @@ import { Standing, personOf } from "./answers.ts";
 import { passwordLengthMax } from "./passwords.ts";
 import { sessionCookie } from "./sessions.ts";
 import { endSession } from "./sessions.store.ts";
-import { signIn, signInByLink, standingOf, type Comer, type Entered, type SignInParts } from "./sign-in.ts";
+import { signIn, signInByLink, currentUser, type NewSession, type SignInClient, type SignInParts } from "./sign-in.ts";
 
 const tag = "Sign-in";
 const closed = { additionalProperties: false };
@@ -20,12 +20,14 @@ const LinkToken = Type.Object({ token: Type.String({ minLength: 1, maxLength: 10
 const signedIn = { 200: { description: "Who is signed in; the cookie of the session.", schema: Standing } };
 
 /** Signing in and out, and who one is. */
-export function signInRoutes(parts: SignInParts & { publicUrl: string }): Operation[] {
-  const { db, publicUrl } = parts;
+export function signInRoutes(parts: SignInParts & { publicUrl: string; onSignedIn: () => Promise<void> }): Operation[] {
+  const { publicUrl, onSignedIn } = parts;
   const cookie = sessionCookie(publicUrl);
+  const throttle = (address: string, now: number) => parts.throttle.requireAddress(address, now);
 
-  async function welcome({ accountId, memberId, token }: Entered) {
-    return { status: 200, body: await standingOf(db, accountId, memberId), headers: { "set-cookie": cookie.set(token) } };
+  async function welcome({ accountId, memberId, token }: NewSession) {
+    await onSignedIn();
+    return { status: 200, body: await currentUser(parts.db, accountId, memberId), headers: { "set-cookie": cookie.set(token) } };
   }
 
   return [
@@ -38,8 +40,9 @@ export function signInRoutes(parts: SignInParts & { publicUrl: string }): Operat
       description: "Begins a session by email and password.",
       scope: null,
       body: Credentials,
+      throttle,
       answers: signedIn,
-      act: async (visit) => welcome(await signIn(parts, visit.body, comerOf(visit))),
+      act: async (visit) => welcome(await signIn(parts, visit.body, clientOf(visit))),
     }),
     operation({
       operationId: "signInByLink",
@@ -50,8 +53,9 @@ export function signInRoutes(parts: SignInParts & { publicUrl: string }): Operat
       description: "Begins a session by the token of a sign-in link, which works once.",
       scope: null,
       body: LinkToken,
+      throttle,
       answers: signedIn,
-      act: async (visit) => welcome(await signInByLink(parts, visit.body.token, comerOf(visit))),
+      act: async (visit) => welcome(await signInByLink(parts, visit.body.token, clientOf(visit))),
     }),
     operation({
       operationId: "signOut",
@@ -62,7 +66,7 @@ export function signInRoutes(parts: SignInParts & { publicUrl: string }): Operat
       description: "Ends the session, where there is one.",
       scope: null,
       answers: { 204: { description: "The session has ended." } },
-      act: async ({ caller }) => {
+      act: async ({ db, caller }) => {
         if (caller?.person) {
           const { accountId, sessionId } = personOf(caller);
           await db.write((tx) => endSession(tx, accountId, sessionId));
@@ -79,15 +83,15 @@ export function signInRoutes(parts: SignInParts & { publicUrl: string }): Operat
       description: "Who is signed in, in which role, and for which account.",
       scope: "self",
       answers: { 200: { description: "Who is signed in.", schema: Standing } },
-      act: async ({ caller }) => {
+      act: async ({ db, caller }) => {
         const { accountId, memberId } = personOf(caller);
-        return { status: 200, body: await standingOf(db, accountId, memberId) };
+        return { status: 200, body: await currentUser(db, accountId, memberId) };
       },
     }),
   ];
 }
 
-function comerOf({ caller, address, userAgent, now }: Visit<unknown, unknown, unknown>): Comer {
+function clientOf({ caller, address, userAgent, now }: Visit<unknown, unknown, unknown>): SignInClient {
   const earlier = caller?.person && { accountId: caller.accountId, sessionId: caller.person.sessionId };
   return { address, userAgent, earlier, now };
 }

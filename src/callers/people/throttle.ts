@@ -1,16 +1,16 @@
 import { Problem } from "../../platform/problem.ts";
-import { addressName } from "../limits/limits.ts";
+import { addressName } from "../../platform/addresses.ts";
 
-/** Attempts that may be made in a window, which begins with its first one. */
+/** Attempts that a window allows. A window begins with its first attempt. */
 type Allowance = { readonly attempts: number; readonly windowMs: number };
 type Attempts = { since: number; made: number };
 
 const byAddress: Allowance = { attempts: 60, windowMs: 5 * 60_000 };
-export const byEmail: Allowance = { attempts: 10, windowMs: 5 * 60_000 };
-/** Addresses, and emails, that are remembered; beyond it the one whose window began first is forgotten. */
+export const bySubject: Allowance = { attempts: 10, windowMs: 5 * 60_000 };
+/** The most windows that one counter remembers; beyond that it forgets the oldest. */
 const rememberedMax = 50_000;
 
-/** How long (ms) somebody must wait before the next attempt: 0 while one is left. */
+/** How long (ms) until the next attempt is allowed: 0 while one is left. */
 export function waitMs(attempts: Attempts | undefined, { attempts: max, windowMs }: Allowance, now: number): number {
   if (attempts === undefined || isOver(attempts, windowMs, now)) return 0;
   return attempts.made < max ? 0 : attempts.since + windowMs - now;
@@ -22,50 +22,74 @@ export function withAttempt(attempts: Attempts | undefined, { windowMs }: Allowa
   return { since: attempts.since, made: attempts.made + 1 };
 }
 
-/** A clock that was set back ends a window too: nobody is held longer than one lasts. */
+/** A window also ends if the clock was set back, so that none lasts longer than its length. */
 function isOver({ since }: Attempts, windowMs: number, now: number): boolean {
   return now >= since + windowMs || now < since;
 }
 
+/** The target of an attempt. Each kind has its own key space, so that no email can name a member's counter. */
+export type Subject =
+  | { kind: "member"; accountId: number; memberId: number }
+  /** An email that matches no member with a password; counted so that its answers look like a member's. */
+  | { kind: "unknown"; email: string; accountId: number | undefined }
+  /** The password of a member who is signed in. */
+  | { kind: "password"; accountId: number; memberId: number };
+
 /**
- * Slows the guessing of passwords and tokens: attempts are counted before they are looked at, by the caller's address
- * and, of passwords, by the email that is tried, whether it is known or not. Both are counted by each node on its own.
+ * Slows the guessing of passwords and link tokens. Attempts are counted before they are checked: by the client's address,
+ * and by subject and address together, so that guesses from other addresses never lock a member out. Each node counts on
+ * its own.
  */
 export type SignInThrottle = {
-  /** Counts an attempt, and gives 0; or the ms to wait, and counts nothing. `email` folded, undefined with a link. */
-  attempt(address: string, email: string | undefined, now: number): number;
-  /** The email was signed in with: its attempts so far are forgiven. */
-  succeeded(email: string): void;
+  /** Counts an attempt of this address. @throws Problem `rate_limit_exceeded` after too many */
+  requireAddress(address: string, now: number): void;
+  /**
+   * Counts an attempt at each subject that still has one left from this address.
+   *
+   * @returns those subjects
+   * @throws Problem `rate_limit_exceeded` where none of them has
+   */
+  requireSubjects<S extends Subject>(subjects: readonly S[], address: string, now: number): S[];
+  /** Forgets a subject's attempts from this address, after its own success. */
+  forget(subject: Subject, address: string): void;
 };
 
-/** A throttle that has seen nobody yet. It has no timers and a bounded memory. */
+/** An empty throttle. It has no timers, and its memory is bounded. */
 export function openSignInThrottle(): SignInThrottle {
   const addresses = new Map<string, Attempts>();
-  const emails = new Map<string, Attempts>();
+  const subjects = new Map<string, Attempts>();
   return {
-    attempt(address, email, now) {
+    requireAddress(address, now) {
       const name = addressName(address);
-      const emailWait = email === undefined ? 0 : waitMs(emails.get(email), byEmail, now);
-      const wait = Math.max(emailWait, waitMs(addresses.get(name), byAddress, now));
-      if (wait > 0) return wait;
-      remember(addresses, name, withAttempt(addresses.get(name), byAddress, now));
-      if (email !== undefined) remember(emails, email, withAttempt(emails.get(email), byEmail, now));
-      return 0;
+      requireNoWait(waitMs(addresses.get(name), byAddress, now));
+      count(addresses, name, byAddress, now);
     },
-    succeeded: (email) => void emails.delete(email),
+    requireSubjects(asked, address, now) {
+      const waits = asked.map((subject) => waitMs(subjects.get(keyOf(subject, address)), bySubject, now));
+      requireNoWait(Math.min(...waits));
+      const open = asked.filter((_subject, i) => waits[i] === 0);
+      for (const subject of open) count(subjects, keyOf(subject, address), bySubject, now);
+      return open;
+    },
+    forget: (subject, address) => void subjects.delete(keyOf(subject, address)),
   };
 }
 
-/** Counts an attempt. @throws Problem `rate_limit_exceeded` where too many were made */
-export function requireAttempt(throttle: SignInThrottle, address: string, email: string | undefined, now: number): void {
-  const seconds = Math.ceil(throttle.attempt(address, email, now) / 1_000);
-  if (seconds === 0) return;
+function keyOf(subject: Subject, address: string): string {
+  const what = subject.kind === "unknown" ? [subject.accountId ?? null, subject.email] : [subject.accountId, subject.memberId];
+  return JSON.stringify([subject.kind, addressName(address), ...what]);
+}
+
+function requireNoWait(ms: number): void {
+  if (ms === 0) return;
+  const seconds = Math.ceil(ms / 1_000);
   const headers = { "Retry-After": `${seconds}` };
   throw new Problem("rate_limit_exceeded", `Too many attempts. Try again in ${seconds} seconds.`, { headers });
 }
 
-/** A window that begins goes to the end, so that the first one of the map is the oldest. */
-function remember(map: Map<string, Attempts>, name: string, attempts: Attempts): void {
+/** Counts one attempt. A window that begins moves to the end of the map, so that the first entry is the oldest. */
+function count(map: Map<string, Attempts>, name: string, allowance: Allowance, now: number): void {
+  const attempts = withAttempt(map.get(name), allowance, now);
   if (attempts.made === 1) map.delete(name);
   map.set(name, attempts);
   if (map.size <= rememberedMax) return;

@@ -1,7 +1,6 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
-import type { Verdict } from "../limits/limits.ts";
-import { startOf, type Counts, type UsageRecorder } from "./usage.ts";
+import { startOf, type CountedVerdict, type Counts, type UsageRecorder } from "./usage.ts";
 import { addUsage, type Counted } from "./usage.store.ts";
 
 const minuteMs = 60_000;
@@ -58,6 +57,10 @@ export function openUsageRecorder({ db, clock }: { db: Database; clock: Clock })
       }
       one[fieldOf[verdict]] += 1;
     },
+    takeBack(keyId, operation) {
+      const noted = current.get(keyId)?.byOperation.get(operation);
+      if (noted !== undefined && noted.requests > 0) noted.requests -= 1;
+    },
     flush() {
       last = last.then(writeAll, writeAll);
       return last;
@@ -65,7 +68,10 @@ export function openUsageRecorder({ db, clock }: { db: Database; clock: Clock })
   };
 }
 
-const fieldOf = { pass: "requests", rate_limit_exceeded: "refused", key_banned: "banned" } as const satisfies Record<Verdict, keyof Counts>;
+const fieldOf = { pass: "requests", rate_limit_exceeded: "refused", key_banned: "banned" } as const satisfies Record<
+  CountedVerdict,
+  keyof Counts
+>;
 
 /** A key's minute as rows: one of the key, one of each operation. */
 function countedOf({ accountId, keyId, byOperation }: KeyCounts, minute: number): Counted[] {

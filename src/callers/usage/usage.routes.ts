@@ -1,5 +1,7 @@
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
+import { readStorage } from "../../platform/storage-quotas.ts";
+import { storageExample } from "../accounts/accounts.ts";
 import { spanOf, Usage, UsageQuery, type Counts, type Kind } from "./usage.ts";
 import { readUsage, readUsageBy, type Point } from "./usage.store.ts";
 
@@ -8,6 +10,7 @@ const example = {
   from: "2026-12-17T11:00:00Z",
   to: "2026-12-24T11:00:00Z",
   points: [{ start: "2026-12-24T10:00:00Z", requests: 11, refused: 0, banned: 0 }],
+  ...storageExample,
   groups: [
     {
       keyId: 1,
@@ -28,7 +31,7 @@ export const usageRoutes = (flush: () => Promise<void>): Operation[] => [
     tag: "Account",
     summary: "Get the usage",
     description:
-      "The account's requests over time, this one included, by key or by operation if asked for; refused ones stand apart. Other nodes' latest seconds may be missing. Counts as a request like any other.",
+      "The account's requests over time, this one included; with `groupBy` also those of each key or operation. Refused requests are counted separately. The answer also shows what the account stores now. Requests of the last few seconds at other nodes may be missing. Counts as a request like any other.",
     scope: "account:read",
     query: UsageQuery,
     example: { query: { interval: "hour", groupBy: "key" } },
@@ -38,8 +41,9 @@ export const usageRoutes = (flush: () => Promise<void>): Operation[] => [
       const { interval = "hour", groupBy = "none" } = query;
       const { from, to } = spanOf(interval, now);
       const points = (await readUsage(db, accountId, interval, now)).map(shown);
+      const storage = await readStorage(db, accountId);
       const groups = groupBy === "none" ? {} : { groups: grouped(groupBy, await readUsageBy(db, groupBy, accountId, interval, now)) };
-      return { status: 200, body: { interval, from: formatDateTime(from), to: formatDateTime(to), points, ...groups } };
+      return { status: 200, body: { interval, from: formatDateTime(from), to: formatDateTime(to), points, ...storage, ...groups } };
     },
   }),
 ];

@@ -4,7 +4,8 @@
  * anyone's usage. A kill loses the few seconds that were not written yet.
  */
 import { Type } from "typebox";
-import { DateTime, Id, named } from "../../platform/http/schemas.ts";
+import { DateTime, enumeration, Id, named, variant } from "../../platform/http/schemas.ts";
+import { storageSchemas } from "../accounts/accounts.ts";
 import type { Verdict } from "../limits/limits.ts";
 
 export const intervals = ["minute", "hour", "day"] as const;
@@ -39,10 +40,15 @@ export type Counts = { requests: number; refused: number; banned: number };
 /** The name under which requests to no operation of the API are counted. */
 export const noOperation = "other";
 
+/** The outcome of a counted request. */
+export type CountedVerdict = Exclude<Verdict, "unavailable">;
+
 /** Notes requests. */
 export type UsageRecorder = {
   /** Costs well below a microsecond, waits for nothing and never throws. */
-  record(accountId: number, keyId: number, operation: string, verdict: Verdict): void;
+  record(accountId: number, keyId: number, operation: string, verdict: CountedVerdict): void;
+  /** Takes back the count of a request that passed, unless it is already in the database. */
+  takeBack(keyId: number, operation: string): void;
 };
 
 const counts = {
@@ -51,50 +57,57 @@ const counts = {
   banned: Type.Integer({ description: "Requests refused because the key was banned." }),
 };
 
-const points = Type.Array(Type.Object({ start: DateTime("When the interval began."), ...counts }), {
+const UsagePoint = named("UsagePoint", Type.Object({ start: DateTime("When the interval began."), ...counts }));
+
+const points = Type.Array(UsagePoint, {
   description: "The intervals that had requests, oldest first; those without any are left out.",
 });
+
+const UsageInterval = enumeration("UsageInterval", intervals);
+
+const UsageGroup = named(
+  "UsageGroup",
+  Type.Object({
+    keyId: Type.Optional(Id("The key, if `groupBy` is `key`.")),
+    operation: Type.Optional(
+      Type.String({
+        description: `The operation, if \`groupBy\` is \`operation\`; \`${noOperation}\` for paths and methods that do not exist.`,
+      }),
+    ),
+    ...counts,
+    points,
+  }),
+);
 
 export const Usage = named(
   "Usage",
   Type.Object({
-    interval: Type.Unsafe<Interval>({ type: "string", enum: [...intervals], description: "What one point counts." }),
+    interval: variant(UsageInterval, { description: "The length of one interval." }),
     from: DateTime("When the oldest interval began."),
     to: DateTime("When the running interval ends."),
     points,
+    ...storageSchemas,
     groups: Type.Optional(
-      Type.Array(
-        Type.Object({
-          keyId: Type.Optional(Id("The key, when asked for by key.")),
-          operation: Type.Optional(
-            Type.String({
-              description: `The operation, when asked for by operation; \`${noOperation}\` for paths and methods that do not exist.`,
-            }),
-          ),
-          ...counts,
-          points,
-        }),
-        { description: "The up to 50 keys or operations with most requests, by their number; only when asked for." },
-      ),
+      Type.Array(UsageGroup, {
+        description: "The keys or operations with the most requests, at most 50, those with the most first. Only with `groupBy`.",
+      }),
     ),
   }),
 );
 
+const UsageGrouping = enumeration("UsageGrouping", ["none", ...kinds]);
+
 export const UsageQuery = Type.Object({
   interval: Type.Optional(
-    Type.Unsafe<Interval>({
-      type: "string",
-      enum: [...intervals],
+    variant(UsageInterval, {
       default: "hour",
       description: "`minute`: the last hour; `hour`: the last 7 days; `day`: the last 90 days.",
     }),
   ),
   groupBy: Type.Optional(
-    Type.Unsafe<Kind | "none">({
-      type: "string",
-      enum: ["none", ...kinds],
+    variant(UsageGrouping, {
       default: "none",
-      description: "Tells requests apart by key or by operation as well.",
+      description: "Also counts the requests of each key or of each operation.",
     }),
   ),
 });

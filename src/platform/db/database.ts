@@ -14,12 +14,22 @@ export interface Queryable {
 export interface Transaction extends Queryable {
   /** ` FOR UPDATE` where the engine locks rows; nothing where there is a single writer anyway. */
   readonly forUpdate: Sql;
+  /**
+   * Locks the rows of this table (or alias) and skips those that another transaction has locked. Empty on an engine
+   * with a single writer.
+   */
+  skipLocked(table: string): Sql;
   /** Runs a script of several statements without values, for migrations. */
   script(text: string): Promise<void>;
   /** Waits until no other transaction, on whatever node, has locked this name, and locks it until this one ends. */
   lock(name: string): Promise<void>;
   /** Locks the name until the transaction ends; false, without waiting, where another transaction has it. */
   tryLock(name: string): Promise<boolean>;
+  /**
+   * Gives up every lock of the transaction: throws, and the body runs again from its beginning. Does nothing on an engine with a
+   * single writer, whose transactions lock nothing.
+   */
+  startOver(): void;
 }
 
 export type WriteOptions = {
@@ -41,10 +51,27 @@ export type WriteOptions = {
 export interface Database extends Queryable {
   readonly engine: "sqlite" | "postgres";
   write<T>(body: (tx: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>;
-  /** Reads and transactions that run or wait at this moment. */
-  load(): { reads: number; writes: number };
+  /**
+   * The same database for the work of one account, which gets at most its share of the connections. Work through any
+   * other handle belongs to no account, and never waits behind the accounts' work.
+   */
+  forAccount(accountId: number): Database;
+  load(): DatabaseLoad;
   close(): Promise<void>;
 }
+
+export type DatabaseLoad = {
+  /** Reads and transactions that run or wait at this moment. */
+  reads: number;
+  writes: number;
+  /** Connections that run a transaction, what waits for a connection, and what was refused one since the start. */
+  pool?: {
+    connections: number;
+    connectionsMax: number;
+    waiting: { reads: number; writes: number };
+    refused: { reads: number; writes: number };
+  };
+};
 
 export type ConstraintKind = "unique" | "foreign_key" | "check";
 

@@ -25,9 +25,12 @@ const connectionCodes = /^(E(CONN|PIPE|TIMEDOUT|HOST|NET|AI_)|ENOTFOUND|ENOENT|E
 const driverTexts = /^(Connection terminated|Query read timeout|timeout expired|timeout exceeded|Client (was closed|has encountered))/;
 const serverText = /does not support SSL|certificate|password must be/i;
 
+/** Thrown to run a transaction's body again without the locks that it holds. */
+export class StartOver extends Error {}
+
 /** Whether a transaction that met this error may be run again. */
 export function isCollision(error: unknown): boolean {
-  return collisions.has((error as Coded).code ?? "");
+  return error instanceof StartOver || collisions.has((error as Coded).code ?? "");
 }
 
 /** Whether a connection that met this error must not be used again. */
@@ -42,9 +45,14 @@ export function translate(error: unknown): unknown {
   const { code = "", message = "" } = error as Coded;
   const kind = constraintKinds[code];
   if (kind) return new ConstraintError(kind, { cause: error });
-  if (valueStates.test(code)) return new Problem("invalid_request", "The request holds a value that cannot be stored.", { cause: error });
+  if (valueStates.test(code)) return unstorable(error);
   const isUnavailable = isCollision(error) || unavailableStates.test(code) || connectionCodes.test(code) || driverTexts.test(message);
   return isUnavailable ? unavailable(error) : error;
+}
+
+function unstorable(cause: unknown): Problem {
+  const details = [{ path: "request", message: "holds a value that cannot be stored" }];
+  return new Problem("invalid_request", "The request holds a value that cannot be stored.", { details, cause });
 }
 
 /** An error of connecting: always `unavailable`, with an `AccessError` as its cause where trying again does not help. */

@@ -1,7 +1,7 @@
 import type pg from "pg";
-import sql, { type Sql } from "sql-template-tag";
+import sql, { raw, type Sql } from "sql-template-tag";
 import type { Transaction, WriteOptions } from "./database.ts";
-import { breaksConnection, isCollision, translate } from "./postgres-errors.ts";
+import { breaksConnection, isCollision, StartOver, translate } from "./postgres-errors.ts";
 import { silenceMs, type Rows } from "./postgres-connections.ts";
 import { statementOf, type Statement } from "./postgres-statements.ts";
 import { unavailable } from "./unavailable.ts";
@@ -39,12 +39,16 @@ export async function transact<T>(
   try {
     const value = await body({
       forUpdate,
+      skipLocked: (table) => raw(` FOR UPDATE OF ${table} SKIP LOCKED`),
       query,
       script: async (text) => void (await step(() => ({ text, values: [] }))),
       lock: async (name) => void (await query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`)),
       tryLock: async (name) => {
         const [row] = await query<{ got: boolean }>(sql`SELECT pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) AS got`);
         return row?.got === true;
+      },
+      startOver: () => {
+        throw new StartOver();
       },
     });
     isOpen = false;
@@ -64,7 +68,7 @@ export async function transact<T>(
 /** Sends what begins a transaction without waiting for it. */
 function begin(run: (statement: Statement) => Promise<Rows>, statementMs: number | undefined): Promise<unknown> {
   const texts = ["BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"];
-  if (statementMs !== undefined) texts.push(`SET LOCAL statement_timeout = ${statementMs}`);
+  if (statementMs !== undefined) texts.push(`SET LOCAL statement_timeout = ${statementMs}`, `SET LOCAL lock_timeout = ${statementMs}`);
   const begun = Promise.all(texts.map((text) => run({ text, values: [] })));
   begun.catch(() => undefined); // told when it is awaited, if a statement does not tell before
   return begun;

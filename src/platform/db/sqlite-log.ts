@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, openSync } from "node:fs";
+import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 
@@ -10,6 +10,14 @@ export type Flush = (descriptor: number) => Promise<void>;
 
 export const fdatasyncInPool: Flush = promisify(fdatasync);
 
+/** SQLITE_IOERR_FSYNC and SQLITE_IOERR_DIR_FSYNC. */
+const failedFlushCodes = new Set([1034, 1290]);
+
+/** Whether the disk failed while SQLite itself flushed a file, which it does when it restarts the log and in a checkpoint. */
+export function isFailedFlush(error: unknown): boolean {
+  return failedFlushCodes.has((error as { errcode?: number }).errcode ?? 0);
+}
+
 /**
  * The log that commits are written to (https://sqlite.org/wal.html). The engine leaves them in the system's cache
  * (`synchronous=NORMAL`); the flush runs on a thread of the pool, so the event loop does not wait for the disk.
@@ -18,16 +26,23 @@ export const fdatasyncInPool: Flush = promisify(fdatasync);
  */
 export function openLog(file: string, writer: DatabaseSync, flush: Flush) {
   const descriptor = openSync(`${file}-wal`, "r+");
+  fdatasyncSync(descriptor); // flushes the commits of opening, so that from here on at most one transaction is not on the disk
   const look = writer.prepare("PRAGMA wal_checkpoint(NOOP)");
   const checkpoint = writer.prepare("PRAGMA wal_checkpoint(PASSIVE)");
   return {
     /** Resolves when all that is committed by now is on the disk. */
     flush: (): Promise<void> => flush(descriptor),
-    /** Carries a long log into the database file, whole unless a snapshot is held, so that the next commit begins it anew. */
+    /**
+     * Copies a long log into the database file. Unless a snapshot is held it copies all of it, so that the next commit
+     * restarts the log.
+     *
+     * @throws if the disk fails to flush the log or the database file
+     */
     shorten(): void {
       try {
         if (Number(look.get()?.["log"]) >= pagesMax) checkpoint.get();
-      } catch {
+      } catch (error) {
+        if (isFailedFlush(error)) throw error;
         // A disk that is full refuses writes, which say so; the log is as durable as before.
       }
     },

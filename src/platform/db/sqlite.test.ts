@@ -12,11 +12,12 @@ import { openSqlite } from "./sqlite.ts";
 /** A database with one table, whose disk a test may hold up or fail. */
 async function openShelves(t: TestContext) {
   const disk = { flush: fdatasyncInPool };
+  const failures: unknown[] = [];
   const file = join(temporaryFolder(t), "test.db");
-  const db = openSqlite(file, { flush: (descriptor) => disk.flush(descriptor) });
+  const db = openSqlite(file, { flush: (descriptor) => disk.flush(descriptor), onFlushFailed: (error) => failures.push(error) });
   t.after(() => db.close());
   await db.write((tx) => tx.script("CREATE TABLE shelves (id INTEGER PRIMARY KEY, label TEXT)"));
-  return { db, disk, file };
+  return { db, disk, file, failures };
 }
 
 const add = (db: Database, label = "shelf") => db.write((tx) => tx.query(sql`INSERT INTO shelves (label) VALUES (${label})`));
@@ -50,13 +51,28 @@ test("a write is answered, and seen by queries, once the disk has it; what comes
   assert.deepEqual([answered, await count(db), flushes], [3, 3, 2]);
 });
 
-test("once a disk has failed to keep a write, all is unavailable", async (t) => {
-  const { db, disk } = await openShelves(t);
+test("once a disk has failed to keep a write, all is unavailable, its owner is called once, and closing leaves the log as it is", async (t) => {
+  const { db, disk, file, failures } = await openShelves(t);
   disk.flush = () => Promise.reject(new Error("EIO"));
   await Promise.all([assert.rejects(add(db), isUnavailable), assert.rejects(add(db), isUnavailable)]);
   disk.flush = fdatasyncInPool;
   await assert.rejects(add(db), isUnavailable);
   await assert.rejects(count(db), isUnavailable);
+  assert.deepEqual(
+    failures.map((error) => (error as Error).message),
+    ["EIO"],
+  );
+  const { size } = statSync(`${file}-wal`);
+  await db.close();
+  assert.equal(statSync(`${file}-wal`).size, size);
+});
+
+test("a write that the disk has no room for is refused, and the database goes on", async (t) => {
+  const { db, failures } = await openShelves(t);
+  await db.write((tx) => tx.script("PRAGMA max_page_count = 20"));
+  await assert.rejects(add(db, "x".repeat(200_000)), isUnavailable);
+  await add(db);
+  assert.deepEqual([await count(db), failures], [1, []]);
 });
 
 test("the log stays short while writes and queries go on without a pause", async (t) => {

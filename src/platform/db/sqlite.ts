@@ -1,7 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { empty, type Sql } from "sql-template-tag";
 import type { Database, Transaction } from "./database.ts";
-import { fdatasyncInPool, openLog, type Flush } from "./sqlite-log.ts";
+import { fdatasyncInPool, isFailedFlush, openLog, type Flush } from "./sqlite-log.ts";
+import { recoverLog } from "./sqlite-recovery.ts";
 import { openSequences } from "./sqlite-sequences.ts";
 import { openSnapshot } from "./sqlite-snapshot.ts";
 import { preparedStatements, translate } from "./sqlite-statements.ts";
@@ -12,18 +13,27 @@ const groupMax = 256;
 /** Writes that may wait; further ones are refused as `unavailable`. */
 const queueMax = 10_000;
 
+export type SqliteOptions = {
+  /** Lets tests delay the disk, or make it fail. */
+  flush?: Flush | undefined;
+  /** Called once when the disk fails to flush the log or a checkpoint. */
+  onFlushFailed?: ((error: unknown) => void) | undefined;
+};
+
 type Job = { body: (tx: Transaction) => Promise<unknown>; resolve: (value: unknown) => void; reject: (error: unknown) => void };
 
 /**
- * The embedded engine: one writer connection, one reader connection, WAL. Writes that wait in the same turn of the event
- * loop, or while the disk is busy with those before them, share one transaction (group commit), each in a savepoint of its
- * own, so a failing body takes back only its own changes. Nobody is answered, and no query sees a change, before the log
- * is on the disk. Where a disk fails to keep it, all is unavailable until the process starts anew: what it has is unknown.
+ * The embedded engine: one writer connection, one reader connection, WAL. Writes that wait in the same turn of the event loop,
+ * or while the disk is busy with those before them, share one transaction (group commit), each in a savepoint of its own, so a
+ * failing body takes back only its own changes. Nobody is answered, and no query sees a change, before the log is on the disk.
+ * If the disk fails to flush it, every later call is refused as `unavailable`: it is unknown what the disk has, and a second
+ * flush may report success although the system has dropped the pages. A new process has to open the file.
  *
  * @param file path of the database file, made if absent
- * @param flush lets tests hold up the disk, or fail it
+ * @throws DamagedLogError if the last process's log has lost acknowledged transactions
  */
-export function openSqlite(file: string, { flush = fdatasyncInPool }: { flush?: Flush } = {}): Database {
+export function openSqlite(file: string, { flush = fdatasyncInPool, onFlushFailed = () => undefined }: SqliteOptions = {}): Database {
+  recoverLog(file);
   const writer = connect(file, false);
   const sequences = openSequences(writer);
   const write = preparedStatements(writer);
@@ -44,10 +54,17 @@ export function openSqlite(file: string, { flush = fdatasyncInPool }: { flush?: 
   let draining: Promise<void> | undefined;
   let closed = false;
   let failure: unknown;
+  let closing: Promise<void> | undefined;
 
   function refused(): Error | undefined {
     if (closed) return stopping();
     return failure === undefined ? undefined : unavailable(failure);
+  }
+
+  function fail(error: unknown): void {
+    failure = error;
+    onFlushFailed(error);
+    for (const job of queue.splice(0)) job.reject(unavailable(error));
   }
 
   async function drain(): Promise<void> {
@@ -69,19 +86,20 @@ export function openSqlite(file: string, { flush = fdatasyncInPool }: { flush?: 
       snapshot.hold();
       control.commit.run();
     } catch (error) {
+      if (isFailedFlush(error)) fail(error);
       if (writer.isTransaction) control.rollback.run();
       for (const job of group) job.reject(translate(error));
       return;
     }
     try {
       await log.flush();
+      snapshot.release();
+      log.shorten();
     } catch (error) {
-      failure = error;
-      for (const job of [...group, ...queue.splice(0)]) job.reject(unavailable(error));
+      fail(error);
+      for (const job of group) job.reject(unavailable(error));
       return;
     }
-    snapshot.release();
-    log.shorten();
     for (const answer of settle) answer();
   }
 
@@ -89,6 +107,7 @@ export function openSqlite(file: string, { flush = fdatasyncInPool }: { flush?: 
     let open = true;
     const tx: Transaction = {
       forUpdate: empty,
+      skipLocked: () => empty,
       query: async <R>(query: Sql) => {
         if (!open) throw new Error("the transaction is over");
         return write(query) as R[];
@@ -99,6 +118,7 @@ export function openSqlite(file: string, { flush = fdatasyncInPool }: { flush?: 
       },
       lock: async () => undefined, // there is a single writer
       tryLock: async () => true,
+      startOver: () => undefined,
     };
     control.savepoint.run();
     try {
@@ -115,7 +135,16 @@ export function openSqlite(file: string, { flush = fdatasyncInPool }: { flush?: 
     }
   }
 
-  return {
+  async function close(): Promise<void> {
+    closed = true;
+    await draining;
+    log.close();
+    // The last connection that closes copies the log into the database file, unless it is read-only: after a failed flush the log
+    // stays as it is, for the next process to make durable.
+    for (const connection of failure === undefined ? [reader, writer] : [writer, reader]) connection.close();
+  }
+
+  const database: Database = {
     engine: "sqlite",
     query: async <R>(query: Sql) => {
       const refusal = refused();
@@ -130,15 +159,11 @@ export function openSqlite(file: string, { flush = fdatasyncInPool }: { flush?: 
         queue.push({ body, resolve: resolve as Job["resolve"], reject });
         draining ??= drain();
       }),
+    forAccount: () => database, // there are no connections to share
     load: () => ({ reads: 0, writes: queue.length }),
-    close: async () => {
-      closed = true;
-      await draining;
-      reader.close();
-      log.close();
-      writer.close();
-    },
+    close: () => (closing ??= close()),
   };
+  return database;
 }
 
 function connect(file: string, readOnly: boolean): DatabaseSync {

@@ -1,6 +1,6 @@
 import { Problem } from "../problem.ts";
 
-/** The refusal of what the store cannot take now. The cause is for the log; the caller is told nothing of it. */
+/** The refusal of work that the store cannot do now. The cause goes to the log only. */
 export function unavailable(cause?: unknown): Problem {
   return new Problem("unavailable", "The store cannot take this now. Try again.", { headers: { "retry-after": "1" }, cause });
 }

@@ -1,16 +1,19 @@
 import fastJson from "fast-json-stringify";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { breaks } from "../db/database.ts";
-import { Problem } from "../problem.ts";
+import { invalidAt, Problem } from "../problem.ts";
 import { drain, hasBody } from "./bodies.ts";
 import { etagOf, noneMatchHolds, requireMatch } from "./conditions.ts";
 import type { Answer, Operation } from "./operation.ts";
+import type { ErrorBody } from "./schemas.ts";
 import { statuses } from "./statuses.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     /** Names and values by turns, of the headers of the answer: node:http writes such a list as it is. */
     answerHeaders: string[];
+    /** As it was sent, if it is valid (W3C Trace Context). */
+    traceparent: string | undefined;
     /** When it came, by `performance.now()`. */
     startedAt: number;
     /** Tells the log and the metrics how the request was answered. */
@@ -19,19 +22,19 @@ declare module "fastify" {
 }
 
 /** The body of the spec's Error for a problem. */
-export function errorBody(problem: Problem): { code: string; message: string; status: number; details?: Problem["details"] } {
-  const { code, message, details } = problem;
-  return { code, message, status: statuses[code], ...(details && { details }) };
+export function errorBody({ code, message, details, challenge }: Problem): ErrorBody {
+  return { code, message, status: statuses[code], ...(details && { details }), ...(challenge && { challenge }) };
 }
 
-/** The problem that a caller is told about: what is unexpected becomes `internal`, told to nobody. */
+/** The problem that the caller sees: an unexpected error becomes `internal`, without its text. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   // stores turn every reference that a client can name into a problem: what is left is the account itself
   if (breaks("foreign_key", error)) return new Problem("unauthorized", "The account was deleted meanwhile.");
   const { statusCode, code } = error as { statusCode?: number; code?: string };
-  if (code === "FST_ERR_BAD_URL") return new Problem("invalid_request", "The path is not a valid URL path.");
-  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new Problem("invalid_request", (error as Error).message);
+  if (code === "FST_ERR_BAD_URL") return invalidAt("path", "must be a valid URL path");
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+    return invalidAt("request", "must be valid HTTP", (error as Error).message);
   return new Problem("internal", "Something went wrong here. The X-Request-Id of this answer finds it in the log.", { cause: error });
 }
 

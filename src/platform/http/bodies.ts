@@ -1,13 +1,19 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { Problem } from "../problem.ts";
+import { invalidAt, Problem } from "../problem.ts";
+import { isStopped, stoppedEvent } from "./chunk-bounds.ts";
 import { int64Number } from "./int64.ts";
+import { requireBoundedJson } from "./json-bounds.ts";
+import type { Operation } from "./operation.ts";
 
-/** Bytes of a JSON body, at most (decisions, part 1). */
-export const jsonBytesMax = 1_048_576;
+/** The most bytes of a JSON body if the operation declares no other bound (decisions, part 1). */
+const jsonBytesMax = 65_536;
+/** The same for operations that need no key and no session, and for those that take a password. */
+export const smallBytesMax = 4_096;
 /** After a refusal, how much more of a body is taken and thrown away before the connection is cut, and for how long. */
-const drainBytesMax = 64 * 1_048_576;
-const drainTimeMaxMs = 30_000;
+export const drainBytesMax = 64 * 1_048_576;
+export const drainTimeMaxMs = 30_000;
+const draining = new WeakSet<IncomingMessage>();
 
 /** Requests whose client waits for `100 Continue` before it sends the body (RFC 9110, 10.1.1). */
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
@@ -17,17 +23,23 @@ export function expectContinue(request: IncomingMessage, response: ServerRespons
   waiting.set(request, response);
 }
 
-/** Reads a body. @throws Problem `payload_too_large` beyond `bytesMax`, `invalid_request` where it ends early */
-export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+/**
+ * Reads a body.
+ *
+ * @param onBytes called with the number of bytes of each piece; a Problem that it returns ends the reading
+ * @throws Problem `payload_too_large` beyond `bytesMax`, `invalid_request` where it ends early
+ */
+export function readBody(request: IncomingMessage, bytesMax: number, onBytes?: (count: number) => Problem | undefined): Promise<Buffer> {
   waiting.get(request)?.writeContinue();
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
     const take = (chunk: Buffer): void => {
       length += chunk.length;
-      if (length <= bytesMax) return void chunks.push(chunk);
+      const refusal = length > bytesMax ? tooLarge(bytesMax) : onBytes?.(chunk.length);
+      if (!refusal) return void chunks.push(chunk);
       stop();
-      reject(tooLarge(bytesMax));
+      reject(refusal);
     };
     const end = (): void => {
       stop();
@@ -35,16 +47,26 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
     };
     const cut = (): void => {
       stop();
-      reject(new Problem("invalid_request", "The body ended early."));
+      reject(endedEarly());
     };
-    const stop = (): void => void request.off("data", take).off("end", end).off("error", cut).off("close", cut);
-    request.on("data", take).on("end", end).on("error", cut).on("close", cut);
+    const refuse = (): void => {
+      stop();
+      reject(tooManyChunks());
+    };
+    const stop = (): void => void request.off("data", take).off("end", end).off("error", cut).off("close", cut).off(stoppedEvent, refuse);
+    if (isStopped(request)) return refuse();
+    request.on("data", take).on("end", end).on("error", cut).on("close", cut).on(stoppedEvent, refuse);
+    return undefined;
   });
 }
 
-/** A body as it arrives. Raises `payload_too_large` beyond `bytesMax`, `invalid_request` where it ends early. */
+/** A body as it arrives. Raises `payload_too_large` beyond `bytesMax`, `invalid_request` where it ends early or has too many chunks. */
 export async function* streamBody(request: IncomingMessage, bytesMax: number): AsyncGenerator<Buffer> {
   waiting.get(request)?.writeContinue();
+  if (isStopped(request)) throw tooManyChunks();
+  // ends the iteration; without a listener it would end the process
+  const refuse = (): void => void (request.listenerCount("error") > 0 && request.emit("error", tooManyChunks()));
+  request.on(stoppedEvent, refuse);
   let length = 0;
   try {
     // The stream outlives a refusal, so that the client can finish and read its answer.
@@ -54,23 +76,27 @@ export async function* streamBody(request: IncomingMessage, bytesMax: number): A
       yield chunk;
     }
   } catch (error) {
-    throw error instanceof Problem ? error : new Problem("invalid_request", "The body ended early.");
+    throw error instanceof Problem ? error : endedEarly();
+  } finally {
+    request.off(stoppedEvent, refuse);
   }
 }
 
 /**
  * Parses a JSON body (RFC 8259); an empty one is undefined.
  *
- * @throws Problem `invalid_request` for what is not JSON in UTF-8
+ * @throws Problem `invalid_request` for what is not JSON in UTF-8, is nested too deep, or holds too many values
  */
 export function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
-  if (!isUtf8(bytes)) throw new Problem("invalid_request", "The body is not UTF-8.");
+  requireBoundedJson(bytes);
+  if (!isUtf8(bytes)) throw invalidAt("body", "must be UTF-8");
   const text = bytes.toString("utf8");
   try {
     return parse(text.startsWith("\uFEFF") ? text.slice(1) : text);
   } catch (error) {
-    throw new Problem("invalid_request", `The body is not JSON: ${(error as Error).message.slice(0, 200).toWellFormed()}.`);
+    const why = (error as Error).message.slice(0, 200).toWellFormed();
+    throw invalidAt("body", "must be JSON", `The body is not JSON: ${why}.`);
   }
 }
 
@@ -83,14 +109,35 @@ function parse(text: string): unknown {
   });
 }
 
+function endedEarly(): Problem {
+  return invalidAt("body", "must be as long as it was announced", "The body ended early.");
+}
+
+function tooManyChunks(): Problem {
+  const details = [{ path: "body", message: "must come in larger chunks" }];
+  const headers = { connection: "close" };
+  return new Problem("invalid_request", "The body comes in too many small chunks.", { details, headers });
+}
+
 /** Whether a request says that it carries a body (RFC 9112, 6). */
 export function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
+/** The most bytes that the body of an operation may have. */
+export function bodyBytesMaxOf({ bodyBytesMax, upload, scope }: Pick<Operation, "bodyBytesMax" | "upload" | "scope">): number {
+  return upload?.bytesMax ?? bodyBytesMax ?? (scope === null ? smallBytesMax : jsonBytesMax);
+}
+
 /** The refusal of a body that is too large. */
 export function tooLarge(bytesMax: number): Problem {
-  return new Problem("payload_too_large", `The body is larger than ${bytesMax} bytes.`);
+  return new Problem("payload_too_large", `The body is larger than ${shownSize(bytesMax)}.`);
+}
+
+/** A number of bytes for people: `64 KiB`. */
+export function shownSize(bytes: number): string {
+  const [size, unit] = bytes < 1_048_576 ? [bytes / 1_024, "KiB"] : [bytes / 1_048_576, "MiB"];
+  return `${size} ${unit}`;
 }
 
 /**
@@ -98,7 +145,8 @@ export function tooLarge(bytesMax: number): Problem {
  * one that sends on and on is cut off.
  */
 export function drain(request: IncomingMessage): void {
-  if (waiting.has(request) || request.complete) return;
+  if (waiting.has(request) || request.complete || draining.has(request)) return;
+  draining.add(request);
   let length = 0;
   const cut = (): void => void request.socket.destroy();
   const timer = setTimeout(cut, drainTimeMaxMs).unref();

@@ -5,20 +5,28 @@ const text = { type: "string" };
 
 /** The response headers of the API, as the description's components (decisions, parts 1, 2 and 4). */
 export const responseHeaders = {
-  "X-RateLimit-Limit": { description: "Requests that the window with the fewest requests left allows.", schema: integer, example: 1000 },
+  "X-RateLimit-Limit": {
+    description: "The quota of the window with the fewest requests left: the minute or the day.",
+    schema: integer,
+    example: 1000,
+  },
   "X-RateLimit-Remaining": { description: "Requests left in that window.", schema: integer, example: 999 },
   "X-RateLimit-Reset": { description: "When that window resets, as a Unix timestamp in seconds.", schema: integer, example: 1798761600 },
   RateLimit: {
-    description: "Both windows: requests left and seconds until the reset (IETF draft).",
+    description: "Both windows: requests left and seconds until the reset (draft-ietf-httpapi-ratelimit-headers-11).",
     schema: text,
     example: '"minute";r=999;t=42, "day";r=99999;t=4242',
   },
   "RateLimit-Policy": {
-    description: "Both windows: quota and length in seconds (IETF draft).",
+    description: "Both windows: quota and length in seconds (draft-ietf-httpapi-ratelimit-headers-11).",
     schema: text,
     example: '"minute";q=1000;w=60, "day";q=100000;w=86400',
   },
-  "X-Request-Id": { description: "Identifies the request, in the service's log too.", schema: text, example: "q7Zk2PpW-1f" },
+  "X-Request-Id": {
+    description: "The id of the request, also in the service's log: your own if you sent a valid one.",
+    schema: text,
+    example: "q7Zk2PpW-1f",
+  },
   "Retry-After": { description: "Whole seconds until a request can pass.", schema: integer, example: 42 },
   "X-RateLimit-Strikes-Remaining": {
     description: "Requests over the limit that are left before the key is banned.",
@@ -38,8 +46,16 @@ export const responseHeaders = {
     schema: text,
     example: "true",
   },
-  Deprecation: { description: "Since when the operation is deprecated (RFC 9745).", schema: text, example: "@1767225600" },
-  Sunset: { description: "When the operation goes away (RFC 8594).", schema: text, example: "Fri, 31 Dec 2027 00:00:00 GMT" },
+  Deprecation: {
+    description: "Only of a deprecated operation: since when it is deprecated (RFC 9745).",
+    schema: text,
+    example: "@1767225600",
+  },
+  Sunset: {
+    description: "Only of a deprecated operation: when it goes away (RFC 8594).",
+    schema: text,
+    example: "Fri, 31 Dec 2027 00:00:00 GMT",
+  },
 } as const;
 
 type ResponseHeader = keyof typeof responseHeaders;
@@ -54,6 +70,18 @@ export const everyAnswer: ResponseHeader[] = [
   "X-Request-Id",
 ];
 
+/** Headers that every operation takes; the reference describes them once, in its introduction. */
+export const everyRequest: Record<string, Record<string, unknown>> = Object.fromEntries(
+  Object.entries({
+    "X-Request-Id": {
+      description:
+        "Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes.",
+      schema: text,
+    },
+    traceparent: { description: "The trace that the request belongs to (W3C Trace Context), for the service's log.", schema: text },
+  }).map(([name, parameter]) => [name, { name, in: "header", ...parameter, "x-of-every-operation": true }]),
+);
+
 /** On every answer of a deprecated operation. */
 export const deprecationHeaders: ResponseHeader[] = ["Deprecation", "Sunset", "Link"];
 
@@ -62,7 +90,7 @@ export function headerReferences(names: readonly string[]): Record<string, { $re
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** Whether an operation reads one resource, and so answers with its ETag and heeds conditions. */
+/** Whether an operation reads one resource: it then answers with the resource's ETag and evaluates conditional headers. */
 export function readsResource({ read, answers }: Operation): boolean {
   return read !== undefined && Object.values(answers).some(({ headers }) => headers?.includes("ETag"));
 }

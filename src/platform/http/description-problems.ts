@@ -1,14 +1,20 @@
-import type { ProblemCode } from "../problem.ts";
+import type { Detail, ProblemCode } from "../problem.ts";
+import { pascalCase, share, shareIfFree, type Components } from "./description-components.ts";
 import { deprecationHeaders, everyAnswer, headerReferences, readsResource } from "./description-headers.ts";
 import { keptStatuses } from "./idempotency.ts";
 import type { Operation } from "./operation.ts";
+import { baseOf, nameOf } from "./schemas.ts";
 import { statuses } from "./statuses.ts";
+import { headersTooLarge } from "./unparsed.ts";
 
 const messages: Record<ProblemCode, string> = {
   invalid_request: "body.name is required.",
   unauthorized: "The request needs a valid API key: Authorization: Bearer KEY, or X-API-Key: KEY.",
   forbidden: "The key lacks the scope catalogue:write.",
+  confirmation_required: "Confirm your password first.",
   plan_required: "Custom domains need the plan pro or above.",
+  storage_limit_reached:
+    "The account stores 25,000 records (animals, categories, open orders and stock entries) and may store 25,000: there is no room for 1 more. Delete some, or ask for a higher limit.",
   not_found: "There is no animal 12.",
   method_not_allowed: "PUT is not a method of this path. It has GET, HEAD, OPTIONS, POST.",
   not_acceptable: "The answer is application/json, which Accept excludes.",
@@ -20,17 +26,22 @@ const messages: Record<ProblemCode, string> = {
   category_not_empty: "Category 1 has animals: move or delete them first.",
   slug_taken: "The slug is taken.",
   domain_taken: "The domain is attached to another project.",
+  status_follows_stock:
+    "Animal 1 is available, as its stock says: 4 free, 1 held by open orders. It cannot be set to sold. Change the count with PUT /v1/store/inventory/1, or stop tracking with DELETE /v1/store/inventory/1.",
+  member_exists: "The account has a member with this email. Reset that member to make a new sign-in link.",
   project_not_deployed: "The project has no ready deployment.",
   deployment_not_ready: "The deployment is not ready.",
+  domain_not_verified: "A name that is to be primary is not verified.",
   idempotency_key_in_use: "The first request with this Idempotency-Key is still running.",
   operation_sunset: "This operation ended on Fri, 31 Dec 2027 00:00:00 GMT. Its successor: /v1/pets?id=1",
   precondition_failed: "The resource has changed: its ETag is not one of those in If-Match.",
-  payload_too_large: "The body is larger than 1048576 bytes.",
+  payload_too_large: "The body is larger than 64 KiB.",
   unsupported_media_type: "The body must be application/json.",
-  unknown_reference: "categoryId: there is no category 12.",
+  unknown_reference: "body.categoryId: there is no category 12.",
   idempotency_key_reused: "This Idempotency-Key was used with another body.",
   rate_limit_exceeded: "The request limit is reached. Try again in 42 seconds.",
   key_banned: "This key is banned for 300 seconds more: it went on after being refused.",
+  headers_too_large: headersTooLarge().message,
   internal: "Something went wrong here. The X-Request-Id of this answer finds it in the log.",
   unavailable: "The store cannot take this now. Try again.",
 };
@@ -38,7 +49,7 @@ const messages: Record<ProblemCode, string> = {
 const titles: Record<number, string> = {
   400: "The request is not valid.",
   401: "There is no key, or not a valid one.",
-  403: "The key may not do this.",
+  403: "The key or the account may not do this.",
   404: "There is no such thing.",
   406: "The answer would be JSON, which `Accept` excludes.",
   409: "The request conflicts with how things stand.",
@@ -48,18 +59,36 @@ const titles: Record<number, string> = {
   415: "The body is of a content type that the operation does not take.",
   422: "The request is well-formed, but cannot be done.",
   429: "Too many requests: wait for `Retry-After` seconds.",
+  431: "The request line and the headers are too large. The connection is closed.",
   500: "Something went wrong in the service.",
   503: "The service cannot take the request now.",
 };
 
-/** Given before the route is looked at, and so without the headers of an operation. */
-const beforeRoute = new Set([401, 429]);
+/** Answers that are the same for every operation, by status; the description has each once. */
+const sharedNames: Record<number, string> = {
+  401: "Unauthorized",
+  406: "NotAcceptable",
+  413: "PayloadTooLarge",
+  415: "UnsupportedMediaType",
+  429: "TooManyRequests",
+  431: "HeadersTooLarge",
+  500: "InternalError",
+  503: "Unavailable",
+};
+/** Statuses of answers made before the route is known, and so without the headers of a deprecated operation. */
+const beforeRoute = new Set([401, 429, 431]);
 
 const extraHeaders: Record<number, string[]> = {
   401: ["WWW-Authenticate"],
   429: ["Retry-After", "X-RateLimit-Strikes-Remaining"],
   503: ["Retry-After"],
 };
+
+/** Recorded refusals, by operationId and code: `npm run errors` provokes each and writes its answer down. */
+export type ErrorExamples = Record<
+  string,
+  Partial<Record<string, { message: string; details?: Detail[]; challenge?: { type: string; name: string; value: string } }>>
+>;
 
 /** Every refusal that an operation may give: its own, and those that follow from its form. */
 function problemsOf(operation: Operation): ProblemCode[] {
@@ -70,27 +99,59 @@ function problemsOf(operation: Operation): ProblemCode[] {
     "not_acceptable",
     "rate_limit_exceeded",
     "key_banned",
+    "headers_too_large",
     "internal",
     "unavailable",
   ];
   if (operation.body || operation.upload) codes.push("payload_too_large", "unsupported_media_type");
   if (readsResource(operation)) codes.push("precondition_failed");
-  if (operation.method === "POST") codes.push("idempotency_key_in_use", "idempotency_key_reused");
+  if (operation.method === "POST") {
+    codes.push("idempotency_key_in_use");
+    if (operation.body || operation.upload) codes.push("idempotency_key_reused");
+  }
   return [...codes, ...(operation.problems ?? [])];
 }
 
 /** The descriptions of an operation's refusals, by status, with an example for each code. */
-export function describeProblems(operation: Operation): Record<string, unknown> {
+export function describeProblems(
+  operation: Operation,
+  components: Components,
+  said: ErrorExamples[string] | undefined = {},
+): Record<string, unknown> {
   const byStatus = Map.groupBy(problemsOf(operation), (code) => statuses[code]);
-  const deprecation = operation.deprecated ? deprecationHeaders : [];
-  const replayed = (status: number) => (operation.method === "POST" && keptStatuses.has(status) ? ["Idempotent-Replayed"] : []);
-  const more = (status: number): string[] => (beforeRoute.has(status) ? [] : [...deprecation, ...replayed(status)]);
-  return Object.fromEntries([...byStatus].map(([status, codes]) => [status, describe(status, codes, more(status))]));
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [status, describeRefusal(operation, { status, codes, said }, components)]),
+  );
 }
 
-function describe(status: number, codes: ProblemCode[], more: string[]) {
+type Refusal = { status: number; codes: ProblemCode[]; said: ErrorExamples[string] };
+
+function describeRefusal(operation: Operation, { status, codes, said }: Refusal, components: Components): unknown {
+  const sharedName = sharedNames[status];
+  if (sharedName !== undefined) {
+    const deprecation = beforeRoute.has(status) ? [] : deprecationHeaders;
+    return share(components, "responses", sharedName, responseOf(status, codes, deprecation));
+  }
+  const deprecation = operation.deprecated ? deprecationHeaders : [];
+  const replayed = operation.method === "POST" && keptStatuses.has(status) ? ["Idempotent-Replayed"] : [];
+  const response = responseOf(status, codes, [...deprecation, ...replayed], said);
+  const name = nameOfRefusal(operation, status, codes);
+  return name === undefined ? response : shareIfFree(components, "responses", name, response);
+}
+
+/** The name of a refusal that several operations may share: its only code, or its subject; undefined if only this operation has it. */
+function nameOfRefusal({ scope, body, params }: Operation, status: number, codes: ProblemCode[]): string | undefined {
+  const { properties = {} } = (params ?? {}) as { properties?: object };
+  const parameter = Object.keys(properties).at(-1);
+  if (status === 400) return pascalCase(`bad-request-${(body && nameOf(baseOf(body) ?? body)) ?? parameter ?? "query"}`);
+  if (status === 403 && codes.length === 1) return pascalCase(`forbidden-${scope}`);
+  if (status === 404) return parameter && pascalCase(`not-found-${parameter}`);
+  return codes.length === 1 ? pascalCase(String(codes[0]).replaceAll("_", "-")) : undefined;
+}
+
+function responseOf(status: number, codes: ProblemCode[], more: string[], said: ErrorExamples[string] = {}) {
   const headers = headerReferences([...everyAnswer, ...(extraHeaders[status] ?? []), ...more]);
-  const examples = Object.fromEntries(codes.map((code) => [code, { value: { code, message: messages[code], status } }]));
+  const examples = Object.fromEntries(codes.map((code) => [code, { value: { code, message: messages[code], status, ...said[code] } }]));
   return {
     description: titles[status],
     headers,

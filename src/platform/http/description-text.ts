@@ -5,11 +5,11 @@ export const introduction = `A shop's back end: animals and their categories, or
 
 **Lists** are JSON arrays, ordered by \`id\` unless sorted. The next page is in the \`Link\` header.
 
-**Changes.** Every write answers with the resource as it now stands. Resources carry an \`ETag\`: send it as \`If-Match\` to change only what you have seen. A POST with an \`Idempotency-Key\` can be sent again without being done twice.
+**Changes.** Every write answers with the resource as it now stands, so what you read can be written back: a body may repeat the resource's own \`id\`. An optional field that is \`null\` counts as left out; in a PATCH \`null\` removes the value. A resource's \`ETag\` stays the same until the resource changes: send it as \`If-Match\` to change only what you have seen. A POST with an \`Idempotency-Key\` can be sent again without being done twice.
 
-**Limits.** Each answer shows in \`X-RateLimit-*\` how many requests are left. Over the limit the answer is 429 with \`Retry-After\`: wait that long. Going on brings a temporary ban of the key.
+**Limits.** Each answer shows in \`X-RateLimit-*\` how many requests are left. Over the limit the answer is 429 with \`Retry-After\`: wait that long. A key that keeps sending is banned for a while. Storage is limited too: an addition beyond the limit is a 403 \`storage_limit_reached\`, and \`GET /account\` shows how much is left.
 
-**Errors** are objects with \`code\`, \`message\` and \`status\`. Codes are stable; messages may change.`;
+**Errors** are objects with \`code\`, \`message\` and \`status\`. Codes are stable; messages may change. The \`details\` of a 400 or 422 say where the request is wrong. Each answer has an \`X-Request-Id\`: your own if you send one. A \`traceparent\` (W3C Trace Context) is kept in the service's log.`;
 
 export type Tag = { name: string; description: string };
 

@@ -1,26 +1,28 @@
 import type { TSchema } from "typebox";
-import { describeProblems } from "./description-problems.ts";
-import { deprecationHeaders, everyAnswer, headerReferences, readsResource, responseHeaders } from "./description-headers.ts";
+import { bodyBytesMaxOf, shownSize } from "./bodies.ts";
+import { describeSchema, emptyComponents, pascalCase, share, shareIfFree, type Components } from "./description-components.ts";
+import { describeProblems, type ErrorExamples } from "./description-problems.ts";
+import { deprecationHeaders, everyAnswer, everyRequest, headerReferences, readsResource, responseHeaders } from "./description-headers.ts";
 import { introduction, stabilities, tagGroups, tags } from "./description-text.ts";
-import type { Operation } from "./operation.ts";
+import { readingOf, type Operation } from "./operation.ts";
 import { prefix } from "./prefix.ts";
 import { codeSamples } from "./samples.ts";
-import { ErrorSchema, nameOf } from "./schemas.ts";
+import { baseOf, ErrorSchema, nameOf, paging, parameterOf } from "./schemas.ts";
 
 type Json = Record<string, unknown>;
-export type Description = Json & { openapi: string; paths: Record<string, Json>; components: Json & { schemas: Json } };
+export type Description = Json & { openapi: string; paths: Record<string, Json>; components: Json & Components };
 
 const bearer = "BearerKey";
 const header = "ApiKeyHeader";
 
-/** The OpenAPI 3.0.3 description of the API (specification, part 1), made from the operations that serve it. */
-export function describe(operations: Operation[]): Description {
-  const schemas: Json = {};
+/** The OpenAPI 3.0.3 description of the API (specification, part 1), made from the operations that serve it, with recorded errors. */
+export function describe(operations: Operation[], errors: ErrorExamples): Description {
+  const components = emptyComponents();
   const paths: Record<string, Json> = {};
-  reference(ErrorSchema, schemas);
+  describeSchema(ErrorSchema, components);
   for (const operation of operations) {
     const path = (paths[operation.path] ??= {});
-    path[operation.method.toLowerCase()] = describeOperation(operation, schemas);
+    path[operation.method.toLowerCase()] = describeOperation(operation, components, errors[operation.operationId]);
   }
   const used = new Set(operations.map(({ tag }) => tag));
   return {
@@ -29,6 +31,7 @@ export function describe(operations: Operation[]): Description {
       title: "Pet Store API",
       version: "1.0.0",
       description: introduction,
+      contact: { name: "The operator of this service" },
       license: { name: "MIT", url: "https://opensource.org/license/mit" },
     },
     servers: [{ url: prefix, description: "This service." }],
@@ -41,13 +44,13 @@ export function describe(operations: Operation[]): Description {
         [bearer]: { type: "http", scheme: "bearer", description: "`Authorization: Bearer KEY`" },
         [header]: { type: "apiKey", in: "header", name: "X-API-Key", description: "`X-API-Key: KEY`" },
       },
-      schemas,
       headers: responseHeaders,
+      ...components,
     },
   };
 }
 
-function describeOperation(operation: Operation, schemas: Json): Json {
+function describeOperation(operation: Operation, components: Components, errors: ErrorExamples[string] | undefined): Json {
   const { operationId, tag, summary, description, scope, stability, deprecated, hideTryItPanel } = operation;
   const notes = [description, stability && stabilities[stability], `Scope of the key: \`${scope}\`.`];
   return {
@@ -58,90 +61,102 @@ function describeOperation(operation: Operation, schemas: Json): Json {
     ...(deprecated && { deprecated: true, "x-sunset": new Date(deprecated.sunset).toISOString(), "x-successor": deprecated.successor }),
     ...(stability && { "x-stability": stability }),
     ...(hideTryItPanel && { "x-hideTryItPanel": true }),
-    parameters: describeParameters(operation),
-    ...(operation.body && { requestBody: describeBody(operation, schemas) }),
+    parameters: describeParameters(operation, components),
+    ...(operation.body && { requestBody: describeBody(operation, components) }),
     ...(operation.upload && { requestBody: describeUpload(operation.upload) }),
-    responses: { ...describeAnswers(operation, schemas), ...describeProblems(operation) },
+    responses: { ...describeAnswers(operation, components), ...describeProblems(operation, components, errors) },
     "x-codeSamples": codeSamples(operation),
   };
 }
 
-function describeParameters(operation: Operation): Json[] {
+function describeParameters(operation: Operation, components: Components): Json[] {
   const { params, query, method, example, problems } = operation;
-  const list = [...parametersOf(params, "path", example?.params), ...parametersOf(query, "query", example?.query)];
+  const list: Json[] = [
+    ...parametersOf(params, "path", example?.params, components),
+    ...parametersOf(query, "query", example?.query, components),
+  ];
+  const add = (name: string, parameter: Json): void => void list.push(share(components, "parameters", name, parameter));
   if (readsResource(operation)) {
-    list.push(headerParameter("If-None-Match", "An ETag that you have: the answer is 304 while it is still current."));
-    list.push(headerParameter("If-Match", "The ETag that the resource must have; otherwise 412."));
+    add("IfNoneMatch", headerParameter("If-None-Match", "An ETag that you have: the answer is 304 while it is still current."));
+    add("IfMatchToRead", headerParameter("If-Match", "The ETag that the resource must have; otherwise 412."));
   }
   if (problems?.includes("precondition_failed")) {
-    list.push(headerParameter("If-Match", "The ETag that the resource must still have; otherwise 412 and no change."));
+    add("IfMatch", headerParameter("If-Match", "The ETag that the resource must still have; otherwise 412 and no change."));
   }
-  if (method === "POST")
-    list.push(headerParameter("Idempotency-Key", "Makes the request safe to repeat for 24 hours: a replay gets the first answer.", 255));
+  if (method === "POST") {
+    const description = "Makes the request safe to repeat for 24 hours: a replay gets the first answer.";
+    add("IdempotencyKey", headerParameter("Idempotency-Key", description, 255));
+  }
+  for (const [name, parameter] of Object.entries(everyRequest)) add(pascalCase(name), parameter);
   return list;
 }
 
-function parametersOf(schema: TSchema | undefined, where: "path" | "query", examples: Json = {}): Json[] {
-  const { properties = {}, required = [] } = (schema ?? {}) as { properties?: Record<string, Json>; required?: string[] };
-  return Object.entries(properties).map(([name, { description, ...property }]) => ({
-    name,
-    in: where,
-    ...(required.includes(name) && { required: true }),
-    description,
-    schema: property,
-    ...(name in examples && { example: examples[name] }),
-  }));
+/** Path and paging parameters are shared if they are equal; a filter belongs to its operation. */
+function parametersOf(parameters: TSchema | undefined, where: "path" | "query", examples: Json = {}, components: Components): Json[] {
+  const { properties = {}, required = [] } = (parameters ?? {}) as { properties?: Record<string, TSchema>; required?: string[] };
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, default: value, ...rest } = property as Json;
+    const isNamed = (baseOf(property) ?? nameOf(property)) !== undefined;
+    const schema = describeSchema(isNamed ? (baseOf(property) ?? property) : rest, components) as Json;
+    const parameter = {
+      name,
+      in: where,
+      ...(required.includes(name) && { required: true }),
+      description,
+      schema: value === undefined ? schema : withDefault(schema, value),
+      ...(name in examples && { example: examples[name] }),
+    };
+    const mayBeShared = where === "path" || (name in paging && !(name in examples));
+    return mayBeShared ? shareIfFree(components, "parameters", pascalCase(name), parameter) : parameter;
+  });
 }
 
 function headerParameter(name: string, description: string, maxLength?: number): Json {
   return { name, in: "header", description, schema: { type: "string", ...(maxLength && { minLength: 1, maxLength }) } };
 }
 
-function describeBody({ body, mediaTypes = ["application/json"], example }: Operation, schemas: Json): Json {
-  const content = { schema: reference(body as TSchema, schemas), example: example?.body };
-  return { required: true, content: Object.fromEntries(mediaTypes.map((type) => [type, content])) };
+/** OpenAPI 3.0 allows no default beside a reference. */
+function withDefault(schema: Json, value: unknown): Json {
+  return "$ref" in schema ? { allOf: [schema], default: value } : { ...schema, default: value };
+}
+
+function describeBody(operation: Operation, components: Components): Json {
+  const { body, mediaTypes = ["application/json"], example } = operation;
+  const content = { schema: describeSchema(body as TSchema, components, readingOf(operation)), example: example?.body };
+  const notes = [`At most ${shownSize(bodyBytesMaxOf(operation))}.`, ...repeatedFields(body as TSchema)];
+  return { required: true, description: notes.join(" "), content: Object.fromEntries(mediaTypes.map((type) => [type, content])) };
+}
+
+/** The fields that a body may have besides those of its model, in words. */
+function repeatedFields(body: TSchema): string[] {
+  const { properties = {} } = body as { properties?: Record<string, TSchema> };
+  return Object.entries(properties).flatMap(([name, property]) => {
+    const parameter = parameterOf(property);
+    return parameter === undefined ? [] : [`May also hold \`${name}\`, which must be the same as \`${parameter}\` in the path.`];
+  });
 }
 
 function describeUpload({ mediaType, description }: NonNullable<Operation["upload"]>): Json {
   return { required: true, description, content: { [mediaType]: { schema: { type: "string", format: "binary" } } } };
 }
 
-function describeAnswers(operation: Operation, schemas: Json): Json {
+function describeAnswers(operation: Operation, components: Components): Json {
   const replayed = operation.method === "POST" ? ["Idempotent-Replayed"] : [];
   const deprecation = operation.deprecated ? deprecationHeaders : [];
-  const answers = Object.entries(operation.answers).map(([status, { description, schema, example, headers = [] }]) => [
+  const answers: [string, unknown][] = Object.entries(operation.answers).map(([status, { description, schema, example, headers = [] }]) => [
     status,
     {
       description,
       headers: headerReferences([...everyAnswer, ...headers, ...replayed, ...deprecation]),
-      ...(schema && { content: { "application/json": { schema: reference(schema, schemas), example } } }),
+      ...(schema && { content: { "application/json": { schema: describeSchema(schema, components), example } } }),
     },
   ]);
   if (readsResource(operation)) {
+    const headers = headerReferences([...everyAnswer, "ETag", ...deprecation]);
     answers.push([
       "304",
-      { description: "The client has the current version.", headers: headerReferences([...everyAnswer, "ETag", ...deprecation]) },
+      shareIfFree(components, "responses", "NotModified", { description: "The client has the current version.", headers }),
     ]);
   }
-  return Object.fromEntries(answers) as Json;
-}
-
-/** A schema as the description shows it: those with names stand once, among the components. */
-function reference(schema: TSchema, schemas: Json): unknown {
-  const name = nameOf(schema);
-  if (name === undefined) return plain(schema, schemas);
-  schemas[name] ??= plain(schema, schemas);
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-function plain(schema: unknown, schemas: Json): unknown {
-  if (Array.isArray(schema)) return schema.map((item: unknown) => plain(item, schemas));
-  if (schema === null || typeof schema !== "object") return schema;
-  return Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => [key, isSchema(value) ? reference(value, schemas) : plain(value, schemas)]),
-  );
-}
-
-function isSchema(value: unknown): value is TSchema {
-  return typeof value === "object" && value !== null && nameOf(value) !== undefined;
+  return Object.fromEntries(answers);
 }

@@ -1,4 +1,5 @@
 import sql from "sql-template-tag";
+import type { NowRange } from "../clock.ts";
 import { writeInBatches } from "../db/batches.ts";
 import type { Database, Queryable, Transaction } from "../db/database.ts";
 
@@ -28,12 +29,12 @@ export async function keepAnswer(tx: Transaction, slot: Slot, answer: KeptAnswer
       body_hash = excluded.body_hash, status = excluded.status, headers = excluded.headers, body = excluded.body, created_at = excluded.created_at`);
 }
 
-/** Lets all answers go that are older than 24 hours. */
-export async function forgetOldAnswers(db: Database, now: number): Promise<void> {
+/** Deletes the answers that are older than 24 hours. */
+export async function forgetOldAnswers(db: Database, { earliest }: NowRange): Promise<void> {
   await writeInBatches(
     db,
     (limit) => sql`
       DELETE FROM idempotency WHERE (account_id, target, key) IN
-        (SELECT account_id, target, key FROM idempotency WHERE created_at <= ${now - keptMs} ${limit}) RETURNING 1`,
+        (SELECT account_id, target, key FROM idempotency WHERE created_at <= ${earliest - keptMs} ${limit}) RETURNING 1`,
   );
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
+import type { NowRange } from "../clock.ts";
 import type { Database, Transaction } from "../db/database.ts";
-import { Problem } from "../problem.ts";
+import { invalidAt, Problem } from "../problem.ts";
 import { errorBody } from "./answers.ts";
 import { etagOf } from "./conditions.ts";
 import { findAnswer, keepAnswer, type KeptAnswer, type Slot } from "./idempotency.store.ts";
@@ -9,6 +10,7 @@ import { statuses } from "./statuses.ts";
 
 /** Refusals that are kept: those that the same request would meet again (decisions, part 1). */
 export const keptStatuses = new Set([404, 409, 412, 422]);
+const keyPath = "header.Idempotency-Key";
 const keyForm = /^[\x20-\x7e]{1,255}$/;
 
 /**
@@ -19,28 +21,38 @@ const keyForm = /^[\x20-\x7e]{1,255}$/;
 export function idempotencyKeyOf(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header === "string" && keyForm.test(header)) return header;
-  throw new Problem("invalid_request", "Idempotency-Key must be 1 to 255 printable ASCII characters.", {
-    details: [{ path: "header.Idempotency-Key", message: "must be 1 to 255 printable ASCII characters" }],
-  });
+  const message = "must be 1 to 255 printable ASCII characters";
+  throw invalidAt(keyPath, message, `Idempotency-Key ${message}.`);
 }
 
 /** Runs requests that carry an Idempotency-Key, each at most once per account, method and path in 24 hours. */
-export function idempotentRunner(db: Database) {
+export function idempotentRunner() {
   const running = new Set<string>();
 
-  /** Runs `body` in a transaction that also keeps its answer, or gives the answer that is kept. */
-  return async (slot: Slot, input: unknown, now: number, body: (tx: Transaction) => Promise<Answer>): Promise<Answer> => {
+  /**
+   * Returns the kept answer, or runs `body` in a transaction that also keeps its answer.
+   *
+   * It looks for a kept answer before it locks anything, so a request that arrives after the first one has finished always
+   * gets its answer, however many arrive at once. If it finds none and the name is taken, the first request was still
+   * running when this one arrived.
+   *
+   * @throws Problem `idempotency_key_in_use` then
+   */
+  return async (db: Database, slot: Slot, input: unknown, now: NowRange, body: (tx: Transaction) => Promise<Answer>): Promise<Answer> => {
     const name = JSON.stringify([slot.accountId, slot.target, slot.key]);
+    const bodyHash = createHash("sha256").update(canonical(input)).digest("base64url");
+    const earlier = await findAnswer(db, slot, now.earliest);
+    if (earlier) return replay(earlier, bodyHash);
     if (running.has(name)) throw inUse();
     running.add(name);
-    const bodyHash = createHash("sha256").update(canonical(input)).digest("base64url");
     const keptOrNew = (make: (tx: Transaction) => Promise<Answer>): Promise<Answer> =>
       db.write(async (tx) => {
-        if (!(await tx.tryLock(name))) throw inUse(); // on another node
-        const kept = await findAnswer(tx, slot, now);
+        // In this order, so that it finds a request that another node finishes between the two steps.
+        const [isOurs, kept] = await Promise.all([tx.tryLock(name), findAnswer(tx, slot, now.earliest)]);
         if (kept) return replay(kept, bodyHash);
+        if (!isOurs) throw inUse(); // on another node
         const answer = await make(tx);
-        await keepAnswer(tx, slot, keptForm(answer, bodyHash), now);
+        await keepAnswer(tx, slot, keptForm(answer, bodyHash), now.latest);
         return answer;
       });
     try {
@@ -56,6 +68,11 @@ export function idempotentRunner(db: Database) {
       running.delete(name);
     }
   };
+}
+
+function reused(): Problem {
+  const details = [{ path: keyPath, message: "was used with another body: send a new key" }];
+  return new Problem("idempotency_key_reused", "This Idempotency-Key was used with another body. Send a new key.", { details });
 }
 
 function inUse(): Problem {
@@ -76,7 +93,7 @@ function keptForm({ status, headers, version, body }: Answer, bodyHash: string):
 }
 
 function replay(kept: KeptAnswer, bodyHash: string): Answer {
-  if (kept.bodyHash !== bodyHash) throw new Problem("idempotency_key_reused", "This Idempotency-Key was used with another body.");
+  if (kept.bodyHash !== bodyHash) throw reused();
   const body: unknown = kept.body === null ? undefined : JSON.parse(kept.body);
   return { status: kept.status, headers: { ...kept.headers, "idempotent-replayed": "true" }, body };
 }

@@ -1,4 +1,5 @@
 import { Problem } from "../problem.ts";
+import { qualities } from "./header-lists.ts";
 
 /**
  * Refuses a request that excludes JSON from its answer (RFC 9110, 12.5.1).
@@ -7,20 +8,10 @@ import { Problem } from "../problem.ts";
  */
 export function requireJsonAccepted(accept: string | undefined): void {
   if (accept === undefined || accept === "*/*" || accept === "application/json" || accept.trim() === "") return;
-  const ranges = accept
-    .toLowerCase()
-    .split(",")
-    .map((range) => range.replaceAll(/[\t ]/g, "").split(";"))
-    .filter(([name]) => name?.includes("/"));
-  if (ranges.length === 0) return; // it names nothing, and so excludes nothing
-  const quality = (type: string): number | undefined => {
-    const range = ranges.find(([name]) => name === type);
-    if (!range) return undefined;
-    const q = Number(range.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? 1);
-    return Number.isNaN(q) ? 1 : q;
-  };
+  const ranges = qualities(accept);
+  if (!ranges.keys().some((name) => name.includes("/"))) return; // the header names no type, so it excludes none
   // the most specific range decides
-  const decisive = quality("application/json") ?? quality("application/*") ?? quality("*/*") ?? 0;
+  const decisive = ranges.get("application/json") ?? ranges.get("application/*") ?? ranges.get("*/*") ?? 0;
   if (!(decisive > 0)) throw new Problem("not_acceptable", "The answer is application/json, which Accept excludes.");
 }
 

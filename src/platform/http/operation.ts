@@ -2,6 +2,7 @@ import type { Static, TSchema } from "typebox";
 import type { Database, Queryable, Transaction } from "../db/database.ts";
 import type { ProblemCode } from "../problem.ts";
 import type { Caller } from "./caller.ts";
+import type { Reading } from "./value-checks.ts";
 
 /** An example of a request or an answer, shown in the description and run by the tests. */
 export type Example = unknown;
@@ -29,6 +30,8 @@ export type Call<P, Q, B> = {
 
 /** What an operation of the dashboard is given, which is about who calls; nobody is known where it has no scope. */
 export type Visit<P, Q, B> = {
+  /** The database; for the work of the caller's account if the caller is known. */
+  db: Database;
   caller: Caller | null;
   /** As the socket or a trusted proxy names it. */
   address: string;
@@ -42,12 +45,15 @@ export type Visit<P, Q, B> = {
 /** `If-Match` and `If-None-Match` of the request, as sent. */
 export type Conditions = { ifMatch: string | undefined; ifNoneMatch: string | undefined };
 
+/** The count of changes; a text if the representation also depends on other rows or on the time. */
+export type Version = number | string;
+
 export type Answer = {
   status: number;
   body?: unknown;
   headers?: Record<string, string>;
   /** The version of the resource in the body, sent as its strong ETag. */
-  version?: number;
+  version?: Version;
 };
 
 type Declaration = {
@@ -61,13 +67,23 @@ type Declaration = {
   /** The scope that the caller must have; null where nobody needs to be known. */
   scope: string | null;
   stability?: "beta" | "experimental";
-  /** Raises the 403 of an account that may not use the operation at all: it comes with that of a missing scope, before the request is read. */
-  permit?: (db: Queryable, accountId: number) => Promise<void>;
+  /**
+   * Throws the 403 for a caller who may not use the operation now, whatever the request contains. It runs after the
+   * check of the scope and before the body is read.
+   */
+  permit?: (db: Queryable, caller: Caller, now: number) => Promise<void>;
   /** RFC 9745 and RFC 8594: both in milliseconds since the Unix epoch; `successor` with `{…}` filled from the path. */
   deprecated?: { since: number; sunset: number; successor: string };
   hideTryItPanel?: boolean;
-  /** Content types that the body may have; JSON unless told. */
+  /** Content types that the body may have. Default: JSON. */
   mediaTypes?: string[];
+  /** The most bytes of a JSON body. Default: 64 KiB; 4 KiB if `scope` is null. */
+  bodyBytesMax?: number;
+  /**
+   * Counts a call by the caller's address before the body is read, and throws the 429 after too many. For operations that need no
+   * key and no session.
+   */
+  throttle?: (address: string, now: number) => void;
   /** The body is a file, which `before` is handed as it arrives; `sample` names it in the code samples. */
   upload?: { mediaType: string; bytesMax: number; sample: string; description: string };
   /** The values that the example request is made of. */
@@ -100,6 +116,11 @@ export type Operation = Declaration & {
     | (Write<Call<never, never, never>, never, unknown> & { read?: undefined; act?: undefined })
     | { act: (visit: Visit<never, never, never>) => Promise<Answer>; read?: undefined; write?: undefined }
   );
+
+/** How the fields of a body are read: in a PATCH `null` removes a value (RFC 7396), elsewhere it counts as left out. */
+export function readingOf({ method }: Pick<Operation, "method">): Reading {
+  return { nullIsAbsent: method !== "PATCH" };
+}
 
 type Input<T extends TSchema | undefined> = T extends TSchema ? Static<T> : undefined;
 

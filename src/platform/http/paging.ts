@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { Problem } from "../problem.ts";
+import { invalidAt, type Problem } from "../problem.ts";
 import { addressOf } from "./prefix.ts";
 
 export const limitDefault = 20;
@@ -68,6 +68,5 @@ function decode(cursor: string): unknown[] {
 
 /** The refusal of a cursor that does not belong to the list as it is asked for. */
 export function badCursor(): Problem {
-  const message = "is not a cursor of this list with these filters and this sort";
-  return new Problem("invalid_request", `query.cursor ${message}.`, { details: [{ path: "query.cursor", message }] });
+  return invalidAt("query.cursor", "is not a cursor of this list with these filters and this sort");
 }

@@ -6,9 +6,11 @@ import { dashboardPrefix, prefix } from "./prefix.ts";
 export type Realm = {
   prefix: string;
   gate: Gate;
+  /** Which values of the Host header its routes accept. */
+  hosts: "any" | "public";
   /** On every answer. */
   headers: readonly string[];
-  /** On the answer to a CORS preflight; where there are none, other origins are told nothing. */
+  /** On the answer to a CORS preflight. Without any, other origins get no CORS headers. */
   preflightHeaders?: readonly string[];
 };
 
@@ -20,6 +22,7 @@ export function apiRealm(gate: Gate): Realm {
   return {
     prefix,
     gate,
+    hosts: "any",
     headers: listed({
       "Access-Control-Allow-Origin": "*",
       "Access-Control-Expose-Headers": exposed,
@@ -28,7 +31,8 @@ export function apiRealm(gate: Gate): Realm {
     }),
     preflightHeaders: listed({
       "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
-      "Access-Control-Allow-Headers": "Authorization, X-API-Key, Content-Type, If-Match, If-None-Match, Idempotency-Key",
+      "Access-Control-Allow-Headers":
+        "Authorization, X-API-Key, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, traceparent",
       "Access-Control-Max-Age": "86400",
     }),
   };
@@ -39,6 +43,7 @@ export function dashboardRealm(gate: Gate): Realm {
   return {
     prefix: dashboardPrefix,
     gate,
+    hosts: "public",
     headers: listed({
       "Cache-Control": "no-store",
       "Cross-Origin-Resource-Policy": "same-origin",

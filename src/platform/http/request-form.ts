@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
-import { Problem } from "../problem.ts";
+import { invalidAt, Problem } from "../problem.ts";
+import type { HostCheck } from "./hosts.ts";
 import { notFound } from "./routes.ts";
 
 declare module "fastify" {
@@ -13,17 +14,15 @@ declare module "fastify" {
  * What is wrong with a request before its operation looks at it: the form of its HTTP, and a path or a method that does
  * not exist. Here, because the framework has refusals of its own that would come before these.
  */
-export function requestProblem(request: FastifyRequest): Problem | undefined {
+export function requestProblem(request: FastifyRequest, checkHost: HostCheck): Problem | undefined {
   const { raw, is404 } = request;
   const coding = raw.headers["transfer-encoding"];
   if (coding !== undefined && coding.toLowerCase() !== "chunked") {
     request.answerHeaders.push("Connection", "close"); // what follows cannot be told from another request
-    return new Problem("invalid_request", "The only Transfer-Encoding is chunked.");
+    return invalidAt("header.Transfer-Encoding", "must be chunked, or absent");
   }
-  const hosts = countHosts(raw.rawHeaders);
-  if (hosts > 1 || (hosts === 0 && raw.httpVersion !== "1.0")) {
-    return new Problem("invalid_request", "The request must have one Host header.");
-  }
+  const host = checkHost(request);
+  if (host) return host;
   return is404 ? notFound() : methodProblem(request);
 }
 
@@ -34,16 +33,6 @@ function methodProblem(request: FastifyRequest): Problem | undefined {
   if (Object.values(params as Record<string, string>).includes("")) return notFound();
   answerHeaders.push("Allow", allow);
   return new Problem("method_not_allowed", `${method} is not a method of this path. It has ${allow}.`);
-}
-
-/** A request of HTTP/1.1 names its host, once (RFC 9112, 3.2). */
-function countHosts(rawHeaders: string[]): number {
-  let count = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i];
-    if (name?.length === 4 && name.toLowerCase() === "host") count += 1;
-  }
-  return count;
 }
 
 /** A content type that cannot be parsed counts as none: the framework would refuse it before all that comes first. */

@@ -1,17 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "../clock.ts";
+import type { Clock, NowRange } from "../clock.ts";
 import type { Database } from "../db/database.ts";
 import { Problem } from "../problem.ts";
 import { answerWriter, send } from "./answers.ts";
-import { hasBody, jsonBytesMax, parseJson, readBody, streamBody, tooLarge } from "./bodies.ts";
+import { bodyBytesMaxOf, hasBody, parseJson, readBody, streamBody, tooLarge } from "./bodies.ts";
+import { clientAddress } from "./client-address.ts";
 import { idempotencyKeyOf, idempotentRunner } from "./idempotency.ts";
 import { requireJsonAccepted, requireMediaType } from "./negotiation.ts";
 import type { Caller } from "./caller.ts";
-import type { Answer, Call, Operation, Received, Visit } from "./operation.ts";
+import { readingOf, type Answer, type Call, type Operation, type Received, type Visit } from "./operation.ts";
+import type { RequestBounds } from "./request-bounds.ts";
 import { addressOf, prefix, relocated } from "./prefix.ts";
 import { bodyValidator, parameterValidator } from "./validation.ts";
 
-type Runtime = { db: Database; clock: Clock };
+type Runtime = { db: Database; clock: Clock; nowRange: () => NowRange; requests: Pick<RequestBounds, "takeBytes"> };
 
 type Change = Extract<Operation, { write: unknown }>;
 
@@ -20,7 +22,7 @@ type Change = Extract<Operation, { write: unknown }>;
  * decisions, part 1; what comes before them (address, key, limits) is the gate's.
  */
 export function addOperations(app: FastifyInstance, operations: Operation[], runtime: Runtime, base = prefix): void {
-  const idempotent = idempotentRunner(runtime.db);
+  const idempotent = idempotentRunner();
   for (const operation of operations) {
     app.route({
       method: operation.method,
@@ -32,44 +34,52 @@ export function addOperations(app: FastifyInstance, operations: Operation[], run
   for (const path of new Set(operations.map((operation) => operation.path))) addMethodNotAllowed(app, base, path, operations);
 }
 
-function handlerOf(operation: Operation, { db, clock }: Runtime, idempotent: ReturnType<typeof idempotentRunner>, base: string) {
+function handlerOf(
+  operation: Operation,
+  { db, clock, nowRange, requests }: Runtime,
+  idempotent: ReturnType<typeof idempotentRunner>,
+  base: string,
+) {
   const validateParams = operation.params && parameterValidator(operation.params, "path");
   const validateQuery = parameterValidator(operation.query ?? { type: "object", properties: {} }, "query");
-  const validateBody = operation.body && bodyValidator(operation.body);
+  const validateBody = operation.body && bodyValidator(operation.body, readingOf(operation));
   const announceDeprecation = operation.deprecated && deprecationOf(operation.deprecated, base);
   const writeAnswer = answerWriter(operation);
-  const mediaTypes = operation.mediaTypes ?? ["application/json"];
-  const { upload } = operation;
+  const { upload, mediaTypes = ["application/json"] } = operation;
+  const bytesMax = bodyBytesMaxOf(operation);
+  if (operation.scope === null && operation.body && !operation.throttle) {
+    throw new TypeError(`${operation.operationId} reads bodies from anybody, so it needs a throttle`);
+  }
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const now = clock();
+    operation.throttle?.(clientAddress(request), now);
     if (operation.params) requireParameters(request.params as Record<string, string>);
     announceDeprecation?.(request, now);
     const caller = requireScope(request, operation.scope);
-    if (caller && operation.permit) await operation.permit(db, caller.accountId);
+    if (caller && operation.permit) await operation.permit(db.forAccount(caller.accountId), caller, now);
     requireJsonAccepted(request.headers.accept);
 
     let input: unknown;
     if (validateBody) {
-      requireBodyWithin(request, jsonBytesMax);
+      requireBodyWithin(request, bytesMax);
       const isChunked = request.headers["transfer-encoding"] !== undefined;
       if (!isChunked && hasBody(request.headers)) requireMediaType(mediaTypes, request.headers);
-      const bytes = await readBody(request.raw, jsonBytesMax);
+      const refusal = isChunked ? undefined : requests.takeBytes(request, Number(request.headers["content-length"] ?? 0));
+      if (refusal) throw refusal;
+      const bytes = await readBody(request.raw, bytesMax, isChunked ? (count) => requests.takeBytes(request, count) : undefined);
       // only a chunked body that was read is known not to be too large, which comes first
       if (isChunked && bytes.length > 0) requireMediaType(mediaTypes, request.headers);
       input = parseJson(bytes);
     }
     if (upload) {
-      requireBodyWithin(request, upload.bytesMax);
+      requireBodyWithin(request, bytesMax);
       requireMediaType([upload.mediaType], request.headers);
     }
     const key = operation.method === "POST" && operation.write ? idempotencyKeyOf(request.headers["idempotency-key"]) : undefined;
-    const given = {
-      params: validateParams?.(request.params),
-      query: validateQuery(request.query),
-      body: validateBody?.(input),
-      now,
-    };
+    if (request.keyProblem) throw request.keyProblem;
+    const params = validateParams?.(request.params);
+    const given = { params, query: validateQuery(request.query), body: validateBody?.(input, params), now };
     const answer = await run();
     writeAnswer(request, reply, base === prefix ? answer : moved(answer, base));
 
@@ -77,34 +87,47 @@ function handlerOf(operation: Operation, { db, clock }: Runtime, idempotent: Ret
       const { headers } = request;
       if (operation.act) {
         const { act } = operation;
-        return act({ ...given, caller, address: request.ip, userAgent: headers["user-agent"] ?? "" } as Visit<never, never, never>);
+        const own = caller ? db.forAccount(caller.accountId) : db;
+        return act({ ...given, db: own, caller, address: clientAddress(request), userAgent: headers["user-agent"] ?? "" } as Visit<
+          never,
+          never,
+          never
+        >);
       }
       if (!caller) throw unknownCaller();
       const { accountId, keyId } = caller;
       const conditions = { ifMatch: headers["if-match"], ifNoneMatch: headers["if-none-match"] };
       const call = { accountId, keyId, ...given, conditions } as Call<never, never, never>;
-      return operation.read ? operation.read(db, call) : change(operation, call);
+      const own = db.forAccount(accountId);
+      return operation.read ? operation.read(own, call) : change(operation, own, call);
     }
 
-    async function change({ before, write, finish }: Change, call: Call<never, never, never>): Promise<Answer> {
-      const prepared = (await before?.(db, call, streamBody(request.raw, upload?.bytesMax ?? 0))) as never;
+    async function change({ before, write, finish }: Change, own: Database, call: Call<never, never, never>): Promise<Answer> {
+      const prepared = (await before?.(own, call, streamBody(request.raw, bytesMax))) as never;
       try {
-        if (key === undefined) return await db.write((tx) => write(tx, call, prepared));
+        if (key === undefined) return await own.write((tx) => write(tx, call, prepared));
         const target = `${operation.method} ${filledPath(base, operation.path, call.params)}`;
         const said = upload ? (prepared as Received).fingerprint : input;
-        return await idempotent({ accountId: call.accountId, target, key }, said, now, (tx) => write(tx, call, prepared));
+        return await idempotent(own, { accountId: call.accountId, target, key }, said, nowRange(), (tx) => write(tx, call, prepared));
       } finally {
-        await finish?.(db, call, prepared);
+        await finish?.(own, call, prepared);
       }
     }
   };
 }
 
-function requireScope({ caller }: FastifyRequest, scope: string | null): Caller | null {
+function requireScope({ caller, headers }: FastifyRequest, scope: string | null): Caller | null {
   if (scope === null) return caller;
   if (!caller) throw unknownCaller();
+  requireOrigin(caller, headers.origin);
   if (caller.scopes.has(scope)) return caller;
   throw new Problem("forbidden", caller.person ? "Your role does not allow this." : `The key lacks the scope ${scope}.`);
+}
+
+/** Browsers name the origin of every page that calls from elsewhere; what names none is no page, and may call. */
+function requireOrigin({ origins }: Caller, origin: string | undefined): void {
+  if (origins === undefined || origin === undefined || origins.has(origin)) return;
+  throw new Problem("forbidden", "The key is bound to other origins than that of this page.");
 }
 
 function unknownCaller(): Problem {

@@ -20,7 +20,8 @@ export function codeSamples(operation: Operation): CodeSample[] {
 /** The example request of an operation: its path is below the base URL. */
 function exampleRequest({ method, path, example, body, mediaTypes, upload }: Operation): Request {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(example?.params?.[name])));
-  const query = new URLSearchParams(Object.entries(example?.query ?? {}).map(([name, value]) => [name, String(value)])).toString();
+  const values = Object.entries(example?.query ?? {}).flatMap(([name, value]) => [value].flat().map((item) => [name, String(item)]));
+  const query = new URLSearchParams(values).toString();
   const mediaType = upload?.mediaType ?? (body && (mediaTypes?.[0] ?? "application/json"));
   const headers: Request["headers"] = mediaType ? [["Content-Type", mediaType]] : [];
   return {

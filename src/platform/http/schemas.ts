@@ -1,17 +1,40 @@
-import { Type, type TSchema } from "typebox";
+import { Type, type TObject, type TOptional, type TProperties, type TSchema } from "typebox";
 import { limitDefault } from "./paging.ts";
 
-const names = new WeakMap<TSchema, string>();
+const nameKey = Symbol("name");
+const baseKey = Symbol("base");
+const parameterKey = Symbol("parameter");
+/** A symbol stays on a schema that is made optional, and validators and serialisers ignore it. */
+type Marked = { [nameKey]?: string | undefined; [baseKey]?: TSchema | undefined; [parameterKey]?: string | undefined };
 
 /** Gives a schema the name under which the description lists it; wherever it is used, the description refers to it. */
 export function named<T extends TSchema>(name: string, schema: T): T {
-  names.set(schema, name);
-  return schema;
+  return Object.assign(schema, { [nameKey]: name, [baseKey]: undefined });
 }
 
 /** The name of a schema in the description, where it has one. */
 export function nameOf(schema: TSchema): string | undefined {
-  return names.get(schema);
+  return (schema as Marked)[nameKey];
+}
+
+/** A use of a named schema with a description or a default of its own; the description refers to the named one. */
+export function variant<T extends TSchema>(base: T, notes: { description?: string; default?: Type.Static<T> }): T {
+  return useOf(base, Type.Unsafe<Type.Static<T>>({ ...base, ...notes })) as unknown as T;
+}
+
+/** The named schema that a schema is a use of, if any. */
+export function baseOf(schema: TSchema): TSchema | undefined {
+  return (schema as Marked)[baseKey];
+}
+
+function useOf<T extends TSchema>(base: TSchema, schema: T): T {
+  return Object.assign(schema, { [nameKey]: undefined, [baseKey]: base });
+}
+
+/** A named string or integer type with these values. */
+export function enumeration<const V extends string | number>(name: string, values: readonly V[], description?: string) {
+  const type = values.every((value) => typeof value === "number") ? "integer" : "string";
+  return named(name, Type.Unsafe<V>({ type, enum: [...values], ...(description && { description }) }));
 }
 
 export const int32Max = 2_147_483_647;
@@ -19,28 +42,51 @@ export const int32Max = 2_147_483_647;
 /** An identifier that the service assigned: int64 on the wire, below 2^53 in fact (decisions, part 1). */
 export const Id = (description: string) => Type.Integer({ format: "int64", description });
 
-/** Text as people write it: trimmed first, then measured in characters; no NUL, no half of a surrogate pair. */
+/**
+ * Text as people write it: trimmed first, then measured in characters; no NUL, no half of a surrogate pair. Each pattern can
+ * match a text in only one way, so that matching takes linear time.
+ */
 export const Text = (description: string, lengthMin: number, lengthMax: number) =>
   Type.String({
     description,
     minLength: lengthMin,
     maxLength: lengthMax,
-    pattern: lengthMin > 0 ? "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$" : "^[^\\u0000]*$",
+    pattern: lengthMin > 0 ? "^\\s*[^\\s\\u0000][^\\u0000]*$" : "^[^\\u0000]*$",
     "x-text": true,
   });
+
+/** The resource's own identifier in the body of a write: it must equal this path parameter, and is then ignored. */
+export const OwnId = (parameter: string) => Object.assign(Id(""), { [parameterKey]: parameter });
+
+/** The path parameter that a field of a body must equal, if any. */
+export function parameterOf(schema: TSchema): string | undefined {
+  return (schema as Marked)[parameterKey];
+}
+
+/**
+ * The body of a PUT or PATCH that also takes these fields of the resource, so that clients can write back what they read. The
+ * description shows the model alone, because these fields change nothing.
+ */
+export function writtenBack<M extends TProperties, F extends TProperties>(model: TObject<M>, fields: F) {
+  const optional = Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, Type.Optional(schema)]));
+  const body = Type.Object({ ...model.properties, ...optional }, { additionalProperties: false });
+  return useOf(model, body as unknown as TObject<M & { [K in keyof F]: TOptional<F[K]> }>);
+}
 
 /** RFC 3339 with a zone; see `dates.ts`. */
 export const DateTime = (description: string) => Type.String({ format: "date-time", description });
 
-/** The same schema, where `null` takes the value away (RFC 7396). */
+/** The same schema, which also allows `null`. */
 export function Nullable<T extends TSchema>(schema: T) {
   const values = (schema as { enum?: unknown[] }).enum;
-  return Type.Unsafe<Type.Static<T> | null>({ ...schema, nullable: true, ...(values && { enum: [...values, null] }) });
+  const nullable = Type.Unsafe<Type.Static<T> | null>({ ...schema, nullable: true, ...(values && { enum: [...values, null] }) });
+  const base = nameOf(schema) === undefined ? baseOf(schema) : schema;
+  return base ? useOf(base, nullable) : nullable;
 }
 
 /** The paging parameters that every list has. */
 export const paging = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: limitDefault, description: "How many to answer at most." })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: limitDefault, description: "The most items to return." })),
   cursor: Type.Optional(
     Type.String({
       maxLength: 2_000,
@@ -48,6 +94,15 @@ export const paging = {
     }),
   ),
 };
+
+/** A record that proves a right to a name. */
+export const Challenge = named(
+  "DomainChallenge",
+  Type.Object(
+    { type: enumeration("ChallengeType", ["TXT"]), name: Type.String(), value: Type.String() },
+    { additionalProperties: false, description: "A second record to create if another account has used the name." },
+  ),
+);
 
 export const ErrorSchema = named(
   "Error",
@@ -57,12 +112,25 @@ export const ErrorSchema = named(
     status: Type.Integer({ description: "The HTTP status code." }),
     details: Type.Optional(
       Type.Array(
-        Type.Object({
-          path: Type.String({ description: "Where the value stands: `body.name`, `query.limit`, `path.petId`." }),
-          message: Type.String({ description: "What is wrong with it." }),
-        }),
-        { description: "With `invalid_request`: each value that was refused." },
+        named(
+          "ErrorDetail",
+          Type.Object({
+            path: Type.String({
+              description:
+                "Where the value is: `body.name`, `query.limit`, `path.petId`, `header.Idempotency-Key`, or the whole `body` or `request`.",
+            }),
+            message: Type.String({ description: "What is wrong with it." }),
+          }),
+        ),
+        { description: "With a 400 or 422: the values that were refused, at most 20." },
       ),
+    ),
+    challenge: Type.Optional(
+      variant(Challenge, {
+        description:
+          "With `domain_taken`, where another account has the name: the DNS record that proves that it is yours. Create it, then add the name again.",
+      }),
     ),
   }),
 );
+export type ErrorBody = Type.Static<typeof ErrorSchema>;

@@ -4,6 +4,7 @@ import { extname, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { acceptedCoding, listItems } from "./header-lists.ts";
 
 /** A file as it is served, in memory: with the encodings that were made for it at build time. */
 export type StaticFile = { type: string; etag: string; body: Buffer; encodings: { name: Encoding; body: Buffer }[] };
@@ -64,18 +65,13 @@ function etagOf(body: Buffer): string {
 /** Sends a file in the best encoding that the client takes, or 304 where it has this version. */
 export function sendStaticFile(request: FastifyRequest, reply: FastifyReply, file: StaticFile): FastifyReply {
   reply.header("etag", file.etag).header("vary", "Accept-Encoding");
-  const { "if-none-match": ifNoneMatch, "accept-encoding": accepted = "" } = request.headers;
-  if (ifNoneMatch?.split(",").some((tag) => tag.trim() === file.etag)) return reply.code(304).send();
-  const encoding = file.encodings.find(({ name }) => takes(accepted, name));
+  const { "if-none-match": ifNoneMatch, "accept-encoding": accepted } = request.headers;
+  if (ifNoneMatch !== undefined && listItems(ifNoneMatch).includes(file.etag)) return reply.code(304).send();
+  const coding = acceptedCoding(
+    accepted,
+    file.encodings.map(({ name }) => name),
+  );
+  const encoding = file.encodings.find(({ name }) => name === coding);
   if (encoding) reply.header("content-encoding", encoding.name);
   return reply.type(file.type).send(encoding?.body ?? file.body);
-}
-
-/** Whether `Accept-Encoding` (RFC 9110, 12.5.3) names a coding, and not with a quality of 0. */
-function takes(accepted: string, coding: Encoding): boolean {
-  return accepted
-    .toLowerCase()
-    .split(",", 50)
-    .map((item) => item.trim().split(/\s*;\s*/))
-    .some(([name, quality]) => name === coding && !/^q=0(\.0*)?$/.test(quality ?? ""));
 }

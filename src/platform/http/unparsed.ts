@@ -1,23 +1,67 @@
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import { Problem } from "../problem.ts";
+import type { Logger } from "pino";
+import { invalidAt, Problem } from "../problem.ts";
 import { errorBody } from "./answers.ts";
+import { drainBytesMax, drainTimeMaxMs } from "./bodies.ts";
+import type { Pipelines } from "./pipelining.ts";
 import type { Realm } from "./realms.ts";
 import { nextRequestId } from "./request-ids.ts";
+import { statuses } from "./statuses.ts";
 
-/** Gives what is not HTTP a last answer, with the headers of a realm's answers, and no more of the connection. */
+/** The most bytes of a request line with its headers, as node:http counts them: the URL, the names and the values. */
+export const headersBytesMax = 16_384;
+/** The most headers of a request. Node reads one more, which shows that there are too many, and drops the rest. */
+export const headersMax = 256;
+
+/** The refusal of a request line and headers beyond a bound. */
+export function headersTooLarge(): Problem {
+  const bounds = `${headersBytesMax / 1_024} KiB or ${headersMax} headers`;
+  const message = `The request line and headers exceed ${bounds}. Shorten the query, or send fewer or shorter headers.`;
+  return new Problem("headers_too_large", message, { headers: { Connection: "close" } });
+}
+
+type Connection = Duplex & { remoteAddress?: string };
+
+/** Connections that have their last answer. Node reports an error for every further packet of such a connection. */
+const refused = new WeakSet<Connection>();
+
+/**
+ * Answers a request that is not HTTP, once, with the headers of a realm's answers; closes the connection when the client has read that.
+ * The requests before it get their own answers first.
+ */
 export async function refuseUnparsed(
   { gate, headers: always }: Realm,
+  log: Logger,
+  pipelines: Pick<Pipelines, "answered">,
   error: Error & { code?: string },
-  socket: Duplex & { remoteAddress?: string },
+  socket: Connection,
 ): Promise<void> {
+  if (refused.has(socket)) return;
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
-  const status = error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
-  const problem = new Problem("invalid_request", status === 431 ? "The headers are too large." : "The request is not valid HTTP.");
+  refused.add(socket);
+  drainConnection(socket);
+  await pipelines.answered(socket);
+  if (!socket.writable) return;
+  const problem = error.code === "HPE_HEADER_OVERFLOW" ? headersTooLarge() : invalidAt("request", "must be valid HTTP/1.1");
+  const status = error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : statuses[problem.code];
   const body = JSON.stringify({ ...errorBody(problem), status });
   const limits = await gate.describeAddress(socket.remoteAddress ?? "unknown");
+  const requestId = nextRequestId();
+  log.info({ requestId, status }, "a request that could not be read");
   const type = ["Content-Type", "application/json; charset=utf-8", "Content-Length", `${Buffer.byteLength(body)}`];
-  const headers = [...always, ...limits, "X-Request-Id", nextRequestId(), ...type, "Connection", "close"];
+  const headers = [...always, ...limits, "X-Request-Id", requestId, ...type, "Connection", "close"];
   const lines = headers.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join("");
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`);
+}
+
+/** Reads what the client still sends, within bounds: closing earlier would reset the connection, and the client would lose the answer. */
+function drainConnection(socket: Connection): void {
+  let bytes = 0;
+  const timer = setTimeout(() => socket.destroy(), drainTimeMaxMs).unref();
+  socket.once("close", () => clearTimeout(timer));
+  socket.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > drainBytesMax) socket.destroy();
+  });
 }

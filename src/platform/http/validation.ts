@@ -1,75 +1,76 @@
-import { Ajv, type ErrorObject } from "ajv";
 import type { TSchema } from "typebox";
-import { Problem, type Detail } from "../problem.ts";
-import { parseDateTime } from "./dates.ts";
+import { detailsMax, invalidAt, Problem, type Detail } from "../problem.ts";
 import { int64Number } from "./int64.ts";
+import { parameterOf } from "./schemas.ts";
+import { checkOf, shortened, type Reading } from "./value-checks.ts";
 
-/** Details told in one answer, at most. */
-const detailsMax = 100;
 const canonicalInteger = /^(?:0|-?[1-9]\d{0,18})$/;
 
-const ajv = new Ajv({ allErrors: true, strict: true, strictTypes: false, useDefaults: true, verbose: false });
-ajv.addFormat("int64", { type: "number", validate: (value: number) => value >= -(2 ** 63) && value < 2 ** 63 });
-ajv.addFormat("int32", { type: "number", validate: (value: number) => value >= -(2 ** 31) && value < 2 ** 31 });
-ajv.addFormat("date-time", { type: "string", validate: (text: string) => parseDateTime(text) !== undefined });
-ajv.addKeyword({ keyword: "example" });
-ajv.addKeyword({
-  keyword: "x-text",
-  type: "string",
-  modifying: true,
-  before: "maxLength",
-  validate: trimText,
-  error: { message: "must be well-formed text" },
-});
+type Parameters = Record<string, unknown>;
 
-function trimText(
-  _schema: unknown,
-  text: string,
-  _parent: unknown,
-  at?: { parentData: Record<string, unknown>; parentDataProperty: string | number },
-): boolean {
-  if (!text.isWellFormed()) return false;
-  const trimmed = text.trim();
-  if (at && trimmed !== text) at.parentData[at.parentDataProperty] = trimmed;
-  return true;
-}
+/**
+ * Validates a body as it was parsed, in place. Trims text, fills in defaults, and removes a repeated identifier of the path.
+ *
+ * @throws Problem `invalid_request` with the first problems as its details
+ */
+export function bodyValidator(schema: TSchema, reading?: Reading): (value: unknown, params?: Parameters) => unknown {
+  const check = checkOf(schema, reading);
+  const { properties = {} } = schema as { properties?: Record<string, TSchema> };
+  const own = Object.entries(properties).flatMap(([name, property]) => {
+    const parameter = parameterOf(property);
+    return parameter === undefined ? [] : [{ name, parameter }];
+  });
 
-type Validator = (value: unknown) => unknown;
-
-/** Validates a body as it was parsed. Trims text, fills in defaults; raises `invalid_request` with the details. */
-export function bodyValidator(schema: TSchema): Validator {
-  const validate = ajv.compile(schema);
-  return (value) => {
-    if (value === undefined) throw new Problem("invalid_request", "The request needs a JSON body.");
-    if (!validate(value)) throw invalid("body", validate.errors ?? []);
-    return value;
+  return (value, params = {}) => {
+    if (value === undefined) throw invalidAt("body", "must be JSON", "The request needs a JSON body.");
+    const found: Detail[] = [];
+    const checked = check(value, "body", found);
+    for (const { name, parameter } of own) requireSame(checked, name, parameter, params, found);
+    requireNone(found);
+    return checked;
   };
 }
 
-type Properties = Record<string, { type?: string; items?: { type?: string } }>;
+function requireSame(body: unknown, name: string, parameter: string, params: Parameters, found: Detail[]): void {
+  const fields = (body ?? {}) as Record<string, unknown>;
+  const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  if (value === undefined) return;
+  if (value !== params[parameter]) found.push({ path: `body.${name}`, message: `must be the same as ${parameter} in the path` });
+  delete fields[name];
+}
+
+type Property = { type?: string; items?: { type?: string }; maxItems?: number };
 
 /**
  * Validates path or query parameters, which are text: an integer is a canonical decimal within int64, a boolean is
  * `true` or `false`, a repeatable parameter is an array even when it is given once.
  */
-export function parameterValidator(schema: TSchema, where: "path" | "query"): Validator {
-  const properties = ((schema as { properties?: Properties }).properties ?? {}) satisfies Properties;
-  const validate = ajv.compile({ ...schema, additionalProperties: false });
+export function parameterValidator(schema: TSchema, where: "path" | "query"): (given: unknown) => Parameters {
+  const properties = new Map(Object.entries((schema as { properties?: Record<string, Property> }).properties ?? {}));
+  const check = checkOf(schema);
   return (given) => {
+    const found: Detail[] = [];
     const values = Object.create(null) as Record<string, unknown>; // `__proto__` is a name like any other
     for (const [name, text] of Object.entries(given as Record<string, string | string[]>)) {
-      const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-      values[name] = property ? convert(property, text, `${where}.${name}`) : text;
+      if (found.length >= detailsMax) break;
+      const property = properties.get(name);
+      if (property) values[name] = convert(property, text, `${where}.${name}`);
+      else found.push({ path: `${where}.${shortened(name)}`, message: "is not a parameter of this operation" });
     }
-    if (!validate(values)) throw invalid(where, validate.errors ?? []);
+    requireNone(found);
+    check(values, where, found);
+    requireNone(found);
     return values;
   };
 }
 
-function convert(property: Properties[string], text: string | string[], path: string): unknown {
-  if (property.type === "array") return [text].flat().map((item) => convert(property.items ?? {}, item, path));
-  if (Array.isArray(text))
-    throw new Problem("invalid_request", `${path} may be given once only.`, { details: [{ path, message: "may be given once only" }] });
+function convert(property: Property, text: string | string[], path: string): unknown {
+  if (property.type === "array") {
+    const list = [text].flat();
+    // the schema refuses too many by their number
+    return list.length > (property.maxItems ?? Infinity) ? list : list.map((item) => convert(property.items ?? {}, item, path));
+  }
+  if (Array.isArray(text)) throw invalid([{ path, message: "may be given once only" }]);
   if (property.type === "integer") return integer(text, path);
   if (property.type === "boolean") return text === "true" ? true : text === "false" ? false : text;
   return text;
@@ -78,48 +79,14 @@ function convert(property: Properties[string], text: string | string[], path: st
 function integer(text: string, path: string): number {
   const value = canonicalInteger.test(text) ? (text.length < 16 ? Number(text) : int64Number(BigInt(text))) : undefined;
   if (value !== undefined) return value;
-  const message = "must be a decimal integer within int64";
-  throw new Problem("invalid_request", `${path} ${message}.`, { details: [{ path, message }] });
+  throw invalid([{ path, message: "must be a decimal integer within int64" }]);
 }
 
-function invalid(where: string, errors: ErrorObject[]): Problem {
-  const details = errors.slice(0, detailsMax).map((error) => detail(where, error));
+function requireNone(found: Detail[]): void {
+  if (found.length > 0) throw invalid(found);
+}
+
+function invalid(details: Detail[]): Problem {
   const [first] = details;
-  return new Problem("invalid_request", first ? `${first.path} ${first.message}.` : "The request is invalid.", { details });
-}
-
-function detail(where: string, error: ErrorObject): Detail {
-  const path =
-    where +
-    error.instancePath
-      .replace(/\/(\d+)(?=\/|$)/g, "[$1]")
-      .replaceAll("/", ".")
-      .replaceAll("~1", "/")
-      .replaceAll("~0", "~");
-  switch (error.keyword) {
-    case "additionalProperties":
-      return {
-        path: `${path}.${String(error.params["additionalProperty"]).slice(0, 200)}`,
-        message: where === "query" ? "is not a parameter of this operation" : "is not a known field",
-      };
-    case "required":
-      return { path: `${path}.${String(error.params["missingProperty"])}`, message: "is required" };
-    case "enum":
-      return {
-        path,
-        message: `must be one of ${(error.params["allowedValues"] as (string | null)[]).filter((v) => v !== null).join(", ")}`,
-      };
-    case "format":
-      return {
-        path,
-        message:
-          error.params["format"] === "date-time"
-            ? "must be a date and time of RFC 3339 with a zone"
-            : `must be within ${String(error.params["format"])}`,
-      };
-    case "pattern":
-      return { path, message: "must hold text other than white space, and no NUL" };
-    default:
-      return { path, message: error.message ?? "is invalid" };
-  }
+  return new Problem("invalid_request", `${first?.path} ${first?.message}.`, { details });
 }

@@ -1,9 +1,9 @@
 /** How many there are of each; what there is none of takes no memory. */
 export type Tally<K> = {
   of(key: K): number;
-  add(key: K): void;
-  /** Takes one away of what there is one of at least. */
-  take(key: K): void;
+  add(key: K, count?: number): void;
+  /** Subtracts 1, or `count`, from a key's figure, which must be at least that. */
+  take(key: K, count?: number): void;
   counts: ReadonlyMap<K, number>;
 };
 
@@ -13,9 +13,9 @@ export function createTally<K>(from: ReadonlyMap<K, number> = new Map()): Tally<
   const of = (key: K): number => counts.get(key) ?? 0;
   return {
     of,
-    add: (key) => void counts.set(key, of(key) + 1),
-    take(key) {
-      const left = of(key) - 1;
+    add: (key, count = 1) => void counts.set(key, of(key) + count),
+    take(key, count = 1) {
+      const left = of(key) - count;
       if (left > 0) counts.set(key, left);
       else counts.delete(key);
     },

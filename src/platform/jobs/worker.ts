@@ -2,7 +2,7 @@
 export type Work<T> = {
   /** Takes up to `count` due rows for this process alone, by one conditional UPDATE with a lease. */
   claim: (count: number) => Promise<T[]>;
-  /** Does one of them; how it ended is written by itself. What it throws is told to `onError`, and the row comes back when its lease ends. */
+  /** Works on one row and saves the outcome. `onError` gets the error that it throws; the row comes back when its lease ends. */
   run: (item: T, signal: AbortSignal) => Promise<void>;
   /** How many run at once. */
   atOnceMax: number;

@@ -41,11 +41,18 @@ export async function takeLease(tx: Transaction, id: string, seen: number, lease
   await tx.query(sql`INSERT INTO nodes (id, lease_until, seen) VALUES (${id}, ${now} + ${leaseMs}, ${seen})`);
 }
 
-/** Prolongs a lease by `leaseMs` from now; false where it has ended. */
-export async function renewLease(tx: Transaction, id: string, seen: number, leaseMs: number, now: Sql): Promise<boolean> {
-  const held = await tx.query(sql`
-    UPDATE nodes SET lease_until = ${now} + ${leaseMs}, seen = ${seen} WHERE id = ${id} AND lease_until > ${now} RETURNING 1`);
-  return held.length > 0;
+/** Prolongs a lease to `leaseMs` from now. Returns the number of nodes with a lease, this one included, or 0 if its own has ended. */
+export async function renewLease(tx: Transaction, id: string, seen: number, leaseMs: number, now: Sql): Promise<number> {
+  const rows = await tx.query(sql`
+    UPDATE nodes SET lease_until = ${now} + ${leaseMs}, seen = ${seen} WHERE id = ${id} AND lease_until > ${now}
+    RETURNING (SELECT COUNT(*) FROM nodes AS live WHERE live.lease_until > ${now}) AS live`);
+  return Number(rows[0]?.["live"] ?? 0);
+}
+
+/** Nodes with a lease. */
+export async function countLive(db: Queryable, now: Sql): Promise<number> {
+  const rows = await db.query(sql`SELECT COUNT(*) AS live FROM nodes WHERE lease_until > ${now}`);
+  return Number(rows[0]?.["live"]);
 }
 
 /** SQL: whether the lease has ended that a column names; unknown where it names none. */

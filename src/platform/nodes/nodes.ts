@@ -21,6 +21,7 @@ import type { Database, Transaction } from "../db/database.ts";
 import { Problem } from "../problem.ts";
 import {
   changesAfter,
+  countLive,
   countUnconfirmed,
   databaseTime,
   deleteNode,
@@ -95,6 +96,8 @@ export function openAnnouncer({ db, node, now = () => databaseTime(db.engine), p
 export type Node = {
   /** Whether what this node keeps may be used. */
   isLive(): boolean;
+  /** The number of nodes that had a lease at the last beat, including this one; up to a second old. 1 before the first beat. */
+  liveNodes(): number;
   /** The name of its life, which is another one after each loss of its lease; undefined while it has none. */
   life(): string | undefined;
   /** SQL: whether the life that a column names, of whatever node, has ended. */
@@ -106,7 +109,8 @@ export type Node = {
 };
 
 export type NodeOptions = {
-  db: Database;
+  /** The database for beats. It must not wait for other work: a node that beats too late loses its lease. */
+  db: Pick<Database, "engine" | "query" | "write">;
   id: string;
   /**
    * Acts on a change: from its end on, nothing of what was true before is used. Undefined: makes anew all that is kept.
@@ -130,6 +134,7 @@ export function openNode(options: NodeOptions): Node {
   let lives = 0;
   let seen = 0;
   let isAway = false;
+  let liveNodes = 1;
   let last = Promise.resolve();
   let watch: NodeJS.Timeout | undefined;
   const isLive = () => timer() < liveUntil;
@@ -180,17 +185,21 @@ export function openNode(options: NodeOptions): Node {
   async function goOn(): Promise<void> {
     const held = await db.write((tx) => renewLease(tx, life, seen, leaseMs, now()));
     // Told too late it is lost as well: others may have seen it ended before this was committed.
-    if (held && isLive()) return;
+    if (held > 0 && isLive()) return void (liveNodes = held);
     end();
     throw new Error("the lease has ended before it was prolonged");
   }
 
   async function live(): Promise<void> {
     const fresh = nextLife();
+    let count = 1;
     await db.write(async (tx) => {
       await deleteNode(tx, life);
       await takeLease(tx, fresh, seen, leaseMs, now());
+      count = await countLive(tx, now());
     });
+    // The other nodes may just have lost their leases too, and get new ones in a moment.
+    liveNodes = Math.max(liveNodes, count);
     life = fresh;
     // Before it had a lease nobody waited for this node: it looks once more before it is live.
     await catchUp();
@@ -211,6 +220,7 @@ export function openNode(options: NodeOptions): Node {
 
   return {
     isLive,
+    liveNodes: () => liveNodes,
     life: () => (isLive() ? life : undefined),
     // There every other life has ended, those of earlier processes too.
     hasEnded: (column) => (isShared ? leaseHasEnded(column, now()) : sql`${column} IS DISTINCT FROM ${life}`),
@@ -218,7 +228,7 @@ export function openNode(options: NodeOptions): Node {
     leave: () =>
       next(async () => {
         end();
-        // A lease that cannot be given up ends by itself.
+        // A lease that cannot be given up expires.
         if (isShared) await db.write((tx) => deleteNode(tx, life)).catch(() => undefined);
       }),
   };

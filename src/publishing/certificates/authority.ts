@@ -22,7 +22,7 @@ export type Authority = {
   account(): Promise<Account>;
   /** Lets go of an account that the authority says it does not have: the next call opens another, by the same key. */
   forget(account: Account): void;
-  /** Its names in CAA records; none until its directory was read, and where that tells none. */
+  /** Its names in CAA records; none before its directory was read, or if the directory names none. */
   caaIdentities(): readonly string[];
   /** The address of the account at it; null until it was opened. */
   accountUrl(): string | null;

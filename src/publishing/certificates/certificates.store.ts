@@ -1,4 +1,4 @@
-import sql from "sql-template-tag";
+import sql, { empty, type Sql } from "sql-template-tag";
 import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import type { Budget, LimitName, Spent } from "./budget.ts";
@@ -60,9 +60,18 @@ export async function setRenewAt(tx: Transaction, accountId: number, hostname: s
 /** An order under way: `key` is that of the certificate, encrypted; `url` is null until the authority has answered. */
 export type StoredOrder = { directoryUrl: string; url: string | null; key: string | null; failures: number };
 
-export async function findOrder(db: Queryable, accountId: number, hostname: string): Promise<StoredOrder | null> {
+export function findOrder(db: Queryable, accountId: number, hostname: string): Promise<StoredOrder | null> {
+  return selectOrder(db, accountId, hostname, empty);
+}
+
+/** Like `findOrder`, and locks the row until the transaction ends. */
+export function lockOrder(tx: Transaction, accountId: number, hostname: string): Promise<StoredOrder | null> {
+  return selectOrder(tx, accountId, hostname, tx.forUpdate);
+}
+
+async function selectOrder(db: Queryable, accountId: number, hostname: string, lock: Sql): Promise<StoredOrder | null> {
   const [row] = await db.query<{ directory_url: string; url: string | null; key: string | null; failures: number }>(sql`
-    SELECT directory_url, url, key, failures FROM certificate_orders WHERE account_id = ${accountId} AND hostname = ${hostname}`);
+    SELECT directory_url, url, key, failures FROM certificate_orders WHERE account_id = ${accountId} AND hostname = ${hostname}${lock}`);
   return row ? { directoryUrl: row.directory_url, url: row.url, key: row.key, failures: row.failures } : null;
 }
 
@@ -73,6 +82,31 @@ export async function saveOrder(tx: Transaction, accountId: number, hostname: st
     VALUES (${accountId}, ${hostname}, ${directoryUrl}, ${url}, ${key}, ${failures})
     ON CONFLICT (account_id, hostname) DO UPDATE SET
       directory_url = excluded.directory_url, url = excluded.url, key = excluded.key, failures = excluded.failures`);
+}
+
+/** Saves the address of the order that was begun with this key; false if another order was begun since. */
+export async function saveOrderUrl(
+  tx: Transaction,
+  accountId: number,
+  hostname: string,
+  { key, url }: { key: string; url: string },
+): Promise<boolean> {
+  const rows = await tx.query(sql`
+    UPDATE certificate_orders SET url = ${url} WHERE account_id = ${accountId} AND hostname = ${hostname} AND key = ${key} RETURNING 1`);
+  return rows.length > 0;
+}
+
+/** Saves how often a name has failed, and deletes the order under way only if it is over. */
+export async function saveFailures(
+  tx: Transaction,
+  accountId: number,
+  hostname: string,
+  { directoryUrl, failures, isOver }: { directoryUrl: string; failures: number; isOver: boolean },
+): Promise<void> {
+  await tx.query(sql`
+    INSERT INTO certificate_orders (account_id, hostname, directory_url, url, key, failures)
+    VALUES (${accountId}, ${hostname}, ${directoryUrl}, NULL, NULL, ${failures})
+    ON CONFLICT (account_id, hostname) DO UPDATE SET failures = excluded.failures${isOver ? sql`, url = NULL, key = NULL` : empty}`);
 }
 
 export async function deleteOrder(tx: Transaction, accountId: number, hostname: string): Promise<void> {
@@ -105,7 +139,7 @@ export async function spendOne(tx: Transaction, limit: LimitName, subjects: Subj
   );
 }
 
-/** Leaves the authority alone with a name until then (ms), whoever asks and at whatever node. */
+/** Blocks requests to the authority for a name until then (ms), from every caller and every node. */
 export async function saveHold(tx: Transaction, hostname: string, until: number): Promise<void> {
   await tx.query(sql`
     INSERT INTO certificate_holds (hostname, until) VALUES (${hostname}, ${until})

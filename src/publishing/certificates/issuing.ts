@@ -3,44 +3,44 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import type { RowLeases } from "../../platform/nodes/row-leases.ts";
+import { turnsByKey } from "../../platform/jobs/turns.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import { domainChanged, type Verdict } from "../domains/domains.ts";
 import {
   claimCertificates,
   hasPaidPlan,
   noteCertificate,
+  promoteToPrimary,
   resumeCertificates,
   suspendedMs,
   type CertificateNote,
   type ClaimedDomain,
   type StoredDomain,
 } from "../domains/domains.store.ts";
-import { AcmeProblem, newOrder, NotPermitted, resumeLiveOrder, type Account, type Challenge, type Order } from "./acme.ts";
+import { AcmeProblem, NotPermitted, type Account, type Challenge } from "./acme.ts";
 import { renewalIdentifier, renewalInfoOf } from "./ari.ts";
 import type { Authority } from "./authority.ts";
-import { heldUntil, type Budget, type OrderKind } from "./budget.ts";
+import type { Budget, OrderKind } from "./budget.ts";
 import {
   deleteChallenges,
   deleteOrder,
   findCertificate,
   findHold,
   findOrder,
-  listSpent,
   saveCertificate,
   saveChallenge,
+  saveFailures,
   saveHold,
-  saveOrder,
   setRenewAt,
   spendOne,
   type StoredCertificate,
-  type StoredOrder,
   type Subjects,
 } from "./certificates.store.ts";
 import { tlsAlpnCertificate } from "./challenges.ts";
-import { newPrivateKey } from "./csr.ts";
 import { accountOfHolder, demandHeld } from "./holder.ts";
 import { completeOrder } from "./issuance.ts";
 import type { IssuedCertificate } from "./issued.ts";
+import { openOrder } from "./orders.ts";
 import { holdAfterFailure, renewAt, retryAfterFailure } from "./renewal.ts";
 import { decryptSecret, encryptSecret, type SecretsKeys } from "./secrets.ts";
 
@@ -73,7 +73,9 @@ const askAgainMs = 6 * hourMs;
  * process that was paused or cut off, so that another may have taken its name, neither asks the authority for more nor writes anything.
  */
 export function openIssuing(parts: IssuingParts): Worker {
-  const { db, clock, keys, authority, budget, announcer, leases, onError } = parts;
+  const { db, clock, keys, authority, announcer, leases, onError } = parts;
+  /** A node that lost its lease and got another may lease a name that it still works on: the earlier work ends first. */
+  const inTurn = turnsByKey();
 
   /** One look at a name: what was found is written, and when to look again. */
   async function look(domain: ClaimedDomain): Promise<void> {
@@ -127,8 +129,12 @@ export function openIssuing(parts: IssuingParts): Worker {
     if (verdict.outcome !== "verified" || verdict.certificate !== "allowed") return blocked(domain, verdict);
     if (!(await note(domain, { status: certificate === null ? "issuing" : "issued", caa: "allowed" }, false))) return;
 
-    const order = (await openOrder(domain, account, kind, certificate)) ?? undefined;
-    if (order === undefined) return;
+    const replaces = kind === "new" ? undefined : (certificate?.renewalId ?? undefined);
+    const order = await openOrder(parts, domain, account, { subjects: subjectsOf(domain), kind, replaces });
+    if ("limit" in order) {
+      const problem = `The certificate authority's limit of ${order.limit} is used up for now; the next try is made when it is free again.`;
+      return void (await note(domain, { ...failing(domain), problem, retryAt: order.retryAt, dueAt: order.retryAt }, true));
+    }
     const key = createPrivateKey(decryptSecret(keys, order.key, domain.hostname));
     const issued = await completeOrder(account, order.order, {
       hostname: domain.hostname,
@@ -137,46 +143,6 @@ export function openIssuing(parts: IssuingParts): Worker {
       publish: (challenge) => publish(domain, challenge),
     });
     await keep(domain, issued, order.key);
-  }
-
-  /** The order that is under way, or a new one; null where the budget holds it up. */
-  async function openOrder(
-    domain: ClaimedDomain,
-    account: Account,
-    kind: OrderKind,
-    certificate: StoredCertificate | null,
-  ): Promise<{ order: Order; key: string; failures: number } | null> {
-    const { accountId, hostname } = domain;
-    const kept = await findOrder(db, accountId, hostname);
-    const failures = kept?.failures ?? 0;
-    const { directoryUrl } = authority;
-    if (kept?.url && kept.key && kept.directoryUrl === directoryUrl) {
-      const order = await resumeLiveOrder(account, kept.url);
-      if (order) return { order, key: kept.key, failures };
-    }
-    const now = clock();
-    const subjects = subjectsOf(domain);
-    const held = heldUntil(budget, await listSpent(db, budget, subjects, now), kind, now);
-    if (held !== null) {
-      const problem = `The certificate authority's limit of ${held.limit} is used up for now; the next try is made when it is free again.`;
-      await note(domain, { ...failing(domain), problem, retryAt: held.retryAt, dueAt: held.retryAt }, true);
-      return null;
-    }
-
-    const pem = (await newPrivateKey()).export({ format: "pem", type: "pkcs8" });
-    const fresh: StoredOrder & { key: string } = { directoryUrl, url: null, key: encryptSecret(keys, pem, hostname), failures };
-    await db.write(async (tx) => {
-      await demandHeld(tx, domain);
-      await saveOrder(tx, accountId, hostname, fresh);
-      await spendOne(tx, "orders", subjects, now);
-    });
-    const replaces = kind === "new" ? undefined : (certificate?.renewalId ?? undefined);
-    const order = await newOrder(account, hostname, { replaces });
-    await db.write(async (tx) => {
-      await demandHeld(tx, domain);
-      await saveOrder(tx, accountId, hostname, { ...fresh, url: order.url });
-    });
-    return { order, key: fresh.key, failures };
   }
 
   /** Every node answers the challenge before the authority is told. */
@@ -218,6 +184,7 @@ export function openIssuing(parts: IssuingParts): Worker {
       await spendOne(tx, "duplicates", subjectsOf(domain), now);
       await spendOne(tx, "domain", subjectsOf(domain), now);
       await noteCertificate(tx, domain, { id }, true);
+      await promoteToPrimary(tx, accountId, hostname);
       await announcer.announce(tx, domainChanged(hostname));
       return true;
     });
@@ -235,7 +202,7 @@ export function openIssuing(parts: IssuingParts): Worker {
       const caa = verdict.certificate;
       const written = { ...failing(domain), problem, problems: verdict.problems, caa, retryAt, dueAt: retryAt };
       if (!(await noteCertificate(tx, domain, written, true))) return;
-      await saveOrder(tx, accountId, hostname, { directoryUrl: authority.directoryUrl, url: null, key: null, ...kept, failures });
+      await saveFailures(tx, accountId, hostname, { directoryUrl: authority.directoryUrl, failures, isOver: false });
     });
   }
 
@@ -250,17 +217,9 @@ export function openIssuing(parts: IssuingParts): Worker {
       const written = { ...failing(domain), problem: error.message, retryAt, dueAt: retryAt };
       if (!(await noteCertificate(tx, domain, written, true))) return;
       await saveHold(tx, hostname, holdAfterFailure(now, error.retryAt));
-      const over = error.failure === "invalid";
-      const order = {
-        directoryUrl: authority.directoryUrl,
-        url: null,
-        key: null,
-        ...kept,
-        ...(over && { url: null, key: null }),
-        failures,
-      };
-      await saveOrder(tx, accountId, hostname, order);
-      if (!over) return;
+      const isOver = error.failure === "invalid";
+      await saveFailures(tx, accountId, hostname, { directoryUrl: authority.directoryUrl, failures, isOver });
+      if (!isOver) return;
       await spendOne(tx, "failures", subjectsOf(domain), now);
       await deleteChallenges(tx, accountId, hostname);
       await announcer.announce(tx, domainChanged(hostname));
@@ -288,7 +247,7 @@ export function openIssuing(parts: IssuingParts): Worker {
       const claim = await leases.begin(leaseMs);
       return claim === undefined ? [] : db.write((tx) => claimCertificates(tx, count, claim));
     },
-    run: look,
+    run: (domain) => inTurn(domain.id, () => look(domain)),
     atOnceMax,
     everyMs: lookEveryMs,
     onError,

@@ -1,18 +1,13 @@
-import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import { breaks, type Database, type Transaction } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
+import { checkContested } from "./checks.store.ts";
 import type { Checks } from "./checks.ts";
-import {
-  deleteDomain,
-  findHolder,
-  hasPaidPlan,
-  insertDomain,
-  listVerifications,
-  lockHolder,
-  lockNames,
-  saveNames,
-} from "./domains.store.ts";
+import { deleteDomain, findHolder, hasPaidPlan, insertDomain, listVerifications, lockHolder } from "./domains.store.ts";
 import { parseHostname, type Hostname } from "./hostnames.ts";
-import { decideClaim, needsProof, proofIn, type Proof } from "./ownership.ts";
+import type { Lookup } from "./lookup.ts";
+import { deleteLost, insertLost } from "./lost-domains.store.ts";
+import { lockNames, saveNames } from "./names.store.ts";
+import { decideClaim, needsProof, proofIn, takenByAnother, type Challenge, type Proof } from "./ownership.ts";
 import { applyConfig, type DomainsConfig } from "./redirects.ts";
 
 const planNeeded =
@@ -20,50 +15,72 @@ const planNeeded =
 
 export type Owner = { accountId: number; projectId: number };
 
-/** A name that is to be attached, and whether its owner has proved it where that would help. */
-export type Wanted = { name: Hostname; proof: Proof };
+/** A name that is to be attached. `txt`: what was found where proofs stand, if another account holds the name. */
+export type Wanted = { name: Hostname; txt: Lookup<string> | null };
 
-/** Looks up the proof where only it could win the name from another account. Raises nothing. */
-export async function lookUpProof(db: Queryable, checks: Checks, owner: Owner, name: Hostname): Promise<Wanted> {
+/** Looks up the proofs where only they could win the name from another account, and has that account's DNS checked at once. Raises nothing. */
+export async function lookUpProofs(db: Database, checks: Checks, owner: Owner, name: Hostname, now: number): Promise<Wanted> {
   const holder = await findHolder(db, name.hostname);
-  if (holder === null || holder.accountId === owner.accountId || holder.status === "verified") return { name, proof: "absent" };
+  if (holder === null || holder.accountId === owner.accountId) return { name, txt: null };
+  await db.write((tx) => checkContested(tx, holder, now));
   const challenge = checks.challengeOf({ accountId: owner.accountId, hostname: name.hostname });
-  return { name, proof: proofIn(challenge, await checks.dns.lookUp(challenge.name, "TXT", owner.accountId)) };
+  return { name, txt: await checks.dns.lookUp(challenge.name, challenge.type, owner.accountId) };
 }
 
 /** Attaches a name as `pending`, to be checked at once. @throws Problem `domain_taken` */
-export async function attach(tx: Transaction, checks: Checks, owner: Owner, { name, proof }: Wanted, now: number) {
-  const challenge = checks.challengeOf({ accountId: owner.accountId, hostname: name.hostname });
-  const holder = await lockHolder(tx, name.hostname);
-  decideClaim({ hostname: name.hostname, ...owner, challenge }, holder, proof, now);
+export async function attach(tx: Transaction, checks: Checks, owner: Owner, { name, txt }: Wanted, now: number) {
+  const { hostname } = name;
+  const challenge = checks.challengeOf({ accountId: owner.accountId, hostname });
+  const holder = await lockHolder(tx, hostname);
+  const proofOf = (one: Challenge): Proof => (txt === null ? "absent" : proofIn(one, txt));
+  const proofs = { own: proofOf(challenge), holders: holder === null ? "absent" : proofOf(checks.challengeOf(holder)) } as const;
+  const decision = decideClaim({ hostname, ...owner, challenge }, holder, proofs, now);
   if (holder !== null) await deleteDomain(tx, holder);
+  if (holder !== null && decision === "take_over") await insertLost(tx, holder, now);
+  await deleteLost(tx, owner.accountId, hostname);
   const verifications = await listVerifications(tx, name.registrableDomain);
   const proofNeeded = needsProof({ accountId: owner.accountId, status: "pending", verifiedAt: null }, verifications);
-  return insertDomain(tx, owner, name, proofNeeded, now);
+  return insertDomain(tx, owner, name, proofNeeded, now).catch((error: unknown) => {
+    throw breaks("unique", error) ? takenByAnother(hostname, challenge) : error;
+  });
 }
 
+/** Applies the `domains` of a `petstore.json` in the transaction of the switch. Returns the names that were added. */
+export type ApplyConfig = (tx: Transaction, now: number) => Promise<string[]>;
+
 /**
- * Checks the `domains` of a `petstore.json` (spec part 1, rule 10), and gives what applies them in the transaction of the switch and tells which
- * names were added. Any refusal is raised, and then nothing is to be applied.
+ * Checks the `domains` of a `petstore.json` (spec part 1, rule 10). `primary` and each `from` that is not attached yet are added; a `to` never
+ * is. Any refusal is thrown, here or by what is returned, and then nothing is to be applied.
+ *
+ * @throws Problem `invalid_request`; the function returned also throws `plan_required`, `domain_taken`
  */
-export async function prepareConfig(db: Queryable, checks: Checks, owner: Owner, config: DomainsConfig) {
+export async function prepareConfig(
+  db: Database,
+  checks: Checks,
+  owner: Owner,
+  { primary, redirects }: DomainsConfig,
+  now: number,
+): Promise<ApplyConfig> {
   const parse = (text: string, path: string): Hostname => parseHostname(text, checks.own, path);
-  const names: Hostname[] = [];
-  if (config.primary !== undefined) names.push(parse(config.primary, "domains.primary"));
-  for (const [index, { from, to }] of (config.redirects ?? []).entries()) {
-    names.push(parse(from, `domains.redirects[${index}].from`), parse(to, `domains.redirects[${index}].to`));
+  const names = primary === undefined ? [] : [parse(primary, "domains.primary")];
+  for (const [index, { from, to }] of (redirects ?? []).entries()) {
+    names.push(parse(from, `domains.redirects[${index}].from`));
+    parse(to, `domains.redirects[${index}].to`);
   }
   const unique = new Map(names.map((name) => [name.hostname, name]));
   // At once: the deployments of all accounts wait for this one.
-  const proved = await Promise.all(unique.values().map((name) => lookUpProof(db, checks, owner, name)));
+  const proved = await Promise.all(unique.values().map((name) => lookUpProofs(db, checks, owner, name, now)));
   const wanted = new Map(proved.map((one) => [one.name.hostname, one]));
 
-  return async (tx: Transaction, now: number): Promise<string[]> => {
-    if (wanted.size === 0) return [];
-    if (!(await hasPaidPlan(tx, owner.accountId))) throw new Problem("plan_required", planNeeded);
-    const before = await lockNames(tx, owner.accountId, owner.projectId);
-    const { names: after, added } = applyConfig(before, config);
-    for (const hostname of added) await attach(tx, checks, owner, wanted.get(hostname)!, now);
+  return async (tx, switchedAt) => {
+    if (primary === undefined && redirects === undefined) return [];
+    if (wanted.size > 0 && !(await hasPaidPlan(tx, owner.accountId))) throw new Problem("plan_required", planNeeded);
+    const before = await lockNames(tx, owner, (name) => checks.isReady(name, switchedAt));
+    const { names: after, added } = applyConfig(before, {
+      ...(primary !== undefined && { primary }),
+      ...(redirects !== undefined && { redirects }),
+    });
+    for (const hostname of added) await attach(tx, checks, owner, wanted.get(hostname)!, switchedAt);
     await saveNames(tx, owner.accountId, before, after);
     return added;
   };

@@ -73,7 +73,7 @@ function issuerOf(value: string): Issuer | null {
   const [, name, rest = ""] = /^[ \t]*([a-z0-9-]+(?:\.[a-z0-9-]+)*)[ \t]*(?:;(.*))?$/is.exec(value) ?? [];
   if (name === undefined) return null;
   const parameters = rest.split(";").flatMap((text): [string, string][] => {
-    const [, tag, content] = /^[ \t]*([a-z0-9-]+)[ \t]*=[ \t]*(\S*)[ \t]*$/i.exec(text) ?? [];
+    const [, tag, content] = /^([a-z0-9-]+)[ \t]*=[ \t]*(\S*)$/i.exec(text.trim()) ?? [];
     return tag === undefined || content === undefined ? [] : [[tag.toLowerCase(), content]];
   });
   const grouped = Map.groupBy(parameters, ([tag]) => tag);

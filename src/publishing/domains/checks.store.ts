@@ -29,3 +29,13 @@ export async function holdsCheck(tx: Transaction, { accountId, id }: StoredDomai
       AND check_lease_until = ${until} AND check_lease_life = ${life}${tx.forUpdate}`);
   return rows.length > 0;
 }
+
+/** How often a name is checked at most because another account asks for it. */
+const contestEveryMs = 60_000;
+
+/** Makes the next check of a name due now, which another account has asked for. */
+export async function checkContested(tx: Transaction, { accountId, id }: StoredDomain, now: number): Promise<void> {
+  await tx.query(sql`
+    UPDATE domains SET next_check_at = ${now}, contested_at = ${now} WHERE account_id = ${accountId} AND id = ${id}
+      AND next_check_at > ${now} AND (contested_at IS NULL OR contested_at <= ${now - contestEveryMs})`);
+}

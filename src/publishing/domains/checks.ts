@@ -6,7 +6,8 @@ import type { OwnNames } from "./hostnames.ts";
 import { challengeFor, needsProof, type Challenge } from "./ownership.ts";
 import { leadsHere } from "./pointing.ts";
 import { nextCheckAt } from "./schedule.ts";
-import { listVerifications, lockHolder, recordVerification, saveCheck, type StoredDomain } from "./domains.store.ts";
+import { listVerifications, lockHolder, promoteToPrimary, recordVerification, saveCheck, type StoredDomain } from "./domains.store.ts";
+import { isReady as isReadyFor, type NameState } from "./serving.ts";
 import { statusAfter, verify, type Verdict } from "./verification.ts";
 
 export type CheckParts = {
@@ -18,6 +19,8 @@ export type CheckParts = {
   proofSecret: () => Uint8Array;
   /** The authority that certificates are ordered from, as CAA records speak of it; null where there is none. */
   authority: (() => CaaAuthority) | null;
+  /** Until when (ms) the authority is not asked again for a name; null where it may be asked. */
+  heldUntil: (db: Queryable, hostname: string, now: number) => Promise<number | null>;
 };
 
 /** What a look at DNS found, not yet written. `proved`: the ownership challenge was part of it. */
@@ -63,8 +66,16 @@ export function openChecks(parts: CheckParts) {
       verifiedAt: outcome === "verified" ? now : current.verifiedAt,
     };
     if (outcome === "verified") await recordVerification(tx, current, now);
-    return saveCheck(tx, parts.authority ? { ...after, certificate: wanted(current, after, asked, now) } : after);
+    const heldUntil = parts.authority && asked ? await parts.heldUntil(tx, current.hostname, now) : null;
+    const saved = await saveCheck(
+      tx,
+      parts.authority ? { ...after, certificate: wanted(current, after, { asked, heldUntil }, now) } : after,
+    );
+    const isPromoted = isReady(stateOf(saved), now) && (await promoteToPrimary(tx, saved.accountId, saved.hostname));
+    return isPromoted ? { ...saved, primary: true, becomesPrimary: false, version: saved.version + 1 } : saved;
   }
+
+  const isReady = (name: NameState, now: number): boolean => isReadyFor(name, parts.authority !== null, now);
 
   /** Whether the record still leads here, as to warn after a removal; false where DNS does not say. */
   async function stillLeadsHere(domain: StoredDomain): Promise<boolean> {
@@ -72,23 +83,33 @@ export function openChecks(parts: CheckParts) {
     return leadsHere(expected, await lookUpPointing(dnsFor(domain.accountId, quickDns), expected));
   }
 
-  return { check, apply, challengeOf, stillLeadsHere, dns, own };
+  return { check, apply, challengeOf, stillLeadsHere, isReady, hasAuthority: parts.authority !== null, dns, own };
 }
 
 export type Checks = ReturnType<typeof openChecks>;
 
+function stateOf({ status, redirect, certificate }: StoredDomain): NameState {
+  return { status, redirect, certificateId: certificate.id, certificateExpiresAt: certificate.expiresAt };
+}
+
 /**
- * When a certificate is to be looked at: now where a name has just verified, its CAA records have let go, or a person asks. From then
- * on one is on its way: `none` is left to names that get none.
+ * When a certificate is to be looked at: now where a name has just verified, its CAA records have let go, or a person asks, unless the authority
+ * is not to be asked before `heldUntil`. From then on one is on its way: `none` is left to names that get none.
  */
-function wanted(before: StoredDomain, after: StoredDomain, asked: boolean, now: number): StoredDomain["certificate"] {
+function wanted(
+  before: StoredDomain,
+  after: StoredDomain,
+  { asked, heldUntil }: { asked: boolean; heldUntil: number | null },
+  now: number,
+): StoredDomain["certificate"] {
   const { certificate } = before;
   if (after.status !== "verified") return certificate;
   const isMissing = certificate.id === null || (certificate.expiresAt ?? 0) <= now;
   const isNew = before.status !== "verified" || certificate.wantedSince === null;
   const isFreed = isMissing && before.caa === "blocked" && after.caa === "allowed";
   if (isMissing && (isNew || asked)) {
-    return { ...certificate, status: certificate.status === "none" ? "issuing" : certificate.status, wantedSince: now, dueAt: now };
+    const status = certificate.status === "none" ? "issuing" : certificate.status;
+    return { ...certificate, status, wantedSince: now, dueAt: heldUntil ?? now, retryAt: heldUntil ?? certificate.retryAt };
   }
   return isNew || isFreed ? { ...certificate, dueAt: now } : certificate;
 }

@@ -9,8 +9,10 @@ export type DomainProblemCode =
   | "wrong_target"
   | "lookup_failed"
   | "proof_missing"
+  | "proved_elsewhere"
   | "caa_blocks"
-  | "redirect_target_missing";
+  | "redirect_target_not_ready"
+  | "plan_required";
 
 /** What is wrong with a domain, in words that its owner can act on at the registrar. */
 export type DomainProblem = { code: DomainProblemCode; message: string; expected: string; found: string; fix: string };
@@ -54,6 +56,17 @@ export function proofMissing(name: Pointing, challenge: Challenge, found: string
     expected: `TXT ${challenge.name} ${challenge.value}`,
     found: found.length === 0 ? "no record" : foundList(found.map((value) => `TXT ${value}`)),
     fix: `Create a TXT record: name "${relativeName(challenge.name, name.registrableDomain)}", value "${challenge.value}".`,
+  };
+}
+
+/** For the account that has lost a name: what is set in DNS beats what was here before. */
+export function provedElsewhere({ hostname }: Pick<Hostname, "hostname">): DomainProblem {
+  return {
+    code: "proved_elsewhere",
+    message: `Another account has proved with a TXT record that ${hostname} is its own. Your project does not serve the name any more.`,
+    expected: "your TXT record, and no other account's",
+    found: "another account's TXT record",
+    fix: `If the name is yours, create the TXT record shown, delete the other one at the same name, and check again. Otherwise remove ${hostname} here.`,
   };
 }
 

@@ -1,14 +1,17 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import { writeInBatches } from "../../platform/db/batches.ts";
-import { breaks, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
+import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
+import { walkRows } from "../../platform/db/index-walk.ts";
+import { limitTo } from "../../platform/db/limit.ts";
 import { byId } from "../../platform/ids.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
-import { Problem } from "../../platform/problem.ts";
+import { invalidAt, Problem } from "../../platform/problem.ts";
 import type { DomainProblem } from "./domain-problems.ts";
 import { domainsMax, paidPlans, type CertificateStatus } from "./domains.ts";
 import type { DomainKind, Hostname } from "./hostnames.ts";
 import type { Verification } from "./ownership.ts";
-import type { Redirect, RedirectStatus, SiteName } from "./redirects.ts";
+import { redirectOf } from "./names.store.ts";
+import type { Redirect } from "./redirects.ts";
 import type { DomainStatus } from "./schedule.ts";
 
 /** A domain with all that is known of it. Times in ms since the Unix epoch. */
@@ -21,6 +24,8 @@ export type StoredDomain = {
   kind: DomainKind;
   status: DomainStatus;
   primary: boolean;
+  /** Whether it is to be the primary name as soon as it is ready. */
+  becomesPrimary: boolean;
   redirect: Redirect | null;
   problems: DomainProblem[];
   caa: "allowed" | "blocked" | "unknown";
@@ -38,8 +43,13 @@ export type StoredDomain = {
   };
   version: number;
   createdAt: number;
+  firstVerifiedAt: number | null;
   verifiedAt: number | null;
+  /** Another account has taken it over. */
+  isLost: boolean;
 };
+
+export { promoteToPrimary } from "./names.store.ts";
 
 type DomainRow = Record<string, number | string | boolean | null>;
 
@@ -54,14 +64,14 @@ export async function hasPaidPlan(db: Queryable, accountId: number): Promise<boo
 }
 
 export async function listDomains(
-  db: Queryable,
+  db: Database,
   accountId: number,
   projectId: number,
   after: number,
   limit: number,
 ): Promise<StoredDomain[]> {
-  const rows = await db.query<DomainRow>(sql`
-    SELECT * FROM domains WHERE account_id = ${accountId} AND project_id = ${projectId} AND id > ${after} ORDER BY id LIMIT ${limit}`);
+  const walk = { table: "domains", index: "domains_by_project", columns: sql`*`, accountId, equal: { project_id: projectId } };
+  const rows = await db.query<DomainRow>(walkRows(db.engine, { ...walk, order: ["id"], after: [after] }, limit));
   return rows.map(stored);
 }
 
@@ -83,22 +93,7 @@ export async function findHolder(db: Queryable, hostname: string): Promise<Store
   return first(await db.query<DomainRow>(sql`SELECT * FROM domains WHERE hostname = ${hostname}`));
 }
 
-/** The names of a project as the redirect rules see them, locked until the transaction ends. */
-export async function lockNames(tx: Transaction, accountId: number, projectId: number): Promise<SiteName[]> {
-  const rows = await tx.query<DomainRow>(sql`
-    SELECT hostname, is_primary, redirect_to, redirect_status FROM domains
-    WHERE account_id = ${accountId} AND project_id = ${projectId} ORDER BY id LIMIT ${domainsMax}${tx.forUpdate}`);
-  return rows.map(nameOf);
-}
-
-/** Whether a name is attached to the project. */
-export async function isAttached(db: Queryable, accountId: number, projectId: number, target: string): Promise<boolean> {
-  const rows = await db.query(sql`
-    SELECT 1 FROM domains WHERE account_id = ${accountId} AND project_id = ${projectId} AND hostname = ${target}`);
-  return rows.length > 0;
-}
-
-/** @throws Problem `domain_taken` where another has just added it, `invalid_request` where the project is full */
+/** @throws an error of uniqueness where another account has just added it, Problem `invalid_request` where the project is full */
 export async function insertDomain(
   tx: Transaction,
   owner: { accountId: number; projectId: number },
@@ -108,55 +103,36 @@ export async function insertDomain(
 ): Promise<StoredDomain> {
   const [count] = await tx.query<{ n: number }>(sql`
     SELECT COUNT(*) AS n FROM domains WHERE account_id = ${owner.accountId} AND project_id = ${owner.projectId}`);
-  if (Number(count?.n) >= domainsMax) throw new Problem("invalid_request", `The project has ${domainsMax} names already.`);
-  await touchRedirectsTo(tx, owner, name.hostname);
-  const rows = await tx
-    .query<DomainRow>(
-      sql`
+  if (Number(count?.n) >= domainsMax)
+    throw invalidAt("body.hostname", "is one name too many", `The project has ${domainsMax} names already.`);
+  const rows = await tx.query<DomainRow>(sql`
     INSERT INTO domains (account_id, id, project_id, hostname, registrable_domain, kind, status, is_primary, problems, caa,
       proof_needed, next_check_at, certificate_status, version, created_at)
     VALUES (${owner.accountId}, nextval('domain_ids'), ${owner.projectId}, ${name.hostname}, ${name.registrableDomain}, ${name.kind}, 'pending',
-      ${false}, '[]', 'unknown', ${proofNeeded}, ${now}, 'none', 1, ${now}) RETURNING *`,
-    )
-    .catch((error: unknown) => {
-      if (breaks("unique", error)) throw new Problem("domain_taken", `${name.hostname} is attached to another project.`);
-      throw error;
-    });
+      ${false}, '[]', 'unknown', ${proofNeeded}, ${now}, 'none', 1, ${now}) RETURNING *`);
   return stored(rows[0]!);
 }
 
-export async function deleteDomain(tx: Transaction, { accountId, projectId, hostname }: StoredDomain): Promise<void> {
+/** The names of an account that are served now: how many, and the first by name. None if its plan has no custom domains. */
+export async function listServedNames(db: Queryable, accountId: number, limit: number): Promise<{ count: number; hostnames: string[] }> {
+  if (!(await hasPaidPlan(db, accountId))) return { count: 0, hostnames: [] };
+  const served = sql`FROM domains WHERE account_id = ${accountId} AND status IN ('verified', 'failing')`;
+  const [row] = await db.query<{ n: number }>(sql`SELECT COUNT(*) AS n ${served}`);
+  const names = await db.query<{ hostname: string }>(sql`SELECT hostname ${served} ORDER BY hostname ${limitTo(limit)}`);
+  return { count: Number(row?.n), hostnames: names.map(({ hostname }) => hostname) };
+}
+
+/** Whether names of an account tell browsers to open them over HTTPS only, as long as they are served. */
+export async function hasNamesWithHsts(db: Queryable, accountId: number, now: number): Promise<boolean> {
+  const rows = await db.query(sql`
+    SELECT 1 FROM domains d JOIN projects p ON p.account_id = d.account_id AND p.id = d.project_id
+    WHERE d.account_id = ${accountId} AND d.status IN ('verified', 'failing') AND d.certificate_expires_at > ${now} AND p.hsts
+    ${limitTo(1)}`);
+  return rows.length > 0;
+}
+
+export async function deleteDomain(tx: Transaction, { accountId, hostname }: StoredDomain): Promise<void> {
   await tx.query(sql`DELETE FROM domains WHERE account_id = ${accountId} AND hostname = ${hostname}`);
-  await touchRedirectsTo(tx, { accountId, projectId }, hostname);
-}
-
-/** A redirect shows whether its target is there, so its version changes with that. */
-async function touchRedirectsTo(
-  tx: Transaction,
-  { accountId, projectId }: { accountId: number; projectId: number },
-  to: string,
-): Promise<void> {
-  await tx.query(sql`
-    UPDATE domains SET version = version + 1 WHERE account_id = ${accountId} AND project_id = ${projectId} AND redirect_to = ${to}`);
-}
-
-/** Writes the primary name and the redirects of a project, those that differ from `before`. */
-export async function saveNames(
-  tx: Transaction,
-  accountId: number,
-  before: readonly SiteName[],
-  after: readonly SiteName[],
-): Promise<void> {
-  const known = new Map(before.map((name) => [name.hostname, name]));
-  for (const { hostname, primary, redirect } of after) {
-    const was = known.get(hostname);
-    const same = was?.primary === primary && was.redirect?.to === redirect?.to && was.redirect?.status === redirect?.status;
-    if (same) continue;
-    await tx.query(sql`
-      UPDATE domains SET is_primary = ${primary}, redirect_to = ${redirect?.to ?? null}, redirect_status = ${redirect?.status ?? null},
-        version = version + 1
-      WHERE account_id = ${accountId} AND hostname = ${hostname}`);
-  }
 }
 
 /** Every account that ever verified a name of a registrable domain, with its last time. */
@@ -184,7 +160,8 @@ export async function saveCheck(tx: Transaction, domain: StoredDomain): Promise<
     UPDATE domains SET status = ${domain.status}, problems = ${JSON.stringify(domain.problems)}, caa = ${domain.caa},
       proof_needed = ${domain.proofNeeded}, next_check_at = ${domain.nextCheckAt}, check_lease_until = NULL,
       certificate_status = ${certificate.status}, certificate_wanted_since = ${certificate.wantedSince},
-      certificate_due_at = ${certificate.dueAt}, verified_at = ${domain.verifiedAt}, version = version + 1
+      certificate_due_at = ${certificate.dueAt}, certificate_retry_at = ${certificate.retryAt}, verified_at = ${domain.verifiedAt},
+      first_verified_at = COALESCE(first_verified_at, ${domain.verifiedAt}), version = version + 1
     WHERE account_id = ${domain.accountId} AND id = ${domain.id} RETURNING *`);
   return stored(rows[0]!);
 }
@@ -197,10 +174,11 @@ export async function claimCertificates(tx: Transaction, count: number, { lease,
   return (await claimDue(tx, due, set, sql`certificate_due_at`, count)).map((domain) => ({ ...domain, lease }));
 }
 
-/** Takes `count` domains of which something is due, by an order; `lease` is the SQL that writes the lease. */
+/** Leases up to `count` domains that have work due, in an order; `lease` is the SQL that writes the lease. Skips locked rows. */
 export async function claimDue(tx: Transaction, due: Sql, lease: Sql, order: Sql, count: number): Promise<StoredDomain[]> {
   const rows = await tx.query<DomainRow>(sql`
-    UPDATE domains SET ${lease} WHERE ${due} AND id IN (SELECT id FROM domains WHERE ${due} ORDER BY ${order} LIMIT ${count}) RETURNING *`);
+    UPDATE domains SET ${lease} WHERE ${due} AND id IN (SELECT id FROM domains WHERE ${due} ORDER BY ${order} LIMIT ${count}${tx.skipLocked("domains")})
+    RETURNING *`);
   return rows.map(stored);
 }
 
@@ -255,16 +233,13 @@ export async function noteCertificate(tx: Transaction, claimed: ClaimedDomain, n
 
 const first = (rows: DomainRow[]): StoredDomain | null => (rows[0] ? stored(rows[0]) : null);
 
-function nameOf(row: DomainRow): SiteName {
-  const to = row["redirect_to"] as string | null;
-  const redirect = to === null ? null : { to, status: Number(row["redirect_status"]) as RedirectStatus };
-  return { hostname: String(row["hostname"]), primary: Boolean(row["is_primary"]), redirect };
-}
-
 function stored(row: DomainRow): StoredDomain {
   const time = (column: string) => row[column] as number | null;
   return {
-    ...nameOf(row),
+    hostname: String(row["hostname"]),
+    primary: Boolean(row["is_primary"]),
+    becomesPrimary: Boolean(row["becomes_primary"]),
+    redirect: redirectOf(row),
     id: Number(row["id"]),
     accountId: Number(row["account_id"]),
     projectId: Number(row["project_id"]),
@@ -287,6 +262,8 @@ function stored(row: DomainRow): StoredDomain {
     },
     version: Number(row["version"]),
     createdAt: Number(row["created_at"]),
+    firstVerifiedAt: time("first_verified_at"),
     verifiedAt: time("verified_at"),
+    isLost: false,
   };
 }

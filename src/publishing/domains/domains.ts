@@ -1,86 +1,132 @@
 import { domainToASCII } from "node:url";
 import { Type, type Static } from "typebox";
 import type { Change } from "../../platform/nodes/nodes.ts";
-import { DateTime, Id, named, Nullable } from "../../platform/http/schemas.ts";
-import { redirectStatuses } from "./redirects.ts";
+import { Challenge, DateTime, enumeration, Id, named, Nullable, variant } from "../../platform/http/schemas.ts";
+import { RedirectStatus } from "../projects/projects.ts";
 
 export { parseNameserver } from "./dns-query.ts";
 export { createDns, type Dns } from "./lookup.ts";
+export { hstsSeconds, sendsHsts, type EdgePorts } from "./hsts.ts";
 export type { DomainProblem } from "./domain-problems.ts";
+export type { DomainStatus } from "./schedule.ts";
+export { isReady, servedAt, servingOf, type Around, type NameState, type Serving } from "./serving.ts";
 export type { Verdict } from "./verification.ts";
 
 const statuses = ["pending", "verified", "failing"] as const;
 const certificateStatuses = ["none", "issuing", "issued", "failing"] as const;
 export type CertificateStatus = (typeof certificateStatuses)[number];
 
+/** The most characters of a host name as people type it, perhaps with a path after it or spaces in it. */
+const typedLengthMax = 1_024;
 const hostname = Type.String({
   minLength: 1,
-  maxLength: 1_024,
+  maxLength: typedLengthMax,
   description: "A domain or subdomain, such as `www.example.com`; IDN in either form.",
 });
 const moment = (description: string) => Nullable(DateTime(description));
 
-const record = Type.Object(
-  {
-    type: Type.Enum(["CNAME", "ALIAS"], { description: "`CNAME` for a subdomain; for an apex `ALIAS`, which some providers call ANAME." }),
-    name: Type.String({ description: "The label below the registrable domain, or `@`." }),
-    value: Type.String({ description: "The platform target host: it must match exactly." }),
-    ttl: Type.Integer({ description: "Seconds." }),
-  },
-  { additionalProperties: false, description: "The DNS record to create at the registrar." },
+const record = named(
+  "DnsRecord",
+  Type.Object(
+    {
+      type: variant(enumeration("DnsRecordType", ["CNAME", "ALIAS"]), {
+        description: "`CNAME` for a subdomain; for an apex `ALIAS`, which some providers call ANAME.",
+      }),
+      name: Type.String({ description: "The label below the registrable domain, or `@`." }),
+      value: Type.String({ description: "The platform target host: it must match exactly." }),
+      ttl: Type.Integer({ description: "Seconds." }),
+    },
+    { additionalProperties: false, description: "The DNS record to create at the registrar." },
+  ),
 );
 
-const challenge = Type.Object(
-  { type: Type.Enum(["TXT"]), name: Type.String(), value: Type.String() },
-  { additionalProperties: false, description: "A record that is needed as well, where another account has used the name." },
+const problem = named(
+  "DomainProblem",
+  Type.Object(
+    {
+      code: Type.String({
+        description:
+          "Such as `record_missing`, `conflicting_record`, `wrong_target`, `lookup_failed`, `proof_missing`, `proved_elsewhere`, `caa_blocks`, `redirect_target_not_ready`, `plan_required`.",
+      }),
+      message: Type.String(),
+      expected: Type.String(),
+      found: Type.String(),
+      fix: Type.String({ description: "What to change, and where." }),
+    },
+    { additionalProperties: false },
+  ),
 );
 
-const problem = Type.Object(
-  {
-    code: Type.String({
-      description: "Such as `record_missing`, `conflicting_record`, `wrong_target`, `lookup_failed`, `proof_missing`, `caa_blocks`.",
-    }),
-    message: Type.String(),
-    expected: Type.String(),
-    found: Type.String(),
-    fix: Type.String({ description: "What to change, and where." }),
-  },
-  { additionalProperties: false },
+const serving = named(
+  "DomainServing",
+  Type.Object(
+    {
+      what: variant(enumeration("DomainServes", ["site", "redirect", "nothing"]), {
+        description: "`nothing`: visitors get a 404, or no connection over HTTPS.",
+      }),
+      to: Nullable(Type.String({ description: "Where a redirect leads." })),
+      reason: Type.String({ description: "Why, in words for people." }),
+    },
+    { additionalProperties: false, description: "What visitors of the domain get now, and why." },
+  ),
 );
 
-const certificate = Type.Object(
-  {
-    status: Type.Enum([...certificateStatuses], {
-      description: "`none` while the name has not verified, and for good where the service has no certificate authority.",
-    }),
-    issuedAt: moment("When the certificate that is served was issued."),
-    expiresAt: moment("When it ends; it is renewed before."),
-    problem: Nullable(Type.String({ description: "Why the last try failed." })),
-    retryAt: moment("When the next one is made."),
-  },
-  { additionalProperties: false },
+const certificate = named(
+  "DomainCertificate",
+  Type.Object(
+    {
+      status: variant(enumeration("CertificateStatus", certificateStatuses), {
+        description: "`none` until the name is verified, and always if the service has no certificate authority.",
+      }),
+      issuedAt: moment("When the certificate that is served was issued."),
+      expiresAt: moment("When it expires; it is renewed before that."),
+      problem: Nullable(Type.String({ description: "Why the last attempt failed." })),
+      retryAt: moment("When the next attempt is made."),
+    },
+    { additionalProperties: false },
+  ),
 );
 
-const attention = Type.Object(
-  {
-    since: DateTime("Since when the certificate is late."),
-    message: Type.String(),
-    checks: Type.Array(
-      Type.Object(
-        { check: Type.String(), passed: Nullable(Type.Boolean({ description: "null: could not be checked." })), message: Type.String() },
-        { additionalProperties: false },
-      ),
+const attention = named(
+  "DomainAttention",
+  Nullable(
+    Type.Object(
+      {
+        since: DateTime("Since when the certificate is late."),
+        message: Type.String(),
+        checks: Type.Array(
+          named(
+            "DomainCheck",
+            Type.Object(
+              {
+                check: Type.String(),
+                passed: Nullable(Type.Boolean({ description: "null: could not be checked." })),
+                message: Type.String(),
+              },
+              { additionalProperties: false },
+            ),
+          ),
+        ),
+      },
+      { additionalProperties: false, description: "What to look at when there is no certificate after 30 minutes." },
     ),
-  },
-  { additionalProperties: false, description: "What to look at when there is no certificate after 30 minutes." },
+  ),
 );
 
-const redirect = Type.Object(
-  {
-    to: Type.String({ description: "A name of the same project that does not redirect itself." }),
-    status: Type.Enum([...redirectStatuses]),
-  },
-  { additionalProperties: false },
+const redirect = named(
+  "DomainRedirect",
+  Nullable(
+    Type.Object(
+      {
+        to: Type.String({
+          description:
+            "A name of the same project that does not redirect itself. The redirect takes effect while that name is verified and has its certificate; until then, and again when it fails or is removed, the domain serves the site.",
+        }),
+        status: RedirectStatus,
+      },
+      { additionalProperties: false },
+    ),
+  ),
 );
 
 export const NewDomain = named("NewDomain", Type.Object({ hostname }, { additionalProperties: false }));
@@ -89,15 +135,20 @@ export const DomainPatch = named(
   "DomainPatch",
   Type.Object(
     {
-      primary: Type.Optional(Type.Boolean({ description: "Makes it the project's primary name; another one is no longer." })),
+      primary: Type.Optional(
+        Type.Boolean({ description: "Makes it the project's primary name, for which it has to be verified; another one is no longer." }),
+      ),
       redirect: Type.Optional(
-        Nullable(
-          Type.Object(
-            {
-              to: Type.Optional(Type.String({ minLength: 1, maxLength: 1_024 })),
-              status: Type.Optional(Type.Integer({ description: "301, 302, 307 or 308; 301 unless told." })),
-            },
-            { additionalProperties: false, description: "Where the name redirects to, path and query kept; null ends it." },
+        named(
+          "NewDomainRedirect",
+          Nullable(
+            Type.Object(
+              {
+                to: Type.Optional(Type.String({ minLength: 1, maxLength: 1_024 })),
+                status: Type.Optional(Type.Integer({ description: "301, 302, 307 or 308. Default: 301." })),
+              },
+              { additionalProperties: false, description: "Where the name redirects to, path and query kept; null ends it." },
+            ),
           ),
         ),
       ),
@@ -112,17 +163,21 @@ export const Domain = named(
     {
       hostname: Type.String(),
       projectId: Id("The project that it serves."),
-      kind: Type.Enum(["subdomain", "apex"]),
-      status: Type.Enum([...statuses], {
+      kind: enumeration("DomainKind", ["subdomain", "apex"]),
+      status: variant(enumeration("DomainStatus", statuses), {
         description: "`pending`: never verified yet. `failing`: its DNS has changed since; still served, and checked hourly.",
       }),
-      primary: Type.Boolean(),
-      redirect: Nullable(redirect),
+      primary: Type.Boolean({
+        description:
+          "Whether it is the project's primary name. It takes effect once it is verified and has its certificate; an earlier primary name stays in effect until then.",
+      }),
+      redirect,
       record,
-      challenge: Nullable(challenge),
+      challenge: Nullable(Challenge),
       problems: Type.Array(problem),
+      serving,
       certificate,
-      attention: Nullable(attention),
+      attention,
       nextCheckAt: moment("When DNS is checked next by itself."),
       createdAt: DateTime("When it was added."),
       verifiedAt: moment("When its DNS was last found right."),
@@ -136,7 +191,11 @@ export const Domains = named("Domains", Type.Array(Domain));
 export const RemovedDomain = named(
   "RemovedDomain",
   Type.Object(
-    { hostname: Type.String(), warning: Type.String({ description: "What is left to do at the registrar." }) },
+    {
+      hostname: Type.String(),
+      warning: Type.Optional(Type.String({ description: "What is left to do at the registrar." })),
+      redirects: Type.Array(Type.String(), { description: "The names that redirected to it. They serve the site from now on." }),
+    },
     { additionalProperties: false },
   ),
 );
@@ -161,8 +220,12 @@ export function isPlatformDomain(text: string): boolean {
 /** What no host name has, of ASCII. */
 const strayInName = /[\0-,/:-@[-`{-\x7F]/;
 
-/** A name as it is kept, of one that may be written in any case, with a final dot or as IDN; nothing is checked. */
+/**
+ * The stored form of a name that may be written in any case, with a final dot or as IDN; checks nothing. The mapping takes
+ * quadratic time, so a text that is longer than any name stays as it is, and matches none.
+ */
 export function keptForm(name: string): string {
+  if (name.length > typedLengthMax) return name;
   const trimmed = name.trim().replace(/\.$/, "");
   // The mapping reads a host name up to where a URL's would end, and `www.example.com/path` is no spelling of www.example.com.
   return (!strayInName.test(trimmed) && domainToASCII(trimmed)) || trimmed.toLowerCase();

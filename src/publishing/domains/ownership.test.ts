@@ -67,36 +67,42 @@ describe("a proof is needed", () => {
 });
 
 describe("adding a name", () => {
-  it("that nobody holds needs nothing", () => assert.equal(decideClaim(wanted, null, "absent", now), "add"));
+  const none = { own: "absent", holders: "absent" } as const;
+  const proved = { own: "present", holders: "absent" } as const;
+
+  it("that no account holds needs nothing", () => assert.equal(decideClaim(wanted, null, none, now), "add"));
 
   it("whose claim has lapsed after 48 hours needs nothing, so that nobody can squat", () => {
     const lapsed = claim({ createdAt: now - 48 * hourMs });
-    assert.equal(decideClaim(wanted, lapsed, "absent", now), "add");
-    assert.throws(() => decideClaim(wanted, claim({ createdAt: now - 48 * hourMs + 1 }), "absent", now), Problem);
+    assert.equal(decideClaim(wanted, lapsed, none, now), "add");
+    assert.throws(() => decideClaim(wanted, claim({ createdAt: now - 48 * hourMs + 1 }), none, now), Problem);
   });
 
-  it("that another account holds pending or failing is taken over by a proof", () => {
-    assert.equal(decideClaim(wanted, claim({}), "present", now), "take_over");
-    assert.equal(decideClaim(wanted, claim({ status: "failing", verifiedAt: now - hourMs }), "present", now), "take_over");
-  });
+  for (const status of ["pending", "failing", "verified"] as const) {
+    it(`that another account holds ${status} is taken over by a proof, unless that account has a proof in place too`, () => {
+      const holder = claim({ status, verifiedAt: status === "pending" ? null : now - hourMs });
+      assert.equal(decideClaim(wanted, holder, proved, now), "take_over");
+      for (const proofs of [none, { own: "unknown", holders: "unknown" }, { own: "present", holders: "present" }] as const) {
+        assert.throws(
+          () => decideClaim(wanted, holder, proofs, now),
+          (error: Problem) => {
+            assert.deepEqual([error.code, error.challenge], ["domain_taken", challenge]);
+            assert.ok(error.message.includes(challenge.name), error.message);
+            return true;
+          },
+        );
+      }
+    });
+  }
 
-  const refusals: [title: string, holder: Claim, proof: "present" | "absent" | "unknown", words: RegExp][] = [
-    [
-      "pending, without a proof, is refused with the record to create",
-      claim({}),
-      "absent",
-      new RegExp(`TXT record.*_petstore-challenge\\.${hostname}.*${challenge.value}`),
-    ],
-    ["failing, without a proof, is refused", claim({ status: "failing", verifiedAt: now - hourMs }), "absent", /TXT record/],
-    ["pending, with a look-up that failed, is refused for now", claim({}), "unknown", /Try again/],
-    ["verified is refused, proof or not", claim({ status: "verified", verifiedAt: now }), "present", /attached to another project\.$/],
-    ["by the same account is refused, proof or not", claim({ accountId: 2 }), "present", /another project of this account/],
-    ["by the same project is refused", claim({ accountId: 2, projectId: 20 }), "present", /this project already/],
+  const refusals: [title: string, holder: Claim, words: RegExp][] = [
+    ["the same account", claim({ accountId: 2 }), /another project of this account/],
+    ["the same project", claim({ accountId: 2, projectId: 20 }), /this project already/],
   ];
-  for (const [title, holder, proof, words] of refusals)
-    it(`held ${title}`, () =>
+  for (const [title, holder, words] of refusals)
+    it(`held by ${title} is refused, proof or not, and no record would help`, () =>
       assert.throws(
-        () => decideClaim(wanted, holder, proof, now),
-        (error) => error instanceof Problem && error.code === "domain_taken" && words.test(error.message),
+        () => decideClaim(wanted, holder, proved, now),
+        (error: Problem) => error.code === "domain_taken" && words.test(error.message) && error.challenge === undefined,
       ));
 });

@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
-import { Problem } from "../../platform/problem.ts";
+import { Problem, type ProofRecord } from "../../platform/problem.ts";
 import type { Lookup } from "./lookup.ts";
 import { hasLapsed, type DomainStatus } from "./schedule.ts";
 
-/** The TXT record that proves who has the DNS settings of a name in hand; `name` is whole, not relative. */
-export type Challenge = { type: "TXT"; name: string; value: string };
+/** The TXT record that proves who controls the DNS settings of a name; `name` is whole, not relative. */
+export type Challenge = ProofRecord;
 
 /** One account's hold on a name. Times in ms; `verifiedAt` is the last time that its DNS was found right. */
 export type Claim = { accountId: number; projectId: number; status: DomainStatus; createdAt: number; verifiedAt: number | null };
@@ -40,13 +40,16 @@ export function proofIn(challenge: Challenge, lookup: Lookup<string>): Proof {
 }
 
 /**
- * Whether a name can be added: `add` where nobody holds it or the hold has lapsed, `take_over` where a proof beats another account's pending or failing hold.
- * Raises `domain_taken` otherwise. Who holds the name is never told; the challenge is, where a proof would help.
+ * Whether a name can be added: `add` where no account holds it or the hold has lapsed, `take_over` where a TXT proof wins it from another
+ * account. A proof outweighs everything but a proof of the holder's. Which account holds the name is not said.
+ *
+ * @param proofs whether the TXT records of the caller and of the holder are in place
+ * @throws Problem `domain_taken`, with the record that would win the name where one would
  */
 export function decideClaim(
   wanted: { hostname: string; accountId: number; projectId: number; challenge: Challenge },
   holder: Claim | null,
-  proof: Proof,
+  proofs: { own: Proof; holders: Proof },
   now: number,
 ): "add" | "take_over" {
   const { hostname, challenge } = wanted;
@@ -56,13 +59,19 @@ export function decideClaim(
   if (hasLapsed(holder, now)) return "add";
   if (holder.accountId === wanted.accountId)
     throw new Problem("domain_taken", `${hostname} is attached to another project of this account. Remove it there first.`);
-  if (holder.status === "verified") throw new Problem("domain_taken", `${hostname} is attached to another project.`);
-  if (proof === "present") return "take_over";
-  const proofWords = `create a TXT record with the name ${challenge.name} and the value ${challenge.value}, then add ${hostname} again`;
-  throw new Problem(
-    "domain_taken",
-    proof === "absent"
-      ? `${hostname} is attached to another project. If the name is yours, ${proofWords}.`
-      : `${hostname} is attached to another project, and the TXT record that would prove it yours could not be looked up. Try again in some minutes.`,
-  );
+  if (proofs.own === "present" && proofs.holders === "absent") return "take_over";
+  throw takenByAnother(hostname, challenge, proofs.own);
+}
+
+/** The refusal of a name that another account holds. */
+export function takenByAnother(hostname: string, { type, name, value }: Challenge, ownProof: Proof = "absent"): Problem {
+  const record = `a ${type} record with the name ${name} and the value ${value}`;
+  const advice: Record<Proof, string> = {
+    absent: `If the name is yours, create ${record}, then add ${hostname} again.`,
+    unknown: `Whether it is yours could not be looked up. Create ${record} if it is, and try again in some minutes.`,
+    present: `Your TXT record is in place, and so is that of the account that has the name. If the name is yours, delete all other TXT records named ${name}, then add ${hostname} again.`,
+  };
+  return new Problem("domain_taken", `${hostname} is attached to another project. ${advice[ownProof]}`, {
+    challenge: { type, name, value },
+  });
 }

@@ -2,9 +2,23 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { Problem } from "../../platform/problem.ts";
-import { applyConfig, changeName, redirectProblem, type Redirect, type SiteName } from "./redirects.ts";
+import { configuredPrimary } from "./primary-name.ts";
+import { applyConfig, changeName, type Redirect, type SiteName } from "./redirects.ts";
 
-const name = (hostname: string, redirect: Redirect | null = null, primary = false): SiteName => ({ hostname, primary, redirect });
+/** A name that is verified and has its certificate. */
+const name = (hostname: string, redirect: Redirect | null = null, primary = false): SiteName => ({
+  hostname,
+  status: "verified",
+  ready: true,
+  primary,
+  becomesPrimary: false,
+  redirect,
+});
+const pending = (hostname: string, redirect: Redirect | null = null, primary = false): SiteName => ({
+  ...name(hostname, redirect, primary),
+  status: "pending",
+  ready: false,
+});
 const to = (hostname: string, status: Redirect["status"] = 301): Redirect => ({ to: hostname, status });
 const find = (names: SiteName[], hostname: string): SiteName => names.find((one) => one.hostname === hostname)!;
 const two = [name("example.com"), name("www.example.com", null, true)];
@@ -53,7 +67,15 @@ describe("a redirect set by the API", () => {
       "example.com",
       { redirect: { to: "other.example.net" } },
       "body.redirect.to",
-      /No name "other\.example\.net" is attached/,
+      /^No name "other\.example\.net" is attached to this project\. Add it first/,
+    ],
+    [
+      "a mistyped target",
+      two,
+      "example.com",
+      { redirect: { to: "wwww.example.com" } },
+      "body.redirect.to",
+      /^No name "wwww\.example\.com" is attached to this project\. That looks like a typing error for www\.example\.com\.$/,
     ],
     ["itself as the target", two, "example.com", { redirect: { to: "example.com" } }, "body.redirect.to", /to itself/],
     [
@@ -91,6 +113,35 @@ describe("a redirect set by the API", () => {
     assert.equal(find(names, "www.example.com").primary, false);
   });
 
+  it("of the primary name needs a verified target, or the word that it is primary no longer", () => {
+    const names = [name("www.example.com", null, true), pending("new.example.com")];
+    const change = (more: object) => changeName(names, "www.example.com", { redirect: { to: "new.example.com" }, ...more });
+    assert.throws(
+      () => change({}),
+      (error) => error instanceof Problem && error.code === "domain_not_verified",
+    );
+    assert.deepEqual(change({ primary: false }), [name("www.example.com", to("new.example.com")), pending("new.example.com")]);
+  });
+
+  it("cannot be given with the wish to be primary", () => {
+    assert.throws(
+      () => changeName(two, "example.com", { primary: true, redirect: { to: "www.example.com" } }),
+      refusedAt("body.primary", /cannot be the primary name/),
+    );
+  });
+
+  it("makes no name primary that is not verified, and leaves one that is primary already and has failed since", () => {
+    for (const status of ["pending", "failing"] as const) {
+      const names = [{ ...pending("example.com"), status }, name("www.example.com", null, true)];
+      assert.throws(
+        () => changeName(names, "example.com", { primary: true }),
+        (error) => error instanceof Problem && error.code === "domain_not_verified",
+      );
+    }
+    const failing: SiteName = { ...pending("www.example.com", null, true), status: "failing" };
+    assert.deepEqual(changeName([failing], "www.example.com", { primary: true }), [failing]);
+  });
+
   it("leaves one primary name when another is made primary", () => {
     assert.deepEqual(
       changeName(two, "example.com", { primary: true }).map(({ primary }) => primary),
@@ -98,7 +149,7 @@ describe("a redirect set by the API", () => {
     );
   });
 
-  it("does not stand in the way of other changes once its target is removed, and is shown as a problem", () => {
+  it("does not stand in the way of other changes once its target is removed", () => {
     const orphan = name("old.example.com", to("gone.example.com"));
     const names = [orphan, ...two];
     assert.equal(
@@ -106,10 +157,6 @@ describe("a redirect set by the API", () => {
       "gone.example.com",
     );
     assert.equal(find(changeName(names, "old.example.com", { primary: false }), "old.example.com").redirect?.to, "gone.example.com");
-    assert.equal(redirectProblem(orphan, names)?.code, "redirect_target_missing");
-    assert.match(redirectProblem(orphan, names)!.message, /gone\.example\.com, which has been removed/);
-    assert.equal(redirectProblem(name("a.example.com", to("example.com")), names), null);
-    assert.equal(redirectProblem(name("example.com"), names), null);
   });
 
   it("of a name that is not attached is not found", () => {
@@ -130,14 +177,52 @@ describe("the domains of petstore.json", () => {
     assert.deepEqual(names, [
       name("old.example.com"),
       name("example.com", to("www.example.com", 308)),
-      name("www.example.com", null, true),
+      pending("www.example.com", null, true),
     ]);
+  });
+
+  it("never add a name because it stands in `to`", () => {
+    const { added } = applyConfig([name("www.example.com")], { redirects: [{ from: "example.com", to: "www.example.com" }] });
+    assert.deepEqual(added, ["example.com"]);
+  });
+
+  it("are the whole truth where they list redirects, and leave the redirects alone where they do not", () => {
+    const before = [name("www.example.com"), name("a.example.com", to("www.example.com")), name("b.example.com", to("www.example.com"))];
+    const redirectsAfter = (config: Parameters<typeof applyConfig>[1]) =>
+      applyConfig(before, config).names.map(({ redirect }) => redirect?.to ?? null);
+    assert.deepEqual(redirectsAfter({ redirects: [] }), [null, null, null]);
+    assert.deepEqual(redirectsAfter({ redirects: [{ from: "b.example.com", to: "a.example.com" }] }), [null, null, "a.example.com"]);
+    assert.deepEqual(redirectsAfter({}), [null, "www.example.com", "www.example.com"]);
+    assert.deepEqual(redirectsAfter({ primary: "a.example.com" }), [null, null, "www.example.com"], "the primary name has none");
+  });
+
+  it("choose a primary name that is not ready without ending the one in effect, which is replaced once the new one is ready", () => {
+    const before = [name("www.example.com", null, true), name("example.com")];
+    const { names } = applyConfig(before, { primary: "new.example.com" });
+    assert.deepEqual(names, [...before, { ...pending("new.example.com"), becomesPrimary: true }]);
+    assert.equal(configuredPrimary(names), "new.example.com");
+    const other = changeName(names, "example.com", { primary: true });
+    assert.deepEqual(other, [name("www.example.com"), name("example.com", null, true), pending("new.example.com")]);
+    assert.deepEqual(applyConfig(names, { primary: "www.example.com" }).names, [...before, pending("new.example.com")]);
+    assert.deepEqual(changeName(names, "new.example.com", { primary: false }), [...before, pending("new.example.com")]);
+    const ended = changeName(names, "www.example.com", { primary: false });
+    assert.deepEqual(ended, [name("www.example.com"), name("example.com"), pending("new.example.com", null, true)]);
+  });
+
+  it("choose a primary name at once where none is in effect", () => {
+    const before = [pending("www.example.com", null, true)];
+    const { names } = applyConfig(before, { primary: "new.example.com" });
+    assert.deepEqual(names, [pending("www.example.com"), pending("new.example.com", null, true)]);
   });
 
   it("can turn a redirect round in one step", () => {
     const before = [name("example.com", null, true), name("www.example.com", to("example.com"))];
     const { names } = applyConfig(before, { redirects: [{ from: "example.com", to: "www.example.com" }] });
     assert.deepEqual(names, [name("example.com", to("www.example.com")), name("www.example.com", null, true)]);
+    const waiting = applyConfig([name("example.com", null, true), pending("www.example.com")], {
+      redirects: [{ from: "example.com", to: "www.example.com" }],
+    });
+    assert.deepEqual(waiting.names, [name("example.com", to("www.example.com")), pending("www.example.com", null, true)]);
   });
 
   const refusals: [title: string, config: Parameters<typeof applyConfig>[1], path: string, words: RegExp][] = [
@@ -162,20 +247,32 @@ describe("the domains of petstore.json", () => {
       "a loop",
       {
         redirects: [
-          { from: "a.example.com", to: "b.example.com" },
-          { from: "b.example.com", to: "a.example.com" },
+          { from: "a.example.com", to: "old.example.com" },
+          { from: "old.example.com", to: "a.example.com" },
         ],
       },
-      "domains.redirects[0].to",
+      "domains.redirects[1].to",
       /loop/,
     ],
     ["another status", { redirects: [{ from: "a.example.com", to: "b.example.com", status: 200 }] }, "domains.redirects[0].status", /301/],
     [
-      "a redirect from the target of a name not listed",
-      { redirects: [{ from: "www.example.com", to: "b.example.com" }] },
-      "domains.redirects",
-      /old\.example\.com would redirect/,
+      "a target that is not attached",
+      { redirects: [{ from: "a.example.com", to: "ww.example.com" }] },
+      "domains.redirects[0].to",
+      /No name "ww\.example\.com" is attached to this project\. That looks like a typing error for www\.example\.com\./,
     ],
+    [
+      "a target that is itself a `from`",
+      {
+        redirects: [
+          { from: "a.example.com", to: "old.example.com" },
+          { from: "old.example.com", to: "www.example.com" },
+        ],
+      },
+      "domains.redirects[0].to",
+      /a\.example\.com would redirect to old\.example\.com, which redirects/,
+    ],
+    ["a redirect to itself", { redirects: [{ from: "a.example.com", to: "a.example.com" }] }, "domains.redirects[0].to", /to itself/],
   ];
   for (const [title, config, path, words] of refusals)
     it(`are refused with ${title}`, () =>
@@ -188,10 +285,12 @@ describe("the domains of petstore.json", () => {
     const hostname = fc.constantFrom("a", "b", "c", "d").map((label) => `${label}.example.com`);
     const redirect = fc.record({ from: hostname, to: hostname, status: fc.constantFrom(301, 302, 307, 308) });
     const config = fc.record({ primary: hostname, redirects: fc.array(redirect, { maxLength: 4 }) }, { requiredKeys: [] });
+    const verifies = fc.subarray(["a.example.com", "b.example.com", "c.example.com", "d.example.com"]);
     fc.assert(
-      fc.property(fc.array(config, { maxLength: 4 }), (configs) => {
+      fc.property(fc.array(fc.tuple(config, verifies), { maxLength: 4 }), (configs) => {
         let names: SiteName[] = [];
-        for (const one of configs) {
+        for (const [one, verified] of configs) {
+          names = names.map((each) => (verified.includes(each.hostname) ? { ...each, status: "verified", ready: true } : each));
           try {
             names = applyConfig(names, one).names;
           } catch (error) {
@@ -199,8 +298,8 @@ describe("the domains of petstore.json", () => {
           }
           const served = new Set(names.filter((each) => each.redirect === null).map((each) => each.hostname));
           assert.ok(names.every((each) => each.redirect === null || served.has(each.redirect.to)));
-          const primaries = names.filter((each) => each.primary);
-          assert.ok(primaries.length <= 1 && primaries.every((each) => served.has(each.hostname)));
+          for (const chosen of [names.filter((each) => each.primary), names.filter((each) => each.becomesPrimary)])
+            assert.ok(chosen.length <= 1 && chosen.every((each) => served.has(each.hostname)));
         }
       }),
     );

@@ -1,12 +1,12 @@
-import { Problem } from "../../platform/problem.ts";
-import type { DomainProblem } from "./domain-problems.ts";
+import { invalidAt, Problem } from "../../platform/problem.ts";
+import { redirectStatuses, type RedirectStatusCode } from "../projects/projects.ts";
+import { configuredPrimary, requireVerified, withoutPrimary, withPrimary, type PrimaryName } from "./primary-name.ts";
+import { isTypo } from "./typo.ts";
 
-export const redirectStatuses = [301, 302, 307, 308] as const;
-export type RedirectStatus = (typeof redirectStatuses)[number];
-export type Redirect = { to: string; status: RedirectStatus };
+export type Redirect = { to: string; status: RedirectStatusCode };
 
-/** One name of a project: served, or redirecting; at most one name is primary, and that one is served. */
-export type SiteName = { hostname: string; primary: boolean; redirect: Redirect | null };
+/** One name of a project: served, or redirecting. The primary name does not redirect, nor does one that is to become primary. */
+export type SiteName = PrimaryName & { redirect: Redirect | null };
 
 /** A merge patch of a name (RFC 7396): what is absent stays, within the redirect too; a redirect of null ends it. */
 export type SiteNameChange = { primary?: boolean; redirect?: { to?: string; status?: number } | null };
@@ -16,7 +16,9 @@ export type DomainsConfig = { primary?: string; redirects?: { from: string; to: 
 
 /**
  * The names of a project after a change to one of them. Where the primary name begins to redirect, its target becomes primary.
- * Raises `invalid_request` for another status, a target outside the project, and a target that redirects; `not_found` for an unknown name.
+ *
+ * @throws Problem `invalid_request` for another status, a target outside the project, and a target that redirects; `domain_not_verified` for
+ *   a primary name that is not verified; `not_found` for an unknown name
  */
 export function changeName(names: readonly SiteName[], hostname: string, change: SiteNameChange): SiteName[] {
   const changed = names.find((name) => name.hostname === hostname);
@@ -27,60 +29,56 @@ export function changeName(names: readonly SiteName[], hostname: string, change:
       "body.primary",
       `${hostname} redirects to ${redirect.to}, so it cannot be the primary name. Set its redirect to null first.`,
     );
-  const primary = primaryAfter(names, changed, change, redirect);
-  const after = names.map((name) => ({
-    ...name,
-    redirect: name === changed ? redirect : name.redirect,
-    primary: name.hostname === primary,
-  }));
+  const after = names.map((name) => (name === changed ? { ...name, redirect } : name));
   const touched = new Set(change.redirect === undefined ? [] : [hostname]);
   assertRedirectsEnd(after, (from) => (from === hostname ? "body.redirect.to" : "body.redirect"), touched);
-  return after;
+
+  const isPrimary = changed.primary || changed.becomesPrimary;
+  if (change.primary === false) return isPrimary ? withoutPrimary(after, hostname) : after;
+  const next = change.primary === true ? hostname : isPrimary ? redirect?.to : undefined;
+  if (next === undefined || next === configuredPrimary(names)) return after;
+  requireVerified(after, next);
+  return withPrimary(after, next);
 }
 
 /**
- * The names of a project after its petstore.json: those that it names are as it says (a name that is no `from` does not redirect), the others stay.
- * `added` are not attached yet. Raises `invalid_request` with the place in the file, and then nothing of it is to be applied.
+ * The names of a project after its petstore.json. A list of redirects is the whole truth: names that it does not list as `from` do not redirect.
+ * Without a list the redirects stay, except that the primary name has none. Other names stay attached. `added` are not attached yet.
+ *
+ * @throws Problem `invalid_request` with the place in the file, and then nothing of it is to be applied
  */
-export function applyConfig(
-  names: readonly SiteName[],
-  { primary, redirects = [] }: DomainsConfig,
-): { names: SiteName[]; added: string[] } {
-  const declared = new Map<string, Redirect | null>(redirects.flatMap(({ from, to }) => [from, to]).map((hostname) => [hostname, null]));
-  if (primary !== undefined) declared.set(primary, null);
-  const places = new Map<string, string>();
-  for (const [index, { from, ...redirect }] of redirects.entries()) {
+export function applyConfig(names: readonly SiteName[], { primary, redirects }: DomainsConfig): { names: SiteName[]; added: string[] } {
+  const declared = new Map<string, Redirect>();
+  for (const [index, { from, ...redirect }] of (redirects ?? []).entries()) {
     const path = `domains.redirects[${index}]`;
-    if (places.has(from)) throw invalid(`${path}.from`, `${from} has more than one redirect.`);
+    if (declared.has(from)) throw invalid(`${path}.from`, `${from} has more than one redirect.`);
     if (from === primary) throw invalid(`${path}.from`, `${from} is the primary name, so it cannot redirect.`);
-    places.set(from, `${path}.to`);
     declared.set(from, withStatus(redirect, path));
   }
   const attached = new Set(names.map(({ hostname }) => hostname));
-  const added = [...declared.keys()].filter((hostname) => !attached.has(hostname));
-  const before = [...names, ...added.map((hostname): SiteName => ({ hostname, primary: false, redirect: null }))];
-  const primaryBefore = names.find((name) => name.primary)?.hostname;
-  const primaryAfterwards = primary ?? declared.get(primaryBefore ?? "")?.to ?? primaryBefore;
-  const after = before.map(({ hostname, redirect }) => ({
-    hostname,
-    redirect: declared.get(hostname) === undefined ? redirect : declared.get(hostname)!,
-    primary: hostname === primaryAfterwards,
-  }));
+  const wanted = new Set([...(primary === undefined ? [] : [primary]), ...declared.keys()]);
+  const added = [...wanted].filter((hostname) => !attached.has(hostname));
+  const redirectOf = ({ hostname, redirect }: SiteName): Redirect | null => {
+    if (redirects !== undefined) return declared.get(hostname) ?? null;
+    return hostname === primary ? null : redirect;
+  };
+  const after = [...names, ...added.map(newName)].map((name) => ({ ...name, redirect: redirectOf(name) }));
+  const places = new Map([...declared.keys()].map((from, index) => [from, `domains.redirects[${index}].to`]));
   assertRedirectsEnd(after, (from) => places.get(from) ?? "domains.redirects", new Set(declared.keys()));
-  return { names: after, added };
+
+  const before = configuredPrimary(names);
+  const next = primary ?? (before === null ? undefined : (declared.get(before)?.to ?? before));
+  return { names: next === undefined ? after : withPrimary(after, next), added };
 }
 
-/** The problem of a name whose redirect leads to a name that has been removed; null where all is well. */
-export function redirectProblem({ hostname, redirect }: SiteName, names: readonly SiteName[]): DomainProblem | null {
-  if (redirect === null || names.some((name) => name.hostname === redirect.to)) return null;
-  return {
-    code: "redirect_target_missing",
-    message: `${hostname} redirects to ${redirect.to}, which has been removed from this project.`,
-    expected: "a redirect to a name of this project",
-    found: `a redirect to ${redirect.to}`,
-    fix: `Add ${redirect.to} again, choose another target, or remove the redirect of ${hostname}.`,
-  };
-}
+const newName = (hostname: string): SiteName => ({
+  hostname,
+  status: "pending",
+  ready: false,
+  primary: false,
+  becomesPrimary: false,
+  redirect: null,
+});
 
 function mergedRedirect(before: Redirect | null, change: { to?: string; status?: number } | undefined): Redirect | null {
   if (change === undefined) return before;
@@ -95,19 +93,6 @@ function withStatus({ to, status = 301 }: { to: string; status?: number | undefi
   return { to, status: known };
 }
 
-function primaryAfter(
-  names: readonly SiteName[],
-  changed: SiteName,
-  change: SiteNameChange,
-  redirect: Redirect | null,
-): string | undefined {
-  const primary = names.find((name) => name.primary)?.hostname;
-  if (change.primary === true) return changed.hostname;
-  if (primary !== changed.hostname) return primary;
-  if (redirect !== null) return redirect.to;
-  return change.primary === false ? undefined : primary;
-}
-
 /**
  * Each redirect that a change touches must end at a served name of the project: no chains, so no loops. `touched` are the names that the change says
  * something about; a redirect between others is left alone, so that one whose target was removed does not stand in the way of every change.
@@ -119,7 +104,7 @@ function assertRedirectsEnd(names: readonly SiteName[], pathOf: (from: string) =
     const path = pathOf(hostname);
     if (redirect.to === hostname) throw invalid(path, `${hostname} cannot redirect to itself.`);
     const target = byHostname.get(redirect.to);
-    if (target === undefined) throw invalid(path, `No name ${JSON.stringify(redirect.to)} is attached to this project: add it first.`);
+    if (target === undefined) throw invalid(path, notAttached(redirect.to, names));
     if (target.redirect === null) continue;
     const loop = loopFrom(byHostname, hostname);
     throw invalid(
@@ -129,6 +114,17 @@ function assertRedirectsEnd(names: readonly SiteName[], pathOf: (from: string) =
         : `These redirects make a loop: ${loop.join(" → ")}.`,
     );
   }
+}
+
+/** Names that a mistyped one is compared with, which takes time by the product of their lengths. */
+const comparedMax = 20;
+
+/** A mistyped name is told with the one that was probably meant. */
+function notAttached(hostname: string, names: readonly SiteName[]): string {
+  const meant = names.slice(0, comparedMax).find((name) => name.redirect === null && isTypo(hostname, name.hostname));
+  const advice =
+    meant === undefined ? "Add it first, or choose a name that is attached." : `That looks like a typing error for ${meant.hostname}.`;
+  return `No name ${JSON.stringify(hostname)} is attached to this project. ${advice}`;
 }
 
 /** The names from `start` back to `start`; null if its redirects lead elsewhere. Takes no more steps than there are names. */
@@ -143,4 +139,4 @@ function loopFrom(byHostname: ReadonlyMap<string, SiteName>, start: string): str
   return null;
 }
 
-const invalid = (path: string, message: string): Problem => new Problem("invalid_request", message, { details: [{ path, message }] });
+const invalid = (path: string, message: string): Problem => invalidAt(path, message, message);

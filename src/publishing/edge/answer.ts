@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { chooseEncoding, etagOf, matchesAny, matchesStrongly, parseRange, type ByteRange } from "./conditions.ts";
 import { cacheControl, findFile, type Found } from "./files.ts";
-import { domainRedirect, httpsRedirect, type PublicPorts, type Redirect } from "./redirects.ts";
+import { canonicalLink, domainRedirect, httpsRedirect, type PublicPorts, type Redirect } from "./redirects.ts";
 import { parseHost, parseTarget, splitAbsoluteForm, type Target } from "./requests.ts";
 import type { Certificates, Challenges, Encoding, Manifest, PublishedFile, Sites } from "./site.ts";
 
@@ -25,12 +25,36 @@ export type Answer = {
   host?: string;
   body?: Body | string;
 };
-export type Served = { sites: Sites; certificates: Certificates; challenges: Challenges; ports: PublicPorts };
+export type Served = {
+  sites: Sites;
+  certificates: Certificates;
+  challenges: Challenges;
+  ports: PublicPorts;
+  /** The edge serves projects at names below this domain. */
+  platformDomain: string;
+  /** How long browsers are to open a name over HTTPS only; undefined where its answers do not say so. */
+  hstsSeconds: (host: string) => number | undefined;
+};
 
 const challengePath = "/.well-known/acme-challenge/";
 
 /** What a request is answered with. Decides everything and reads nothing but its arguments; the bytes follow in `send.ts`. */
 export function answer(request: EdgeRequest, served: Served): Answer {
+  return withHsts(decide(request, served), request, served);
+}
+
+/**
+ * Adds Strict-Transport-Security (RFC 6797) to the answer of a name that has it, over TLS that ends here. Only where people reach the edge at
+ * the ports 80 and 443: a browser that turns `http` into `https` keeps any other port. Names below are left out: they may lead elsewhere.
+ */
+function withHsts(reply: Answer, { secureHost }: EdgeRequest, { ports, hstsSeconds }: Served): Answer {
+  if (secureHost === undefined || reply.host === undefined || ports.http !== 80 || ports.https !== 443) return reply;
+  const seconds = hstsSeconds(reply.host);
+  if (seconds === undefined) return reply;
+  return { ...reply, headers: { ...reply.headers, "Strict-Transport-Security": `max-age=${seconds}` } };
+}
+
+function decide(request: EdgeRequest, served: Served): Answer {
   const { authority = request.authority, target: url } = splitAbsoluteForm(request.url);
   const host = parseHost(authority);
   if (host === undefined) return text(400, "The Host of this request is not a host name.");
@@ -46,15 +70,26 @@ export function answer(request: EdgeRequest, served: Served): Answer {
   if (site === undefined || site.status === "suspended") return text(404, "There is no site at this address.");
   const target = parseTarget(url);
   if (target === undefined) return { ...text(400, "The path of this request is not one."), host };
+  if (isPlatformChallenge(host, target, served)) return { ...text(404, "There is no such challenge."), host };
   if (site.status === "redirect") {
-    const redirect = isChallenge ? undefined : domainRedirect(site, target, served);
-    return { ...(redirect === undefined ? text(404, "There is no site at this address.") : redirectTo(redirect)), host };
+    return { ...(isChallenge ? text(404, "There is no such challenge.") : redirectTo(domainRedirect(site, target, served))), host };
   }
   // A visitor who is there already would be sent round in circles.
   const isPlain = request.secureHost === undefined && !request.cameByHttps;
   const secure = isPlain && !isChallenge ? httpsRedirect(host, target, served.certificates, served.ports) : undefined;
   if (secure !== undefined) return { ...redirectTo(secure), host };
-  return { ...fromManifest(site.manifest, target, request), host };
+  const reply = fromManifest(site.manifest, target, request);
+  if (site.canonical === undefined || !isOfFile(reply)) return { ...reply, host };
+  const link = canonicalLink(site.canonical, target, served.certificates, served.ports);
+  return { ...reply, headers: { ...reply.headers, Link: link }, host };
+}
+
+/** Only a page that is served here has a canonical address: no 404 and no redirect has one. */
+const isOfFile = ({ status }: Answer): boolean => status === 200 || status === 206 || status === 304;
+
+/** A site that answered an authority's challenges could get a certificate for a name of the platform. */
+function isPlatformChallenge(host: string, { path }: Target, { platformDomain }: Served): boolean {
+  return host.endsWith(`.${platformDomain}`) && `/${path}/`.startsWith(challengePath);
 }
 
 function fromManifest(manifest: Manifest, target: Target, { method, headers }: EdgeRequest): Answer {
@@ -117,6 +152,9 @@ function redirectTo({ status, location }: Redirect): Answer {
 const notNow = text(503, "This site cannot be served now. Try again in a moment.");
 /** For what may well be served a moment later. */
 export const later: Answer = { ...notNow, headers: { ...notNow.headers, "Retry-After": 1 } };
+
+export const busyText = "Too many large files are being read. Try again in a moment.";
+export const busy: Answer = { status: 503, headers: { ...text(503, busyText).headers, "Retry-After": 1 } };
 
 /** A short answer of the edge's own, which no cache keeps. */
 export function text(status: number, body: string): Answer {

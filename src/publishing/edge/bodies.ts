@@ -21,16 +21,11 @@ export type Bodies = {
   hot(file: PublishedFile, encoding: Encoding | undefined): Buffer | undefined;
   /** A small file, read once however many ask for it meanwhile. */
   read(file: PublishedFile, encoding: Encoding | undefined): Promise<Buffer>;
-  /**
-   * Opens a large file of a host from byte `start` to byte `end`, both included. Undefined when too many are open, of the host or of all. The
-   * caller closes it.
-   */
-  open(host: string, file: PublishedFile, encoding: Encoding | undefined, start: number, end: number): Promise<OpenBody | undefined>;
+  /** Opens a large file of a host. Undefined when too many are open, of the host or of all. The caller closes it. */
+  open(host: string, file: PublishedFile, encoding: Encoding | undefined): Promise<OpenBody | undefined>;
 };
 
-export type OpenBody = { bytes: AsyncIterable<Buffer>; close(): Promise<void> };
-
-const chunkBytes = 64 * 1024;
+export type OpenBody = { read(position: number, bytes: number): Promise<Buffer>; close(): Promise<void> };
 
 export function openBodies(openContent: OpenContent, limits: BodyLimits): Bodies {
   const kept = createLru<Buffer>(limits.hotBytesMax);
@@ -74,13 +69,7 @@ export function openBodies(openContent: OpenContent, limits: BodyLimits): Bodies
     opened.take(host);
   }
 
-  async function openShared(
-    host: string,
-    file: PublishedFile,
-    encoding: Encoding | undefined,
-    start: number,
-    end: number,
-  ): Promise<OpenBody | undefined> {
+  async function openShared(host: string, file: PublishedFile, encoding: Encoding | undefined): Promise<OpenBody | undefined> {
     const key = keyOf(file, encoding);
     let one = shared.get(key);
     if (one === undefined) {
@@ -98,7 +87,8 @@ export function openBodies(openContent: OpenContent, limits: BodyLimits): Bodies
       await (await handle).close();
     };
     try {
-      return { bytes: readChunks(await handle, start, end), close };
+      const ready = await handle;
+      return { read: (position, bytes) => readPiece(ready, position, bytes), close };
     } catch (error) {
       one.readers -= 1;
       if (one.readers === 0) letGo(key, one.host);
@@ -109,14 +99,11 @@ export function openBodies(openContent: OpenContent, limits: BodyLimits): Bodies
   return { hot, read, open: openShared };
 }
 
-async function* readChunks(handle: FileHandle, start: number, end: number): AsyncGenerator<Buffer> {
-  for (let position = start; position <= end;) {
-    const length = Math.min(chunkBytes, end + 1 - position);
-    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(length), 0, length, position);
-    if (bytesRead === 0) throw new Error("the file is shorter than its manifest says");
-    position += bytesRead;
-    yield buffer.subarray(0, bytesRead);
-  }
+/** Reads into a separate buffer: a small piece of a shared block would keep the whole block in memory. */
+async function readPiece(handle: FileHandle, position: number, bytes: number): Promise<Buffer> {
+  const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafeSlow(bytes), 0, bytes, position);
+  if (bytesRead === 0) throw new Error("the file is shorter than its manifest says");
+  return buffer.subarray(0, bytesRead);
 }
 
 const keyOf = ({ hash }: PublishedFile, encoding: Encoding | undefined): string => (encoding === undefined ? hash : `${hash}.${encoding}`);

@@ -1,4 +1,8 @@
+import { acceptedCoding, listItems } from "../../platform/http/header-lists.ts";
 import type { Encoding, PublishedFile } from "./site.ts";
+
+/** Codings in the order of preference. */
+const encodings: readonly Encoding[] = ["br", "gzip"];
 
 export type ByteRange = { start: number; end: number };
 
@@ -7,15 +11,10 @@ export type ByteRange = { start: number; end: number };
  * takes, whatever its weights, as both are smaller than plain.
  */
 export function chooseEncoding(acceptEncoding: string | undefined, file: PublishedFile): Encoding | undefined {
-  if (acceptEncoding === undefined) return undefined;
-  const accepted = new Map<string, boolean>();
-  for (const item of acceptEncoding.toLowerCase().split(",")) {
-    const [name = "", ...parameters] = item.split(";");
-    accepted.set(name.trim(), !parameters.some((parameter) => /^\s*q\s*=\s*0(?:\.0*)?\s*$/.test(parameter)));
-  }
-  const takes = (name: string): boolean => accepted.get(name) ?? accepted.get("*") ?? false;
-  if (file.encodings.br !== undefined && takes("br")) return "br";
-  return file.encodings.gzip !== undefined && (takes("gzip") || takes("x-gzip")) ? "gzip" : undefined;
+  return acceptedCoding(
+    acceptEncoding,
+    encodings.filter((encoding) => file.encodings[encoding] !== undefined),
+  );
 }
 
 /** Strong: the same tag is the same bytes. Each compressed form has its own (RFC 9110, section 8.8.3.3). */
@@ -25,12 +24,12 @@ export function etagOf(file: PublishedFile, encoding: Encoding | undefined): str
 
 /** Whether If-None-Match holds this tag; weak comparison, as a proxy may have weakened it. */
 export function matchesAny(header: string, etag: string): boolean {
-  return header.split(",").some((item) => item.trim().replace(/^W\//, "") === etag) || header.trim() === "*";
+  return listItems(header).some((tag) => tag === etag || tag === `W/${etag}`) || header.trim() === "*";
 }
 
 /** Whether If-Match holds this tag; strong comparison. */
 export function matchesStrongly(header: string, etag: string): boolean {
-  return header.trim() === "*" || header.split(",").some((item) => item.trim() === etag);
+  return header.trim() === "*" || listItems(header).includes(etag);
 }
 
 /**

@@ -7,7 +7,7 @@ export type Connections = {
   use(socket: Duplex, host: string): void;
   /** Whether a connection speaks to this host now. */
   speaksTo(socket: Duplex, host: string): boolean;
-  /** Cuts every connection that speaks to a host, in the middle of an answer too, and tells how many. */
+  /** Cuts every connection to a host, even in the middle of an answer, and returns how many. */
   drop(host: string): number;
   dropAll(): void;
 };

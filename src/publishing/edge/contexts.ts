@@ -1,6 +1,23 @@
 import { createSecureContext, type SecureContext } from "node:tls";
 import { createLru } from "../../platform/lru.ts";
-import type { Certificates } from "./site.ts";
+import type { Certificates, KeyPair } from "./site.ts";
+
+/** Cipher suites with authenticated encryption (AEAD) and forward secrecy: those of TLS 1.3, then of 1.2. */
+const cipherSuites = [
+  "TLS_AES_128_GCM_SHA256",
+  "TLS_AES_256_GCM_SHA384",
+  "TLS_CHACHA20_POLY1305_SHA256",
+  "ECDHE-ECDSA-AES128-GCM-SHA256",
+  "ECDHE-RSA-AES128-GCM-SHA256",
+  "ECDHE-ECDSA-AES256-GCM-SHA384",
+  "ECDHE-RSA-AES256-GCM-SHA384",
+  "ECDHE-ECDSA-CHACHA20-POLY1305",
+  "ECDHE-RSA-CHACHA20-POLY1305",
+];
+/** Set both on the server and on each name's context: OpenSSL takes the versions from the server and the suites from the context. */
+export const tlsOptions = { minVersion: "TLSv1.2", maxVersion: "TLSv1.3", ciphers: cipherSuites.join(":") } as const;
+
+export const secureContext = (pair: KeyPair): SecureContext => createSecureContext({ ...tlsOptions, ...pair });
 
 export type Contexts = {
   /** The context of a name's certificate, at once where it is in memory. Undefined where the name has none. */
@@ -26,7 +43,7 @@ export function createContexts(certificates: Certificates, contextsMax: number):
       .load(id, host)
       .then((pair) => {
         if (pair === undefined) return undefined;
-        const made = createSecureContext(pair);
+        const made = secureContext(pair);
         kept.set(id, made, 1);
         return made;
       })

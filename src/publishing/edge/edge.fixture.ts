@@ -6,6 +6,7 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
+import { countBounds } from "../../platform/bounds.ts";
 import { openEdge, type Edge, type EdgeOptions } from "./edge.ts";
 import type { Encoding, KeyPair, PublishedFile, Site } from "./site.ts";
 
@@ -49,6 +50,7 @@ export type TestEdge = Edge & {
   certificates: Map<string, KeyPair>;
   authorizations: Map<string, string>;
   alpnCertificates: Map<string, KeyPair>;
+  hstsSeconds: Map<string, number>;
   /** What was logged. */
   lines: object[];
   /** How often each certificate was loaded. */
@@ -72,6 +74,7 @@ export async function openTestEdge(options: Partial<EdgeOptions> = {}): Promise<
   const certificates = new Map<string, KeyPair>();
   const authorizations = new Map<string, string>();
   const alpnCertificates = new Map<string, KeyPair>();
+  const hstsSeconds = new Map<string, number>();
   const lines: object[] = [];
   const loads: string[] = [];
   const now = { ms: Date.UTC(2026, 3, 1) };
@@ -81,6 +84,8 @@ export async function openTestEdge(options: Partial<EdgeOptions> = {}): Promise<
     http: { host: "127.0.0.1", port: 0 },
     https: { host: "127.0.0.1", port: 0 },
     sites,
+    platformDomain: "petstore.localhost",
+    hstsSeconds: (host) => hstsSeconds.get(host),
     certificates: {
       current: (host) => certificates.get(host)?.cert,
       load: async (id) => {
@@ -90,7 +95,7 @@ export async function openTestEdge(options: Partial<EdgeOptions> = {}): Promise<
     },
     challenges: { http: (host, token) => authorizations.get(`${host}/${token}`), tlsAlpn: (host) => alpnCertificates.get(host) },
     openContent: (hash, encoding) => open(contentPath(hash, encoding)),
-    ticketSecret: randomBytes(32),
+    bounds: countBounds(),
     log: { warn: note, error: note },
     clock: () => now.ms,
     ...options,
@@ -121,7 +126,7 @@ export async function openTestEdge(options: Partial<EdgeOptions> = {}): Promise<
     await rm(folder, { recursive: true, force: true });
   }
 
-  return { ...edge, close, sites, certificates, authorizations, alpnCertificates, lines, loads, now, folder, publish };
+  return { ...edge, close, sites, certificates, authorizations, alpnCertificates, hstsSeconds, lines, loads, now, folder, publish };
 }
 
 export type Reply = { status: number; headers: IncomingHttpHeaders; body: Buffer };

@@ -50,6 +50,12 @@ test("headers over the limit are a 431", () =>
     assert.match(await exchangeRaw(port, `GET /${"x".repeat(20_000)} HTTP/1.1\r\nHost: plain.example\r\n\r\n`), /^HTTP\/1\.1 431 /);
   }));
 
+test("of requests that are pipelined the first 32 are answered, and then the connection closes", () =>
+  withEdge({}, async (edge) => {
+    const answers = await exchangeRaw(edge.addresses.http.port, "GET / HTTP/1.1\r\nHost: plain.example\r\n\r\n".repeat(1_000));
+    assert.equal(answers.match(/HTTP\/1\.1 200 /g)?.length, 32);
+  }));
+
 test("whoever sends headers a byte at a time, or nothing after the handshake began, is cut", () =>
   withEdge({ headersTimeoutMs: 50, timeoutCheckMs: 10, handshakeTimeoutMs: 50 }, async (edge) => {
     assert.match(await exchangeRaw(edge.addresses.http.port, "GET / HTTP/1.1\r\nHost: plain"), /^HTTP\/1\.1 408 /);
@@ -69,13 +75,34 @@ test("a reader that has stopped is cut, in the middle of a file", () =>
     assert.ok(received < 32_000_000, `${received} bytes came`);
   }));
 
-test("connections above the limit are closed, those below are served", () =>
+test("connections above the bound of both listeners are closed, those below are served", () =>
   withEdge({ connectionsMax: 2 }, async (edge) => {
     const held = [await openPlain(edge), await openPlain(edge)];
     assert.equal(await exchangeRaw(edge.addresses.http.port, "GET / HTTP/1.1\r\nHost: plain.example\r\n\r\n"), "");
     const socket = held[0]!;
     socket.write("GET / HTTP/1.1\r\nHost: plain.example\r\nConnection: close\r\n\r\n");
     assert.match(String((await once(socket, "data"))[0]), /^HTTP\/1\.1 200 /);
+  }));
+
+test("an address with many connections over TLS loses those that sent no request for a while, and keeps those with a request", () =>
+  withEdge({ crowdedAt: 1, quietMs: 50 }, async (edge) => {
+    const quiet = await openSession(edge);
+    const session = await openSession(edge);
+    const busy = session.request({ ":path": "/large.bin" }).on("error", () => undefined);
+    if (!quiet.destroyed) await once(quiet, "close");
+    await once(busy, "data");
+    const more = await openPlain(edge);
+    await closed(more);
+    assert.equal(session.destroyed, false);
+    session.destroy();
+  }));
+
+test("both listeners count towards the bound of an address", () =>
+  withEdge({ connectionsPerAddress: 2 }, async (edge) => {
+    const session = await openSession(edge);
+    await openPlain(edge);
+    for (const { port } of [edge.addresses.http, edge.addresses.https!]) assert.equal(await exchangeRaw(port, "GET"), "");
+    session.destroy();
   }));
 
 test("a client that opens and resets streams without end loses its connection", () =>
@@ -93,7 +120,7 @@ test("a client that opens and resets streams without end loses its connection", 
   }));
 
 test("HTTP/2 takes so many streams at once and so large headers, and says so", () =>
-  withEdge({ streamsMax: 7, headerBytesMax: 4096 }, async (edge) => {
+  withEdge({ streamsMax: { session: 7, address: 512, all: 4_096 }, headerBytesMax: 4096 }, async (edge) => {
     const session = await openSession(edge);
     assert.equal(session.remoteSettings.maxConcurrentStreams, 7);
     assert.equal(session.remoteSettings.maxHeaderListSize, 4096);
@@ -105,7 +132,7 @@ test("HTTP/2 takes so many streams at once and so large headers, and says so", (
     session.destroy();
   }));
 
-test("a body that nobody asked for is not read: the answer ends the stream", () =>
+test("a body that nobody asked for is not read: the answer comes at once, and ends the stream of a large one", () =>
   withEdge({}, async (edge) => {
     const session = await openSession(edge);
     const stream = session.request({ ":path": "/", ":method": "POST" }, { endStream: false });
@@ -113,6 +140,7 @@ test("a body that nobody asked for is not read: the answer ends the stream", () 
     stream.write(Buffer.alloc(1000));
     const [headers] = (await once(stream, "response")) as [Record<string, unknown>];
     assert.equal(headers[":status"], 405);
+    stream.write(Buffer.alloc(50_000));
     await once(stream, "close");
     session.destroy();
   }));

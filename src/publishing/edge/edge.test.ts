@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { exchangeRaw, fetchFrom, openTestEdge, throwAwayCertificate, type TestEdge } from "./edge.fixture.ts";
+import type { Site } from "./site.ts";
 
 const page = "<!doctype html>" + "<p>Cats and dogs</p>".repeat(100);
 const large = Buffer.alloc(700_000, "0123456789");
@@ -81,6 +82,21 @@ test("any other method is a 405 that names the two, and its body is not waited f
   }
   const head = "POST / HTTP/1.1\r\nHost: shop.petstore.localhost\r\nContent-Length: 1000000\r\n\r\n";
   assert.match(await exchangeRaw(edge.addresses.http.port, head), /^HTTP\/1\.1 405 [^]*Connection: close/);
+});
+
+test("a request with a body is the last of its connection: what follows it is not answered", async () => {
+  const host = "Host: shop.petstore.localhost\r\n";
+  const bodies = [
+    `Content-Length: 5\r\n\r\n12345`,
+    `Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\n\r\n`,
+    `Transfer-Encoding: chunked\r\n\r\n${"1\r\na\r\n".repeat(20_000)}0\r\n\r\n`,
+  ];
+  for (const body of bodies) {
+    const answers = await exchangeRaw(edge.addresses.http.port, `GET /empty.bin HTTP/1.1\r\n${host}${body}GET / HTTP/1.1\r\n${host}\r\n`);
+    assert.match(answers, /^HTTP\/1\.1 200 [^]*Connection: close/);
+    assert.equal(answers.match(/HTTP\/1\.1/g)?.length, 1);
+    assert.equal((await get("/")).body.toString(), page);
+  }
 });
 
 test("the compressed form that was made at deploy time is sent to whoever takes it", async () => {
@@ -190,11 +206,18 @@ test("a domain that redirects keeps path and query, with each status", async () 
   }
 });
 
-test("a redirect to a name that is not served, or redirects itself, leads nowhere", async () => {
-  edge.sites.set("a.example", { status: "redirect", to: "b.example", code: 301 });
-  assert.equal((await get("/", {}, "a.example")).status, 404);
-  edge.sites.set("b.example", { status: "redirect", to: "a.example", code: 301 });
-  assert.equal((await get("/", {}, "a.example")).status, 404);
+test("a name that is not the site's own says which one is, at the same path and query, on files alone", async () => {
+  const { port } = edge.addresses.http;
+  const site = edge.sites.get("shop.petstore.localhost") as Extract<Site, { status: "live" }>;
+  edge.sites.set("other.example", { ...site, canonical: "own.example" });
+  const linkOf = async (path: string, headers = {}) => (await get(path, { headers }, "other.example")).headers.link;
+  assert.equal(await linkOf("/about/?x=1"), `<http://own.example:${port}/about/?x=1>; rel="canonical"`);
+  assert.equal(await linkOf("/large.bin", { range: "bytes=0-1" }), `<http://own.example:${port}/large.bin>; rel="canonical"`);
+  assert.equal(await linkOf('/?a=<b>;c=%22"d'), `<http://own.example:${port}/?a=%3Cb%3E;c=%22%22d>; rel="canonical"`);
+  for (const path of ["/about", "/nowhere"]) assert.equal(await linkOf(path), undefined, path);
+  assert.equal((await get("/about/")).headers.link, undefined);
+  edge.certificates.set("own.example", throwAwayCertificate("own.example"));
+  assert.equal(await linkOf("/about/"), `<https://own.example:${edge.addresses.https?.port}/about/>; rel="canonical"`);
 });
 
 test("HTTP redirects to HTTPS where there is a certificate, ACME challenges never", async () => {
@@ -212,7 +235,18 @@ test("HTTP redirects to HTTPS where there is a certificate, ACME challenges neve
   for (const host of ["secure.example", "from.example", "pending.example"]) {
     assert.equal((await get("/.well-known/acme-challenge/unknown", {}, host)).status, 404, host);
   }
-  assert.equal((await get("/.well-known/acme-challenge/own")).body.toString(), "a file of the site");
+  edge.sites.set("custom.example", edge.sites.get("shop.petstore.localhost")!);
+  assert.equal((await get("/.well-known/acme-challenge/own", {}, "custom.example")).body.toString(), "a file of the site");
+});
+
+test("the paths of ACME challenges on the platform's own names are the platform's, however they are spelled", async () => {
+  edge.authorizations.set("shop.petstore.localhost/token", "token.thumbprint");
+  assert.equal((await get("/.well-known/acme-challenge/token")).body.toString(), "token.thumbprint");
+  for (const path of ["acme-challenge/own", "acme-challenge/own?x", "%61cme-challenge/own", "acme-challenge/", "acme-challenge"]) {
+    const { status, body } = await get(`/.well-known/${path}`);
+    assert.deepEqual([status, body.toString()], [404, "There is no such challenge."], path);
+  }
+  assert.equal((await get("/.well-known/security.txt")).body.toString(), "Contact: x");
 });
 
 test("a new deployment shows with the next request", async () => {

@@ -1,20 +1,19 @@
 import assert from "node:assert/strict";
-import { X509Certificate, randomBytes } from "node:crypto";
+import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { connect as connectHttp2, type ClientHttp2Session, type OutgoingHttpHeaders } from "node:http2";
 import { connect as connectPlain } from "node:net";
 import { after, before, test } from "node:test";
-import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
+import { connect, getCiphers, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { closed, fetchFrom, openTestEdge, throwAwayCertificate, type TestEdge } from "./edge.fixture.ts";
 
 const host = "www.example.com";
-const ticketSecret = randomBytes(32);
 const versions = ["TLSv1.2", "TLSv1.3"] as const;
 const large = Buffer.alloc(32_000_000, "x");
 let edge: TestEdge;
 
 before(async () => {
-  edge = await openTestEdge({ ticketSecret });
+  edge = await openTestEdge();
 });
 after(() => edge.close(0));
 
@@ -134,55 +133,55 @@ for (const version of versions) {
     });
   });
 
-  test(`a session is resumed on ${version}, on another node too, until the keys of its tickets are gone`, async () => {
-    await serve("resumed.example");
-    const twin = await openTestEdge({ ticketSecret });
-    twin.sites.set("resumed.example", edge.sites.get("resumed.example")!);
-    twin.certificates.set("resumed.example", edge.certificates.get("resumed.example")!);
-    const session = await takeSession("resumed.example", only);
-    for (const node of [edge, twin]) {
-      const socket = await handshake("resumed.example", { ...only, session }, node);
-      assert.equal(socket.isSessionReused(), true);
-      socket.destroy();
-    }
-    twin.now.ms += 12 * 60 * 60 * 1000;
-    const later = await handshake("resumed.example", { ...only, session }, twin);
-    assert.equal(later.isSessionReused(), false);
-    later.destroy();
-    await twin.close(0);
-  });
-
-  for (const protocol of ["http/1.1", "h2"]) {
-    test(`a resumed session is served ${protocol} on ${version} for its own name alone, and cut with it`, async () => {
-      await serve("again.example");
-      await serve("beside.example");
-      const session = await takeSession("again.example", only);
-      const options = { ...only, session, ALPNProtocols: [protocol] };
-      const socket = await handshake("again.example", options);
-      assert.equal(socket.isSessionReused(), true);
-      const visit = protocol === "h2" ? visitByHttp2(socket) : visitByHttp1(socket);
-      assert.equal(await visit("again.example"), 200);
-      assert.equal(await visit("beside.example"), 421);
-      const kept = await handshake("again.example", options);
-      const again = protocol === "h2" ? visitByHttp2(kept) : visitByHttp1(kept);
-      assert.equal(await again("again.example"), 200);
+  test(`a session of ${version} is not resumed, for its own name, for another, or for one that has gone`, async () => {
+    await serve("again.example");
+    await serve("beside.example");
+    const rejectUnauthorized = false;
+    for (const session of await takeSessions("again.example", only)) {
+      for (const name of ["again.example", "beside.example"]) {
+        const socket = await handshake(name, { ...only, session, rejectUnauthorized });
+        const served = new X509Certificate(edge.certificates.get(name)!.cert).toString();
+        assert.deepEqual([socket.isSessionReused(), socket.getPeerX509Certificate()?.toString()], [false, served]);
+        for (const other of ["again.example", "beside.example"].filter((one) => one !== name)) {
+          assert.equal(await visitByHttp1(socket)(other), 421);
+        }
+        socket.destroy();
+      }
+      for (const servername of ["unknown.example", ""]) {
+        await assert.rejects(handshake(servername, { ...only, session, rejectUnauthorized }), { code: /HANDSHAKE_FAILURE/ }, servername);
+      }
       remove("again.example");
-      await closed(kept);
-      socket.destroy();
-    });
-  }
-
-  test(`a resumed session of a removed name is refused on ${version}`, async () => {
-    await serve("removed.example");
-    const ca = edge.certificates.get("removed.example")!.cert;
-    const session = await takeSession("removed.example", only);
-    const resumed = await handshake("removed.example", { ...only, session });
-    assert.equal(resumed.isSessionReused(), true);
-    resumed.destroy();
-    remove("removed.example");
-    await refusesData("removed.example", { ca, ...only, session });
+      await assert.rejects(handshake("again.example", { ...only, session, rejectUnauthorized }), { code: /HANDSHAKE_FAILURE/ });
+      await serve("again.example");
+    }
   });
 }
+
+test("TLS 1.2 and 1.3 are offered with AEAD suites and forward secrecy, and with no others", async () => {
+  await serve("suites.example");
+  const suites13 = ["AES_128_GCM_SHA256", "AES_256_GCM_SHA384", "CHACHA20_POLY1305_SHA256", "AES_128_CCM_SHA256", "AES_128_CCM_8_SHA256"];
+  const suites12 = getCiphers().filter((suite) => !suite.startsWith("tls_"));
+  const offers = [
+    ...suites12.map((suite) => ({ suite, ciphers: `${suite.toUpperCase()}:@SECLEVEL=0`, maxVersion: "TLSv1.2" as const })),
+    ...suites13.map((name) => ({ suite: `TLS_${name}`, ciphers: `TLS_${name}`, minVersion: "TLSv1.3" as const })),
+  ];
+  const taken: string[] = [];
+  for (const { suite, ...offer } of offers) {
+    const socket = await handshake("suites.example", offer).catch(() => undefined);
+    socket?.destroy();
+    if (socket !== undefined) taken.push(suite);
+  }
+  assert.deepEqual(taken.toSorted(), [
+    "TLS_AES_128_GCM_SHA256",
+    "TLS_AES_256_GCM_SHA384",
+    "TLS_CHACHA20_POLY1305_SHA256",
+    "ecdhe-ecdsa-aes128-gcm-sha256",
+    "ecdhe-ecdsa-aes256-gcm-sha384",
+    "ecdhe-ecdsa-chacha20-poly1305",
+  ]);
+  const old = { minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "ALL:@SECLEVEL=0" } as const;
+  await assert.rejects(handshake("suites.example", old), /TLS|SSL|ECONNRESET|socket/);
+});
 
 /** Asks for the page of a host on an open connection, and gives the status. */
 function visitByHttp1(socket: TLSSocket): (name: string) => Promise<number> {
@@ -191,12 +190,6 @@ function visitByHttp1(socket: TLSSocket): (name: string) => Promise<number> {
     const [answer] = (await once(socket, "data")) as [Buffer];
     return Number(answer.toString("latin1").split(" ")[1]);
   };
-}
-
-function visitByHttp2(socket: TLSSocket): (name: string) => Promise<number> {
-  const session = connectHttp2("https://again.example", { createConnection: () => socket });
-  session.on("error", () => undefined);
-  return async (name) => Number((await request(session, { ":path": "/", ":authority": name })).status);
 }
 
 /** Whether or not the handshake ends well, no byte of an answer comes. */
@@ -209,15 +202,14 @@ async function refusesData(name: string, options: ConnectionOptions): Promise<vo
   assert.equal(received, 0);
 }
 
-async function takeSession(name: string, options: ConnectionOptions): Promise<Buffer> {
+/** What a client could resume: the session as it is, and what the server sends for later. */
+async function takeSessions(name: string, options: ConnectionOptions): Promise<Buffer[]> {
   const socket = await handshake(name, options);
+  const sessions = [socket.getSession()!];
+  socket.on("session", (session) => sessions.push(session));
   socket.write(`GET / HTTP/1.1\r\nHost: ${name}\r\nConnection: close\r\n\r\n`);
-  let session = socket.getSession();
-  socket.on("session", (ticket) => {
-    session = ticket;
-  });
   await closed(socket);
-  return session!;
+  return sessions;
 }
 
 test("a removed name is cut at once: kept-alive connections, HTTP/2, downloads and plain HTTP; others stay", async () => {

@@ -1,33 +1,41 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import { createServer as createHttp2Server, type Http2Server, type Http2Session } from "node:http2";
+import { createServer as createHttp2Server, type Http2Server, type Http2Session, type ServerHttp2Stream } from "node:http2";
 import { BlockList, type AddressInfo, type Server as NetServer, type Socket } from "node:net";
-import type { TLSSocket } from "node:tls";
+import { TLSSocket } from "node:tls";
+import type { Bounds } from "../../platform/bounds.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { guardConnections } from "../../platform/connections.ts";
+import { addressName } from "../../platform/addresses.ts";
+import { boundPipelines, type Pipelines } from "../../platform/http/pipelining.ts";
 import { listeningError } from "../../platform/listening.ts";
+import { hasAddress } from "../../platform/parse.ts";
 import type { Served } from "./answer.ts";
 import { openBodies, type OpenContent } from "./bodies.ts";
 import { trackConnections } from "./connections.ts";
 import { createExchange, type Exchange, type SecureConnection } from "./exchange.ts";
+import { createHttp2Bounds, type Http2Load } from "./http2-bounds.ts";
 import { edgeLimits, type EdgeLimits } from "./limits.ts";
 import type { Certificates, Challenges, Log, Sites } from "./site.ts";
 import { createTlsServer } from "./tls.ts";
 
 export type { KeyPair, Log, Site } from "./site.ts";
 
-/** `publicPort` is the one that redirects name, where a proxy maps it; the bound one unless told. */
+/** `publicPort`: the port that redirects name, if a proxy maps it. Default: the port of the listener. */
 export type EdgeListener = { host: string; port: number; publicPort?: number };
 export type EdgeOptions = {
   http: EdgeListener;
   https: EdgeListener | undefined;
   sites: Sites;
+  platformDomain: string;
+  /** How long browsers are to open a name over HTTPS only; undefined where its answers do not say so. */
+  hstsSeconds: (host: string) => number | undefined;
   certificates: Certificates;
   challenges: Challenges;
   openContent: OpenContent;
-  /** At least 32 bytes, the same on all nodes. */
-  ticketSecret: Buffer;
-  /** The proxies whose X-Forwarded-Proto is believed; none unless told. */
+  /** The proxies whose X-Forwarded-Proto is believed. Default: none. */
   trustedProxies?: BlockList;
+  bounds: Bounds;
   log: Log;
   clock: Clock;
   limits?: Partial<EdgeLimits>;
@@ -39,6 +47,8 @@ export type Edge = {
   dropHost(host: string): void;
   /** Takes no new connections, lets running answers end for `graceMs`, then cuts them. */
   close(graceMs?: number): Promise<void>;
+  /** The sessions, streams and bytes that HTTP/2 clients hold now. */
+  http2Load(): Http2Load;
 };
 
 /**
@@ -48,15 +58,17 @@ export type Edge = {
  */
 export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const limits = { ...edgeLimits, ...options.limits };
-  const { sites, certificates, challenges, trustedProxies = new BlockList(), log } = options;
+  const { sites, certificates, challenges, platformDomain, hstsSeconds, trustedProxies = new BlockList(), bounds, log } = options;
+  const guard = guardConnections({ limits, exempt: trustedProxies, bounds, listener: "edge" });
   const connections = trackConnections();
   const bodies = openBodies(options.openContent, limits);
-  const served: Served = { sites, certificates, challenges, ports: { http: 0, https: undefined } };
+  const served: Served = { sites, certificates, challenges, ports: { http: 0, https: undefined }, platformDomain, hstsSeconds };
   const secured = new WeakMap<object, SecureConnection>();
   const { hotFileBytesMax } = limits;
-  const exchange = createExchange({ served, secured, connections, bodies, hotFileBytesMax, trustedProxies, log });
+  const http2Bounds = createHttp2Bounds(limits, options.clock, bounds);
+  const exchange = createExchange({ served, secured, connections, bodies, http2Bounds, hotFileBytesMax, trustedProxies, log });
 
-  const http1 = openHttp1(exchange, limits);
+  const http1 = openHttp1(exchange, limits, boundPipelines(bounds));
   const http2 = openHttp2(exchange, limits);
   const sessions = new Set<Http2Session>();
   http2.on("session", (session) => {
@@ -65,29 +77,48 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   });
   const tls = createTlsServer({ ...options, limits, serve: serveSecure });
 
-  function serveSecure(socket: TLSSocket, host: string | undefined): void {
+  function serveSecure(socket: TLSSocket, host: string): void {
+    guard.secured(socket);
     connections.track(socket);
-    if (host !== undefined) connections.use(socket, host);
+    connections.use(socket, host);
     if (socket.alpnProtocol !== "h2") {
       secured.set(socket, { socket, host });
       http1.emit("connection", socket);
       return;
     }
     // Emitting the connection makes its session at once, before any frame is read.
-    http2.once("session", (session) => secured.set(session, { socket, host }));
+    http2.once("session", (session) => {
+      const { remoteAddress = "" } = socket;
+      const isTrusted = hasAddress(trustedProxies, remoteAddress);
+      if (http2Bounds.addSession(session, socket, isTrusted ? undefined : addressName(remoteAddress)))
+        secured.set(session, { socket, host });
+    });
     http2.emit("connection", socket);
   }
 
-  for (const listener of [http1, tls]) listener.prependListener("connection", (socket: Socket) => connections.track(socket));
+  for (const listener of [http1, tls]) {
+    listener.prependListener("connection", (socket: Socket) => {
+      connections.track(socket);
+      if (!(socket instanceof TLSSocket)) guard.admit(socket);
+    });
+  }
+  http1.on("request", ({ socket }, response) => guard.requested(socket, response));
+  http2.on("stream", (stream) => {
+    const socket = stream.session && secured.get(stream.session)?.socket;
+    if (socket) guard.requested(socket, stream);
+  });
   const addresses = { http: await listen(http1, options.http, "EDGE_HTTP_PORT"), https: undefined as AddressInfo | undefined };
   try {
     if (options.https !== undefined) addresses.https = await listen(tls, options.https, "EDGE_HTTPS_PORT");
   } catch (error) {
     http1.close();
+    guard.close();
     throw error;
   }
   served.ports.http = options.http.publicPort ?? addresses.http.port;
   served.ports.https = options.https?.publicPort ?? addresses.https?.port;
+
+  const idleCheck = setInterval(() => http2Bounds.closeIdle(), limits.timeoutCheckMs).unref();
 
   async function close(graceMs = 5_000): Promise<void> {
     const closing = Promise.all([closed(http1), closed(tls)]);
@@ -99,12 +130,14 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     const cut = setTimeout(() => connections.dropAll(), graceMs);
     await closing;
     clearTimeout(cut);
+    guard.close();
+    clearInterval(idleCheck);
   }
 
-  return { addresses, dropHost: (host) => connections.drop(host), close };
+  return { addresses, dropHost: (host) => connections.drop(host), close, http2Load: () => http2Bounds.load() };
 }
 
-function openHttp1(exchange: Exchange, limits: EdgeLimits): Server {
+function openHttp1(exchange: Exchange, limits: EdgeLimits, pipelines: Pipelines): Server {
   const server = createServer(
     {
       maxHeaderSize: limits.headerBytesMax,
@@ -113,26 +146,33 @@ function openHttp1(exchange: Exchange, limits: EdgeLimits): Server {
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       connectionsCheckingInterval: limits.timeoutCheckMs,
     },
-    (request, response) => exchange.http1(request, response),
+    (request, response) => {
+      pipelines.begin(request, response);
+      exchange.http1(request, response);
+    },
   );
-  server.maxConnections = limits.connectionsMax;
   server.setTimeout(limits.idleTimeoutMs);
   return server;
 }
 
+/** SETTINGS_NO_RFC7540_PRIORITIES: PRIORITY frames are ignored (RFC 9218, section 2.1). */
+const noPriorities = 0x9;
+
 function openHttp2(exchange: Exchange, limits: EdgeLimits): Http2Server {
-  const server = createHttp2Server(
-    {
-      settings: { enablePush: false, maxConcurrentStreams: limits.streamsMax, maxHeaderListSize: limits.headerBytesMax },
-      maxSessionMemory: limits.sessionMegabytesMax,
-      maxSessionInvalidFrames: 50,
-      maxSessionRejectedStreams: 50,
-      streamResetBurst: limits.streamResetBurst,
-      streamResetRate: limits.streamResetsPerSecond,
+  const server = createHttp2Server({
+    settings: {
+      enablePush: false,
+      maxConcurrentStreams: limits.streamsMax.session,
+      maxHeaderListSize: limits.headerBytesMax,
+      customSettings: { [noPriorities]: 1 },
     },
-    (request, response) => exchange.http2(request, response),
-  );
-  server.setTimeout(limits.idleTimeoutMs);
+    maxSessionMemory: limits.sessionMegabytesMax,
+    maxSessionInvalidFrames: 50,
+    maxSessionRejectedStreams: 50,
+    streamResetBurst: limits.streamResetBurst,
+    streamResetRate: limits.streamResetsPerSecond,
+  });
+  server.on("stream", (stream, headers) => exchange.http2(stream as ServerHttp2Stream, headers));
   server.on("sessionError", () => undefined);
   return server;
 }

@@ -1,18 +1,21 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { BlockList } from "node:net";
 import type { TLSSocket } from "node:tls";
+import { hasBody } from "../../platform/http/bodies.ts";
+import { stopParsing } from "../../platform/http/stop-parsing.ts";
 import { hasAddress } from "../../platform/parse.ts";
 import { Problem } from "../../platform/problem.ts";
 import { answer, later, text, type Answer, type Served } from "./answer.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Connections } from "./connections.ts";
-import { parseHost, splitAbsoluteForm } from "./requests.ts";
-import { sendAnswer, type Incoming, type Outgoing } from "./send.ts";
+import type { Http2Bounds } from "./http2-bounds.ts";
+import { sendHttp2 } from "./send-http2.ts";
+import { sendAnswer } from "./send.ts";
 import type { Log } from "./site.ts";
 
-/** A TLS connection and the name that it was made for; undefined until its first request tells it. */
-export type SecureConnection = { readonly socket: TLSSocket; host: string | undefined };
+/** A TLS connection and the name that it was made for. */
+export type SecureConnection = { readonly socket: TLSSocket; readonly host: string };
 
 export type ExchangeParts = {
   served: Served;
@@ -20,6 +23,7 @@ export type ExchangeParts = {
   secured: WeakMap<object, SecureConnection>;
   connections: Connections;
   bodies: Bodies;
+  http2Bounds: Http2Bounds;
   hotFileBytesMax: number;
   trustedProxies: BlockList;
   log: Log;
@@ -27,18 +31,18 @@ export type ExchangeParts = {
 
 export type Exchange = {
   http1(request: IncomingMessage, response: ServerResponse): void;
-  http2(request: Http2ServerRequest, response: Http2ServerResponse): void;
+  http2(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void;
 };
 
 /** Answers requests: reads one off its protocol, decides, sends. Whatever goes wrong on our side is a neutral 500 and a line in the log. */
 export function createExchange(parts: ExchangeParts): Exchange {
-  const { served, secured, connections, bodies, hotFileBytesMax, trustedProxies, log } = parts;
+  const { served, secured, connections, bodies, http2Bounds, hotFileBytesMax, trustedProxies, log } = parts;
   function http1(request: IncomingMessage, response: ServerResponse): void {
     const { method = "", url = "", headers, socket } = request;
+    if (hasBody(headers)) stopParsing(socket); // the answer closes the connection, and nothing reads a body
     const authority = hostHeaders(request) > 1 ? undefined : headers.host;
-    const secureHost = secureHostOf(socket, url, authority);
-    if (socket.destroyed) return;
-    void attempt(request, response, () => {
+    const secureHost = secured.get(socket)?.host;
+    const decide = (): Answer => {
       const cameByHttps = isForwardedHttps(request, trustedProxies);
       const reply = answer({ method, url, authority, secureHost, cameByHttps, headers }, served);
       if (reply.host === undefined) return reply;
@@ -46,49 +50,50 @@ export function createExchange(parts: ExchangeParts): Exchange {
       if (response.socket === null && !connections.speaksTo(socket, reply.host)) return elsewhere;
       connections.use(socket, reply.host);
       return reply;
-    });
+    };
+    const send = (reply: Answer): Promise<void> => sendAnswer(reply, request, response, bodies, hotFileBytesMax);
+    const cut = (): void => void response.destroy();
+    void attempt(decide, send, () => (response.headersSent ? cut : undefined));
   }
 
-  function http2(request: Http2ServerRequest, response: Http2ServerResponse): void {
-    const { method, url, headers, stream } = request;
+  function http2(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     const { session } = stream;
+    stream.on("error", ignore);
     if (session === undefined) return;
-    const named = headers[":authority"];
-    const authority = named !== undefined && headers.host !== undefined && headers.host !== named ? undefined : (named ?? headers.host);
-    const secureHost = secureHostOf(session, url, authority);
-    if (session.destroyed || secured.get(session)?.socket.destroyed) return;
-    void attempt(request, response, () => answer({ method, url, authority, secureHost, cameByHttps: false, headers }, served));
+    const { ":method": method = "", ":path": url = "", ":authority": named, host } = headers;
+    const authority = named !== undefined && host !== undefined && host !== named ? undefined : (named ?? host);
+    const secure = secured.get(session);
+    if (secure === undefined || secure.socket.destroyed || !http2Bounds.addStream(stream)) return;
+    if (!stream.endAfterHeaders) stream.resume();
+    const decide = (): Answer => answer({ method, url, authority, secureHost: secure.host, cameByHttps: false, headers }, served);
+    const send = (reply: Answer): Promise<void> =>
+      sendHttp2(reply, stream, method === "HEAD", { bodies, bounds: http2Bounds, hotFileBytesMax });
+    const cut = (): void => stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    void attempt(decide, send, () => (stream.headersSent ? cut : undefined));
   }
 
-  /** The name of a connection over TLS. One that has none takes that of its first request, and is cut where that is not served over TLS. */
-  function secureHostOf(connection: object, url: string | undefined, authority: string | undefined): string | undefined {
-    const secure = secured.get(connection);
-    if (secure === undefined || secure.host !== undefined) return secure?.host;
-    const host = parseHost(splitAbsoluteForm(url ?? "").authority ?? authority);
-    if (host === undefined || served.certificates.current(host) === undefined) {
-      secure.socket.destroy();
-      return undefined;
-    }
-    connections.use(secure.socket, host);
-    secure.host = host;
-    return host;
-  }
-
-  async function attempt(request: Incoming, response: Outgoing, decide: () => Answer): Promise<void> {
+  /** @param begun returns a function that cuts the answer off, once its headers are sent */
+  async function attempt(
+    decide: () => Answer,
+    send: (reply: Answer) => Promise<void>,
+    begun: () => (() => void) | undefined,
+  ): Promise<void> {
     try {
-      await sendAnswer(decide(), request, response, bodies, hotFileBytesMax);
+      await send(decide());
     } catch (error) {
       if (isLostConnection(error)) return;
       log.error({ err: error }, "a request to a published site failed");
       const isBusy = error instanceof Problem && error.code === "unavailable";
-      if (response.headersSent) response.destroy();
-      else await sendAnswer(isBusy ? later : wentWrong, request, response, bodies, hotFileBytesMax);
+      const cut = begun();
+      if (cut === undefined) await send(isBusy ? later : wentWrong);
+      else cut();
     }
   }
 
   return { http1, http2 };
 }
 
+const ignore = (): void => undefined;
 const elsewhere = text(421, "This connection still answers for another name.");
 const wentWrong = text(500, "Something went wrong on our side.");
 

@@ -21,14 +21,34 @@ export function findFile(manifest: Manifest, path: string): Found {
   return missing === undefined ? { kind: "nothing" } : { kind: "file", status: 404, path: "404.html", file: missing };
 }
 
-const hexDigest = /[.-](?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{8,64}\.[\w.]+$/;
-const bundlerDigest = /[.-](?=[\w-]*[a-z])(?=[\w-]*[A-Z])(?=[\w-]*\d)[\w-]{8}\.(?:js|mjs|css|woff2?|wasm)$/;
-
 /**
  * How long a browser may keep a file. Where the name carries a digest of the content (`app.3f2a91bc.css`, `index-BkH3x9aZ.js`), for good;
  * a date (`menu-20260401.pdf`) is none. Everything else is asked for again, which costs a 304: a deployment shows at once.
  */
 export function cacheControl(path: string): string {
-  const hashed = hexDigest.test(path) || bundlerDigest.test(path);
-  return hashed ? "public, max-age=31536000, immutable" : "public, max-age=0, must-revalidate";
+  const isHashed = hasHexDigest(path) || hasBundlerDigest(path);
+  return isHashed ? "public, max-age=31536000, immutable" : "public, max-age=0, must-revalidate";
+}
+
+/** Whether the file's name has a part of 8 to 64 hexadecimal digits, letters and numbers among them, before its ending. */
+function hasHexDigest(path: string): boolean {
+  const parts = path.slice(path.lastIndexOf("/") + 1).split(".");
+  for (let i = parts.length - 1; i >= 0; i--) {
+    const part = parts[i] ?? "";
+    const start = part.lastIndexOf("-") + 1;
+    const isApart = i < parts.length - 1 && (i > 0 || start > 0);
+    if (isApart && isHexDigest(part.slice(start))) return true;
+    if (!/^\w*$/.test(part)) return false;
+  }
+  return false;
+}
+
+function isHexDigest(text: string): boolean {
+  return text.length >= 8 && text.length <= 64 && /^[0-9a-f]+$/.test(text) && /[a-f]/.test(text) && /\d/.test(text);
+}
+
+/** Whether the file's name ends like `-BkH3x9aZ.js`, with small letters, capital letters and numbers. */
+function hasBundlerDigest(path: string): boolean {
+  const digest = /[.-]([\w-]{8})\.(?:js|mjs|css|woff2?|wasm)$/.exec(path)?.[1] ?? "";
+  return /[a-z]/.test(digest) && /[A-Z]/.test(digest) && /\d/.test(digest);
 }

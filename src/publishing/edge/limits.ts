@@ -1,41 +1,43 @@
+import { connectionLimits, type ConnectionLimits } from "../../platform/connections.ts";
 import type { BodyLimits } from "./bodies.ts";
+import type { Http2Limits } from "./http2-bounds.ts";
 
 /** The bounds of everything that a stranger can make the edge hold or wait for. Times in milliseconds. */
-export type EdgeLimits = BodyLimits & {
-  /** Of each listener; those above it are closed at once. */
-  connectionsMax: number;
-  headerBytesMax: number;
-  /** From the first byte of a request to the end of its headers. */
-  headersTimeoutMs: number;
-  /** From the first byte of a request to its last. */
-  requestTimeoutMs: number;
-  /** Between two requests. */
-  keepAliveTimeoutMs: number;
-  /** Without a byte in either direction: a reader that has stopped, an HTTP/2 session that does nothing. */
-  idleTimeoutMs: number;
-  handshakeTimeoutMs: number;
-  /** How often the two request time-outs are looked at. */
-  timeoutCheckMs: number;
-  streamsMax: number;
-  /** Streams that a client may reset at once, and then each second, before its connection is closed (CVE-2023-44487). */
-  streamResetBurst: number;
-  streamResetsPerSecond: number;
-  /** Memory that one HTTP/2 session may take, in MB. */
-  sessionMegabytesMax: number;
-  /** Each takes about 30 KB outside of the heap. */
-  secureContextsMax: number;
-};
+export type EdgeLimits = BodyLimits &
+  ConnectionLimits &
+  Http2Limits & {
+    headerBytesMax: number;
+    /** From the first byte of a request to the end of its headers. */
+    headersTimeoutMs: number;
+    /** From the first byte of a request to its last. */
+    requestTimeoutMs: number;
+    /** Between two requests. */
+    keepAliveTimeoutMs: number;
+    handshakeTimeoutMs: number;
+    /** How often the edge looks for requests over their time-outs and for idle HTTP/2 streams and sessions. */
+    timeoutCheckMs: number;
+    /** Streams that a client may reset at once, and then each second, before its connection is closed (CVE-2023-44487). */
+    streamResetBurst: number;
+    streamResetsPerSecond: number;
+    /** Memory that one HTTP/2 session may take, in MB. */
+    sessionMegabytesMax: number;
+    /** Each takes about 30 KB outside of the heap. */
+    secureContextsMax: number;
+  };
 
 export const edgeLimits: EdgeLimits = {
-  connectionsMax: 10_000,
+  ...connectionLimits,
   headerBytesMax: 16 * 1024,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 20_000,
   keepAliveTimeoutMs: 15_000,
-  idleTimeoutMs: 60_000,
   handshakeTimeoutMs: 10_000,
   timeoutCheckMs: 2_000,
-  streamsMax: 100,
+  sessionsMax: { address: 128, all: 2_000 },
+  streamsMax: { session: 100, address: 512, all: 1_500 },
+  unsentBytesMax: { session: 256 * 1024, address: 2 * 1024 * 1024, all: 16 * 1024 * 1024 },
+  pieceBytes: { min: 1024, max: 64 * 1024 },
+  streamRefusalsMax: 5,
   streamResetBurst: 200,
   streamResetsPerSecond: 33,
   sessionMegabytesMax: 4,

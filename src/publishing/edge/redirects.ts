@@ -1,5 +1,5 @@
 import type { Target } from "./requests.ts";
-import type { Certificates, Site, Sites } from "./site.ts";
+import type { Certificates, Site } from "./site.ts";
 
 /** The ports that people see, which a proxy may map to the ones listened on; undefined for HTTPS that is not served. */
 export type PublicPorts = { http: number; https: number | undefined };
@@ -7,17 +7,25 @@ export type Redirect = { status: 301 | 302 | 307 | 308; location: string };
 
 /**
  * Where a request goes instead of being answered here: from a redirecting domain to its target, path and query kept, in one hop, with
- * HTTPS where the target has a certificate. Undefined when the target is not served itself, so that no chain or loop leaves the edge and
- * nobody is sent to a name that its owner has given up.
+ * HTTPS where the target has a certificate.
  */
 export function domainRedirect(
   site: Extract<Site, { status: "redirect" }>,
   target: Target,
-  { sites, certificates, ports }: { sites: Sites; certificates: Certificates; ports: PublicPorts },
-): Redirect | undefined {
-  if (sites.get(site.to)?.status !== "live") return undefined;
-  const origin = httpsOrigin(site.to, certificates, ports) ?? originOf("http", site.to, ports.http);
-  return { status: site.code, location: origin + target.rawPath + target.query };
+  { certificates, ports }: { certificates: Certificates; ports: PublicPorts },
+): Redirect {
+  return { status: site.code, location: addressAt(site.to, target, certificates, ports) };
+}
+
+/** The value of the Link header that names this page's canonical address (RFC 6596). */
+export function canonicalLink(canonical: string, target: Target, certificates: Certificates, ports: PublicPorts): string {
+  const address = addressAt(canonical, target, certificates, ports).replaceAll(/[<>"]/g, encodeURIComponent);
+  return `<${address}>; rel="canonical"`;
+}
+
+function addressAt(host: string, target: Target, certificates: Certificates, ports: PublicPorts): string {
+  const origin = httpsOrigin(host, certificates, ports) ?? originOf("http", host, ports.http);
+  return origin + target.rawPath + target.query;
 }
 
 /** From HTTP to HTTPS, where the name has a certificate. 308 keeps the method. */

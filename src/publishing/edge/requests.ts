@@ -7,10 +7,12 @@ export type Target = {
   query: string;
 };
 
-const label = "[a-z0-9_-]{1,63}";
-const hostPattern = new RegExp(`^${label}(?:\\.${label})*$`);
+const labelPattern = /^[a-z0-9_-]+$/;
+const labelLengthMax = 63;
 const ipv6Pattern = /^\[[0-9a-f:.]{2,45}\]$/;
 const hostLengthMax = 253;
+/** A published path has up to 1,024 bytes composed, and decomposed up to half as many characters more. */
+const composedCharactersMax = 1_536;
 
 /**
  * The host that a Host header or `:authority` names: lower case, without port and final dot (RFC 9110, section 7.2). Undefined where it
@@ -28,7 +30,8 @@ export function parseHost(authority: string | undefined): string | undefined {
 /** A name from SNI, which arrives as it was typed: lower case, without the final dot. Undefined where it is no host name. */
 export function normaliseName(name: string): string | undefined {
   const plain = (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase();
-  return plain.length <= hostLengthMax && hostPattern.test(plain) ? plain : undefined;
+  const isLabel = (label: string): boolean => label.length <= labelLengthMax && labelPattern.test(label);
+  return plain.length <= hostLengthMax && plain.split(".").every(isLabel) ? plain : undefined;
 }
 
 /** In the absolute form (`GET http://host/path`) the target's host counts, not the header's (RFC 9112, section 3.2.2). */
@@ -48,9 +51,14 @@ export function parseTarget(url: string): Target | undefined {
   const query = url[end] === "?" ? escapeOutsideAscii(url.slice(end).split("#", 1)[0]!) : "";
   const rawPath = escapeOutsideAscii(url.slice(0, end));
   if (!rawPath.startsWith("/") || /%2f/i.test(rawPath)) return undefined;
-  const path = decodeOnce(rawPath)?.normalize("NFC").slice(1);
+  const path = composed(decodeOnce(rawPath))?.slice(1);
   if (path === undefined || /[\p{Cc}\\]/u.test(path) || /(?:^|\/)\.\.?(?:\/|$)/.test(path)) return undefined;
   return { path, rawPath, query };
+}
+
+/** Composing takes quadratic time. A path that is longer than any published one is left as it is: it names no file in either form. */
+function composed(path: string | undefined): string | undefined {
+  return path !== undefined && path.length <= composedCharactersMax ? path.normalize("NFC") : path;
 }
 
 function decodeOnce(path: string): string | undefined {

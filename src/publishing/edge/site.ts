@@ -9,11 +9,13 @@ export type PublishedFile = { hash: string; size: number; type: string; encoding
 export type Manifest = ReadonlyMap<string, PublishedFile>;
 
 export type Site =
-  | { status: "live"; manifest: Manifest }
+  /** `canonical`: the site's preferred name for search engines, if it is another one. */
+  | { status: "live"; manifest: Manifest; canonical?: string }
+  /** `to` is a name that serves the site and does not redirect. */
   | { status: "redirect"; to: string; code: 301 | 302 | 307 | 308 }
   /** Held by its owner, but not served: its plan has dropped. */
   | { status: "suspended" }
-  /** Who owns the name, and what it serves, cannot be told now. */
+  /** The owner of the name, and what it serves, are unknown now. */
   | { status: "unknown" };
 
 export type Sites = { get(host: string): Site | undefined };

@@ -1,10 +1,10 @@
-import { createSecureContext, createServer, type SecureContext, type Server, type TLSSocket } from "node:tls";
-import type { Clock } from "../../platform/clock.ts";
-import { createContexts } from "./contexts.ts";
+import { constants } from "node:crypto";
+import { createServer, type SecureContext, type Server, type TLSSocket } from "node:tls";
+import { oneEachTurn } from "../../platform/jobs/one-each-turn.ts";
+import { createContexts, secureContext, tlsOptions } from "./contexts.ts";
 import type { EdgeLimits } from "./limits.ts";
 import { normaliseName } from "./requests.ts";
 import type { Certificates, Challenges, Log } from "./site.ts";
-import { ticketKeys, ticketPeriodMs } from "./tickets.ts";
 
 const challengeProtocol = "acme-tls/1";
 const protocols = ["h2", "http/1.1"];
@@ -12,30 +12,28 @@ const protocols = ["h2", "http/1.1"];
 export type TlsParts = {
   certificates: Certificates;
   challenges: Challenges;
-  ticketSecret: Buffer;
   limits: EdgeLimits;
   log: Log;
-  clock: Clock;
-  /**
-   * Takes over a connection whose name is served now; the protocol is `socket.alpnProtocol`. No name where a session of TLS 1.2 is resumed:
-   * the first request has to tell one.
-   */
-  serve(socket: TLSSocket, host: string | undefined): void;
+  /** Takes over a connection whose name is served now; the protocol is `socket.alpnProtocol`. */
+  serve(socket: TLSSocket, host: string): void;
 };
 
 /**
  * Terminates TLS by name. There is no default certificate: a client that sends no name, or one without a certificate, gets a refused
- * handshake. A resumed session skips the look-up by name, so every connection is checked again once it is secure, or at its first request.
+ * handshake. Sessions are not resumed: OpenSSL would resume a session under a name that it was not made for, and then skip the look-up by
+ * name. A name can be removed during the handshake, so every connection is checked again once it is secure.
  */
 export function createTlsServer(parts: TlsParts): Server {
   const { certificates, limits, log } = parts;
   const contexts = createContexts(certificates, limits.secureContextsMax);
   const challenged = new WeakMap<TLSSocket, SecureContext>();
+  const runInTurn = oneEachTurn();
 
   const server = createServer({
-    minVersion: "TLSv1.2",
+    ...tlsOptions,
+    // Without tickets a session could be resumed only by its id, and no session ids are stored.
+    secureOptions: constants.SSL_OP_NO_TICKET,
     handshakeTimeout: limits.handshakeTimeoutMs,
-    ticketKeys: ticketKeys(parts.ticketSecret, parts.clock()),
     // Called with the connection as `this`. On TLS 1.3 it comes before SNICallback, on 1.2 after it and after the choice of a cipher, for
     // which there must be a certificate: there a name without one of its own begins with that of its challenge.
     ALPNCallback(this: TLSSocket, offer: { servername: string; protocols: string[] }) {
@@ -48,9 +46,9 @@ export function createTlsServer(parts: TlsParts): Server {
     },
     SNICallback(this: TLSSocket, name: string, done: (error: Error | null, context?: SecureContext) => void) {
       const context = challenged.get(this) ?? contexts.get(normaliseName(name) ?? "") ?? challengeContext(name);
-      if (!(context instanceof Promise)) return done(null, context);
+      if (!(context instanceof Promise)) return runInTurn(() => done(null, context));
       context.then(
-        (made) => done(null, made),
+        (made) => runInTurn(() => done(null, made)),
         (error: unknown) => {
           log.error({ err: error, host: name }, "a certificate could not be used");
           done(null);
@@ -61,34 +59,28 @@ export function createTlsServer(parts: TlsParts): Server {
 
   function challengeContext(name: string): SecureContext | undefined {
     const pair = parts.challenges.tlsAlpn(normaliseName(name) ?? "");
-    return pair && createSecureContext(pair);
+    return pair && secureContext(pair);
   }
 
-  server.maxConnections = limits.connectionsMax;
-  rotateTicketKeys(server, parts);
+  beginInTurn(server, runInTurn);
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   server.on("secureConnection", (socket) => {
     socket.on("error", () => socket.destroy());
     if (socket.alpnProtocol === challengeProtocol) return socket.end();
-    if (isNameless(socket)) return parts.serve(socket, undefined);
     const host = normaliseName(socket.servername || "");
-    if (host === undefined || certificates.current(host) === undefined) return socket.destroy();
+    if (socket.isSessionReused() || host === undefined || certificates.current(host) === undefined) return socket.destroy();
     parts.serve(socket, host);
   });
   return server;
 }
 
-/** OpenSSL gives the name of a resumed session from the session itself on TLS 1.2, where Node keeps none. */
-function isNameless(socket: TLSSocket): boolean {
-  return !socket.servername && socket.isSessionReused() && socket.getProtocol() === "TLSv1.2";
-}
-
-function rotateTicketKeys(server: Server, { ticketSecret, clock }: TlsParts): void {
-  let period = Math.floor(clock() / ticketPeriodMs);
-  server.prependListener("connection", () => {
-    const now = clock();
-    if (Math.floor(now / ticketPeriodMs) === period) return;
-    period = Math.floor(now / ticketPeriodMs);
-    server.setTicketKeys(ticketKeys(ticketSecret, now));
-  });
+/**
+ * Begins or goes on with one handshake in each turn of the event loop. A client may send a hundred requests right after it, so many
+ * clients that come at once would fill a turn, and everything else would wait for all of them.
+ */
+function beginInTurn(server: Server, runInTurn: (job: () => void) => void): void {
+  for (const begin of server.listeners("connection")) {
+    server.off("connection", begin as () => void);
+    server.on("connection", (socket) => runInTurn(() => socket.destroyed || begin.call(server, socket)));
+  }
 }

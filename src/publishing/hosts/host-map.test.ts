@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pino } from "pino";
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 import { openSqlite } from "../../platform/db/sqlite.ts";
@@ -32,9 +32,11 @@ test("of the manifests those are kept parsed that were asked for last, up to a b
   });
   const hosts = openHosts({
     db,
+    clock: () => 0,
     keys: parseSecretsKeys(newSecretsKey()),
     log: pino({ level: "silent" }),
     isLive: () => true,
+    hasAuthority: true,
     platformDomain: "sites.test",
     platformCertificate: null,
     drop: () => undefined,
@@ -72,9 +74,11 @@ test("a handshake between a renewal and the word of it gets the new certificate,
   await db.write((tx) => tx.query(sql`UPDATE domains SET status = 'verified', certificate_id = ${first}`));
   const hosts = openHosts({
     db,
+    clock: () => 0,
     keys,
     log: pino({ level: "silent" }),
     isLive: () => true,
+    hasAuthority: true,
     platformDomain: "sites.test",
     platformCertificate: null,
     drop: () => undefined,
@@ -91,4 +95,67 @@ test("a handshake between a renewal and the word of it gets the new certificate,
   assert.equal(hosts.certificates.current(name.hostname), String(second));
   await db.write((tx) => tx.query(sql`DELETE FROM domains`));
   assert.equal(await hosts.certificates.load(String(second), name.hostname), undefined, "of a removed name there is none");
+});
+
+test("the primary name and redirects follow the changes of single names, in whichever order they come", async (t) => {
+  const db = openSqlite(join(temporaryFolder(t), "test.db"));
+  t.after(() => db.close());
+  await migrate(db, 0);
+  const time = { now: 0 };
+  const manifest = manifestToText(new Map([["index.html", { hash: "a", size: 1, type: "text/html", encodings: {} }]]));
+  await db.write(async (tx) => {
+    await tx.query(sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (1, 'Shop', 'pro', 0)`);
+    for (const slug of ["rex", "luna"]) {
+      const { id } = await insertProject(tx, 1, { name: slug, slug }, 0);
+      const deployment = await insertDeployment(tx, 1, id, slug, 0);
+      await tx.query(sql`UPDATE deployments SET status = 'ready', manifest = ${manifest} WHERE id = ${deployment.id}`);
+      await switchDeployment(tx, 1, id, deployment.id);
+    }
+    for (const hostname of ["a.shop.test", "b.shop.test"])
+      await insertDomain(tx, { accountId: 1, projectId: 1 }, { ...name, hostname }, false, 0);
+    await tx.query(sql`UPDATE domains SET status = 'verified', certificate_id = 1, certificate_expires_at = 100`);
+  });
+  const dropped: string[] = [];
+  const hosts = openHosts({
+    db,
+    clock: () => time.now,
+    keys: parseSecretsKeys(newSecretsKey()),
+    log: pino({ level: "silent" }),
+    isLive: () => true,
+    hasAuthority: true,
+    platformDomain: "sites.test",
+    platformCertificate: null,
+    drop: (host) => dropped.push(host),
+  });
+  const set = (hostname: string, columns: Sql) =>
+    db.write((tx) => tx.query(sql`UPDATE domains SET ${columns} WHERE hostname = ${hostname}`));
+  const take = (...names: string[]) => Promise.all(names.map((hostname) => hosts.take(domainChanged(hostname))));
+  const canonicalOf = (host: string) => (hosts.sites.get(host) as Extract<Site, { status: "live" }>).canonical;
+  const statusOf = (host: string) => hosts.sites.get(host)?.status;
+
+  await hosts.take(undefined);
+  assert.equal(canonicalOf("rex.sites.test"), undefined);
+  await set("a.shop.test", sql`is_primary = TRUE`);
+  await take("a.shop.test");
+  assert.deepEqual(["rex.sites.test", "b.shop.test", "a.shop.test"].map(canonicalOf), ["a.shop.test", "a.shop.test", undefined]);
+  await set("a.shop.test", sql`is_primary = FALSE`);
+  await set("b.shop.test", sql`is_primary = TRUE`);
+  await take("b.shop.test");
+  await take("a.shop.test");
+  assert.deepEqual(["rex.sites.test", "b.shop.test", "a.shop.test"].map(canonicalOf), ["b.shop.test", undefined, "b.shop.test"]);
+
+  await set("a.shop.test", sql`redirect_to = 'b.shop.test', redirect_status = 301`);
+  await take("a.shop.test");
+  assert.deepEqual(hosts.sites.get("a.shop.test"), { status: "redirect", to: "b.shop.test", code: 301 });
+  time.now = 100;
+  assert.deepEqual([statusOf("a.shop.test"), canonicalOf("rex.sites.test")], ["live", undefined], "its certificate has expired");
+  time.now = 0;
+  await set("b.shop.test", sql`project_id = 2`);
+  await take("b.shop.test");
+  assert.deepEqual([statusOf("a.shop.test"), canonicalOf("rex.sites.test")], ["live", undefined], "it is another project's");
+  assert.equal(canonicalOf("luna.sites.test"), "b.shop.test");
+  await db.write((tx) => tx.query(sql`DELETE FROM domains WHERE hostname = 'b.shop.test'`));
+  await take("b.shop.test");
+  assert.deepEqual([statusOf("a.shop.test"), canonicalOf("luna.sites.test"), statusOf("b.shop.test")], ["live", undefined, undefined]);
+  assert.ok(!dropped.includes("a.shop.test"), "its connections go on");
 });

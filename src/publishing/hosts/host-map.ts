@@ -1,8 +1,10 @@
+import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { createLru } from "../../platform/lru.ts";
 import type { Change } from "../../platform/nodes/nodes.ts";
 import { decryptSecret, type SecretsKeys } from "../certificates/certificates.ts";
 import { findCertificate, findCertificateById } from "../certificates/certificates.store.ts";
+import { hstsSeconds, isReady, servedAt, servingOf, type Around, type Serving } from "../domains/domains.ts";
 import type { KeyPair, Log, Site } from "../edge/edge.ts";
 import { manifestFromText, type Manifest } from "../projects/projects.ts";
 import {
@@ -17,20 +19,24 @@ import {
 
 export type HostParts = {
   db: Database;
+  clock: Clock;
   keys: SecretsKeys;
   log: Log;
   /** Whether what is known here may be used. */
   isLive: () => boolean;
+  /** Whether certificates are ordered for custom domains. */
+  hasAuthority: boolean;
   platformDomain: string;
   /** The operator's wildcard for the platform's own names. */
   platformCertificate: KeyPair | null;
   /** Cuts the connections that speak to a host which is not served, or not by the same project, any more. */
   drop: (host: string) => void;
-  /** How much of the manifests is kept as the edge reads it, in characters of their texts; `manifestCharsMax` unless told. */
+  /** The most manifests that are kept parsed, in characters of their texts. Default: `manifestCharsMax`. */
   manifestChars?: number;
 };
 
-type Project = { accountId: number; host: string; site: Site | undefined };
+type Project = { accountId: number; host: string; hsts: boolean; redirectToPrimary: boolean; site: LiveSite | undefined };
+type LiveSite = Extract<Site, { status: "live" }>;
 type Challenge = { tokens: Map<string, string>; pair: KeyPair | undefined };
 
 /** As the edge reads it a manifest takes about twice as many bytes. */
@@ -43,23 +49,40 @@ const platformCertificateId = "platform";
  * gone is served here; while `isLive` says no, nothing is.
  */
 export function openHosts(parts: HostParts) {
-  const { db, keys, log, isLive, platformDomain, platformCertificate, drop, manifestChars = manifestCharsMax } = parts;
+  const { db, clock, keys, log, isLive, hasAuthority, platformDomain, platformCertificate, drop, manifestChars = manifestCharsMax } = parts;
   const manifests = createLru<Manifest>(manifestChars);
   let sitesMade = 0;
   const projects = new Map<number, Project>();
   const slugs = new Map<string, number>();
   const domains = new Map<string, DomainRow>();
   const domainsOf = new Map<number, Set<string>>();
+  const primaries = new Map<number, string>();
   const projectsOf = new Map<number, Set<number>>();
   const challenges = new Map<string, Challenge>();
 
   function site(host: string): Site | undefined {
     const domain = domains.get(host);
-    if (domain === undefined) return projects.get(slugs.get(host) ?? 0)?.site;
-    if (domain.suspended) return suspended;
-    if (domain.redirect === null) return projects.get(domain.projectId)?.site;
+    const projectId = domain?.projectId ?? slugs.get(host) ?? 0;
+    const project = projects.get(projectId);
+    if (project?.site === undefined) return undefined;
+    const around = aroundOf(projectId, project, domain?.suspended !== true);
+    return siteOf(domain === undefined ? servedAt(host, null, around) : servingOf(domain, around), project.site);
+  }
+
+  function aroundOf(projectId: number, { redirectToPrimary }: Project, isPaid: boolean): Around {
     // A target that has come to another project is not where the owner of this name sends people.
-    return domains.get(domain.redirect.to)?.projectId === domain.projectId ? redirectSite(domain.redirect) : undefined;
+    const isReadyName = (hostname: string): boolean => {
+      const target = domains.get(hostname);
+      return target?.projectId === projectId && !target.suspended && isReady(target, hasAuthority, clock());
+    };
+    const primary = primaries.get(projectId);
+    return { isPaid, redirectToPrimary, primary: primary !== undefined && isReadyName(primary) ? primary : null, isReady: isReadyName };
+  }
+
+  function hstsSecondsOf(host: string): number | undefined {
+    const domain = domains.get(host);
+    const isTold = domain !== undefined && !domain.suspended && projects.get(domain.projectId)?.hsts === true;
+    return isTold && domain.verifiedSince !== null ? hstsSeconds(domain.verifiedSince, clock()) : undefined;
   }
 
   function currentCertificate(host: string): string | undefined {
@@ -114,17 +137,17 @@ export function openHosts(parts: HostParts) {
     for (const id of known) if (!there.has(id)) forgetProject(id);
   }
 
-  function setProject({ id, accountId, slug, manifest }: ProjectRow): void {
+  function setProject({ id, accountId, slug, hsts, redirectToPrimary, manifest }: ProjectRow): void {
     const host = `${slug}.${platformDomain}`;
     const before = projects.get(id);
-    projects.set(id, { accountId, host, site: manifest === null ? undefined : liveSite(manifest) });
+    projects.set(id, { accountId, host, hsts, redirectToPrimary, site: manifest === null ? undefined : liveSite(manifest) });
     slugs.set(host, id);
     within(projectsOf, accountId).add(id);
     if (before !== undefined && before.host !== host) forgetSlug(before.host, id);
   }
 
   /** Its manifest is read at its first use, and again after a while without: most of a large platform's sites are asked for seldom. */
-  function liveSite(text: string): Site {
+  function liveSite(text: string): LiveSite {
     const key = String(++sitesMade);
     const read = (): Manifest => {
       const manifest = manifestFromText(text);
@@ -163,6 +186,8 @@ export function openHosts(parts: HostParts) {
     if (before !== undefined && before.projectId !== row.projectId) forgetDomain(row.hostname);
     domains.set(row.hostname, row);
     within(domainsOf, row.projectId).add(row.hostname);
+    if (row.primary) primaries.set(row.projectId, row.hostname);
+    else forgetPrimary(row);
     if (row.suspended && before?.suspended === false) drop(row.hostname);
   }
 
@@ -171,7 +196,12 @@ export function openHosts(parts: HostParts) {
     if (domain === undefined) return;
     domains.delete(hostname);
     domainsOf.get(domain.projectId)?.delete(hostname);
+    forgetPrimary(domain);
     drop(hostname);
+  }
+
+  function forgetPrimary({ projectId, hostname }: DomainRow): void {
+    if (primaries.get(projectId) === hostname) primaries.delete(projectId);
   }
 
   function setChallenges(known: string[], rows: ChallengeRow[]): void {
@@ -195,7 +225,7 @@ export function openHosts(parts: HostParts) {
     }
   }
 
-  /** Cuts every connection: whoever comes back is told that nothing is known now. */
+  /** Cuts every connection, because this node no longer knows what it may serve. */
   function lost(): void {
     for (const host of domains.keys()) drop(host);
     for (const host of slugs.keys()) drop(host);
@@ -203,6 +233,7 @@ export function openHosts(parts: HostParts) {
 
   return {
     sites: { get: (host: string) => (isLive() ? site(host) : unknown) },
+    hstsSeconds: (host: string) => (isLive() ? hstsSecondsOf(host) : undefined),
     certificates: { current: (host: string) => (isLive() ? currentCertificate(host) : undefined), load: loadCertificate },
     challenges: {
       http: (host: string, token: string) => (isLive() ? challenges.get(host)?.tokens.get(token) : undefined),
@@ -218,8 +249,18 @@ export type Hosts = ReturnType<typeof openHosts>;
 const unknown: Site = { status: "unknown" };
 const suspended: Site = { status: "suspended" };
 
-function redirectSite({ to, status }: NonNullable<DomainRow["redirect"]>): Site {
-  return { status: "redirect", to, code: status as 301 | 302 | 307 | 308 };
+function siteOf(serving: Serving, site: LiveSite): Site {
+  if (serving.what === "nothing") return suspended;
+  if (serving.what === "redirect") return { status: "redirect", to: serving.to, code: serving.status };
+  if (serving.canonical === null) return site;
+  const { canonical } = serving;
+  return {
+    status: "live",
+    canonical,
+    get manifest() {
+      return site.manifest;
+    },
+  };
 }
 
 function within<K, V>(map: Map<K, Set<V>>, key: K): Set<V> {

@@ -1,16 +1,25 @@
 import sql, { empty, join, type Sql } from "sql-template-tag";
 import type { Queryable } from "../../platform/db/database.ts";
-import { paidPlans } from "../domains/domains.ts";
+import { paidPlans, type DomainStatus, type NameState } from "../domains/domains.ts";
+import type { RedirectStatusCode } from "../projects/projects.ts";
 
-export type ProjectRow = { accountId: number; id: number; slug: string; manifest: string | null };
+export type ProjectRow = {
+  accountId: number;
+  id: number;
+  slug: string;
+  hsts: boolean;
+  redirectToPrimary: boolean;
+  manifest: string | null;
+};
 
 /** A custom domain that was verified once; `suspended` while its account's plan has none. */
-export type DomainRow = {
+export type DomainRow = NameState & {
   hostname: string;
   accountId: number;
   projectId: number;
-  redirect: { to: string; status: number } | null;
-  certificateId: number | null;
+  primary: boolean;
+  /** Since when it has been verified without a problem of its DNS; null while it has one. */
+  verifiedSince: number | null;
   suspended: boolean;
 };
 
@@ -27,11 +36,25 @@ export type Scope = { accountId: number; projectId?: number } | { hostname: stri
 
 export async function readProjects(db: Queryable, scope: Exclude<Scope, { hostname: string }>): Promise<ProjectRow[]> {
   const one = scope?.projectId === undefined ? empty : sql` AND p.id = ${scope.projectId}`;
-  const rows = await db.query<{ account_id: number; id: number; slug: string; manifest: string | null }>(sql`
-    SELECT p.account_id, p.id, p.slug, d.manifest FROM projects p
+  const rows = await db.query<{
+    account_id: number;
+    id: number;
+    slug: string;
+    hsts: number | boolean;
+    redirect_to_primary: number | boolean;
+    manifest: string | null;
+  }>(sql`
+    SELECT p.account_id, p.id, p.slug, p.hsts, p.redirect_to_primary, d.manifest FROM projects p
     LEFT JOIN deployments d ON d.account_id = p.account_id AND d.id = p.deployment_id
     ${scope === undefined ? empty : sql`WHERE p.account_id = ${scope.accountId}${one}`}`);
-  return rows.map((row) => ({ accountId: row.account_id, id: row.id, slug: row.slug, manifest: row.manifest }));
+  return rows.map((row) => ({
+    accountId: row.account_id,
+    id: row.id,
+    slug: row.slug,
+    hsts: Boolean(row.hsts),
+    redirectToPrimary: Boolean(row.redirect_to_primary),
+    manifest: row.manifest,
+  }));
 }
 
 export async function readDomains(db: Queryable, scope: Scope): Promise<DomainRow[]> {
@@ -40,19 +63,27 @@ export async function readDomains(db: Queryable, scope: Scope): Promise<DomainRo
     account_id: number;
     project_id: number;
     redirect_to: string | null;
-    redirect_status: number | null;
+    redirect_status: RedirectStatusCode;
     certificate_id: number | null;
+    certificate_expires_at: number | null;
+    is_primary: number | boolean;
+    status: DomainStatus;
+    first_verified_at: number | null;
     is_paid: number | boolean;
   }>(sql`
-    SELECT d.hostname, d.account_id, d.project_id, d.redirect_to, d.redirect_status, d.certificate_id,
-      a.plan IN (${join([...paidPlans])}) AS is_paid
+    SELECT d.hostname, d.account_id, d.project_id, d.redirect_to, d.redirect_status, d.certificate_id, d.certificate_expires_at,
+      d.is_primary, d.status, d.first_verified_at, a.plan IN (${join([...paidPlans])}) AS is_paid
     FROM domains d JOIN accounts a ON a.id = d.account_id WHERE d.status IN ('verified', 'failing')${within(scope)}`);
   return rows.map((row) => ({
     hostname: row.hostname,
     accountId: row.account_id,
     projectId: row.project_id,
-    redirect: row.redirect_to === null ? null : { to: row.redirect_to, status: Number(row.redirect_status) },
+    status: row.status,
+    primary: Boolean(row.is_primary),
+    redirect: row.redirect_to === null ? null : { to: row.redirect_to, status: row.redirect_status },
     certificateId: row.certificate_id,
+    certificateExpiresAt: row.certificate_expires_at,
+    verifiedSince: row.status === "verified" ? row.first_verified_at : null,
     suspended: !row.is_paid,
   }));
 }

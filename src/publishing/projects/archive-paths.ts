@@ -19,6 +19,8 @@ function refuse(name: string, why: string): never {
  * because macOS decomposes names and browsers do not.
  */
 export function publishedPath(name: string): string {
+  // composing takes quadratic time; decomposed, a path has up to half as many characters more than bytes composed
+  if (name.length > 1.5 * pathBytesMax) refuse(name, `is longer than ${pathBytesMax} bytes. Shorten it.`);
   if (/\p{Cc}/u.test(name)) refuse(name, "has a control character in its name. Rename it.");
   if (name.includes("\uFFFD")) refuse(name, "has a name that is not UTF-8. Rename it.");
   if (name.includes("\\")) refuse(name, "has a backslash in its name. Folders are separated by /.");

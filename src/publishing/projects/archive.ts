@@ -11,13 +11,14 @@ import {
   compressionEffort,
   encodings,
   openIncoming,
+  flushContentFolders,
   publishFile,
   stageFile,
-  syncContentFolders,
   type StagedFile,
 } from "./content.ts";
 import { contentTypeOf, isCompressible } from "./content-types.ts";
 import type { Manifest } from "./manifest.ts";
+import type { ClaimedFile } from "./deployments.ts";
 import { formName, type Content } from "./shared-content.ts";
 import { parseProjectFile, projectFileBytesMax, projectFileName, type ProjectFile } from "./project-file.ts";
 
@@ -53,23 +54,25 @@ const compressedFromBytes = 512;
 export type UnpackedArchive = { projectFile: ProjectFile; manifest: Manifest; files: number; bytes: number };
 
 /**
- * Unpacks a gzipped tar into the content folder and tells what it holds. Nothing in the archive chooses a name on the disk. A refusal is
+ * Unpacks a gzipped tar into the content folder and returns what it holds. Nothing in the archive chooses a name on the disk. A refusal is
  * a `Problem` whose message says which entry and what to change, raised at the first entry that breaks a rule: a bomb is given up as
  * soon as it passes a limit, and nothing but its own incoming folder was written. Of all archives together at most two files are
  * compressed at a time.
  *
- * @param claim is told the hashes of all files before any is published: from then on nobody removes them
+ * @param claim is given all files, each content once, before any is published: from then on nobody removes them
  */
 export async function unpackArchive(
   packed: Readable,
   content: Content,
-  claim: (hashes: string[]) => Promise<void>,
+  claim: (files: ClaimedFile[]) => Promise<void>,
   limits: ArchiveLimits = archiveLimits,
 ): Promise<UnpackedArchive> {
   const incoming = await openIncoming(content.folder);
   try {
     const { projectFile, staged } = await stageEntries(packed, incoming, limits);
-    await claim([...new Set(Array.from(staged.values(), ({ hash }) => hash))]);
+    await claim(
+      Array.from(new Map(Array.from(staged.values(), (file) => [file.hash, file])).values(), ({ hash, size }) => ({ hash, size })),
+    );
     const manifest = await publishStaged(staged, content, incoming);
     return { projectFile, manifest, files: manifest.size, bytes: sum(Array.from(manifest.values(), (file) => file.size)) };
   } finally {
@@ -172,7 +175,7 @@ async function publishStaged(staged: Map<string, StagedFile>, content: Content, 
     );
     for (const file of same) file.encodings = made;
   });
-  await syncContentFolders(folder, unique.keys());
+  await flushContentFolders(folder, unique.keys());
   await eachAtOnce(publishedAtOnce, new Map(Array.from(manifest.values(), (file) => [file.hash, file])).values(), async (file) => {
     if (!known.has(file.hash)) await content.share(file.hash, undefined, file.size);
     for (const encoding of encodings) {

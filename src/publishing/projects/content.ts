@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
-import { createReadStream, createWriteStream } from "node:fs";
-import { mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { constants, createBrotliCompress, createGzip } from "node:zlib";
+import { flushFolder, makeFolder, placeFile, stagingStream } from "../../platform/files.ts";
 
 /**
  * The folder of published bytes. A file lies at `ab/abcdef…`, named by the SHA-256 of its plain bytes, its compressed forms beside it.
@@ -27,7 +28,7 @@ export function contentPath(folder: string, hash: string, encoding?: Encoding): 
 /** Makes a private folder for one upload; the caller removes it when done. */
 export async function openIncoming(folder: string): Promise<string> {
   const incoming = join(folder, "incoming", randomUUID());
-  await mkdir(incoming, { recursive: true });
+  await makeFolder(incoming);
   return incoming;
 }
 
@@ -36,7 +37,7 @@ export async function clearIncoming(folder: string): Promise<void> {
   await rm(join(folder, "incoming"), { recursive: true, force: true });
 }
 
-/** Writes `source` under a temporary name and tells its SHA-256. Nothing is published yet. */
+/** Writes `source` under a temporary name and returns its SHA-256. Nothing is published yet. */
 export async function stageFile(incoming: string, source: AsyncIterable<Uint8Array>): Promise<StagedFile> {
   const temporary = join(incoming, randomUUID());
   const hash = createHash("sha256");
@@ -48,7 +49,7 @@ export async function stageFile(incoming: string, source: AsyncIterable<Uint8Arr
       yield chunk;
     }
   }
-  await pipeline(hashed, createWriteStream(temporary, { flags: "wx" }));
+  await pipeline(hashed, stagingStream(temporary));
   return { temporary, hash: hash.digest("hex"), size };
 }
 
@@ -85,7 +86,7 @@ export async function compressFile(
 
   async function compress(plain: string, path: string, encoding: Encoding): Promise<number | undefined> {
     const temporary = join(incoming, randomUUID());
-    await pipeline(createReadStream(plain), compressor(encoding, file.size, effort), createWriteStream(temporary, { flags: "wx" }));
+    await pipeline(createReadStream(plain), compressor(encoding, file.size, effort), stagingStream(temporary));
     const { size } = await stat(temporary);
     if (size > file.size * keptBelow) return undefined;
     await settle(temporary, path);
@@ -111,13 +112,6 @@ async function settle(temporary: string, path: string): Promise<void> {
   if ((await sizeOf(path)) === undefined) await placeFile(temporary, path);
 }
 
-/** Gives a file its final name, whole and on the disk. */
-export async function placeFile(temporary: string, path: string): Promise<void> {
-  await syncPath(temporary);
-  await mkdir(dirname(path), { recursive: true });
-  await rename(temporary, path);
-}
-
 async function sizeOf(path: string): Promise<number | undefined> {
   return (await stat(path).catch(ignoreMissing))?.size;
 }
@@ -127,17 +121,8 @@ function ignoreMissing(error: NodeJS.ErrnoException): undefined {
 }
 
 /** Waits until the names in the folders of these hashes are on the disk, so that a manifest never outlives its files. */
-export async function syncContentFolders(folder: string, hashes: Iterable<string>): Promise<void> {
+export async function flushContentFolders(folder: string, hashes: Iterable<string>): Promise<void> {
   const folders = new Set(Array.from(hashes, (hash) => dirname(contentPath(folder, hash))));
-  for (const path of folders) await syncPath(path);
-  await syncPath(folder);
-}
-
-async function syncPath(path: string): Promise<void> {
-  const handle = await open(path, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  for (const path of folders) await flushFolder(path);
+  await flushFolder(folder);
 }

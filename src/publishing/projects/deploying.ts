@@ -8,7 +8,7 @@ import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import { Problem } from "../../platform/problem.ts";
 import { unpackArchive, type UnpackedArchive } from "./archive.ts";
 import type { Content } from "./shared-content.ts";
-import { failureOf } from "./deployments.ts";
+import { deploymentsKept, failureOf, type ClaimedFile } from "./deployments.ts";
 import {
   claimDeployments,
   claimFiles,
@@ -77,7 +77,7 @@ export function openDeploying(parts: DeployingParts): Worker {
   /** Whether the deployment came to be ready; if not, why is written. */
   async function isReady(waiting: WaitingDeployment, claimed: string[]): Promise<boolean> {
     try {
-      const unpacked = await unpackArchive(uploads.read(waiting.upload), content, (hashes) => alone(() => claim(waiting, hashes, claimed)));
+      const unpacked = await unpackArchive(uploads.read(waiting.upload), content, (files) => alone(() => claim(waiting, files, claimed)));
       if (!(await serve(waiting, unpacked))) return false;
     } catch (error) {
       if (!(error instanceof Problem) || error.code === "internal") onError(error);
@@ -89,13 +89,21 @@ export function openDeploying(parts: DeployingParts): Worker {
     return end(waiting, (tx) => finishDeployment(tx, waiting));
   }
 
-  /** With the project locked, since its deletion frees what its deployments have claimed. */
-  async function claim(waiting: WaitingDeployment, hashes: string[], claimed: string[]): Promise<void> {
+  /**
+   * With the project locked, since its deletion frees what its deployments have claimed. The oldest deployment goes now, not when this one
+   * has ended, so that its bytes are room for this one.
+   *
+   * @throws Problem `storage_limit_reached`
+   */
+  async function claim(waiting: WaitingDeployment, files: ClaimedFile[], claimed: string[]): Promise<void> {
+    const { accountId, projectId } = waiting;
+    const hashes = files.map(({ hash }) => hash);
     content.hold(hashes);
     claimed.push(...hashes);
     await db.write(async (tx) => {
-      await lockProject(tx, waiting.accountId, waiting.projectId);
-      await claimFiles(tx, waiting, hashes);
+      const { deploymentId } = await lockProject(tx, accountId, projectId);
+      await pruneDeployments(tx, accountId, projectId, deploymentId, deploymentsKept - 1);
+      await claimFiles(tx, waiting, files);
     });
   }
 

@@ -7,6 +7,7 @@ import { migrate } from "../../platform/db/migrate.ts";
 import { openSqlite } from "../../platform/db/sqlite.ts";
 import type { Share } from "../../platform/jobs/share.ts";
 import type { RowClaim } from "../../platform/nodes/row-leases.ts";
+import { setStorageLimits } from "../../platform/storage-quotas.ts";
 import { claimDeployments, failDeployment, insertDeployment, type WaitingDeployment } from "./deployments.store.ts";
 import { insertProject } from "./projects.store.ts";
 
@@ -22,6 +23,7 @@ async function openScene(t: TestContext) {
   const upload = async (accountId: number, count: number): Promise<void> =>
     db.write(async (tx) => {
       await tx.query(sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (${accountId}, 'Shop', 'pro', 0) ON CONFLICT DO NOTHING`);
+      await setStorageLimits(tx, accountId, { records: 0, publishedBytes: 0 });
       for (let i = 0; i < count; i++) {
         const { id } = await insertProject(tx, accountId, { name: "Rex", slug: `rex-${++last}` }, 0);
         await insertDeployment(tx, accountId, id, `upload-${last}`, 0);

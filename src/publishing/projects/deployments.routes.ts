@@ -8,7 +8,14 @@ import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { Problem } from "../../platform/problem.ts";
 import { archiveLimits } from "./archive.ts";
 import { Deployment, DeploymentPath, Deployments } from "./deployments.ts";
-import { findDeployment, insertDeployment, isUploadTaken, listDeployments, type StoredDeployment } from "./deployments.store.ts";
+import {
+  findDeployment,
+  insertDeployment,
+  isUploadTaken,
+  listDeployments,
+  requireRoom,
+  type StoredDeployment,
+} from "./deployments.store.ts";
 import { PageQuery, projectChanged, ProjectPath } from "./projects.ts";
 import { findProject, lockProject, switchDeployment } from "./projects.store.ts";
 import type { Uploads } from "./uploads.ts";
@@ -41,7 +48,7 @@ export function deploymentRoutes({ uploads, wake, announcer }: DeploymentParts):
       tag,
       stability,
       summary: "List deployments",
-      description: "The deployments of a project that are kept (10, and those that wait), ordered by `id`.",
+      description: "A project's deployments, ordered by `id`: the 10 that are kept, and those that are queued.",
       scope: "publishing:read",
       params: ProjectPath,
       query: PageQuery,
@@ -64,7 +71,7 @@ export function deploymentRoutes({ uploads, wake, announcer }: DeploymentParts):
       stability,
       summary: "Deploy",
       description:
-        "Uploads a site: a gzipped tar of a folder with `petstore.json` at its top. It is unpacked after the answer: follow it at `Location` until it is `ready`, and served, or `failed`, with the reason. At most 200 MiB unpacked, 2,000 files, 25 MiB a file.",
+        "Uploads a site: a gzipped tar of a folder with `petstore.json` at its top. The service unpacks it after the answer: poll `Location` until the deployment is `ready` (and served) or `failed` (with the reason). At most 200 MiB unpacked, 2,000 files, 25 MiB a file. It fails if the account has too little room for its files, and is refused at once if the account has none. The `domains` of its `petstore.json` are applied with it: the service attaches `primary` and each `from` that the project does not have yet, a list of `redirects` replaces all redirects of the project, and a `to` must be attached or be the `primary`. If one of them is refused, the deployment fails and changes nothing.",
       scope: "publishing:write",
       params: ProjectPath,
       upload: {
@@ -77,10 +84,11 @@ export function deploymentRoutes({ uploads, wake, announcer }: DeploymentParts):
       answers: {
         202: created("The deployment, which is unpacked now.", Deployment, { ...ready, id: 2, status: "queued", files: 0, bytes: 0 }),
       },
-      problems: ["not_found"],
+      problems: ["not_found", "storage_limit_reached"],
       before: (_db, { accountId }, body) => uploads.receive(accountId, body),
       write: async (tx, { accountId, params: { projectId }, now }, { name }) => {
-        await lockProject(tx, accountId, projectId);
+        const project = await lockProject(tx, accountId, projectId);
+        await requireRoom(tx, accountId, projectId, project.deploymentId);
         const deployment = await insertDeployment(tx, accountId, projectId, name, now);
         return { ...answer(deployment, 202), headers: { location: addressOf(`/projects/${projectId}/deployments/${deployment.id}`) } };
       },
@@ -112,7 +120,7 @@ export function deploymentRoutes({ uploads, wake, announcer }: DeploymentParts):
       tag,
       stability,
       summary: "Promote a deployment",
-      description: "Serves a ready deployment from now on, as to go back to an earlier one. Its `domains` are not applied again.",
+      description: "Serves a ready deployment from now on, for example an earlier one. Its `domains` are not applied again.",
       scope: "publishing:write",
       params: DeploymentPath,
       example: { params: oneParams },

@@ -1,12 +1,14 @@
 import sql, { bulk, join, type Sql } from "sql-template-tag";
-import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
+import { walkRows } from "../../platform/db/index-walk.ts";
 import { limitTo } from "../../platform/db/limit.ts";
 import { byId } from "../../platform/ids.ts";
 import { andUncrowded, type Share } from "../../platform/jobs/share.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
 import { Problem } from "../../platform/problem.ts";
-import { deploymentsKept, waitingMax, type DeploymentStatus } from "./deployments.ts";
+import { changePublishedBytes, noRoomForBytes, readStorage } from "../../platform/storage-quotas.ts";
+import { deploymentsKept, waitingMax, type ClaimedFile, type DeploymentStatus } from "./deployments.ts";
 import { manifestToText, type Manifest } from "./manifest.ts";
 
 export type StoredDeployment = {
@@ -35,19 +37,18 @@ type DeploymentRow = {
 
 const columns = sql`account_id, id, project_id, status, error, files, bytes, version, created_at`;
 const hashesAtOnce = 500;
-/** Held by whoever claims files and whoever removes unclaimed ones. */
+/** Held while files are claimed, and while unclaimed ones are removed. */
 const contentLock = "content";
 
 export async function listDeployments(
-  db: Queryable,
+  db: Database,
   accountId: number,
   projectId: number,
   afterId: number,
   limit: number,
 ): Promise<StoredDeployment[]> {
-  const rows = await db.query<DeploymentRow>(sql`
-    SELECT ${columns} FROM deployments
-    WHERE account_id = ${accountId} AND project_id = ${projectId} AND id > ${afterId} ORDER BY id LIMIT ${limit}`);
+  const walk = { table: "deployments", index: "deployments_by_project", columns, accountId, equal: { project_id: projectId } };
+  const rows = await db.query<DeploymentRow>(walkRows(db.engine, { ...walk, order: ["id"], after: [afterId] }, limit));
   return rows.map(stored);
 }
 
@@ -112,7 +113,7 @@ async function claimNext(tx: Transaction, uncrowded: Sql, { lease, isFree }: Row
       WHERE ${due} ${uncrowded}
         AND NOT EXISTS (SELECT 1 FROM deployments earlier WHERE earlier.account_id = d.account_id
           AND earlier.project_id = d.project_id AND earlier.id < d.id AND earlier.status = 'queued')
-      ORDER BY COALESCE(turn.number, 0), d.id ${limitTo(1)})
+      ORDER BY COALESCE(turn.number, 0), d.id ${limitTo(1)}${tx.skipLocked("d")})
     RETURNING account_id, id, project_id, upload`);
   if (!row) return null;
   const accountId = row.account_id;
@@ -123,7 +124,7 @@ async function claimNext(tx: Transaction, uncrowded: Sql, { lease, isFree }: Row
   return { accountId, id: row.id, projectId: row.project_id, upload: row.upload, lease };
 }
 
-/** So that whoever lost its lease, while it was paused or cut off, writes nothing. */
+/** A worker that lost its lease while it was paused or cut off must write nothing. */
 const heldBy = ({ until, life }: RowLease): Sql => sql`status = 'queued' AND lease_until = ${until} AND lease_life = ${life}`;
 
 /** Writes down what a deployment serves; false where the lease was lost or the project is gone, and nothing is to be switched. */
@@ -146,14 +147,34 @@ export async function finishDeployment(tx: Transaction, { accountId, id, lease }
   return done.length > 0;
 }
 
-/** Files that are to be published, and not removed as unused from now on, though the deployment is not ready yet. */
-export async function claimFiles(tx: Transaction, { accountId, id }: WaitingDeployment, hashes: readonly string[]): Promise<void> {
+/**
+ * Files that are to be published, and not removed as unused from now on, though the deployment is not ready yet. Their bytes count from
+ * now on, so that deployments at the same time do not exceed the limit together.
+ *
+ * @throws Problem `storage_limit_reached`
+ */
+export async function claimFiles(tx: Transaction, { accountId, id }: WaitingDeployment, files: readonly ClaimedFile[]): Promise<void> {
   await tx.lock(contentLock);
-  for (let i = 0; i < hashes.length; i += hashesAtOnce) {
-    const rows = hashes.slice(i, i + hashesAtOnce).map((hash) => [accountId, id, hash]);
-    await tx.query(sql`
-      INSERT INTO files (account_id, deployment_id, hash) VALUES ${bulk(rows)} ON CONFLICT (account_id, deployment_id, hash) DO NOTHING`);
-  }
+  await changePublishedBytes(tx, accountId, async () => {
+    const before = await bytesOnlyIn(tx, accountId, [id]); // of a try that was cut short
+    for (let i = 0; i < files.length; i += hashesAtOnce) {
+      const rows = files.slice(i, i + hashesAtOnce).map(({ hash, size }) => [accountId, id, hash, size]);
+      await tx.query(sql`
+        INSERT INTO files (account_id, deployment_id, hash, bytes) VALUES ${bulk(rows)}
+        ON CONFLICT (account_id, deployment_id, hash) DO NOTHING`);
+    }
+    return (await bytesOnlyIn(tx, accountId, [id])) - before;
+  });
+}
+
+/** Bytes of the files that these deployments have and no other of the account, each content once. */
+async function bytesOnlyIn(db: Queryable, accountId: number, ids: readonly number[]): Promise<number> {
+  const [row] = await db.query<{ bytes: number }>(sql`
+    SELECT COALESCE(SUM(bytes), 0) AS bytes FROM (
+      SELECT DISTINCT hash, bytes FROM files WHERE account_id = ${accountId} AND deployment_id IN (${join(ids)}) AND NOT EXISTS
+        (SELECT 1 FROM files other WHERE other.account_id = ${accountId} AND other.hash = files.hash AND other.deployment_id NOT IN (${join(ids)}))
+    ) AS own`);
+  return Number(row?.bytes);
 }
 
 /** Marks a deployment as failed; false where the lease was lost or the project is gone. */
@@ -162,26 +183,69 @@ export async function failDeployment(tx: Transaction, { accountId, id, lease }: 
     UPDATE deployments SET status = 'failed', error = ${error}, upload = NULL, lease_until = NULL, version = version + 1
     WHERE account_id = ${accountId} AND id = ${id} AND ${heldBy(lease)} RETURNING 1`);
   if (failed.length === 0) return false;
-  await freeFiles(tx, accountId, id);
-  await tx.query(sql`DELETE FROM files WHERE account_id = ${accountId} AND deployment_id = ${id}`);
+  await freeFiles(tx, accountId, [id]);
   return true;
 }
 
-/** Deletes all but the newest deployments of a project and the one that is served; their content becomes free to remove. */
-export async function pruneDeployments(tx: Transaction, accountId: number, projectId: number, servedId: number | null): Promise<void> {
-  const old = await tx.query<{ id: number }>(sql`
-    SELECT id FROM deployments WHERE account_id = ${accountId} AND project_id = ${projectId} AND status <> 'queued'
-      AND id <> ${servedId ?? 0} ORDER BY id DESC LIMIT 1000 OFFSET ${servedId === null ? deploymentsKept : deploymentsKept - 1}`);
-  for (const { id } of old) {
-    await freeFiles(tx, accountId, id);
-    await tx.query(sql`DELETE FROM deployments WHERE account_id = ${accountId} AND id = ${id}`);
-  }
+/** Deletes all but the newest `kept` deployments of a project, the one that is served among them; their content becomes free to remove. */
+export async function pruneDeployments(
+  tx: Transaction,
+  accountId: number,
+  projectId: number,
+  servedId: number | null,
+  kept = deploymentsKept,
+): Promise<void> {
+  const old = await listOld(tx, accountId, projectId, servedId, kept);
+  if (old.length === 0) return;
+  await freeFiles(tx, accountId, old);
+  await tx.query(sql`DELETE FROM deployments WHERE account_id = ${accountId} AND id IN (${join(old)})`);
 }
 
-async function freeFiles(tx: Transaction, accountId: number, id: number): Promise<void> {
-  await tx.query(sql`
-    INSERT INTO unused_files (hash) SELECT hash FROM files WHERE account_id = ${accountId} AND deployment_id = ${id} ORDER BY hash
-    ON CONFLICT (hash) DO NOTHING`);
+/**
+ * Refuses a deployment of a project, which the caller has locked, where the account has no room left at all, not even by the deployment
+ * that would go for it. How much a deployment adds is known once it is unpacked.
+ *
+ * @throws Problem `storage_limit_reached`
+ */
+export async function requireRoom(tx: Transaction, accountId: number, projectId: number, servedId: number | null): Promise<void> {
+  const { publishedBytes } = await readStorage(tx, accountId);
+  if (publishedBytes.remaining > 0) return;
+  const old = await listOld(tx, accountId, projectId, servedId, deploymentsKept - 1);
+  const freed = old.length === 0 ? 0 : await bytesOnlyIn(tx, accountId, old);
+  if (publishedBytes.used - freed >= publishedBytes.limit) throw noRoomForBytes(publishedBytes, 0);
+}
+
+/** The deployments of a project beyond the newest `kept`, the one that is served always among these. */
+async function listOld(tx: Transaction, accountId: number, projectId: number, servedId: number | null, kept: number): Promise<number[]> {
+  const rows = await tx.query<{ id: number }>(sql`
+    SELECT id FROM deployments WHERE account_id = ${accountId} AND project_id = ${projectId} AND status <> 'queued'
+      AND id <> ${servedId ?? 0} ORDER BY id DESC LIMIT 1000 OFFSET ${servedId === null ? kept : kept - 1}`);
+  return rows.map(({ id }) => id);
+}
+
+/** Frees the content of every deployment of a project, which is being deleted. */
+export async function freeFilesOf(tx: Transaction, accountId: number, projectId: number): Promise<void> {
+  const rows = await tx.query<{ id: number }>(
+    sql`SELECT id FROM deployments WHERE account_id = ${accountId} AND project_id = ${projectId}`,
+  );
+  if (rows.length > 0)
+    await freeFiles(
+      tx,
+      accountId,
+      rows.map(({ id }) => id),
+    );
+}
+
+/** Makes the content of deployments free to remove, and counts its bytes no more. */
+function freeFiles(tx: Transaction, accountId: number, ids: readonly number[]): Promise<void> {
+  return changePublishedBytes(tx, accountId, async () => {
+    const bytes = await bytesOnlyIn(tx, accountId, ids);
+    const ofThese = sql`account_id = ${accountId} AND deployment_id IN (${join(ids)})`;
+    await tx.query(sql`
+      INSERT INTO unused_files (hash) SELECT DISTINCT hash FROM files WHERE ${ofThese} ORDER BY hash ON CONFLICT (hash) DO NOTHING`);
+    await tx.query(sql`DELETE FROM files WHERE ${ofThese}`);
+    return -bytes;
+  });
 }
 
 /** Notes content that may be removed where no deployment needs it. */

@@ -1,13 +1,17 @@
 import { Type, type Static } from "typebox";
-import { DateTime, Id, named, Nullable } from "../../platform/http/schemas.ts";
+import { DateTime, enumeration, Id, named, Nullable, variant } from "../../platform/http/schemas.ts";
 import { Problem } from "../../platform/problem.ts";
 import { projectFileName } from "./project-file.ts";
 
 const deploymentStatuses = ["queued", "ready", "failed"] as const;
 export type DeploymentStatus = (typeof deploymentStatuses)[number];
+const DeploymentStatus = enumeration("DeploymentStatus", deploymentStatuses);
 
 /** Deployments of a project that are kept, the one that is served included (decisions, part 5). */
 export const deploymentsKept = 10;
+/** A file that a deployment publishes: its content by its SHA-256, and how many bytes that has. */
+export type ClaimedFile = { hash: string; size: number };
+
 /** Deployments of an account that may wait to be unpacked. */
 export const waitingMax = 20;
 
@@ -17,7 +21,7 @@ export const Deployment = named(
     {
       id: Id("Unique identifier assigned on creation."),
       projectId: Id("The project that it belongs to."),
-      status: Type.Enum([...deploymentStatuses], { description: "`queued`, then `ready` (and served at once) or `failed`." }),
+      status: variant(DeploymentStatus, { description: "`queued`, then `ready` (and served at once) or `failed`." }),
       error: Nullable(Type.String({ description: "Why it failed, and what to change." })),
       files: Type.Integer({ description: "How many files it serves." }),
       bytes: Type.Integer({ format: "int64", description: "Their size, unpacked." }),

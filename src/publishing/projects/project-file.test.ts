@@ -7,7 +7,7 @@ import { parseProjectFile } from "./project-file.ts";
 const parse = (value: unknown) => parseProjectFile(Buffer.from(typeof value === "string" ? value : JSON.stringify(value)));
 const redirects = (...list: unknown[]) => ({ domains: { redirects: list } });
 
-test("name, primary and redirects are read; the status of a redirect is 301 unless told", () => {
+test("name, primary and redirects are read; the status of a redirect is 301 by default", () => {
   assert.deepEqual(
     parse({
       name: " Shop ",
@@ -33,15 +33,21 @@ test("name, primary and redirects are read; the status of a redirect is 301 unle
 });
 
 test("a file without domains has none", () => {
-  assert.deepEqual(parse({}), { name: undefined, domains: { primary: undefined, redirects: [] } });
-  assert.deepEqual(parse("\uFEFF{}"), { name: undefined, domains: { primary: undefined, redirects: [] } });
+  const none = { name: undefined, domains: { primary: undefined, redirects: undefined } };
+  assert.deepEqual(parse({}), none);
+  assert.deepEqual(parse({ domains: {} }), none);
+  assert.deepEqual(parse("\uFEFF{}"), none);
+});
+
+test("an empty list of redirects differs from an absent one", () => {
+  assert.deepEqual(parse({ domains: { redirects: [] } }).domains, { primary: undefined, redirects: [] });
 });
 
 test("international names become punycode", () => {
   assert.equal(parse({ domains: { primary: "bücher.example" } }).domains.primary, "xn--bcher-kva.example");
 });
 
-test("each mistake is told with its field and what to write instead", () => {
+test("each mistake is reported with its field and what to write instead", () => {
   const refused: [unknown, RegExp][] = [
     ["{", /is not JSON/],
     ["[]", /must be an object/],
@@ -60,6 +66,7 @@ test("each mistake is told with its field and what to write instead", () => {
     [{ domains: { primary: `${"a".repeat(64)}.example` } }, /not a public host name/],
     [{ domains: { primary: 1 } }, /must be a host name in quotes/],
     [{ domains: { redirects: {} } }, /must be a list/],
+    [{ domains: { redirects: null } }, /must be a list/],
     [redirects({ from: "a.example", to: "b.example", status: 303 }), /`domains\.redirects\[0\]\.status` must be 301, 302, 307 or 308/],
     [redirects({ from: "a.example" }), /`domains\.redirects\[0\]\.to` must be a host name/],
     [redirects({ from: "a.example", to: "a.example" }), /redirects to itself/],

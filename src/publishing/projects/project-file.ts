@@ -2,16 +2,22 @@ import { domainToASCII } from "node:url";
 import { Problem } from "../../platform/problem.ts";
 import { quoted } from "./archive-paths.ts";
 
-export type RedirectStatus = 301 | 302 | 307 | 308;
-export type ProjectRedirect = { from: string; to: string; status: RedirectStatus };
+export const redirectStatuses = [301, 302, 307, 308] as const;
+export type RedirectStatusCode = (typeof redirectStatuses)[number];
+export type ProjectRedirect = { from: string; to: string; status: RedirectStatusCode };
 
-/** What `petstore.json` says. Host names are lower case and punycode; whether they may be attached is for the domain rules. */
-export type ProjectFile = { name: string | undefined; domains: { primary: string | undefined; redirects: ProjectRedirect[] } };
+/**
+ * What `petstore.json` says. Host names are lower case and punycode; whether they may be attached is for the domain rules. An empty list of
+ * redirects says that there are none, an absent one says nothing.
+ */
+export type ProjectFile = { name: string | undefined; domains: { primary: string | undefined; redirects: ProjectRedirect[] | undefined } };
 
 export const projectFileName = "petstore.json";
 export const projectFileBytesMax = 64 * 1024;
-const redirectsMax = 100;
+export const redirectsMax = 100;
 const nameLengthMax = 200;
+/** The most characters of a host name before it is mapped, which takes quadratic time. A mapped name has at most 253. */
+const typedLengthMax = 512;
 
 function refuse(why: string): never {
   throw new Problem("invalid_request", `${projectFileName}: ${why}`);
@@ -22,8 +28,8 @@ export function parseProjectFile(bytes: Uint8Array): ProjectFile {
   const file = asObject(parseJson(bytes), "the file", ["$schema", "name", "domains"]);
   const domains = file.domains === undefined ? {} : asObject(file.domains, "`domains`", ["primary", "redirects"]);
   const primary = domains.primary === undefined ? undefined : asHostname(domains.primary, "`domains.primary`");
-  const redirects = asRedirects(domains.redirects ?? []);
-  refuseLoops(redirects, primary);
+  const redirects = domains.redirects === undefined ? undefined : asRedirects(domains.redirects);
+  refuseLoops(redirects ?? [], primary);
   return { name: file.name === undefined ? undefined : asName(file.name), domains: { primary, redirects } };
 }
 
@@ -57,7 +63,7 @@ function asName(value: unknown): string {
 function asHostname(value: unknown, where: string): string {
   if (typeof value !== "string") refuse(`${where} must be a host name in quotes, as in "www.example.com".`);
   if (/[/:@?#]/.test(value)) refuse(`${where} is ${quoted(value)}: write the host name alone, as in "www.example.com".`);
-  const hostname = /[\s*%\\]/.test(value) ? "" : domainToASCII(value.replace(/\.$/, "")).toLowerCase();
+  const hostname = value.length > typedLengthMax || /[\s*%\\]/.test(value) ? "" : domainToASCII(value.replace(/\.$/, "")).toLowerCase();
   const labels = hostname.split(".");
   const valid = hostname.length <= 253 && labels.length > 1 && labels.every((label) => /^(?!-)[a-z0-9-]{1,63}(?<!-)$/.test(label));
   if (!valid || /^\d+$/.test(labels.at(-1) ?? "")) refuse(`${where} is ${quoted(value)}, which is not a public host name.`);
@@ -69,8 +75,9 @@ function asRedirects(value: unknown): ProjectRedirect[] {
   if (value.length > redirectsMax) refuse(`\`domains.redirects\` has ${value.length} entries; the limit is ${redirectsMax}.`);
   return value.map((entry, index) => {
     const where = `domains.redirects[${index}]`;
-    const { from, to, status = 301 } = asObject(entry, `\`${where}\``, ["from", "to", "status"]);
-    if (status !== 301 && status !== 302 && status !== 307 && status !== 308) refuse(`\`${where}.status\` must be 301, 302, 307 or 308.`);
+    const { from, to, status: given = 301 } = asObject(entry, `\`${where}\``, ["from", "to", "status"]);
+    const status = redirectStatuses.find((one) => one === given);
+    if (status === undefined) refuse(`\`${where}.status\` must be 301, 302, 307 or 308.`);
     return { from: asHostname(from, `\`${where}.from\``), to: asHostname(to, `\`${where}.to\``), status };
   });
 }

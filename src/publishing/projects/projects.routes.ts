@@ -1,11 +1,22 @@
-import { requireConditions } from "../../platform/http/conditions.ts";
+import type { Queryable } from "../../platform/db/database.ts";
+import { requireConditions, versionOfShown } from "../../platform/http/conditions.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/prefix.ts";
 import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
-import { NewProject, PageQuery, Project, projectChanged, ProjectPatch, ProjectPath, Projects, requireSlug } from "./projects.ts";
+import {
+  NewProject,
+  PageQuery,
+  Project,
+  projectChanged,
+  ProjectPath,
+  Projects,
+  requireSlug,
+  WrittenProjectPatch,
+  type ProjectNames,
+} from "./projects.ts";
 import {
   deleteProject,
   findProject,
@@ -16,8 +27,11 @@ import {
   type StoredProject,
 } from "./projects.store.ts";
 
-/** `origin` gives where a host of the platform is reached, with scheme and port. */
-export type ProjectParts = { origin: (slug: string) => string; announcer: Announcer };
+export type ProjectParts = {
+  /** What answers show of the names of one account's projects, in the order of the projects. */
+  namesOf: (db: Queryable, projects: StoredProject[], now: number) => Promise<ProjectNames[]>;
+  announcer: Announcer;
+};
 
 const path = "/projects";
 const onePath = "/projects/{projectId}";
@@ -30,19 +44,25 @@ const shop: Project = {
   slug: "rex",
   url: "http://rex.petstore.localhost:8081",
   deploymentId: 1,
+  domains: { primary: null, redirects: [] },
+  redirectToPrimary: false,
+  hsts: true,
   createdAt: "2026-12-24T10:00:00Z",
 };
 
-export function projectRoutes({ origin, announcer }: ProjectParts): Operation[] {
-  const projectOf = ({ id, name, slug, deploymentId, createdAt }: StoredProject): Project => ({
-    id,
-    name,
-    slug,
-    url: origin(slug),
-    deploymentId,
-    createdAt: formatDateTime(createdAt),
-  });
-  const answer = (project: StoredProject, status = 200) => ({ status, body: projectOf(project), version: project.version });
+export function projectRoutes({ namesOf, announcer }: ProjectParts): Operation[] {
+  /** Projects as an answer shows them; `version` counts their names too. */
+  async function shown(db: Queryable, projects: StoredProject[], now: number) {
+    const names = await namesOf(db, projects, now);
+    return projects.map((project, index) => {
+      const body = projectOf(project, names[index]!);
+      return { body, version: versionOfShown(project.version, body) };
+    });
+  }
+  async function answer(db: Queryable, project: StoredProject, now: number, status = 200) {
+    const [one] = await shown(db, [project], now);
+    return { status, ...one! };
+  }
 
   return [
     operation({
@@ -56,11 +76,12 @@ export function projectRoutes({ origin, announcer }: ProjectParts): Operation[] 
       scope: "publishing:read",
       query: PageQuery,
       answers: { 200: listed("The projects.", Projects, [shop]) },
-      read: async (db, { accountId, query }) => {
+      read: async (db, { accountId, query, now }) => {
         const [after = 0] = positionOf(query, 1) ?? [];
         const rows = await listProjects(db, accountId, Number(after), (query.limit ?? limitDefault) + 1);
         const page = pageOf(path, query, rows, (row) => [row.id]);
-        return { status: 200, body: page.rows.map(projectOf), headers: page.headers };
+        const projects = await shown(db, page.rows, now);
+        return { status: 200, body: projects.map(({ body }) => body), headers: page.headers };
       },
     }),
     operation({
@@ -88,7 +109,7 @@ export function projectRoutes({ origin, announcer }: ProjectParts): Operation[] 
       write: async (tx, { accountId, body, now }) => {
         requireSlug(body.slug);
         const project = await insertProject(tx, accountId, body, now);
-        return { ...answer(project, 201), headers: { location: addressOf(`${path}/${project.id}`) } };
+        return { ...(await answer(tx, project, now, 201)), headers: { location: addressOf(`${path}/${project.id}`) } };
       },
     }),
     operation({
@@ -104,7 +125,7 @@ export function projectRoutes({ origin, announcer }: ProjectParts): Operation[] 
       example: { params },
       answers: { 200: resource("The project.", Project, shop) },
       problems: ["not_found"],
-      read: async (db, { accountId, params: { projectId } }) => answer(await findProject(db, accountId, projectId)),
+      read: async (db, { accountId, params: { projectId }, now }) => answer(db, await findProject(db, accountId, projectId), now),
     }),
     operation({
       operationId: "updateProject",
@@ -113,21 +134,23 @@ export function projectRoutes({ origin, announcer }: ProjectParts): Operation[] 
       tag,
       stability,
       summary: "Update a project",
-      description: "A JSON merge patch (RFC 7396). A new slug is served at once, and the old one no longer.",
+      description:
+        "A JSON merge patch (RFC 7396). A new slug is served at once, and the old one no longer; for 30 days no other account can take the old one.",
       scope: "publishing:write",
       params: ProjectPath,
-      body: ProjectPatch,
+      body: WrittenProjectPatch,
       mediaTypes: mergePatch,
       example: { params, body: { name: "Rex & Friends" } },
       answers: { 200: resource("The project as it now stands.", Project, { ...shop, name: "Rex & Friends" }) },
       problems: ["not_found", "precondition_failed", "slug_taken"],
-      write: async (tx, { accountId, params: { projectId }, body, conditions }) => {
+      write: async (tx, { accountId, params: { projectId }, body, conditions, now }) => {
         if (body.slug !== undefined) requireSlug(body.slug);
         const project = await lockProject(tx, accountId, projectId);
-        requireConditions(conditions, project.version);
-        const updated = await updateProject(tx, { ...project, ...body });
-        await announcer.announce(tx, projectChanged(accountId, projectId));
-        return answer(updated);
+        requireConditions(conditions, (await answer(tx, project, now)).version);
+        const updated = await updateProject(tx, project, body, now);
+        const answered = await answer(tx, updated, now);
+        if (updated !== project) await announcer.announce(tx, projectChanged(accountId, projectId));
+        return answered;
       },
       finish: () => announcer.settled(),
     }),
@@ -138,20 +161,25 @@ export function projectRoutes({ origin, announcer }: ProjectParts): Operation[] 
       tag,
       stability,
       summary: "Delete a project",
-      description: "Deletes a project with its deployments and domains. From the answer on nothing of it is served.",
+      description:
+        "Deletes a project with its deployments and domains. From the answer on nothing of it is served. For 30 days no other account can take its slug.",
       scope: "publishing:write",
       params: ProjectPath,
       example: { params },
       answers: { 204: deleted("The project is gone.") },
       problems: ["not_found", "precondition_failed"],
-      write: async (tx, { accountId, params: { projectId }, conditions }) => {
+      write: async (tx, { accountId, params: { projectId }, conditions, now }) => {
         const project = await lockProject(tx, accountId, projectId);
-        requireConditions(conditions, project.version);
-        await deleteProject(tx, accountId, projectId);
+        requireConditions(conditions, (await answer(tx, project, now)).version);
+        await deleteProject(tx, accountId, projectId, now);
         await announcer.announce(tx, projectChanged(accountId, projectId));
         return { status: 204 };
       },
       finish: () => announcer.settled(),
     }),
   ];
+}
+
+function projectOf({ id, name, slug, deploymentId, redirectToPrimary, hsts, createdAt }: StoredProject, names: ProjectNames): Project {
+  return { id, name, slug, ...names, deploymentId, redirectToPrimary, hsts, createdAt: formatDateTime(createdAt) };
 }

@@ -1,7 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
 import sql from "sql-template-tag";
 import { breaks, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
 import { byId } from "../../platform/ids.ts";
-import { Problem } from "../../platform/problem.ts";
+import { invalidAt, Problem } from "../../platform/problem.ts";
+import { freeFilesOf } from "./deployments.store.ts";
+import { isKeptForAnother, keepSlug } from "./freed-slugs.store.ts";
 import { projectsMax } from "./projects.ts";
 
 export type StoredProject = {
@@ -10,6 +13,8 @@ export type StoredProject = {
   name: string;
   slug: string;
   deploymentId: number | null;
+  hsts: boolean;
+  redirectToPrimary: boolean;
   version: number;
   createdAt: number;
 };
@@ -20,11 +25,13 @@ type ProjectRow = {
   name: string;
   slug: string;
   deployment_id: number | null;
+  hsts: number | boolean;
+  redirect_to_primary: number | boolean;
   version: number;
   created_at: number;
 };
 
-const columns = sql`account_id, id, name, slug, deployment_id, version, created_at`;
+const columns = sql`account_id, id, name, slug, deployment_id, hsts, redirect_to_primary, version, created_at`;
 
 export async function listProjects(db: Queryable, accountId: number, afterId: number, limit: number): Promise<StoredProject[]> {
   const rows = await db.query<ProjectRow>(sql`
@@ -53,7 +60,8 @@ export async function insertProject(
 ): Promise<StoredProject> {
   await tx.lock(`projects of ${accountId}`);
   const [count] = await tx.query<{ n: number }>(sql`SELECT COUNT(*) AS n FROM projects WHERE account_id = ${accountId}`);
-  if (Number(count?.n) >= projectsMax) throw new Problem("invalid_request", `The account has ${projectsMax} projects already.`);
+  if (Number(count?.n) >= projectsMax)
+    throw invalidAt("body", "is one project too many", `The account has ${projectsMax} projects already.`);
   const rows = await tx
     .query<ProjectRow>(
       sql`
@@ -61,18 +69,30 @@ export async function insertProject(
     VALUES (${accountId}, nextval('project_ids'), ${name}, ${slug}, 1, ${now}) RETURNING ${columns}`,
     )
     .catch(slugTaken(slug));
+  await requireFree(tx, accountId, slug, now);
   return one(rows, 0);
 }
 
-/** @throws Problem `slug_taken` */
-export async function updateProject(tx: Transaction, { accountId, id, name, slug }: StoredProject): Promise<StoredProject> {
+/** Writes a change to a locked project, if it changes anything. @throws Problem `slug_taken` */
+export async function updateProject(
+  tx: Transaction,
+  before: StoredProject,
+  change: Partial<Pick<StoredProject, "name" | "slug" | "hsts" | "redirectToPrimary">>,
+  now: number,
+): Promise<StoredProject> {
+  const { accountId, id } = before;
+  const { name = before.name, slug = before.slug, hsts = before.hsts, redirectToPrimary = before.redirectToPrimary } = change;
+  if (isDeepStrictEqual({ ...before, name, slug, hsts, redirectToPrimary }, before)) return before;
+  if (slug !== before.slug) await keepSlug(tx, accountId, id, now);
   const rows = await tx
     .query<ProjectRow>(
       sql`
-    UPDATE projects SET name = ${name}, slug = ${slug}, version = version + 1
+    UPDATE projects SET name = ${name}, slug = ${slug}, hsts = ${hsts}, redirect_to_primary = ${redirectToPrimary},
+      version = version + 1
     WHERE account_id = ${accountId} AND id = ${id} RETURNING ${columns}`,
     )
     .catch(slugTaken(slug));
+  if (slug !== before.slug) await requireFree(tx, accountId, slug, now);
   return one(rows, id);
 }
 
@@ -83,38 +103,45 @@ export async function switchDeployment(tx: Transaction, accountId: number, id: n
 }
 
 /** Deletes a project, which the caller has locked, with its deployments and domains; its content becomes free to remove. */
-export async function deleteProject(tx: Transaction, accountId: number, id: number): Promise<void> {
-  await tx.query(sql`
-    INSERT INTO unused_files (hash)
-    SELECT DISTINCT f.hash FROM files f JOIN deployments d ON d.account_id = f.account_id AND d.id = f.deployment_id
-    WHERE d.account_id = ${accountId} AND d.project_id = ${id} ORDER BY hash
-    ON CONFLICT (hash) DO NOTHING`);
+export async function deleteProject(tx: Transaction, accountId: number, id: number, now: number): Promise<void> {
+  await keepSlug(tx, accountId, id, now);
+  await freeFilesOf(tx, accountId, id);
   await tx.query(sql`DELETE FROM projects WHERE account_id = ${accountId} AND id = ${id}`);
 }
 
-const deletedAtOnce = 50;
+const deletedAtOnce = 20;
 
 /** Deletes every project of an account, some at a time, so that nobody's writes wait for a large one; `announce` ends each transaction. */
-export async function deleteProjectsOf(db: Database, accountId: number, announce: (tx: Transaction) => Promise<unknown>): Promise<void> {
+export async function deleteProjectsOf(
+  db: Database,
+  accountId: number,
+  now: number,
+  announce: (tx: Transaction) => Promise<unknown>,
+): Promise<void> {
   for (let left = deletedAtOnce; left === deletedAtOnce;) {
     left = await db.write(async (tx) => {
       const some = await listProjects(tx, accountId, 0, deletedAtOnce);
-      for (const { id } of some) {
-        await tx.query(sql`SELECT 1 FROM projects WHERE account_id = ${accountId} AND id = ${id}${tx.forUpdate}`);
-        await deleteProject(tx, accountId, id);
-      }
+      // All before the first is deleted: the account's count of published bytes is locked after its projects.
+      for (const { id } of some) await tx.query(sql`SELECT 1 FROM projects WHERE account_id = ${accountId} AND id = ${id}${tx.forUpdate}`);
+      for (const { id } of some) await deleteProject(tx, accountId, id, now);
       if (some.length > 0) await announce(tx);
       return some.length;
     });
   }
 }
 
+const takenProblem = (slug: string): Problem => new Problem("slug_taken", `The slug ${slug} is taken.`);
+
 const slugTaken =
   (slug: string) =>
   (error: unknown): never => {
     if (!breaks("unique", error)) throw error;
-    throw new Problem("slug_taken", `The slug ${slug} is taken.`);
+    throw takenProblem(slug);
   };
+
+async function requireFree(tx: Transaction, accountId: number, slug: string, now: number): Promise<void> {
+  if (await isKeptForAnother(tx, slug, accountId, now)) throw takenProblem(slug);
+}
 
 function one(rows: ProjectRow[], id: number): StoredProject {
   const [row] = rows;
@@ -123,6 +150,15 @@ function one(rows: ProjectRow[], id: number): StoredProject {
 }
 
 function stored(row: ProjectRow): StoredProject {
-  const { account_id: accountId, id, name, slug, deployment_id: deploymentId, version, created_at: createdAt } = row;
-  return { accountId, id, name, slug, deploymentId, version, createdAt };
+  return {
+    accountId: row.account_id,
+    id: row.id,
+    name: row.name,
+    slug: row.slug,
+    deploymentId: row.deployment_id,
+    hsts: Boolean(row.hsts),
+    redirectToPrimary: Boolean(row.redirect_to_primary),
+    version: row.version,
+    createdAt: row.created_at,
+  };
 }

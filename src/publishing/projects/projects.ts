@@ -1,10 +1,11 @@
 import { Type, type Static } from "typebox";
-import { DateTime, Id, named, Nullable, paging, Text } from "../../platform/http/schemas.ts";
+import { DateTime, enumeration, Id, named, Nullable, OwnId, paging, Text, writtenBack } from "../../platform/http/schemas.ts";
 import type { Change } from "../../platform/nodes/nodes.ts";
-import { Problem } from "../../platform/problem.ts";
+import { invalidAt } from "../../platform/problem.ts";
+import { redirectsMax, redirectStatuses } from "./project-file.ts";
 
 export { manifestFromText, type Manifest } from "./manifest.ts";
-export type { ProjectFile } from "./project-file.ts";
+export { redirectsMax, redirectStatuses, type ProjectFile, type RedirectStatusCode } from "./project-file.ts";
 
 const name = Text("The project's name.", 1, 200);
 const slug = Type.String({
@@ -13,13 +14,69 @@ const slug = Type.String({
   description: "One DNS label: the project is served at `{slug}.{platform_domain}`. Unique over all accounts.",
 });
 
+const hsts = Type.Boolean({
+  description:
+    "Whether the project's custom domains tell browsers to open them over HTTPS only (HSTS): for a day in the week after a name is verified, then for a year. Sent where the service is reached at the ports 80 and 443.",
+});
+
 export const NewProject = named("NewProject", Type.Object({ name, slug }, { additionalProperties: false }));
 export type NewProject = Static<typeof NewProject>;
 
+const redirectToPrimary = Type.Boolean({
+  description:
+    "Whether the project's other names, its address on the platform included, redirect to its primary name (308). It has an effect while the primary name is in effect. Initially false.",
+});
+
 export const ProjectPatch = named(
   "ProjectPatch",
-  Type.Object({ name: Type.Optional(name), slug: Type.Optional(slug) }, { additionalProperties: false }),
+  Type.Object(
+    {
+      name: Type.Optional(name),
+      slug: Type.Optional(slug),
+      hsts: Type.Optional(hsts),
+      redirectToPrimary: Type.Optional(redirectToPrimary),
+    },
+    { additionalProperties: false },
+  ),
 );
+
+/** The statuses that a redirect may have. */
+export const RedirectStatus = enumeration("RedirectStatus", redirectStatuses);
+
+const projectRedirect = named(
+  "ProjectRedirect",
+  Type.Object(
+    {
+      from: Type.String({ description: "The name that redirects." }),
+      to: Type.String({ description: "The name that it leads to." }),
+      status: RedirectStatus,
+    },
+    { additionalProperties: false },
+  ),
+);
+
+const domains = named(
+  "ProjectDomains",
+  Type.Object(
+    {
+      primary: Nullable(
+        Type.String({
+          description:
+            'The primary name. It takes effect once it is verified and has its certificate: it is `url` then, and the project\'s other names answer with `Link: <…>; rel="canonical"` to it.',
+        }),
+      ),
+      redirects: Type.Array(projectRedirect, {
+        description: `The redirects, ordered by \`from\`: the first ${redirectsMax}, as many as a \`petstore.json\` can list.`,
+      }),
+    },
+    {
+      additionalProperties: false,
+      description: "The configuration of the project's domains as it stands, in the form of a `petstore.json`.",
+    },
+  ),
+);
+
+export const WrittenProjectPatch = writtenBack(ProjectPatch, { id: OwnId("projectId") });
 
 export const Project = named(
   "Project",
@@ -28,14 +85,22 @@ export const Project = named(
       id: Id("Unique identifier assigned on creation."),
       name,
       slug,
-      url: Type.String({ description: "Where the project is served on the platform." }),
+      url: Type.String({
+        description: "Where people find the project: at its primary name while that is in effect, else at its address on the platform.",
+      }),
       deploymentId: Nullable(Id("The deployment that is served; null before the first one.")),
+      domains,
+      redirectToPrimary,
+      hsts,
       createdAt: DateTime("When the project was made."),
     },
     { additionalProperties: false },
   ),
 );
 export type Project = Static<typeof Project>;
+
+/** What a project's answer shows of its names. */
+export type ProjectNames = Pick<Project, "url" | "domains">;
 export const Projects = named("Projects", Type.Array(Project));
 
 /** Projects that one account may have. */
@@ -69,6 +134,5 @@ export function requireSlug(text: string): void {
       : reserved.has(text)
         ? "is reserved: choose another"
         : undefined;
-  if (reason !== undefined)
-    throw new Problem("invalid_request", `body.slug ${reason}.`, { details: [{ path: "body.slug", message: reason }] });
+  if (reason !== undefined) throw invalidAt("body.slug", reason);
 }

@@ -1,14 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { createReadStream, createWriteStream } from "node:fs";
-import { mkdir, open, rm, type FileHandle } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { open, rm, type FileHandle } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Database } from "../../platform/db/database.ts";
+import { makeFolder, placeFile, stagingStream } from "../../platform/files.ts";
 import { slots } from "../../platform/jobs/slots.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
 import { Problem } from "../../platform/problem.ts";
 import { openContentCache } from "./content-cache.ts";
-import { contentPath, encodings, placeFile, type Encoding } from "./content.ts";
+import { contentPath, encodings, type Encoding } from "./content.ts";
 import { forgetUnusedFiles, listUnusedFiles } from "./deployments.store.ts";
 import type { Blobs } from "./shared-bytes.ts";
 
@@ -88,10 +89,10 @@ export function sharedContent(db: Database, folder: string, blobs: Blobs, cacheB
   async function fetchFile(path: string, size: number): Promise<void> {
     await cache.grow(size);
     const incoming = join(folder, "incoming");
-    await mkdir(incoming, { recursive: true });
+    await makeFolder(incoming);
     const temporary = join(incoming, randomUUID());
     try {
-      await pipeline(read(basename(path)), createWriteStream(temporary, { flags: "wx" }));
+      await pipeline(read(basename(path)), stagingStream(temporary));
       await placeFile(temporary, path);
     } catch (error) {
       await rm(temporary, { force: true });

@@ -1,12 +1,13 @@
 import { createHash, randomUUID } from "node:crypto";
-import { createReadStream, createWriteStream } from "node:fs";
-import { mkdir, open, readdir, rm } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import type { Bounds } from "../../platform/bounds.ts";
 import type { Database } from "../../platform/db/database.ts";
+import { flushFolder, makeFolder, writeNew } from "../../platform/files.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
-import { Problem } from "../../platform/problem.ts";
+import { overloaded } from "../../platform/problem.ts";
 import type { Blobs } from "./shared-bytes.ts";
 
 /** A packed archive that is kept; `fingerprint` is the SHA-256 of its bytes. */
@@ -22,10 +23,10 @@ type UploadStore = {
 
 const atOnceMax = 64;
 /** So that one account's slow uploads do not hold everybody up. */
-const atOnceMaxEach = 4;
+const atOnceMaxEach = 2;
 
 /** The packed archives that wait to be unpacked. */
-export function openUploads(store: UploadStore) {
+export function openUploads(store: UploadStore, bounds: Pick<Bounds, "refused">) {
   const receiving = createTally<number>();
 
   /** Keeps a body. @throws Problem `unavailable` while too many arrive at once, of the account or of all */
@@ -55,7 +56,8 @@ export function openUploads(store: UploadStore) {
     const all = receiving.counts.values().reduce((sum, count) => sum + count, 0);
     if (own >= atOnceMaxEach || all >= atOnceMax) {
       const whose = own >= atOnceMaxEach ? `${own} uploads of this account` : "Too many uploads";
-      throw new Problem("unavailable", `${whose} arrive already. Try again when they are done.`, { headers: { "retry-after": "5" } });
+      bounds.refused("uploads");
+      throw overloaded(`${whose} are already arriving. Try again when they are done.`, 5);
     }
     receiving.add(accountId);
   }
@@ -71,14 +73,9 @@ export function uploadFolder(folder: string): UploadStore & { clear: (isTaken: (
   const remove = (name: string): Promise<void> => rm(pathOf(name), { force: true });
 
   async function write(name: string, body: AsyncIterable<Buffer>): Promise<void> {
-    await mkdir(folder, { recursive: true });
-    await pipeline(body, createWriteStream(pathOf(name), { flags: "wx", mode: 0o600 }));
-    const handle = await open(pathOf(name), "r");
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await makeFolder(folder);
+    await writeNew(pathOf(name), body);
+    await flushFolder(folder);
   }
 
   /** Removes what uploads that were cut short left behind. Only at start. */

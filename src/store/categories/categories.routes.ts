@@ -3,7 +3,16 @@ import { operation, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/prefix.ts";
 import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
-import { Categories, Category, CategoryPatch, CategoryPath, CategoryQuery, NewCategory, patchCategory } from "./categories.ts";
+import {
+  Categories,
+  Category,
+  CategoryPath,
+  CategoryQuery,
+  NewCategory,
+  patchCategory,
+  WrittenCategory,
+  WrittenCategoryPatch,
+} from "./categories.ts";
 import { deleteCategory, findCategory, insertCategory, listCategories, lockCategory, updateCategory } from "./categories.store.ts";
 
 const path = "/categories";
@@ -19,13 +28,13 @@ export const categoryRoutes: Operation[] = [
     path,
     tag,
     summary: "List categories",
-    description: "The categories, ordered by `id`.",
+    description: "The categories, ordered by `id`. With `name`, only the category with this name.",
     scope: "catalogue:read",
     query: CategoryQuery,
     answers: { 200: listed("The categories.", Categories, [dogs, { id: 2, name: "Cats" }]) },
     read: async (db, { accountId, query }) => {
       const [after = 0] = positionOf(query, 1) ?? [];
-      const rows = await listCategories(db, accountId, Number(after), (query.limit ?? limitDefault) + 1);
+      const rows = await listCategories(db, accountId, query, Number(after), (query.limit ?? limitDefault) + 1);
       const page = pageOf(path, query, rows, (category) => [category.id]);
       return { status: 200, body: page.rows, headers: page.headers };
     },
@@ -36,14 +45,14 @@ export const categoryRoutes: Operation[] = [
     path,
     tag,
     summary: "Create a category",
-    description: "Adds a category. Its name is unique, whatever its case.",
+    description: "Adds a category. Its name must be unique; case does not count.",
     scope: "catalogue:write",
     body: NewCategory,
     example: { body: { name: "Rabbits", description: "Long ears, quick feet." } },
     answers: {
       201: created("The category as it was created.", Category, { id: 3, name: "Rabbits", description: "Long ears, quick feet." }),
     },
-    problems: ["category_exists"],
+    problems: ["category_exists", "storage_limit_reached"],
     write: async (tx, { accountId, body }) => {
       const { category, version } = await insertCategory(tx, accountId, body);
       return { status: 201, body: category, version, headers: { location: addressOf(`${path}/${category.id}`) } };
@@ -72,17 +81,17 @@ export const categoryRoutes: Operation[] = [
     path: onePath,
     tag,
     summary: "Replace a category",
-    description: "Replaces name and description; a description that is left out is taken away.",
+    description: "Replaces name and description; a description that is left out is removed.",
     scope: "catalogue:write",
     params: CategoryPath,
-    body: NewCategory,
+    body: WrittenCategory,
     example: { params: { categoryId: 1 }, body: newDogs },
     answers: { 200: resource("The category as it now stands.", Category, dogs) },
     problems: ["not_found", "precondition_failed", "category_exists"],
     write: async (tx, { accountId, params, body, conditions }) => {
       const current = await lockCategory(tx, accountId, params.categoryId);
       requireConditions(conditions, current.version);
-      const { category, version } = await updateCategory(tx, accountId, params.categoryId, body);
+      const { category, version } = await updateCategory(tx, accountId, current, body);
       return { status: 200, body: category, version };
     },
   }),
@@ -92,10 +101,10 @@ export const categoryRoutes: Operation[] = [
     path: onePath,
     tag,
     summary: "Update a category",
-    description: "A JSON merge patch (RFC 7396): fields that are left out stay, `null` takes the description away.",
+    description: "A JSON merge patch (RFC 7396): fields that are left out stay, `null` removes the description.",
     scope: "catalogue:write",
     params: CategoryPath,
-    body: CategoryPatch,
+    body: WrittenCategoryPatch,
     mediaTypes: mergePatch,
     example: { params: { categoryId: 1 }, body: { description: null } },
     answers: { 200: resource("The category as it now stands.", Category, { id: 1, name: "Dogs" }) },
@@ -103,7 +112,7 @@ export const categoryRoutes: Operation[] = [
     write: async (tx, { accountId, params, body, conditions }) => {
       const current = await lockCategory(tx, accountId, params.categoryId);
       requireConditions(conditions, current.version);
-      const { category, version } = await updateCategory(tx, accountId, params.categoryId, patchCategory(current.category, body));
+      const { category, version } = await updateCategory(tx, accountId, current, patchCategory(current.category, body));
       return { status: 200, body: category, version };
     },
   }),

@@ -1,10 +1,11 @@
 import sql from "sql-template-tag";
-import { breaks, type Queryable, type Transaction } from "../../platform/db/database.ts";
-import { limitTo } from "../../platform/db/limit.ts";
+import { breaks, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
+import { walkRows } from "../../platform/db/index-walk.ts";
 import { fold } from "../../platform/folding.ts";
 import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
-import type { Category, NewCategory } from "./categories.ts";
+import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
+import type { Category, CategoryQuery, NewCategory } from "./categories.ts";
 
 type CategoryRow = { id: number; name: string; description: string | null; version: number };
 
@@ -13,11 +14,17 @@ export type StoredCategory = { category: Category; version: number };
 
 const columns = sql`id, name, description, version`;
 
-/** Up to `limit` categories with an id above `afterId`, by id. */
-export async function listCategories(db: Queryable, accountId: number, afterId: number, limit: number): Promise<Category[]> {
-  const rows = await db.query<CategoryRow>(sql`
-    SELECT ${columns} FROM categories WHERE account_id = ${accountId} AND id > ${afterId} ORDER BY id ${limitTo(limit)}`);
-  return rows.map((row) => stored(row).category);
+/** Up to `limit` categories that pass the filter, with an id above `afterId`, by id. */
+export async function listCategories(
+  db: Database,
+  accountId: number,
+  { name }: CategoryQuery,
+  afterId: number,
+  limit: number,
+): Promise<Category[]> {
+  const walk = name === undefined ? { order: ["id"], after: [afterId] } : { equal: { name_key: fold(name) }, order: [] };
+  const rows = await db.query<CategoryRow>(walkRows(db.engine, { table: "categories", columns, accountId, ...walk }, limit));
+  return rows.map((row) => stored(row).category).filter(({ id }) => id > afterId);
 }
 
 /** @throws Problem `not_found` */
@@ -32,7 +39,7 @@ export async function lockCategory(tx: Transaction, accountId: number, id: numbe
   return one(rows, id);
 }
 
-/** @throws Problem `category_exists` */
+/** @throws Problem `category_exists`, `storage_limit_reached` */
 export async function insertCategory(tx: Transaction, accountId: number, { name, description }: NewCategory): Promise<StoredCategory> {
   const rows = await tx.query<CategoryRow>(sql`
     INSERT INTO categories (account_id, id, name, name_key, description, version)
@@ -41,11 +48,19 @@ export async function insertCategory(tx: Transaction, accountId: number, { name,
     RETURNING ${columns}`);
   const [row] = rows;
   if (!row) throw categoryExists(name);
+  await addRecords(tx, accountId, 1);
   return stored(row);
 }
 
-/** @throws Problem `category_exists` */
-export async function updateCategory(tx: Transaction, accountId: number, id: number, next: NewCategory): Promise<StoredCategory> {
+/** Writes a change to a locked category, if it changes anything. @throws Problem `category_exists` */
+export async function updateCategory(
+  tx: Transaction,
+  accountId: number,
+  current: StoredCategory,
+  next: NewCategory,
+): Promise<StoredCategory> {
+  const { id, name, description } = current.category;
+  if (next.name === name && next.description === description) return current;
   try {
     const rows = await tx.query<CategoryRow>(sql`
       UPDATE categories SET name = ${next.name}, name_key = ${fold(next.name)}, description = ${next.description ?? null}, version = version + 1
@@ -59,7 +74,8 @@ export async function updateCategory(tx: Transaction, accountId: number, id: num
 /** @throws Problem `category_not_empty` */
 export async function deleteCategory(tx: Transaction, accountId: number, id: number): Promise<void> {
   try {
-    await tx.query(sql`DELETE FROM categories WHERE account_id = ${accountId} AND id = ${id}`);
+    const gone = await tx.query(sql`DELETE FROM categories WHERE account_id = ${accountId} AND id = ${id} RETURNING 1`);
+    await removeRecords(tx, accountId, gone.length);
   } catch (error) {
     throw breaks("foreign_key", error)
       ? new Problem("category_not_empty", `Category ${id} has animals: move or delete them first.`)

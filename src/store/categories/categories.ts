@@ -1,5 +1,5 @@
 import { Type, type Static } from "typebox";
-import { Id, named, Nullable, paging, Text } from "../../platform/http/schemas.ts";
+import { Id, named, Nullable, OwnId, paging, Text, writtenBack } from "../../platform/http/schemas.ts";
 
 const name = Text("Category name, for example a species. Unique, whatever its case.", 1, 200);
 const description = Text("Short description of the category.", 0, 2_000);
@@ -9,6 +9,7 @@ export const NewCategory = named(
   Type.Object({ name, description: Type.Optional(description) }, { additionalProperties: false }),
 );
 export type NewCategory = Static<typeof NewCategory>;
+export const WrittenCategory = writtenBack(NewCategory, { id: OwnId("categoryId") });
 
 export const Category = named(
   "Category",
@@ -21,11 +22,16 @@ export const CategoryPatch = named(
   Type.Object({ name: Type.Optional(name), description: Type.Optional(Nullable(description)) }, { additionalProperties: false }),
 );
 export type CategoryPatch = Static<typeof CategoryPatch>;
+export const WrittenCategoryPatch = writtenBack(CategoryPatch, { id: OwnId("categoryId") });
 
 export const Categories = named("Categories", Type.Array(Category));
 
 export const CategoryPath = Type.Object({ categoryId: Id("The category's identifier.") });
-export const CategoryQuery = Type.Object(paging);
+export const CategoryQuery = Type.Object({
+  name: Type.Optional(Text("Only the category with this name, whatever its case.", 1, 200)),
+  ...paging,
+});
+export type CategoryQuery = Static<typeof CategoryQuery>;
 
 /** The category as a merge patch leaves it (RFC 7396). */
 export function patchCategory(category: NewCategory, patch: CategoryPatch): NewCategory {

@@ -6,7 +6,15 @@ import { created, deleted, listed, resource } from "../../platform/http/resource
 import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import { lockPet } from "../pets/pets.store.ts";
-import { InventoryAdjustment, InventoryItem, InventoryItems, InventoryPath, InventoryQuery, InventoryUpdate } from "./inventory.ts";
+import {
+  InventoryAdjustment,
+  InventoryItem,
+  InventoryItems,
+  InventoryPath,
+  InventoryQuery,
+  requireFollowingStatus,
+  WrittenItem,
+} from "./inventory.ts";
 import { adjustQuantity, deleteItem, findItem, listItems, lockItem, lockItemWithOrders, setQuantity } from "./inventory.store.ts";
 
 const path = "/store/inventory";
@@ -25,7 +33,7 @@ export const inventoryRoutes: Operation[] = [
     description: "The entries of all tracked animals, ordered by `petId`.",
     scope: "inventory:read",
     query: InventoryQuery,
-    example: { query: { status: "available" } },
+    example: { query: { status: ["available"] } },
     answers: { 200: listed("The entries.", InventoryItems, [item]) },
     read: async (db, { accountId, query }) => {
       const [after = 0] = positionOf(query, 1) ?? [];
@@ -57,16 +65,17 @@ export const inventoryRoutes: Operation[] = [
     path: onePath,
     tag,
     summary: "Set a stock count",
-    description: "Replaces the count of free units; what open orders hold stays held. Begins tracking where there was no entry.",
+    description:
+      "Replaces the count of free units; open orders keep the units that they hold. Starts tracking an animal that has no entry. The `status` follows from the count: leave it out, or send the one that you read or the one that follows; any other is a 400.",
     scope: "inventory:write",
     params: InventoryPath,
-    body: InventoryUpdate,
+    body: WrittenItem,
     example: { params, body: { quantity: 12 } },
     answers: {
       200: resource("The entry as it now stands.", InventoryItem, { ...item, quantity: 12 }),
       201: created("The animal had no entry and is tracked from now on.", InventoryItem, { petId: 2, quantity: 12, status: "available" }),
     },
-    problems: ["not_found", "precondition_failed"],
+    problems: ["not_found", "precondition_failed", "storage_limit_reached"],
     write: async (tx, { accountId, params: { petId }, body, conditions }) => {
       let current = await lockItem(tx, accountId, petId);
       if (!current) {
@@ -75,9 +84,11 @@ export const inventoryRoutes: Operation[] = [
       }
       if (current) requireConditions(conditions, current.version);
       else requireAbsentAllowed(conditions);
-      const { item: body200, version } = await setQuantity(tx, accountId, petId, body.quantity);
-      if (current) return { status: 200, body: body200, version };
-      return { status: 201, body: body200, version, headers: { location: addressOf(`${path}/${petId}`) } };
+      const isSame = current?.item.quantity === body.quantity;
+      const { item: after, version } = isSame ? current! : await setQuantity(tx, accountId, petId, body.quantity);
+      requireFollowingStatus(body.status, current?.item.status, after.status);
+      if (current) return { status: 200, body: after, version };
+      return { status: 201, body: after, version, headers: { location: addressOf(`${path}/${petId}`) } };
     },
   }),
   operation({
@@ -106,7 +117,7 @@ export const inventoryRoutes: Operation[] = [
     path: "/store/inventory/{petId}/adjustments",
     tag,
     summary: "Adjust a stock count",
-    description: "Adds units to the count, or takes them away: a relative change, which two callers can make at once.",
+    description: "Adds units to the count or subtracts them. Two callers can do so at once, and neither change is lost.",
     scope: "inventory:write",
     stability: "experimental",
     params: InventoryPath,

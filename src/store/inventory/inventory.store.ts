@@ -1,10 +1,12 @@
 import sql, { join } from "sql-template-tag";
-import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
+import { findRows, mergeRows } from "../../platform/db/index-walk.ts";
 import { limitTo } from "../../platform/db/limit.ts";
 import { int32Max } from "../../platform/http/schemas.ts";
 import { byId } from "../../platform/ids.ts";
-import { Problem } from "../../platform/problem.ts";
-import type { PetStatus } from "../pets/pets.ts";
+import { invalidAt, Problem } from "../../platform/problem.ts";
+import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
+import { petStatuses, type PetStatus } from "../pets/pets.ts";
 import { deriveStatus } from "../pets/pets.store.ts";
 import { statusOfStock, type InventoryItem, type InventoryQuery } from "./inventory.ts";
 
@@ -23,18 +25,33 @@ const columns = sql`pet_id, quantity, held, status, version`;
 
 /** Up to `limit` entries that pass the filters, of animals with an id above `afterPetId`, by that id. */
 export async function listItems(
-  db: Queryable,
+  db: Database,
   accountId: number,
   { status, petId }: InventoryQuery,
   afterPetId: number,
   limit: number,
 ): Promise<StoredItem[]> {
-  const withStatus = status === undefined ? sql`` : sql`AND status = ${status}`;
-  const ofAnimals = petId === undefined ? sql`` : sql`AND pet_id IN (${join(petId)})`;
-  const rows = await db.query<ItemRow>(sql`
-    SELECT ${columns} FROM inventory WHERE account_id = ${accountId} ${withStatus} ${ofAnimals} AND pet_id > ${afterPetId}
-    ORDER BY pet_id ${limitTo(limit)}`);
-  return rows.map(stored);
+  if (petId) return (await findItems(db, accountId, petId, status, afterPetId, limit)).map(stored);
+  const walk = { table: "inventory", columns, accountId, order: ["pet_id"], after: [afterPetId] };
+  const statuses = [...new Set(status)];
+  const isFiltered = statuses.length > 0 && statuses.length < petStatuses.length;
+  const walks = isFiltered ? statuses.map((value) => ({ ...walk, index: "inventory_by_status", equal: { status: value } })) : [walk];
+  return (await db.query<ItemRow>(mergeRows(db.engine, walks, limit))).map(stored);
+}
+
+/** The entries of these animals, a hundred at most. */
+function findItems(
+  db: Database,
+  accountId: number,
+  petIds: number[],
+  status: PetStatus[] | undefined,
+  afterPetId: number,
+  limit: number,
+): Promise<ItemRow[]> {
+  const found = findRows(db.engine, { table: "inventory", columns, accountId, key: "pet_id" }, petIds);
+  const withStatus = status ? sql`AND status IN (${join(status)})` : sql``;
+  return db.query<ItemRow>(sql`
+    SELECT * FROM (${found}) AS wanted WHERE pet_id > ${afterPetId} ${withStatus} ORDER BY pet_id ${limitTo(limit)}`);
 }
 
 /** @throws Problem `not_found` */
@@ -56,7 +73,11 @@ export async function lockItems(tx: Transaction, accountId: number, petIds: numb
     SELECT pet_id FROM inventory WHERE account_id = ${accountId} AND pet_id IN (${join(petIds)}) ORDER BY pet_id${tx.forUpdate}`);
 }
 
-/** Sets the count of free units of an animal that exists and is locked, and begins tracking where there is no entry. */
+/**
+ * Sets the count of free units of an animal that exists and is locked, and begins tracking where there is no entry.
+ *
+ * @throws Problem `storage_limit_reached` for a new entry
+ */
 export async function setQuantity(tx: Transaction, accountId: number, petId: number, quantity: number): Promise<StoredItem> {
   const rows = await tx.query<ItemRow>(sql`
     INSERT INTO inventory (account_id, pet_id, quantity, held, status, version)
@@ -65,12 +86,15 @@ export async function setQuantity(tx: Transaction, accountId: number, petId: num
       WHERE excluded.quantity + inventory.held <= ${int32Max}
     RETURNING ${columns}`);
   const entry = await settle(tx, accountId, rows[0] ?? tooMany());
-  if (entry.version === 1) await deriveStatus(tx, accountId, petId, entry.item.status); // an untracked animal had any
+  if (entry.version > 1) return entry;
+  await deriveStatus(tx, accountId, petId, entry.item.status); // an untracked animal may have any status
+  await addRecords(tx, accountId, 1);
   return entry;
 }
 
 /** Adds `delta` units, or takes them away. @throws Problem `not_found`, `insufficient_stock` */
 export async function adjustQuantity(tx: Transaction, accountId: number, petId: number, delta: number): Promise<StoredItem> {
+  if (delta === 0) return (await lockItem(tx, accountId, petId)) ?? absent(petId);
   const entry = await change(tx, accountId, petId, delta, 0);
   if (entry) return entry;
   const { item } = (await lockItem(tx, accountId, petId)) ?? absent(petId);
@@ -92,6 +116,7 @@ export async function lockItemWithOrders(tx: Transaction, accountId: number, pet
 export async function deleteItem(tx: Transaction, accountId: number, petId: number): Promise<void> {
   await tx.query(sql`DELETE FROM inventory WHERE account_id = ${accountId} AND pet_id = ${petId}`);
   await tx.query(sql`UPDATE orders SET held = 0 WHERE account_id = ${accountId} AND pet_id = ${petId} AND complete = FALSE AND held > 0`);
+  await removeRecords(tx, accountId, 1);
 }
 
 /** Takes free units for an open order. Gives false, and changes nothing, where there is no entry with that many. */
@@ -143,7 +168,7 @@ function absent(petId: number): never {
 
 function tooMany(): never {
   const message = `must not exceed ${int32Max} together with the units that open orders hold`;
-  throw new Problem("invalid_request", `The count ${message}.`, { details: [{ path: "body", message }] });
+  throw invalidAt("body", message, `The count ${message}.`);
 }
 
 function lost(petId: number): never {

@@ -1,6 +1,7 @@
 import { Type, type Static } from "typebox";
-import { Id, int32Max, named, paging } from "../../platform/http/schemas.ts";
-import { PetStatus } from "../pets/pets.ts";
+import { Id, int32Max, named, OwnId, paging, writtenBack } from "../../platform/http/schemas.ts";
+import { invalidAt } from "../../platform/problem.ts";
+import { PetStatus, StatusFilter } from "../pets/pets.ts";
 
 const quantity = (description: string) => Type.Integer({ minimum: 0, maximum: int32Max, description });
 
@@ -21,23 +22,36 @@ export const InventoryUpdate = named(
   Type.Object({ quantity: quantity("The new stock count.") }, { additionalProperties: false }),
 );
 
+export const WrittenItem = writtenBack(InventoryUpdate, { petId: OwnId("petId"), status: PetStatus });
+
 export const InventoryAdjustment = named(
   "InventoryAdjustment",
   Type.Object(
-    { delta: Type.Integer({ minimum: -int32Max, maximum: int32Max, description: "Units to add; below zero, to take away." }) },
+    { delta: Type.Integer({ minimum: -int32Max, maximum: int32Max, description: "Units to add; a negative number subtracts." }) },
     { additionalProperties: false },
   ),
 );
 
 export const InventoryPath = Type.Object({ petId: Id("The identifier of the animal that the entry tracks.") });
 export const InventoryQuery = Type.Object({
-  status: Type.Optional(Type.Unsafe<PetStatus>({ ...PetStatus, description: "Only entries with this status." })),
+  status: Type.Optional(StatusFilter("Only entries with this status; may be repeated, for entries with one of several.")),
   petId: Type.Optional(
     Type.Array(Id(""), { minItems: 1, maxItems: 100, description: "Only the entries of these animals; may be repeated." }),
   ),
   ...paging,
 });
 export type InventoryQuery = Static<typeof InventoryQuery>;
+
+/**
+ * Refuses a PUT whose status is neither the entry's current one nor the one that follows from the new count.
+ *
+ * @param before undefined if there was no entry
+ * @throws Problem `invalid_request`
+ */
+export function requireFollowingStatus(sent: PetStatus | undefined, before: PetStatus | undefined, after: PetStatus): void {
+  if (sent === undefined || sent === before || sent === after) return;
+  throw invalidAt("body.status", `must be ${after}, which follows from the count: leave it out, and set the quantity alone`);
+}
 
 /** The status that follows from a stock: free units, else units that open orders hold, else none (decisions, part 2). */
 export function statusOfStock(stock: { quantity: number; held: number }): PetStatus {

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Transaction } from "../../platform/db/database.ts";
 import { byId } from "../../platform/ids.ts";
-import { Problem } from "../../platform/problem.ts";
+import { Problem, unknownReference } from "../../platform/problem.ts";
+import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
 import { giveBackUnits, insufficient, lockItem, lockItems, sellUnits, takeUnits } from "../inventory/inventory.store.ts";
 import { lockPet, petExists } from "../pets/pets.store.ts";
 import { unitsMoved, type OrderFields } from "./orders.ts";
@@ -12,17 +14,20 @@ import { deleteOrder, insertOrder, updateOrder, type StoredOrder } from "./order
  * request, so a refusal leaves nothing behind.
  */
 
-/** @throws Problem `unknown_reference`, `pet_not_available`, `insufficient_stock` */
+/** @throws Problem `unknown_reference`, `pet_not_available`, `insufficient_stock`, `storage_limit_reached` for an open order */
 export async function placeOrder(tx: Transaction, accountId: number, fields: OrderFields): Promise<StoredOrder> {
   const { petId, quantity, complete } = fields;
   const taken = petId === null ? 0 : await hold(tx, accountId, petId, quantity);
   const held = complete ? await sell(tx, accountId, petId, taken) : taken;
-  return insertOrder(tx, accountId, fields, held);
+  const order = await insertOrder(tx, accountId, fields, held);
+  if (!complete) await addRecords(tx, accountId, 1);
+  return order;
 }
 
-/** Changes a locked order. @throws Problem `unknown_reference`, `order_complete`, `pet_not_available`, `insufficient_stock` */
+/** Writes a change to a locked order, if it changes anything. @throws Problem `unknown_reference`, `order_complete`, `pet_not_available`, `insufficient_stock` */
 export async function changeOrder(tx: Transaction, accountId: number, order: StoredOrder, next: OrderFields): Promise<StoredOrder> {
   const { id, fields: current } = order;
+  if (isDeepStrictEqual(next, current)) return order;
   const petChanges = next.petId !== current.petId;
   if (petChanges && next.petId !== null) await requireKnown(tx, accountId, next.petId);
   const stockChanges = petChanges || next.quantity !== current.quantity;
@@ -31,7 +36,9 @@ export async function changeOrder(tx: Transaction, accountId: number, order: Sto
   let { held } = order;
   if (stockChanges) held = await move(tx, accountId, order, next);
   if (next.complete) held = await sell(tx, accountId, next.petId, held);
-  return updateOrder(tx, accountId, id, next, held);
+  const changed = await updateOrder(tx, accountId, id, next, held);
+  if (next.complete && !current.complete) await removeRecords(tx, accountId, 1); // complete orders do not count
+  return changed;
 }
 
 /** Cancels a locked order and gives back what it holds. @throws Problem `order_complete` */
@@ -39,6 +46,7 @@ export async function cancelOrder(tx: Transaction, accountId: number, { id, fiel
   if (fields.complete) throw orderComplete(id);
   if (fields.petId !== null && held > 0) await giveBackUnits(tx, accountId, fields.petId, held);
   await deleteOrder(tx, accountId, id);
+  await removeRecords(tx, accountId, 1);
 }
 
 /** Moves units between the stock and an open order, which then holds what is answered. */
@@ -82,7 +90,7 @@ async function requireNotSold(tx: Transaction, accountId: number, petId: number)
 }
 
 function unknownPet(petId: number): Problem {
-  return new Problem("unknown_reference", `petId: there is no ${byId("animal", petId)}.`);
+  return unknownReference("body.petId", byId("animal", petId));
 }
 
 function orderComplete(id: number): Problem {

@@ -4,9 +4,8 @@ import { operation, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/prefix.ts";
 import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
-import { Problem } from "../../platform/problem.ts";
 import { cancelOrder, changeOrder, placeOrder } from "./fulfilment.store.ts";
-import { Order, OrderPatch, OrderPath, OrderQuery, Orders, patchOrder, type OrderFields } from "./orders.ts";
+import { NewOrder, Order, OrderPath, OrderQuery, Orders, patchOrder, WrittenOrder, WrittenOrderPatch, type OrderFields } from "./orders.ts";
 import { findOrder, listOrders, lockOrder, orderOf, type StoredOrder } from "./orders.store.ts";
 
 const path = "/store/orders";
@@ -22,16 +21,17 @@ export const orderRoutes: Operation[] = [
     path,
     tag,
     summary: "List orders",
-    description: "The orders that pass all given filters, ordered by `id`.",
+    description: "The orders that pass all given filters, ordered by `id`; `sort=-id` shows the newest first.",
     scope: "orders:read",
     hideTryItPanel: true,
     query: OrderQuery,
     example: { query: { complete: false } },
     answers: { 200: listed("The orders.", Orders, [open]) },
     read: async (db, { accountId, query }) => {
-      const [after = 0] = positionOf(query, 1) ?? [];
-      const rows = await listOrders(db, accountId, query, Number(after), (query.limit ?? limitDefault) + 1);
-      const page = pageOf(path, query, rows, (row) => [row.id]);
+      const asked = { ...query, sort: query.sort ?? "id" }; // so that a cursor stays valid if the next request names the default order
+      const after = positionOf(asked, 1);
+      const rows = await listOrders(db, accountId, asked, after && Number(after[0]), (query.limit ?? limitDefault) + 1);
+      const page = pageOf(path, asked, rows, (row) => [row.id]);
       return { status: 200, body: page.rows.map(orderOf), headers: page.headers };
     },
   }),
@@ -42,9 +42,9 @@ export const orderRoutes: Operation[] = [
     tag,
     summary: "Place an order",
     description:
-      "Places an order. While the animal's stock is tracked, an open order holds its units, and a complete one has sold them: more than are free are refused, and no unit is ever sold twice. Without `petId` it is a draft. An `id` in the body is ignored.",
+      "Places an order. While the animal's stock is tracked, an open order holds its units, and a complete one has sold them. An order for more units than are free is refused, so no unit is sold twice. Without `petId` it is a draft. An `id` in the body is ignored.",
     scope: "orders:write",
-    body: Order,
+    body: NewOrder,
     example: { body: { petId: 1, quantity: 2, shipDate: "2026-12-24T10:00:00Z" } },
     answers: {
       201: created("The order as it was placed.", Order, {
@@ -55,7 +55,7 @@ export const orderRoutes: Operation[] = [
         complete: false,
       }),
     },
-    problems: ["unknown_reference", "pet_not_available", "insufficient_stock"],
+    problems: ["unknown_reference", "pet_not_available", "insufficient_stock", "storage_limit_reached"],
     write: async (tx, { accountId, body }) => {
       const order = await placeOrder(tx, accountId, fieldsOf(body));
       return { ...answer(order, 201), headers: { location: addressOf(`${path}/${order.id}`) } };
@@ -82,15 +82,14 @@ export const orderRoutes: Operation[] = [
     tag,
     summary: "Replace an order",
     description:
-      "Replaces the order; what is left out gets its default. Units are taken or given back as animal and quantity change. `complete: true` sells them and is final: only the ship date may change after. An `id` that differs from the path's is refused.",
+      "Replaces the order; a field that is left out gets its default. When the animal or the quantity changes, the order takes or gives back units. `complete: true` sells them and is final: afterwards only the ship date may change.",
     scope: "orders:write",
     params: OrderPath,
-    body: Order,
+    body: WrittenOrder,
     example: { params, body: { petId: 1, quantity: 3, shipDate: "2026-12-27T10:00:00Z" } },
     answers: { 200: resource("The order as it now stands.", Order, { ...open, quantity: 3, shipDate: "2026-12-27T10:00:00Z" }) },
     problems: ["not_found", "precondition_failed", "unknown_reference", "pet_not_available", "insufficient_stock", "order_complete"],
     write: async (tx, { accountId, params: { orderId }, body, conditions }) => {
-      requireSameId(body, orderId);
       const order = await lockOrder(tx, accountId, orderId);
       requireConditions(conditions, order.version);
       return answer(await changeOrder(tx, accountId, order, fieldsOf(body)));
@@ -103,16 +102,15 @@ export const orderRoutes: Operation[] = [
     tag,
     summary: "Update an order",
     description:
-      "A JSON merge patch (RFC 7396): fields that are left out stay, `petId: null` makes a draft of the order and gives its units back.",
+      "A JSON merge patch (RFC 7396): fields that are left out stay, `petId: null` turns the order into a draft and gives its units back.",
     scope: "orders:write",
     params: OrderPath,
-    body: OrderPatch,
+    body: WrittenOrderPatch,
     mediaTypes: mergePatch,
     example: { params, body: { complete: true } },
     answers: { 200: resource("The order as it now stands.", Order, { ...open, complete: true }) },
     problems: ["not_found", "precondition_failed", "unknown_reference", "pet_not_available", "insufficient_stock", "order_complete"],
     write: async (tx, { accountId, params: { orderId }, body, conditions }) => {
-      requireSameId(body, orderId);
       const order = await lockOrder(tx, accountId, orderId);
       requireConditions(conditions, order.version);
       return answer(await changeOrder(tx, accountId, order, fieldsOf(patchOrder(orderOf(order), body))));
@@ -145,10 +143,4 @@ function answer(order: StoredOrder, status = 200) {
 
 function fieldsOf({ petId, quantity = 1, shipDate, complete = false }: Order): OrderFields {
   return { petId: petId ?? null, quantity, shipDate: shipDate === undefined ? null : (parseDateTime(shipDate) ?? null), complete };
-}
-
-function requireSameId({ id }: { id?: number }, orderId: number): void {
-  if (id === undefined || id === orderId) return;
-  const message = "differs from the one in the path";
-  throw new Problem("invalid_request", `body.id ${message}.`, { details: [{ path: "body.id", message }] });
 }

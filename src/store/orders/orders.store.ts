@@ -1,6 +1,6 @@
-import sql, { join, type Sql } from "sql-template-tag";
-import type { Queryable, Transaction } from "../../platform/db/database.ts";
-import { limitTo } from "../../platform/db/limit.ts";
+import sql from "sql-template-tag";
+import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
+import { walkRows } from "../../platform/db/index-walk.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
@@ -21,19 +21,20 @@ export type StoredOrder = { id: number; fields: OrderFields; held: number; versi
 
 const columns = sql`id, pet_id, quantity, held, ship_date, complete, version`;
 
-/** Up to `limit` orders that pass the filters, with an id above `afterId`, by id. */
+/** Up to `limit` orders that pass the filters, in the order of `sort`; with `afterId` only those after that id. */
 export async function listOrders(
-  db: Queryable,
+  db: Database,
   accountId: number,
-  { petId, complete }: OrderQuery,
-  afterId: number,
+  { petId, complete, sort }: OrderQuery,
+  afterId: number | undefined,
   limit: number,
 ): Promise<StoredOrder[]> {
-  const filters: Sql[] = [sql`account_id = ${accountId}`, sql`id > ${afterId}`];
-  if (petId !== undefined) filters.push(sql`pet_id = ${petId}`);
-  if (complete !== undefined) filters.push(sql`complete = ${complete}`);
-  const rows = await db.query<OrderRow>(sql`SELECT ${columns} FROM orders WHERE ${join(filters, " AND ")} ORDER BY id ${limitTo(limit)}`);
-  return rows.map(stored);
+  const equal = { ...(petId !== undefined && { pet_id: petId }), ...(complete !== undefined && { complete }) };
+  const parts = [petId !== undefined && "pet", complete !== undefined && "complete"].filter((part) => part !== false);
+  const index = parts.length > 0 && { index: `orders_by_${parts.join("_")}` };
+  const course = sort === "-id" ? { isBackwards: true, until: afterId } : { after: afterId === undefined ? undefined : [afterId] };
+  const walk = { table: "orders", ...index, columns, accountId, equal, order: ["id"], ...course };
+  return (await db.query<OrderRow>(walkRows(db.engine, walk, limit))).map(stored);
 }
 
 /** @throws Problem `not_found` */

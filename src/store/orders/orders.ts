@@ -1,26 +1,24 @@
 import { Type, type Static } from "typebox";
-import { DateTime, Id, int32Max, named, Nullable, paging } from "../../platform/http/schemas.ts";
+import { DateTime, enumeration, Id, int32Max, named, Nullable, OwnId, paging, variant, writtenBack } from "../../platform/http/schemas.ts";
 
 const petId = Id("ID of the animal in the order. An order without it is a draft.");
 const quantity = Type.Integer({ minimum: 1, maximum: int32Max, default: 1, description: "Number of units ordered." });
 const shipDate = DateTime("Expected or actual ship date, ISO 8601.");
 const complete = Type.Boolean({ default: false, description: "Whether the order has been fulfilled." });
 const id = Id("Unique order identifier.");
+const fields = {
+  id: Type.Optional(id),
+  petId: Type.Optional(petId),
+  quantity: Type.Optional(quantity),
+  shipDate: Type.Optional(shipDate),
+  complete: Type.Optional(complete),
+};
 
-export const Order = named(
-  "Order",
-  Type.Object(
-    {
-      id: Type.Optional(id),
-      petId: Type.Optional(petId),
-      quantity: Type.Optional(quantity),
-      shipDate: Type.Optional(shipDate),
-      complete: Type.Optional(complete),
-    },
-    { additionalProperties: false },
-  ),
-);
+export const Order = named("Order", Type.Object(fields, { additionalProperties: false }));
 export type Order = Static<typeof Order>;
+/** An order as a client sends it. It has its own name because its fields may be null, and those of an answer never are. */
+export const NewOrder = named("NewOrder", Type.Object(fields, { additionalProperties: false }));
+export const WrittenOrder = writtenBack(NewOrder, { id: OwnId("orderId") });
 
 export const Orders = named("Orders", Type.Array(Order));
 
@@ -40,11 +38,16 @@ export const OrderPatch = named(
   ),
 );
 export type OrderPatch = Static<typeof OrderPatch>;
+export const WrittenOrderPatch = writtenBack(OrderPatch, { id: OwnId("orderId") });
 
 export const OrderPath = Type.Object({ orderId: Id("The order's identifier.") });
+
+const OrderSort = enumeration("OrderSort", ["id", "-id"], "The order of orders; `-` is descending.");
+export type OrderSort = Static<typeof OrderSort>;
 export const OrderQuery = Type.Object({
   petId: Type.Optional(Id("Only orders of this animal.")),
-  complete: Type.Optional(Type.Boolean({ description: "Only orders that are fulfilled, or that are not." })),
+  complete: Type.Optional(Type.Boolean({ description: "`true`: only fulfilled orders; `false`: only open ones." })),
+  sort: Type.Optional(variant(OrderSort, { description: "The order of the answer." })),
   ...paging,
 });
 export type OrderQuery = Static<typeof OrderQuery>;

@@ -1,44 +1,51 @@
 import sql, { join, type Sql } from "sql-template-tag";
-import type { Queryable } from "../../platform/db/database.ts";
+import type { Database } from "../../platform/db/database.ts";
+import { findRows, mergeRows } from "../../platform/db/index-walk.ts";
 import { limitTo } from "../../platform/db/limit.ts";
-import { afterPrefix, fold } from "../../platform/folding.ts";
+import { afterPrefix } from "../../platform/folding.ts";
 import { badCursor, type Position } from "../../platform/http/paging.ts";
-import { Problem } from "../../platform/problem.ts";
-import type { PetQuery, PetSort } from "./pets.ts";
+import { invalidAt } from "../../platform/problem.ts";
+import { nameKeyOf, petStatuses, type PetQuery, type PetSort, type PetStatus } from "./pets.ts";
 import { petColumns, storedPet, type PetRow, type StoredPet } from "./pets.store.ts";
 
-/** What a list reads: `from` and `end` bound the names that begin with `q`. */
-type Range = { db: Queryable; filters: Sql[]; from: Sql[]; end: Sql[]; limit: number };
+type NamedRow = PetRow & { name_key: string };
+
+const columns = sql`${petColumns}, name_key`;
+const idOnly = ["id"] as const;
+const nameAndId = ["name_key", "id"] as const;
+
+/** The walks of a list: one for each entry of `equal`; `from` and `until` bound the names that begin with `q`. */
+type Range = { db: Database; accountId: number; equal: Record<string, string | number>[]; from?: string; until?: string; limit: number };
 
 /** By what a list is ordered. @throws Problem `invalid_request` when a prefix is asked for in the order of ids */
 export function orderOf({ q, sort }: PetQuery): PetSort {
   if (q !== undefined && (sort === "id" || sort === "-id")) {
-    const message = "must be name or -name beside q";
-    throw new Problem("invalid_request", `query.sort ${message}.`, { details: [{ path: "query.sort", message }] });
+    throw invalidAt("query.sort", "must be name or -name beside q");
   }
   return sort ?? (q === undefined ? "id" : "name");
 }
 
 /** The position of an animal in the order of names. */
 export function namePosition({ pet }: StoredPet): [string, number] {
-  return [fold(pet.name), pet.id];
+  return [nameKeyOf(pet.name), pet.id];
 }
 
 /**
- * Up to `limit` animals that pass the filters, from after a position on. Each filter and order has its index, so that a
- * page costs the same wherever it begins: a position takes the place of the bound that it lies beyond, since an engine
- * may seek by either.
+ * Up to `limit` animals that pass the filters, after a position. Each combination of filters and order has its index,
+ * so a page costs the same wherever it begins and however few animals match; several statuses are merged.
  */
 export async function listPets(
-  db: Queryable,
+  db: Database,
   accountId: number,
   query: PetQuery,
   after: Position | undefined,
   limit: number,
 ): Promise<StoredPet[]> {
-  if (asksForOne(query) && !after) return findPets(db, accountId, query.id);
-  const range = { db, filters: filtersOf(accountId, query), ...namesFrom(query, after), limit };
-  const rows = await rowsInOrder(range, orderOf(query), after);
+  if (asksForOne(query) && !after) return findPet(db, accountId, query.id);
+  const order = orderOf(query);
+  const names = namesOf(query, after);
+  if (query.id) return (await findPets(db, accountId, { ...query, id: query.id }, names, after, limit)).map(storedPet);
+  const rows = await rowsInOrder({ db, accountId, equal: equalOf(query), ...names, limit }, order, after);
   return rows.map(storedPet);
 }
 
@@ -47,30 +54,40 @@ function asksForOne(query: PetQuery): query is PetQuery & { id: [number] } {
   return query.id?.length === 1 && query.q === undefined && query.status === undefined && query.categoryId === undefined;
 }
 
-async function findPets(db: Queryable, accountId: number, [id]: [number]): Promise<StoredPet[]> {
+async function findPet(db: Database, accountId: number, [id]: [number]): Promise<StoredPet[]> {
   const rows = await db.query<PetRow>(sql`SELECT ${petColumns} FROM pets WHERE account_id = ${accountId} AND id = ${id}`);
   return rows.map(storedPet);
 }
 
 function rowsInOrder(range: Range, order: PetSort, after: Position | undefined): Promise<NamedRow[]> {
-  const id = after?.at(-1);
   switch (order) {
     case "id":
-      return select(range, id === undefined ? [] : [sql`id > ${id}`], sql`id`);
+      return walk(range, { order: idOnly, after });
     case "-id":
-      return select(range, id === undefined ? [] : [sql`id < ${id}`], sql`id DESC`);
+      return walk(range, { order: idOnly, isBackwards: true, until: after?.[0] });
     case "name":
-      return select(range, [...(after ? [sql`(name_key, id) > (${after[0]}, ${id})`] : range.from), ...range.end], sql`name_key, id`);
+      return walk(range, { order: nameAndId, after, from: range.from, until: range.until });
     case "-name":
       return descendingByName(range, after);
   }
 }
 
-type NamedRow = PetRow & { name_key: string };
+type Course = {
+  order: typeof idOnly | typeof nameAndId;
+  isBackwards?: true;
+  after?: Position | undefined;
+  from?: string | undefined;
+  until?: string | number | undefined;
+};
 
-function select({ db, filters, limit }: Range, bounds: Sql[], order: Sql): Promise<NamedRow[]> {
-  return db.query<NamedRow>(sql`
-    SELECT ${petColumns}, name_key FROM pets WHERE ${join([...filters, ...bounds], " AND ")} ORDER BY ${order} ${limitTo(limit)}`);
+function walk({ db, accountId, equal, limit }: Range, course: Course): Promise<NamedRow[]> {
+  const walks = equal.map((values) => {
+    const parts = ["category_id" in values && "category", "status" in values && "status"];
+    const isByName = "name_key" in values || course.order === nameAndId;
+    const name = [...parts, isByName && "name"].filter((part) => part !== false).join("_");
+    return { table: "pets", ...(name !== "" && { index: `pets_by_${name}` }), columns, accountId, equal: values, ...course };
+  });
+  return db.query<NamedRow>(mergeRows(db.engine, walks, limit));
 }
 
 /**
@@ -78,14 +95,14 @@ function select({ db, filters, limit }: Range, bounds: Sql[], order: Sql): Promi
  * turned round, and the last name, of which more may follow, is read again from its first id.
  */
 async function descendingByName(range: Range, after: Position | undefined): Promise<NamedRow[]> {
-  const ties = (name: string | number | undefined, id: number, limit: number): Promise<NamedRow[]> =>
-    select({ ...range, limit }, [sql`name_key = ${name}`, sql`id > ${id}`], sql`id`);
+  const ties = (name: string, id: number, limit: number): Promise<NamedRow[]> =>
+    walk({ ...range, equal: range.equal.map((values) => ({ ...values, name_key: name })), limit }, { order: idOnly, after: [id] });
 
-  const rows = after ? await ties(after[0], Number(after[1]), range.limit) : [];
+  const rows = after ? await ties(String(after[0]), Number(after[1]), range.limit) : [];
   if (rows.length === range.limit) return rows;
   const limit = range.limit - rows.length;
-  const below = [...range.from, ...(after ? [sql`name_key < ${after[0]}`] : range.end)];
-  const backwards = await select({ ...range, limit }, below, sql`name_key DESC, id DESC`);
+  const until = after ? String(after[0]) : range.until;
+  const backwards = await walk({ ...range, limit }, { order: nameAndId, isBackwards: true, from: range.from, until });
   const lastName = backwards.at(-1)?.name_key;
   const whole = backwards.filter((row) => row.name_key !== lastName);
   for (const group of Map.groupBy(whole, (row) => row.name_key).values()) rows.push(...group.toReversed());
@@ -93,19 +110,50 @@ async function descendingByName(range: Range, after: Position | undefined): Prom
   return rows;
 }
 
-function filtersOf(accountId: number, { status, categoryId, id }: PetQuery): Sql[] {
-  const filters = [sql`account_id = ${accountId}`];
-  if (categoryId !== undefined) filters.push(sql`category_id = ${categoryId}`);
-  if (status !== undefined) filters.push(sql`status = ${status}`);
-  if (id !== undefined) filters.push(id.length === 1 ? sql`id = ${id[0]}` : sql`id IN (${join(id)})`);
-  return filters;
+/** The values to look for: one set for each status that the request names, or one set without status if it names all or none. */
+function equalOf({ status, categoryId }: PetQuery): Range["equal"] {
+  const category: Record<string, number> = categoryId === undefined ? {} : { category_id: categoryId };
+  const statuses = new Set<PetStatus>(status);
+  if (statuses.size === 0 || statuses.size === petStatuses.length) return [category];
+  return [...statuses].map((value) => ({ ...category, status: value }));
 }
 
 /** The bounds of names that begin with `q`. @throws Problem `invalid_request` for a position outside of them */
-function namesFrom({ q }: PetQuery, after: Position | undefined): { from: Sql[]; end: Sql[] } {
-  if (q === undefined) return { from: [], end: [] };
-  const prefix = fold(q);
+function namesOf({ q }: PetQuery, after: Position | undefined): { from?: string; until?: string } {
+  if (q === undefined) return {};
+  const prefix = nameKeyOf(q);
   if (after && !String(after[0]).startsWith(prefix)) throw badCursor();
-  const end = afterPrefix(prefix);
-  return { from: [sql`name_key >= ${prefix}`], end: end === undefined ? [] : [sql`name_key < ${end}`] };
+  const until = afterPrefix(prefix);
+  return { from: prefix, ...(until !== undefined && { until }) };
+}
+
+const orders = {
+  id: { by: sql`id`, after: ([id]: Position) => sql`id > ${id}` },
+  "-id": { by: sql`id DESC`, after: ([id]: Position) => sql`id < ${id}` },
+  name: { by: sql`name_key, id`, after: ([name, id]: Position) => sql`(name_key, id) > (${name}, ${id})` },
+  "-name": {
+    by: sql`name_key DESC, id`,
+    after: ([name, id]: Position) => sql`(name_key < ${name} OR name_key = ${name} AND id > ${id})`,
+  },
+};
+
+/** The animals of these ids, a hundred at most, that pass the other filters. */
+function findPets(
+  db: Database,
+  accountId: number,
+  query: PetQuery & { id: number[] },
+  { from, until }: { from?: string; until?: string },
+  after: Position | undefined,
+  limit: number,
+): Promise<NamedRow[]> {
+  const order = orders[orderOf(query)];
+  const passing: Sql[] = [];
+  if (query.categoryId !== undefined) passing.push(sql`category_id = ${query.categoryId}`);
+  if (query.status) passing.push(sql`status IN (${join(query.status)})`);
+  if (from !== undefined) passing.push(sql`name_key >= ${from}`);
+  if (until !== undefined) passing.push(sql`name_key < ${until}`);
+  if (after) passing.push(order.after(after));
+  const found = findRows(db.engine, { table: "pets", columns, accountId, key: "id" }, query.id);
+  const where = passing.length > 0 ? sql`WHERE ${join(passing, " AND ")}` : sql``;
+  return db.query<NamedRow>(sql`SELECT * FROM (${found}) AS wanted ${where} ORDER BY ${order.by} ${limitTo(limit)}`);
 }

@@ -7,7 +7,7 @@ import { created, deleted, listed, mergePatch, resource } from "../../platform/h
 import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import { listPets, namePosition, orderOf } from "./pet-lists.store.ts";
-import { NewPet, NewPets, patchPet, Pet, PetPatch, PetPath, PetQuery, Pets } from "./pets.ts";
+import { batchBytesMax, NewPet, NewPets, patchPet, Pet, PetPath, PetQuery, Pets, WrittenPet, WrittenPetPatch } from "./pets.ts";
 import { deletePet, findPet, insertPet, insertPets, lockPet, lockPetWithEntry, updatePet, type StoredPet } from "./pets.store.ts";
 
 const path = "/pets";
@@ -27,10 +27,10 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
     tag,
     summary: "List animals",
     description:
-      "The animals that pass all given filters. `GET /pets?id=N` takes the place of `GET /pets/{petId}`: with one `id` the answer carries that animal's ETag and heeds `If-None-Match`.",
+      "The animals that pass all given filters. `GET /pets?id=N` replaces `GET /pets/{petId}`: with one `id` the answer has that animal's ETag and honours `If-None-Match`.",
     scope: "catalogue:read",
     query: PetQuery,
-    example: { query: { status: "available", sort: "name", limit: 2 } },
+    example: { query: { status: ["available"], sort: "name", limit: 2 } },
     answers: {
       200: {
         ...listed("The animals.", Pets, [{ id: 2, name: "Luna", categoryId: 1, status: "available" }, rex]),
@@ -58,7 +58,7 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
     body: NewPet,
     example: { body: { name: "Bella", categoryId: 1, status: "available" } },
     answers: { 201: created("The animal as it was created.", Pet, { id: 4, name: "Bella", categoryId: 1, status: "available" }) },
-    problems: ["unknown_reference"],
+    problems: ["unknown_reference", "storage_limit_reached"],
     write: async (tx, { accountId, body }) => {
       const { pet, version } = await insertPet(tx, accountId, body);
       return { status: 201, body: pet, version, headers: { location: addressOf(`${path}/${pet.id}`) } };
@@ -74,6 +74,7 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
     scope: "catalogue:write",
     stability: "beta",
     body: NewPets,
+    bodyBytesMax: batchBytesMax,
     example: {
       body: [
         { name: "Bella", categoryId: 1 },
@@ -91,7 +92,7 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
         headers: ["Location"],
       },
     },
-    problems: ["unknown_reference"],
+    problems: ["unknown_reference", "storage_limit_reached"],
     write: async (tx, { accountId, body }) => {
       const pets = await insertPets(tx, accountId, body);
       return { status: 201, body: pets, headers: { location: addressOf(path) } };
@@ -123,17 +124,17 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
     tag,
     summary: "Replace an animal",
     description:
-      "Replaces name, category and status; a status that is left out becomes `available`. While stock is tracked, the status follows the stock, whatever is sent.",
+      "Replaces name, category and status. A status that is left out becomes `available`. While stock is tracked the status follows the stock: leave it out or send the current one; any other is a 409 `status_follows_stock`.",
     scope: "catalogue:write",
     params: PetPath,
-    body: NewPet,
+    body: WrittenPet,
     example: { params: rexParams, body: { name: "Rex the Brave", categoryId: 1, status: "available" } },
     answers: { 200: resource("The animal as it now stands.", Pet, { ...rex, name: "Rex the Brave" }) },
-    problems: ["not_found", "precondition_failed", "unknown_reference"],
+    problems: ["not_found", "precondition_failed", "unknown_reference", "status_follows_stock"],
     write: async (tx, { accountId, params, body, conditions }) => {
       const current = await requirePet(tx, accountId, params.petId);
       requireConditions(conditions, current.version);
-      const { pet, version } = await updatePet(tx, accountId, params.petId, body);
+      const { pet, version } = await updatePet(tx, accountId, current, { ...body, status: body.status ?? null });
       return { status: 200, body: pet, version };
     },
   }),
@@ -144,18 +145,18 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
     tag,
     summary: "Update an animal",
     description:
-      "A JSON merge patch (RFC 7396): fields that are left out stay. While stock is tracked, the status follows the stock, whatever is sent.",
+      "A JSON merge patch (RFC 7396): fields that are left out stay. While stock is tracked the status follows the stock: any other is a 409 `status_follows_stock`.",
     scope: "catalogue:write",
     params: PetPath,
-    body: PetPatch,
+    body: WrittenPetPatch,
     mediaTypes: mergePatch,
     example: { params: { petId: 2 }, body: { status: "pending" } },
     answers: { 200: resource("The animal as it now stands.", Pet, { id: 2, name: "Luna", categoryId: 1, status: "pending" }) },
-    problems: ["not_found", "precondition_failed", "unknown_reference"],
+    problems: ["not_found", "precondition_failed", "unknown_reference", "status_follows_stock"],
     write: async (tx, { accountId, params, body, conditions }) => {
       const current = await requirePet(tx, accountId, params.petId);
       requireConditions(conditions, current.version);
-      const { pet, version } = await updatePet(tx, accountId, params.petId, patchPet(current.pet, body));
+      const { pet, version } = await updatePet(tx, accountId, current, patchPet(current.pet, body));
       return { status: 200, body: pet, version };
     },
   }),
@@ -165,7 +166,8 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
     path: onePath,
     tag,
     summary: "Delete an animal",
-    description: "Deletes an animal that no unfulfilled order has. Its inventory entry goes with it; complete orders keep its identifier.",
+    description:
+      "Deletes an animal and its inventory entry. It is refused while an open order has the animal; complete orders keep its identifier.",
     scope: "catalogue:write",
     params: PetPath,
     example: { params: { petId: 3 } },
@@ -174,7 +176,7 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
     write: async (tx, { accountId, params, conditions }) => {
       const current = (await lockPetWithEntry(tx, accountId, params.petId)) ?? absent(params.petId);
       requireConditions(conditions, current.version);
-      await deletePet(tx, accountId, params.petId);
+      await deletePet(tx, accountId, current);
       return { status: 204 };
     },
   }),

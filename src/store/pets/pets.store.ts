@@ -1,9 +1,10 @@
 import sql, { join } from "sql-template-tag";
 import { breaks, type Queryable, type Transaction } from "../../platform/db/database.ts";
-import { fold } from "../../platform/folding.ts";
+import { addressOf } from "../../platform/http/prefix.ts";
 import { byId } from "../../platform/ids.ts";
-import { Problem } from "../../platform/problem.ts";
-import type { NewPet, Pet, PetStatus } from "./pets.ts";
+import { detailsMax, Problem, unknownReference } from "../../platform/problem.ts";
+import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
+import { nameKeyOf, statusDefault, type NewPet, type Pet, type PetChange, type PetStatus } from "./pets.ts";
 
 export type PetRow = { id: number; name: string; category_id: number; status: PetStatus; version: number };
 
@@ -29,16 +30,21 @@ export async function petExists(db: Queryable, accountId: number, id: number): P
   return (await db.query(sql`SELECT 1 FROM pets WHERE account_id = ${accountId} AND id = ${id}`)).length > 0;
 }
 
-/** @throws Problem `unknown_reference` when the category is unknown */
+/** @throws Problem `unknown_reference` when the category is unknown, `storage_limit_reached` */
 export async function insertPet(tx: Transaction, accountId: number, pet: NewPet): Promise<StoredPet> {
   const [stored] = await insertRows(tx, accountId, [pet]);
+  await addRecords(tx, accountId, 1);
   return stored!;
 }
 
 /** Rows of one INSERT: bounded, since each binds six values. */
 const insertRowsMax = 200;
 
-/** Inserts all or none, in order. @throws Problem `unknown_reference` that names the first animal of an unknown category */
+/**
+ * Inserts all or none, in order.
+ *
+ * @throws Problem `unknown_reference` that names the first animal of an unknown category, `storage_limit_reached`
+ */
 export async function insertPets(tx: Transaction, accountId: number, pets: NewPet[]): Promise<Pet[]> {
   await requireCategories(tx, accountId, pets);
   const inserted: Pet[] = [];
@@ -46,21 +52,49 @@ export async function insertPets(tx: Transaction, accountId: number, pets: NewPe
     const rows = await insertRows(tx, accountId, pets.slice(from, from + insertRowsMax));
     inserted.push(...rows.map(({ pet }) => pet));
   }
+  await addRecords(tx, accountId, inserted.length);
   return inserted;
 }
 
-/** Replaces what a client sets; the status of a tracked animal stays as its stock has it. @throws Problem `unknown_reference` */
-export async function updatePet(tx: Transaction, accountId: number, id: number, next: NewPet): Promise<StoredPet> {
-  const tracked = sql`EXISTS (SELECT 1 FROM inventory WHERE account_id = ${accountId} AND pet_id = ${id})`;
+/**
+ * Writes a change to a locked animal, if it changes anything. The status of a tracked animal still follows from its stock.
+ *
+ * @throws Problem `unknown_reference`, `status_follows_stock` for a status that the stock contradicts
+ */
+export async function updatePet(tx: Transaction, accountId: number, current: StoredPet, change: PetChange): Promise<StoredPet> {
+  const { pet } = current;
+  // tracking cannot begin while the animal is locked
+  const stock = change.status === pet.status ? undefined : await findStock(tx, accountId, pet.id);
+  const status = stock ? pet.status : (change.status ?? statusDefault);
+  const isSame = change.name === pet.name && change.categoryId === pet.categoryId && status === pet.status;
+  const updated = isSame ? current : await writePet(tx, accountId, { ...change, id: pet.id, status });
+  if (stock && change.status !== null) throw statusFollowsStock(pet, change.status, stock);
+  return updated;
+}
+
+async function writePet(tx: Transaction, accountId: number, { id, name, categoryId, status }: Pet): Promise<StoredPet> {
   try {
     const rows = await tx.query<PetRow>(sql`
-      UPDATE pets SET name = ${next.name}, name_key = ${fold(next.name)}, category_id = ${next.categoryId},
-        status = CASE WHEN ${tracked} THEN status ELSE ${next.status ?? "available"} END, version = version + 1
+      UPDATE pets SET name = ${name}, name_key = ${nameKeyOf(name)}, category_id = ${categoryId}, status = ${status}, version = version + 1
       WHERE account_id = ${accountId} AND id = ${id} RETURNING ${petColumns}`);
     return one(rows, id);
   } catch (error) {
-    throw breaks("foreign_key", error) ? unknownCategory(next.categoryId) : error;
+    throw breaks("foreign_key", error) ? unknownCategory(categoryId) : error;
   }
+}
+
+type Stock = { quantity: number; held: number };
+
+/** The stock of an animal; undefined if it is untracked. */
+async function findStock(tx: Transaction, accountId: number, petId: number): Promise<Stock | undefined> {
+  const [stock] = await tx.query<Stock>(sql`SELECT quantity, held FROM inventory WHERE account_id = ${accountId} AND pet_id = ${petId}`);
+  return stock;
+}
+
+function statusFollowsStock({ id, status }: Pet, wanted: PetStatus, { quantity, held }: Stock): Problem {
+  const entry = addressOf(`/store/inventory/${id}`);
+  const says = `Animal ${id} is ${status}, as its stock says: ${quantity} free, ${held} held by open orders. It cannot be set to ${wanted}.`;
+  return new Problem("status_follows_stock", `${says} Change the count with PUT ${entry}, or stop tracking with DELETE ${entry}.`);
 }
 
 /** Writes the status that follows from the stock, where it is another. */
@@ -70,13 +104,16 @@ export async function deriveStatus(tx: Transaction, accountId: number, id: numbe
     WHERE account_id = ${accountId} AND id = ${id} AND status <> ${status}`);
 }
 
+/** An animal, and whether the inventory has an entry for it. */
+export type PetWithEntry = StoredPet & { isTracked: boolean };
+
 /** The animal, locked together with its inventory entry, so that no order takes from that; undefined where there is none. */
-export async function lockPetWithEntry(tx: Transaction, accountId: number, id: number): Promise<StoredPet | undefined> {
+export async function lockPetWithEntry(tx: Transaction, accountId: number, id: number): Promise<PetWithEntry | undefined> {
   const entry = sql`SELECT 1 FROM inventory WHERE account_id = ${accountId} AND pet_id = ${id}${tx.forUpdate}`;
   await tx.query(entry);
   const pet = await lockPet(tx, accountId, id);
-  await tx.query(entry); // one may have come before the animal was locked
-  return pet;
+  const entries = await tx.query(entry); // an entry may have been added before the animal was locked
+  return pet && { ...pet, isTracked: entries.length > 0 };
 }
 
 /**
@@ -84,18 +121,19 @@ export async function lockPetWithEntry(tx: Transaction, accountId: number, id: n
  *
  * @throws Problem `pet_in_use` while an unfulfilled order has it
  */
-export async function deletePet(tx: Transaction, accountId: number, id: number): Promise<void> {
+export async function deletePet(tx: Transaction, accountId: number, { pet: { id }, isTracked }: PetWithEntry): Promise<void> {
   const gone = await tx.query(sql`
     DELETE FROM pets WHERE account_id = ${accountId} AND id = ${id} AND NOT EXISTS
       (SELECT 1 FROM orders WHERE account_id = ${accountId} AND pet_id = ${id} AND complete = FALSE)
     RETURNING id`);
   if (gone.length === 0) throw new Problem("pet_in_use", `Animal ${id} has an unfulfilled order: fulfil or delete that first.`);
+  await removeRecords(tx, accountId, isTracked ? 2 : 1);
 }
 
 async function insertRows(tx: Transaction, accountId: number, pets: NewPet[]): Promise<StoredPet[]> {
   const rows = pets.map(
-    ({ name, categoryId, status = "available" }) =>
-      sql`(${accountId}, nextval('pet_ids'), ${name}, ${fold(name)}, ${categoryId}, ${status}, 1)`,
+    ({ name, categoryId, status = statusDefault }) =>
+      sql`(${accountId}, nextval('pet_ids'), ${name}, ${nameKeyOf(name)}, ${categoryId}, ${status}, 1)`,
   );
   try {
     const inserted = await tx.query<PetRow>(sql`
@@ -114,7 +152,7 @@ async function requireCategories(tx: Transaction, accountId: number, pets: NewPe
     known.has(categoryId) ? [] : [{ path: `body[${index}].categoryId`, message: `there is no ${byId("category", categoryId)}` }],
   );
   const [first] = details;
-  if (first) throw new Problem("unknown_reference", `${first.path}: ${first.message}.`);
+  if (first) throw new Problem("unknown_reference", `${first.path}: ${first.message}.`, { details: details.slice(0, detailsMax) });
 }
 
 function one(rows: PetRow[], id: number): StoredPet {
@@ -129,5 +167,5 @@ export function storedPet({ id, name, category_id: categoryId, status, version }
 }
 
 function unknownCategory(id: number): Problem {
-  return new Problem("unknown_reference", `categoryId: there is no ${byId("category", id)}.`);
+  return unknownReference("body.categoryId", byId("category", id));
 }

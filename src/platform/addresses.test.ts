@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { addressName } from "./addresses.ts";
+import { addressName, forwardedAddress } from "./addresses.ts";
 
 test("IPv4 addresses are counted as they are", () => {
   fc.assert(fc.property(fc.ipV4(), (address) => assert.equal(addressName(address), address)));
@@ -46,6 +46,19 @@ test("two IPv6 addresses have one name exactly when their first 64 bits are equa
       assert.equal(addressName(written(one)) === addressName(written(other)), together);
     }),
   );
+});
+
+test("an entry of X-Forwarded-For is an address, with or without brackets and a port, or nothing", () => {
+  const addresses = {
+    "192.0.2.1": ["192.0.2.1", "192.0.2.1:1", "192.0.2.1:65535"],
+    "2001:db8::1": ["2001:db8::1", "[2001:db8::1]", "[2001:db8::1]:443"],
+    "::ffff:192.0.2.1": ["::ffff:192.0.2.1", "[::ffff:192.0.2.1]:80"],
+  };
+  for (const [address, entries] of Object.entries(addresses)) {
+    for (const entry of entries) assert.equal(forwardedAddress(entry), address, entry);
+  }
+  const junk = ["", "unknown", "_hidden", "shop.example", "192.0.2.1:", "192.0.2.1:x", "192.0.2.256:1", "[192.0.2.1]:1", "[]", "[::1"];
+  for (const entry of [...junk, "::1]:5", "192.0.2.1:80:80"]) assert.equal(forwardedAddress(entry), undefined, entry);
 });
 
 test("what is no address has a name of at most 64 characters", () => {

@@ -1,3 +1,17 @@
+import { isIP, isIPv4, isIPv6 } from "node:net";
+
+/**
+ * The address in an entry of `X-Forwarded-For`, which some proxies write with a port or in brackets: `192.0.2.1:4711`,
+ * `[2001:db8::1]:4711`. Undefined for anything else.
+ */
+export function forwardedAddress(entry: string): string | undefined {
+  if (isIP(entry)) return entry;
+  const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(entry)?.[1];
+  if (bracketed !== undefined) return isIPv6(bracketed) ? bracketed : undefined;
+  const bare = /^([\d.]{7,15}):\d{1,5}$/.exec(entry)?.[1];
+  return bare !== undefined && isIPv4(bare) ? bare : undefined;
+}
+
 /**
  * The name under which an address is counted: an IPv4 address as it is, an IPv4 address mapped into IPv6 (RFC 4291,
  * 2.5.5.2) as the IPv4 address, any other IPv6 address by its first 64 bits, which one household or host holds whole.

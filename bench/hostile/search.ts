@@ -1,0 +1,95 @@
+import { cpuMs } from "../cpu.ts";
+import { median } from "../figures.ts";
+import { openSender, type Sender } from "./connection.ts";
+import { seeded } from "./random.ts";
+import { hostileRequest, type HostileRequest, type Target } from "./requests.ts";
+import type { Scene } from "./scene.ts";
+
+/** What a request costs the service, in ms of CPU. */
+export type Cost = { request: HostileRequest; ms: number; status: number };
+
+/** The dearest of one look are measured alone, so often: a collection of garbage or a compilation falls on any of them. */
+const suspectsMax = 60;
+const repetitions = 15;
+const quietSamples = 60;
+const idleMs = 3_000;
+
+/** The dearest of so many generated requests, those that cost most first. The same seed makes the same requests. */
+export async function findDearest(scene: Scene, targets: readonly Target[], count: number, seed: number): Promise<Cost[]> {
+  const random = seeded(seed);
+  const meter = await openMeter(scene);
+  let found: Cost[] = [];
+  let before: HostileRequest | undefined;
+  for (let i = 0; i < count; i++) {
+    const request = hostileRequest(random, targets);
+    const { ms, status } = await meter.measure(request);
+    found.push({ request, ms, status });
+    // work that went on after an answer counts on the next request: both are looked at again
+    if (before && ms > 2) found.push({ request: before, ms, status });
+    before = request;
+    if (found.length > 4 * suspectsMax) found = dearestFirst(found).slice(0, 2 * suspectsMax);
+  }
+  const suspects = new Set(dearestFirst(found).map(({ request }) => request));
+  const dearest: Cost[] = [];
+  for (const request of [...suspects].slice(0, suspectsMax)) dearest.push(await meter.measureAlone(request));
+  meter.close();
+  return dearestFirst(dearest.filter(({ request, status }) => !hashesPasswords(request, status)));
+}
+
+function dearestFirst(costs: Cost[]): Cost[] {
+  return costs.toSorted((a, b) => b.ms - a.ms);
+}
+
+/** Hashing is dear on purpose: throttled, and off the event loop. */
+function hashesPasswords({ target: { name } }: HostileRequest, status: number): boolean {
+  return /(sign-in|password|confirm)$/.test(name) && [200, 401, 403, 429].includes(status);
+}
+
+export type Meter = {
+  measure(request: HostileRequest): Promise<{ ms: number; status: number }>;
+  /** The median of several times. */
+  measureAlone(request: HostileRequest, times?: number): Promise<Cost>;
+  close(): void;
+};
+
+/** The part of a processor that the service uses when nobody asks for anything. */
+async function idleLoad(origin: string): Promise<number> {
+  const before = await cpuMs(origin);
+  await new Promise((resolve) => setTimeout(resolve, idleMs));
+  return ((await cpuMs(origin)) - before) / idleMs;
+}
+
+/** Measures CPU time by the service's own metrics, less what asking for them costs, and what the service uses when it is idle. */
+export async function openMeter({ origin, api, edge }: Scene): Promise<Meter> {
+  const senders: Record<Target["listener"], Sender> = { api: openSender(api), edge: openSender(edge) };
+  const quiet: number[] = [];
+  for (let i = 0; i < quietSamples; i++) quiet.push(-(await cpuMs(origin)) + (await cpuMs(origin)));
+  const overhead = median(quiet);
+  const idle = await idleLoad(origin);
+
+  async function measure(request: HostileRequest): Promise<{ ms: number; status: number }> {
+    const before = await cpuMs(origin);
+    const start = performance.now();
+    const status = await senders[request.target.listener].send(request);
+    const elapsed = performance.now() - start;
+    return { ms: (await cpuMs(origin)) - before - overhead - idle * elapsed, status };
+  }
+
+  return {
+    measure,
+    async measureAlone(request, times = repetitions) {
+      const costs: { ms: number; status: number }[] = [];
+      for (let i = 0; i < times; i++) costs.push(await measure(request));
+      return { request, ms: median(costs.map(({ ms }) => ms)), status: costs[0]!.status };
+    },
+    close: () => Object.values(senders).forEach((sender) => sender.close()),
+  };
+}
+
+/** One line that says what a request was. */
+export function described({ request: { target, method, url, headers, body, chunkBytes }, ms, status }: Cost): string {
+  const own = headers.filter(([, value]) => value.length > 100).map(([name, value]) => `${name}: ${value.slice(0, 30)}… (${value.length})`);
+  const path = url.length > 120 ? `${url.slice(0, 120)}… (${url.length})` : url;
+  const bytes = body && `${body.length} bytes${chunkBytes === undefined ? "" : ` by ${chunkBytes}`}: ${body.toString("latin1", 0, 60)}…`;
+  return [`${ms.toFixed(1)} ms`, status, target.listener, method, path, ...own, bytes].filter((part) => part !== undefined).join(" ");
+}

@@ -1,0 +1,32 @@
+import { listAccounts } from "../callers/accounts/accounts.store.ts";
+import { shownInvited } from "../callers/people/people.ts";
+import { invite } from "../callers/people/people.store.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Database } from "../platform/db/database.ts";
+import { accountWanted, makeAccount } from "./accounts.ts";
+
+/** The account of a first start. Only this has its key and its sign-in link: the database stores their hashes. */
+export type FirstAccount = { account: { id: number; name: string; plan: string }; key: string; link: string };
+
+const name = "My shop";
+const plan = "business";
+
+/**
+ * Makes an account with a key and a sign-in link if there is no account yet. The transaction shows them as its last step: a process that
+ * ends before it has shown them leaves no account, and the next start makes another. If several nodes start at once, one of them does
+ * it.
+ *
+ * @param show shows them before it returns
+ */
+export async function createFirst(
+  { db, clock, publicUrl }: { db: Database; clock: Clock; publicUrl: string },
+  show: (first: FirstAccount) => void,
+): Promise<void> {
+  await db.write(async (tx) => {
+    await tx.lock("first account");
+    if ((await listAccounts(tx, 0, 1)).length > 0) return;
+    const made = await makeAccount(tx, accountWanted({ name, plan }), clock());
+    const { link } = shownInvited(publicUrl, await invite(tx, made.account.id, { email: null }, clock()));
+    show({ ...made, link });
+  });
+}

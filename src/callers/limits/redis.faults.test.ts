@@ -1,0 +1,300 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { setTimeout } from "node:timers/promises";
+import { describe, test, type TestContext } from "node:test";
+import { Redis } from "iovalkey";
+import { openLine } from "../../../test/support/line.ts";
+import { startRedis } from "../../../test/support/redis-process.ts";
+import { until } from "../../../test/support/until.ts";
+import type { Decision, Limiter, Quota } from "./limits.ts";
+import { free, noon } from "./limits.contract.ts";
+import { openLog, openNode } from "./redis.fixture.ts";
+import type { RedisLimiterOptions } from "./redis.ts";
+
+const quota: Quota = { perMinute: 300, perDay: 100_000 };
+
+/** Nodes on one Redis, each with a line and a log of its own. */
+async function openScene(t: TestContext, count: number, options: Partial<RedisLimiterOptions> = {}) {
+  const redis = await startRedis();
+  t.after(() => redis.remove());
+  const nodes = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const line = await openLine(redis.url);
+      const log = openLog();
+      const limiter = await openNode(line.url, { liveNodes: () => count, log, ...options });
+      t.after(async () => (await limiter.close(), line.close()));
+      await until(() => limiter.mode() === "shared");
+      log.lines.length = 0;
+      return { line, log, limiter };
+    }),
+  );
+  return { redis, nodes, limiters: nodes.map(({ limiter }) => limiter) };
+}
+
+type Node = Awaited<ReturnType<typeof openScene>>["nodes"][number];
+
+const isPass = ({ verdict }: Decision) => verdict === "pass";
+const askEach = (limiters: Limiter[], times: number, figures = quota): Promise<Decision[]> =>
+  Promise.all(Array.from({ length: times * limiters.length }, async (_, i) => limiters[i % limiters.length]!.account(1, 1, figures)));
+const passes = async (limiters: Limiter[], times: number, figures = quota) =>
+  (await askEach(limiters, times, figures)).filter(isPass).length;
+const used = async (limiter: Limiter) => quota.perMinute - (await limiter.peekAccount(1, quota)).minuteRemaining;
+
+/** Cuts the lines of nodes, and resolves when each has noticed. */
+async function lose(nodes: Node[], direction?: "answers"): Promise<void> {
+  await Promise.all(nodes.map(({ line, log }) => (line.cut(direction), once(log.events, "warn"))));
+}
+/** Resolves when the reports that Redis has published have arrived: it answers these questions after it has sent them. */
+async function heard(limiters: Limiter[]): Promise<void> {
+  for (let i = 0; i < 2; i++) await Promise.all(limiters.map(async (limiter) => limiter.peekAccount(99, quota)));
+}
+async function rejoin(nodes: Node[]): Promise<void> {
+  await Promise.all(nodes.map(({ line, log }) => (line.mend(), once(log.events, "info"))));
+}
+
+describe("a node waits for a slow Redis", () => {
+  for (const delayMs of [20, 60, 200]) {
+    for (const count of [1, 3]) {
+      test(`answers that are ${delayMs} ms late let exactly the quota pass at ${count === 1 ? "one node" : "three nodes"}`, async (t) => {
+        const { nodes, limiters } = await openScene(t, count);
+        for (const { line } of nodes) line.delay(delayMs / 2);
+        assert.equal(await passes(limiters, 1_000 / count), 300);
+        assert.deepEqual(
+          nodes.map(({ limiter, log }) => [limiter.mode(), limiter.decidedAlone(), log.lines.length]),
+          nodes.map(() => ["shared", 0, 0]),
+        );
+      });
+    }
+  }
+
+  test("pauses of 70 ms four times a second let exactly the quota pass at three nodes", async (t) => {
+    const { nodes, limiters, redis } = await openScene(t, 3);
+    const decisions: Decision[] = [];
+    for (let pauses = 0; pauses < 6; pauses++) {
+      redis.pause();
+      const [asked] = await Promise.all([askEach(limiters, 200), setTimeout(70).then(() => redis.resume())]);
+      decisions.push(...asked);
+      await setTimeout(180);
+    }
+    assert.equal(decisions.filter(isPass).length, 300);
+    assert.deepEqual([...nodes.flatMap(({ log }) => log.lines), ...limiters.map((limiter) => limiter.decidedAlone())], [0, 0, 0]);
+  });
+
+  test("of 1,015 requests at once to a node that has just started exactly the 1,000 of its quota pass", async (t) => {
+    const { limiters } = await openScene(t, 1);
+    const business = { perMinute: 1_000, perDay: 100_000 };
+    const decisions = await askEach(limiters, 1_015, business);
+    assert.deepEqual(
+      decisions.filter(isPass).map(({ remaining }) => remaining),
+      Array.from({ length: 1_000 }, (_, i) => 999 - i),
+    );
+  });
+
+  test("at most 10,000 requests wait for Redis: the next are refused as unavailable, with the figures that are known", async (t) => {
+    const { nodes, limiters } = await openScene(t, 1);
+    const [limiter] = limiters as [Limiter];
+    await limiter.account(1, 1, quota);
+    nodes[0]!.line.cut();
+    const waiting = Array.from({ length: 10_000 }, async () => limiter.account(1, 1, quota));
+    assert.equal(limiter.waiting(), 10_000);
+    const beyond = limiter.account(1, 1, quota);
+    assert.ok(!(beyond instanceof Promise));
+    const { verdict, retryAfterSeconds, remaining, strikesRemaining } = beyond;
+    assert.deepEqual(
+      { verdict, retryAfterSeconds, remaining, strikesRemaining },
+      { verdict: "unavailable", retryAfterSeconds: 1, remaining: 299, strikesRemaining: null },
+    );
+    nodes[0]!.line.mend();
+    assert.equal((await Promise.all(waiting)).filter(isPass).length, 299);
+    assert.equal(limiter.waiting(), 0);
+  });
+});
+
+describe("while Redis cannot be reached", () => {
+  test("an answer that takes over 500 ms counts as an outage; its start and its end are each logged once", async (t) => {
+    const { nodes } = await openScene(t, 1);
+    const patient = nodes[0]!;
+    const log = openLog();
+    const limiter = await openNode(patient.line.url, { log, answerMs: undefined });
+    t.after(() => limiter.close());
+    await until(() => limiter.mode() === "shared");
+    log.lines.length = 0;
+    patient.line.cut();
+    await once(log.events, "warn");
+    assert.equal(limiter.mode(), "alone");
+    assert.ok(!(limiter.account(1, 1, quota) instanceof Promise), "a node that counts alone decides at once");
+    await assert.rejects(async () => limiter.unban(1), { code: "unavailable" });
+    await setTimeout(1_000); // in which it tries again
+    patient.line.mend();
+    await once(log.events, "info");
+    assert.match(log.lines.join("\n"), /^warn Redis cannot be reached.*no answer within 500 ms.*\ninfo Redis answers again[^\n]*$/);
+    assert.equal(limiter.mode(), "shared");
+  });
+
+  test("three nodes admit the remaining requests and no more, whichever node had the earlier ones", async (t) => {
+    const { nodes, limiters } = await openScene(t, 3, { answerMs: 2_000 });
+    assert.equal(await passes(limiters.slice(0, 1), 100), 100);
+    assert.equal(await passes(limiters.slice(1, 2), 50), 50);
+    await heard(limiters);
+    await lose(nodes);
+    const decisions = await askEach(limiters, 200);
+    assert.equal(decisions.filter(isPass).length, 150);
+    assert.deepEqual(
+      limiters.map((limiter) => limiter.decidedAlone()),
+      [200, 200, 200],
+    );
+  });
+
+  test("in a window that begins meanwhile each node admits its share of the whole quota, and no node admits the remainder", async (t) => {
+    const time = { now: noon };
+    const clock = () => time.now;
+    const { nodes, limiters } = await openScene(t, 3, { answerMs: 2_000, clock, redisClock: clock });
+    const pro = { perMinute: 100, perDay: 250 };
+    assert.equal(await passes(limiters, 40, pro), 100);
+    await heard(limiters);
+    await lose(nodes);
+    assert.equal(await passes(limiters, 40, pro), 0);
+    time.now += 60_000;
+    assert.equal(await passes(limiters, 40, pro), 99);
+    time.now += 60_000;
+    assert.equal(await passes(limiters, 40, pro), 51, "the day's share is used up");
+  });
+
+  test("refusals are no strikes, a known ban holds, and the figures show this node's share", async (t) => {
+    const { nodes, limiters } = await openScene(t, 1, { answerMs: 2_000 });
+    const [limiter] = limiters as [Limiter];
+    for (let i = 0; i < 81; i++) await limiter.account(1, 1, free);
+    assert.equal((await limiter.account(1, 1, free)).verdict, "key_banned");
+    await lose(nodes);
+    assert.equal((await limiter.account(1, 1, free)).verdict, "key_banned");
+    assert.equal((await limiter.peekAddress("192.0.2.1")).remaining, 60);
+    const refusals = await Promise.all(Array.from({ length: 50 }, async () => limiter.account(1, 2, free)));
+    assert.deepEqual(new Set(refusals.map(({ verdict }) => verdict)), new Set(["rate_limit_exceeded"]));
+    await rejoin(nodes);
+    assert.equal((await limiter.standing(2, free)).strikes, 0);
+    assert.equal((await limiter.account(1, 1, free)).verdict, "key_banned");
+  });
+});
+
+describe("when Redis is back", () => {
+  test("a node adds the requests that it admitted, and counts no unanswered request twice", async (t) => {
+    for (const direction of [undefined, "answers"] as const) {
+      const { nodes, limiters } = await openScene(t, 1, { answerMs: 2_000 });
+      const [limiter] = limiters as [Limiter];
+      await askEach(limiters, 10);
+      const lost = lose(nodes, direction);
+      assert.equal(await passes(limiters, 40), 40, "asked while Redis was there, decided when it was lost");
+      await lost;
+      assert.equal(await passes(limiters, 20), 20);
+      await rejoin(nodes);
+      assert.equal(await used(limiter), 70);
+      await lose(nodes);
+      await rejoin(nodes);
+      assert.equal(await used(limiter), 70);
+    }
+  });
+
+  test("a request that is given back during the outage counts neither on the node nor in Redis", async (t) => {
+    const { nodes, limiters } = await openScene(t, 1, { answerMs: 1_000 });
+    const [limiter] = limiters as [Limiter];
+    const [before] = await askEach(limiters, 10);
+    await lose(nodes);
+    assert.equal(await passes(limiters, 300), 290);
+    for (let i = 0; i < 5; i++) await limiter.giveBack({ accountId: 1, quota }, before!.at);
+    assert.equal(await passes(limiters, 10), 5);
+    for (let i = 0; i < 20; i++) await limiter.giveBack({ accountId: 1, quota }, before!.at);
+    await rejoin(nodes);
+    assert.equal(await used(limiter), 280);
+  });
+
+  test("Redis does not count a question that arrives after the node has joined again: the node has decided it", async (t) => {
+    const { nodes, limiters } = await openScene(t, 1, { answerMs: 1_000 });
+    const [limiter] = limiters as [Limiter];
+    const [{ line, log }] = nodes as [Node];
+    const lost = lose(nodes);
+    assert.equal(await passes(limiters, 40), 40);
+    await lost;
+    line.mendForNew();
+    await once(log.events, "info");
+    assert.equal(await used(limiter), 40);
+    line.mend();
+    for (let i = 0; i < 20; i++) {
+      await setTimeout(10);
+      assert.equal(await used(limiter), 40);
+    }
+  });
+
+  test("a node restores its known figures in a Redis that has lost its data", async (t) => {
+    const { redis, nodes, limiters } = await openScene(t, 1);
+    await askEach(limiters, 50);
+    const lost = once(nodes[0]!.log.events, "warn");
+    await redis.stop();
+    await lost;
+    assert.equal(await passes(limiters, 20), 20);
+    const back = once(nodes[0]!.log.events, "info");
+    await redis.start();
+    await back;
+    assert.equal(await used(limiters[0]!), 70);
+  });
+
+  test("three nodes under constant load that come back one after the other admit the quota and no more", async (t) => {
+    const { nodes, limiters } = await openScene(t, 3, { answerMs: 1_000 });
+    let passed = await passes(limiters, 10);
+    await heard(limiters);
+    await lose(nodes);
+    const asking = (async () => {
+      while (!limiters.every((limiter) => limiter.mode() === "shared")) {
+        passed += await passes(limiters, 1);
+        await setTimeout(5);
+      }
+    })();
+    await until(() => passed === 300);
+    for (const one of nodes) {
+      one.line.mend();
+      await setTimeout(300);
+    }
+    await asking;
+    assert.equal(passed, 300);
+    assert.equal(await used(limiters[0]!), 300);
+  });
+
+  test("while nodes come back, the unused part of their shares is admitted once and no more", async (t) => {
+    const { nodes, limiters } = await openScene(t, 3, { answerMs: 1_000 });
+    await lose(nodes);
+    let passed = await passes(limiters, 60);
+    for (const one of nodes) {
+      one.line.mend();
+      passed += await passes(limiters, 10);
+    }
+    await until(() => limiters.every((limiter) => limiter.mode() === "shared"));
+    passed += await passes(limiters, 300);
+    assert.equal(passed, 300);
+  });
+
+  test("a beat that a node sent before it was cut off, and that arrives late, does not count as its return", async (t) => {
+    const { redis, nodes, limiters } = await openScene(t, 3, { answerMs: 1_000 });
+    await lose(nodes);
+    assert.equal(await passes(limiters, 120), 300);
+    const admin = new Redis(redis.url);
+    t.after(() => admin.disconnect());
+    const beats = async () => Number(await admin.get("petstore:limits:beats"));
+    const before = await beats();
+    const [away, ...others] = nodes as [Node, Node, Node];
+    for (const one of others) one.line.mend();
+    await until(async () => (await beats()) >= before + 5); // so both are back
+    away.line.deliverOld();
+    const present = others.map(({ limiter }) => limiter);
+    for (let i = 0; i < 30; i++) {
+      await setTimeout(30);
+      assert.equal(await passes(present, 5), 0);
+    }
+  });
+
+  test("the others do not keep to their shares for ever when a node cannot come back", async (t) => {
+    const { nodes, limiters } = await openScene(t, 2, { answerMs: 1_000 });
+    await lose(nodes);
+    nodes[0]!.line.mend();
+    await until(() => limiters[0]!.mode() === "shared");
+    assert.equal(await passes(limiters.slice(0, 1), 400), 300);
+  });
+});

@@ -1,0 +1,12 @@
+/**
+ * Separates the error that ended a scope from the errors that closing its parts then raised, in order. `await using` wraps them in a
+ * `SuppressedError`, whose message hides all of them.
+ */
+export function causeOf(error: unknown): { cause: unknown; closing: unknown[] } {
+  const [cause, ...closing] = inOrder(error);
+  return { cause, closing };
+}
+
+function inOrder(error: unknown): unknown[] {
+  return error instanceof SuppressedError ? [...inOrder(error.suppressed), ...inOrder(error.error)] : [error];
+}

@@ -1,0 +1,180 @@
+import type { EventEmitter } from "node:events";
+import type { BlockList, Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import { addressName } from "./addresses.ts";
+import type { Bound, Bounds, Listener } from "./bounds.ts";
+import { connectionsWithin, fileLimit } from "./file-limit.ts";
+import { hasAddress } from "./parse.ts";
+
+/** The bounds of the connections to a group of listeners. Times in milliseconds. */
+export type ConnectionLimits = {
+  /** The most connections of all addresses together. */
+  connectionsMax: number;
+  /** The most connections of one address; IPv6 addresses count by their /64. */
+  connectionsPerAddress: number;
+  /** If one address has more connections than this, the guard closes those that sent no request for `quietMs`, the quietest first. */
+  crowdedAt: number;
+  quietMs: number;
+  /** Time without a byte in either direction, after which a connection is closed. */
+  idleTimeoutMs: number;
+};
+
+export const connectionLimits: ConnectionLimits = {
+  connectionsMax: connectionsWithin(fileLimit()),
+  connectionsPerAddress: 1_024,
+  crowdedAt: 256,
+  quietMs: 1_000,
+  idleTimeoutMs: 75_000,
+};
+
+/** Above this share of `connectionsMax`, quiet connections of every address are closed. */
+const fullAt = 0.9;
+/** How often a sweep compares the bytes of a connection within the idle time-out. */
+const idleLooks = 15;
+
+export type ConnectionGuard = {
+  /** Counts a new connection until it closes, and closes at once one that is over a bound. */
+  admit(socket: Socket): void;
+  /** Records that a counted connection continues as this one, over TLS. */
+  secured(socket: TLSSocket): void;
+  /** Records a request: until its `answer` closes, the connection is not quiet. */
+  requested(socket: object, answer: EventEmitter): void;
+  /** Closes idle connections, and quiet ones where there are too many. The guard's timer calls it. */
+  sweep(): void;
+  /** Stops the timer. */
+  close(): void;
+};
+
+type Connection = {
+  raw: Socket;
+  peer: string;
+  /** The socket to close: `raw`, or TLS on top of it. */
+  socket: Socket;
+  /** The name of its address; undefined if the address is exempt. */
+  address: string | undefined;
+  /** Requests that are being answered. */
+  requests: number;
+  /** When it last was opened, sent a request or finished an answer. */
+  activeAt: number;
+  bytes: number;
+  /** When a sweep last saw `bytes` change. */
+  movedAt: number;
+};
+
+export type GuardOptions = {
+  limits: ConnectionLimits;
+  /** Proxies, which many callers share: their connections count only towards `connectionsMax`. */
+  exempt: BlockList;
+  bounds: Pick<Bounds, "refused" | "show">;
+  /** The label of these connections in the metrics. */
+  listener: Listener;
+  /** A clock that never goes back, in ms. */
+  now?: () => number;
+};
+
+/** Bounds the connections of one or more listeners, for all protocols on them (decisions, part 4). */
+export function guardConnections({ limits, exempt, bounds, listener, now = () => performance.now() }: GuardOptions): ConnectionGuard {
+  const { connectionsMax, connectionsPerAddress, crowdedAt, quietMs, idleTimeoutMs } = limits;
+  const open = new Set<Connection>();
+  const byAddress = new Map<string, Set<Connection>>();
+  const byPeer = new Map<string, Connection>();
+  const bySocket = new WeakMap<object, Connection>();
+  let idleLookAt = 0;
+  bounds.show("petstore_connections_open", listener, () => open.size);
+
+  function admit(raw: Socket): void {
+    const { remoteAddress } = raw;
+    if (remoteAddress === undefined) return void raw.destroy(); // closed already
+    const address = hasAddress(exempt, remoteAddress) ? undefined : addressName(remoteAddress);
+    const own = address === undefined ? 0 : (byAddress.get(address)?.size ?? 0);
+    const bound = open.size >= connectionsMax ? "connections" : own >= connectionsPerAddress ? "connections_per_address" : undefined;
+    if (bound !== undefined) {
+      bounds.refused(bound);
+      return void raw.destroy();
+    }
+    const connection = { raw, socket: raw, peer: peerOf(raw), address, requests: 0, activeAt: now(), bytes: 0, movedAt: now() };
+    open.add(connection);
+    bySocket.set(raw, connection);
+    byPeer.set(connection.peer, connection);
+    if (address !== undefined) byAddress.set(address, (byAddress.get(address) ?? new Set()).add(connection));
+    raw.once("close", () => forget(connection));
+  }
+
+  function forget(connection: Connection): void {
+    const { peer, address = "" } = connection;
+    open.delete(connection);
+    if (byPeer.get(peer) === connection) byPeer.delete(peer);
+    const others = byAddress.get(address);
+    others?.delete(connection);
+    if (others?.size === 0) byAddress.delete(address);
+  }
+
+  function secured(socket: TLSSocket): void {
+    const connection = byPeer.get(peerOf(socket));
+    if (connection === undefined) return;
+    connection.socket = socket;
+    bySocket.set(socket, connection);
+  }
+
+  function requested(socket: object, answer: EventEmitter): void {
+    const connection = bySocket.get(socket);
+    if (connection === undefined) return;
+    connection.requests += 1;
+    answer.once("close", () => {
+      connection.requests -= 1;
+      connection.activeAt = now();
+    });
+  }
+
+  function sweep(): void {
+    const time = now();
+    if (time >= idleLookAt) {
+      idleLookAt = time + idleTimeoutMs / idleLooks;
+      for (const connection of open) if (isIdle(connection, time)) drop(connection, "connections_idle");
+    }
+    for (const own of byAddress.values()) thinOut(own, crowdedAt, time);
+    thinOut(open, Math.floor(connectionsMax * fullAt), time);
+  }
+
+  function isIdle(connection: Connection, time: number): boolean {
+    const bytes = bytesMoved(connection.raw);
+    if (bytes !== connection.bytes) {
+      connection.bytes = bytes;
+      connection.movedAt = time;
+    }
+    return time - connection.movedAt >= idleTimeoutMs;
+  }
+
+  /** Closes quiet connections, the quietest first, until at most `keep` are left. */
+  function thinOut(connections: Set<Connection>, keep: number, time: number): void {
+    if (connections.size <= keep) return;
+    const quiet = [...connections].filter(({ requests, activeAt }) => requests === 0 && time - activeAt >= quietMs);
+    const first = quiet.toSorted((a, b) => a.activeAt - b.activeAt).slice(0, connections.size - keep);
+    for (const connection of first) drop(connection, "connections_without_requests");
+  }
+
+  function drop(connection: Connection, bound: Bound): void {
+    bounds.refused(bound);
+    forget(connection);
+    connection.socket.destroy();
+  }
+
+  // If this process was too busy to read, requests may wait in the sockets: the immediate runs after they have been
+  // read.
+  const timer = setInterval(() => setImmediate(sweep), Math.min(quietMs, idleTimeoutMs / idleLooks)).unref();
+  return { admit, secured, requested, sweep, close: () => clearInterval(timer) };
+}
+
+/** Both ends of a connection, the same for TLS and what is beneath it. */
+function peerOf({ localPort, remoteAddress, remotePort }: Socket): string {
+  return `${localPort} ${remoteAddress} ${remotePort}`;
+}
+
+/**
+ * The bytes that have passed through a socket, both ways. `bytesWritten` also counts bytes that still wait in this
+ * process, because the client has stopped reading: only the handle knows how many those are.
+ */
+function bytesMoved(socket: Socket): number {
+  const { _handle: handle } = socket as { _handle?: { bytesRead: number; bytesWritten: number; writeQueueSize: number } | null };
+  return handle ? handle.bytesRead + handle.bytesWritten - handle.writeQueueSize : socket.bytesRead + socket.bytesWritten;
+}

@@ -1,0 +1,123 @@
+import sql, { join, raw, type Sql } from "sql-template-tag";
+import type { Database } from "./database.ts";
+import { limitTo } from "./limit.ts";
+
+type Value = string | number | boolean;
+
+/**
+ * Neighbouring rows of one index. Its columns are `account_id`, those of `equal`, then those of `order`. There is no
+ * other filter, so a page reads only the rows that it shows, however few rows of the table match and wherever the
+ * page begins.
+ */
+export type Walk = {
+  table: string;
+  /** Left out for the primary key. */
+  index?: string;
+  columns: Sql;
+  accountId: number;
+  equal?: Record<string, Value>;
+  /** Empty where `equal` names all columns of a unique index. */
+  order: readonly string[];
+  isBackwards?: boolean;
+  /** The values of `order` after which a walk forwards begins. */
+  after?: readonly Value[] | undefined;
+  /** Bounds of the first column of `order`: from this value, up to but without that one. */
+  from?: Value | undefined;
+  until?: Value | undefined;
+};
+
+/**
+ * Selects up to `limit` rows of a walk, in its order. The statement leaves the planner no choice, because the planner's
+ * estimates are wrong if data is skewed or statistics are old. For SQLite the statement names the index. PostgreSQL has no
+ * such hint, but only this index gives the order that the statement asks for (connections for reads do not sort if an
+ * index gives the order).
+ */
+export function walkRows(engine: Database["engine"], walk: Walk, limit: number): Sql {
+  const branch = engine === "sqlite" ? namedBranch(walk) : orderedBranch(walk);
+  const order = engine === "sqlite" ? walk.order : [...fixedOf(walk).columns, ...walk.order];
+  return order.length === 0 ? branch : sql`${branch} ORDER BY ${directed(order, walk)} ${limitTo(limit)}`;
+}
+
+/**
+ * Selects the first `limit` rows of several walks that share an order. `columns` must include the columns of that order. It
+ * reads at most `limit` rows of each.
+ */
+export function mergeRows(engine: Database["engine"], walks: readonly Walk[], limit: number): Sql {
+  const [first] = walks;
+  if (first === undefined) throw new Error("nothing to walk");
+  if (walks.length === 1) return walkRows(engine, first, limit);
+  const order = directed(first.order, first);
+  if (engine === "sqlite") return sql`${join(walks.map(namedBranch), " UNION ALL ")} ORDER BY ${order} ${limitTo(limit)}`;
+  const branches = walks.map((walk) => sql`(${walkRows(engine, walk, limit)})`);
+  return sql`SELECT * FROM (${join(branches, " UNION ALL ")}) AS merged ORDER BY ${order} ${limitTo(limit)}`;
+}
+
+function directed(columns: readonly string[], { isBackwards }: Walk): Sql {
+  return raw(columns.map((column) => (isBackwards ? `${column} DESC` : column)).join(", "));
+}
+
+/** For SQLite: the index by name, and a condition for each of its columns. */
+function namedBranch({ table, index, columns, ...walk }: Walk): Sql {
+  const fixed = fixedOf(walk);
+  const { lower, upper } = boundsOf(walk);
+  const conditions = fixed.columns.map((column, i) => sql`${raw(column)} = ${fixed.values[i]}`);
+  if (lower) conditions.push(comparison(lower));
+  if (upper) conditions.push(comparison(upper));
+  return sql`SELECT ${columns} FROM ${raw(index === undefined ? table : `${table} INDEXED BY ${index}`)} WHERE ${join(conditions, " AND ")}`;
+}
+
+/**
+ * For PostgreSQL: from one place of the index to another, in the order of all its columns. If the statement compared the
+ * first columns by `=`, the planner could drop them from the order, and use an index of fewer columns with a filter.
+ */
+function orderedBranch({ table, columns, ...walk }: Walk): Sql {
+  const fixed = fixedOf(walk);
+  const { lower, upper } = boundsOf(walk);
+  const begin: Bound = { columns: fixed.columns, sign: lower?.sign ?? ">=", values: fixed.values };
+  const end: Bound = { columns: fixed.columns, sign: upper?.sign ?? "<=", values: fixed.values };
+  return sql`SELECT ${columns} FROM ${raw(table)} WHERE ${comparison(joined(begin, lower))} AND ${comparison(joined(end, upper))}`;
+}
+
+type Bound = { columns: readonly string[]; sign: string; values: readonly Value[] };
+
+function joined(fixed: Bound, bound: Bound | undefined): Bound {
+  if (!bound) return fixed;
+  return { columns: [...fixed.columns, ...bound.columns], sign: bound.sign, values: [...fixed.values, ...bound.values] };
+}
+
+function comparison({ columns, sign, values }: Bound): Sql {
+  if (columns.length === 1) return sql`${raw(columns.join(""))} ${raw(sign)} ${values[0]}`;
+  return sql`(${raw(columns.join(", "))}) ${raw(sign)} (${join(values)})`;
+}
+
+function fixedOf({ accountId, equal = {} }: Pick<Walk, "accountId" | "equal">): { columns: string[]; values: Value[] } {
+  return { columns: ["account_id", ...Object.keys(equal)], values: [accountId, ...Object.values(equal)] };
+}
+
+/** A position replaces the bound that it lies beyond, since an engine may seek by either. */
+function boundsOf({ order, after, from, until }: Pick<Walk, "order" | "after" | "from" | "until">): { lower?: Bound; upper?: Bound } {
+  const first = order.slice(0, 1);
+  const bounds: { lower?: Bound; upper?: Bound } = {};
+  if (after) bounds.lower = { columns: order, sign: ">", values: after };
+  else if (from !== undefined) bounds.lower = { columns: first, sign: ">=", values: [from] };
+  if (until !== undefined) bounds.upper = { columns: first, sign: "<", values: [until] };
+  return bounds;
+}
+
+/** A look-up by identifiers; `key` is the last column of the primary key. */
+export type LookUp = { table: string; columns: Sql; accountId: number; key: string };
+
+/** Selects the rows of these identifiers, in no particular order: one look-up in the primary key for each, whatever filters surround it. */
+export function findRows(engine: Database["engine"], { table, columns, accountId, key }: LookUp, ids: readonly number[]): Sql {
+  const wanted = [...new Set(ids)].filter(Number.isSafeInteger).join(",");
+  if (engine === "sqlite") {
+    return sql`
+      SELECT ${columns} FROM (SELECT value AS wanted FROM json_each(${`[${wanted}]`}))
+      CROSS JOIN ${raw(table)} ON account_id = ${accountId} AND ${raw(key)} = wanted ${limitTo(ids.length)}`;
+  }
+  const place = sql`(account_id, ${raw(key)})`;
+  return sql`
+    SELECT ${columns} FROM unnest(CAST(${`{${wanted}}`} AS BIGINT[])) AS ids (wanted) CROSS JOIN LATERAL (
+      SELECT * FROM ${raw(table)} WHERE ${place} >= (${accountId}, wanted) AND ${place} <= (${accountId}, wanted)
+      ORDER BY account_id, ${raw(key)} LIMIT 1) AS found`;
+}

@@ -1,0 +1,57 @@
+import type pg from "pg";
+import type { Sql } from "sql-template-tag";
+import { slots } from "../jobs/slots.ts";
+import type { Database } from "./database.ts";
+import { openConnection } from "./postgres-connections.ts";
+import { breaksConnection, translate } from "./postgres-errors.ts";
+import { statementOf } from "./postgres-statements.ts";
+import { transact } from "./postgres-transactions.ts";
+import { stopping } from "./unavailable.ts";
+
+/** A beat that takes longer is of no use: the lease that it prolongs has ended. */
+const patience = { connectMs: 3_000, statementMs: 1_000 };
+
+/** The part of the port that a node's lease needs. */
+export type Heartbeat = Pick<Database, "engine" | "query" | "write" | "close">;
+
+/**
+ * One connection that nothing else uses, so that a node can prolong its lease however many requests hold or wait for
+ * the others. It runs one statement or transaction at a time. If the connection was lost or did not answer in time, the
+ * next one opens it again.
+ */
+export function openPostgresHeartbeat(url: string, { onError }: { onError: (error: unknown) => void }): Heartbeat {
+  const connection = openConnection(url, onError, patience);
+  const inTurn = slots(1);
+  let closed = false;
+
+  function withClient<T>(use: (client: pg.Client) => Promise<T>): Promise<T> {
+    return inTurn(async () => {
+      if (closed) throw stopping();
+      return use(await connection.open());
+    });
+  }
+
+  return {
+    engine: "postgres",
+    query: <R>(query: Sql) =>
+      withClient(async (client) => {
+        try {
+          return (await client.query(statementOf(query))).rows as R[];
+        } catch (error) {
+          if (breaksConnection(error)) connection.drop(client);
+          throw translate(error);
+        }
+      }),
+    write: (body, options = {}) =>
+      withClient(async (client) => {
+        const outcome = await transact(client, body, options);
+        if (outcome.isBroken) connection.drop(client);
+        if (outcome.isCommitted) return outcome.value;
+        throw outcome.error;
+      }),
+    async close() {
+      closed = true;
+      await inTurn(connection.close);
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { openPlaces, type PlacesLoad } from "../jobs/places.ts";
+import { createTally } from "../jobs/tally.ts";
+import { openConnection, type Rows } from "./postgres-connections.ts";
+import type { Statement } from "./postgres-statements.ts";
+import { unavailable } from "./unavailable.ts";
+
+/** Connections for reads. The first is for work of no account, and one account's reads use at most half of them. */
+export const readersMax = 4;
+const readersEach = readersMax / 2;
+/** Reads under way on each open connection at which the next one is opened. */
+const readsShared = 32;
+/** The most reads under way, how many may wait to be sent, and how long (ms). */
+const readsMax = readersMax * readsShared;
+const readsWaitingMax = 2_000;
+const waitMs = 5_000;
+/** How long (ms) a connection may leave reads unanswered before new reads avoid it. */
+const stalledMs = 100;
+
+export type Readers = {
+  read(statement: Statement, account: number | undefined): Promise<Rows>;
+  load(): PlacesLoad;
+  close(): Promise<void>;
+};
+
+/**
+ * Reads on a few connections, and sends further statements on each before it has answered the earlier ones
+ * (pipelining): that spares both sides most of their system calls. Statements of one turn of the event loop are sent
+ * together. The next read opens a lost connection again.
+ *
+ * A slow read holds up those behind it on its connection. So the reads of one account, however many and slow, stay on half
+ * of the connections, which other accounts then avoid; and reads of no account (keys, published hosts) have a connection
+ * that no account uses.
+ */
+export function openReaders(url: string, onError: (error: unknown) => void): Readers {
+  const readers = Array.from({ length: readersMax }, () => openReader(url, onError));
+  const forAccounts = readers.slice(1);
+  const refusal = (reason: string) => unavailable(new Error(reason));
+  const places = openPlaces({ max: readsMax, reserved: readsShared, waitingMax: readsWaitingMax, waitMs, refusal });
+
+  function readerFor(account: number | undefined): Reader {
+    if (account === undefined) return readers.find(hasRoom) ?? leastBy(readers, (reader) => reader.underWay());
+    const own = forAccounts.filter((reader) => reader.accounts.of(account) > 0);
+    const allowed = own.length >= readersEach ? own : forAccounts;
+    const free = allowed.filter(hasRoom);
+    return leastBy(free.length > 0 ? free : allowed, (reader) => reader.underWay() - reader.accounts.of(account));
+  }
+
+  return {
+    load: places.load,
+    async read(statement, account) {
+      await places.take(account);
+      const reader = readerFor(account);
+      if (account !== undefined) reader.accounts.add(account);
+      try {
+        return await reader.read(statement);
+      } finally {
+        if (account !== undefined) reader.accounts.take(account);
+        places.giveBack(account);
+      }
+    },
+    async close() {
+      await Promise.all(readers.map((reader) => reader.close()));
+    },
+  };
+}
+
+function hasRoom(reader: Reader): boolean {
+  return reader.underWay() < readsShared && !reader.isStalled();
+}
+
+/** The item with the lowest figure; the first of them if several have it. */
+function leastBy(readers: Reader[], figure: (reader: Reader) => number): Reader {
+  return readers.reduce((least, reader) => (figure(reader) < figure(least) ? reader : least));
+}
+
+type Reader = ReturnType<typeof openReader>;
+
+function openReader(url: string, onError: (error: unknown) => void) {
+  const connection = openConnection(url, onError);
+  let underWay = 0;
+  let movedAt = 0;
+
+  return {
+    /** How many reads each account has under way here. */
+    accounts: createTally<number>(),
+    underWay: () => underWay,
+    isStalled: () => underWay > 0 && performance.now() - movedAt > stalledMs,
+    async read(statement: Statement): Promise<Rows> {
+      if (underWay++ === 0) movedAt = performance.now();
+      try {
+        const client = connection.current() ?? (await connection.open());
+        connection.gather();
+        return await client.query(statement);
+      } finally {
+        underWay--;
+        movedAt = performance.now();
+      }
+    },
+    close: connection.close,
+  };
+}

@@ -1,0 +1,59 @@
+import pg from "pg";
+import { openPlaces, type PlacesLoad } from "../jobs/places.ts";
+import { optionsOf, prepare, serverOf } from "./postgres-connections.ts";
+import { translateConnecting } from "./postgres-errors.ts";
+import { unavailable } from "./unavailable.ts";
+
+/** Connections for transactions, each of which runs one at a time. Two of them are for work that belongs to no account. */
+export const writersMax = 10;
+const writersReserved = 2;
+/** The most transactions that wait for a connection, and how long (ms). */
+const writesWaitingMax = 2_000;
+const waitMs = 5_000;
+const idleMs = 30_000;
+const lifetimeSeconds = 1_800;
+
+export type Writers = {
+  /**
+   * A connection for one transaction, until it is given back.
+   *
+   * @param account none: work that belongs to no account
+   * @throws Problem `unavailable`
+   */
+  take(account: number | undefined): Promise<{ client: pg.Client; giveBack: (isBroken: boolean) => void }>;
+  load(): PlacesLoad;
+  close(): Promise<void>;
+};
+
+/** Opens connections for transactions as they are needed, and shares them between accounts. */
+export function openWriters(url: string, onError: (error: unknown) => void): Writers {
+  const bounds = { max: writersMax, idleTimeoutMillis: idleMs, maxLifetimeSeconds: lifetimeSeconds };
+  const hooks = { onConnect: prepare }; // the pool awaits it
+  const pool = new pg.Pool({ ...optionsOf(url), ...bounds, ...hooks });
+  // the pool attaches the client to the error, which would log its settings
+  pool.on("error", ({ message }) => onError(new Error(`PostgreSQL at ${serverOf(url)}: ${message}`)));
+  pool.on("connect", (client) => void client.on("error", () => undefined)); // its statements fail with the same error
+  const refusal = (reason: string) => unavailable(new Error(reason));
+  const places = openPlaces({ max: writersMax, reserved: writersReserved, waitingMax: writesWaitingMax, waitMs, refusal });
+
+  return {
+    load: places.load,
+    async take(account) {
+      await places.take(account);
+      try {
+        const client = await pool.connect();
+        return {
+          client,
+          giveBack(isBroken) {
+            client.release(isBroken);
+            places.giveBack(account);
+          },
+        };
+      } catch (error) {
+        places.giveBack(account);
+        throw translateConnecting(error, serverOf(url));
+      }
+    },
+    close: () => pool.end(),
+  };
+}

@@ -1,0 +1,58 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { gauge, type Metric } from "./metrics.ts";
+
+const resolutionMs = 10;
+const windowMs = 60_000;
+
+type Histogram = ReturnType<typeof monitorEventLoopDelay>;
+
+export type EventLoopDelay = {
+  metrics(): Metric[];
+  /** Begins the next window. Called by a timer. */
+  turn(): void;
+  stop(): void;
+};
+
+/**
+ * Measures how long ready work waits for the event loop. Two histograms take turns, and each is emptied every two
+ * minutes: the older one always covers the last one to two minutes, however often it is read.
+ */
+export function watchEventLoop(): EventLoopDelay {
+  let [older, newer] = [openHistogram(), openHistogram()];
+
+  function turn(): void {
+    older.reset();
+    [older, newer] = [newer, older];
+  }
+
+  const timer = setInterval(turn, windowMs).unref();
+  return {
+    turn,
+    stop() {
+      clearInterval(timer);
+      older.disable();
+      newer.disable();
+    },
+    metrics: () => [
+      {
+        name: "nodejs_eventloop_delay_seconds",
+        type: "gauge",
+        help: "How long ready work waited for the event loop in the last one to two minutes, by quantile.",
+        samples: [0.5, 0.99].map((quantile) => ({ labels: { quantile: `${quantile}` }, value: delayOf(older, quantile) })),
+      },
+      gauge("nodejs_eventloop_delay_max_seconds", "The longest of these waits.", delayOf(older, 1)),
+    ],
+  };
+}
+
+function openHistogram(): Histogram {
+  const histogram = monitorEventLoopDelay({ resolution: resolutionMs });
+  histogram.enable();
+  return histogram;
+}
+
+/** The delay in seconds. The histogram holds the time from one timer to the next, in ns: the delay plus the timer's interval. */
+function delayOf(histogram: Histogram, quantile: number): number {
+  const ns = quantile === 1 ? histogram.max : histogram.percentile(quantile * 100);
+  return Math.max(0, ns / 1e6 - resolutionMs) / 1_000;
+}

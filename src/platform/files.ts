@@ -1,0 +1,120 @@
+import { closeSync, createWriteStream, fsyncSync, openSync, renameSync, rmSync, writeFileSync, type WriteStream } from "node:fs";
+import { mkdir, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/**
+ * Writes every file of the service except SQLite's own. A file appears under its name whole and on the disk: its bytes are flushed under
+ * another name, then it is renamed, then its folder is flushed. No link is followed.
+ */
+
+/** Flags that open a new file, and fail if a file or a link has this name. */
+const fresh = "wx";
+
+/** Text or bytes, or the pieces of them in order. */
+export type Content = string | Uint8Array | Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
+
+/**
+ * Replaces a file in one step: whenever the program or the machine stops, the path holds the old file or the new one, whole. An incomplete
+ * file stays beside it as `path.new`. Calls for one path must not overlap.
+ *
+ * @param mode of the file, less the umask. Default: its owner alone may read and write it
+ */
+export async function writeDurably(path: string, content: Content, mode = 0o600): Promise<void> {
+  const temporary = `${path}.new`;
+  await rm(temporary, { force: true });
+  try {
+    await writeNew(temporary, content, mode);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined); // the first error matters more
+    throw error;
+  }
+  await flushFolder(dirname(path));
+}
+
+/** Like `writeDurably`, but blocks: for the start, while nothing else runs. */
+export function writeDurablySync(path: string, content: string | Uint8Array, mode = 0o600): void {
+  const temporary = `${path}.new`;
+  rmSync(temporary, { force: true });
+  try {
+    const descriptor = openSync(temporary, fresh, mode);
+    try {
+      writeFileSync(descriptor, content);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+  flushFolderSync(dirname(path));
+}
+
+/** Writes a file that does not exist yet, and flushes it. Its name is on the disk once its folder is flushed. @throws EEXIST */
+export async function writeNew(path: string, content: Content, mode = 0o600): Promise<void> {
+  const file = await open(path, fresh, mode);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Makes an empty file that only its owner may read and write. Does not open an existing file: closing it would drop the
+ * process's POSIX locks on it.
+ */
+export function createEmpty(path: string): void {
+  try {
+    closeSync(openSync(path, fresh, 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+/** A stream into a new file, which `placeFile` flushes later. */
+export function stagingStream(path: string): WriteStream {
+  return createWriteStream(path, { flags: fresh, mode: 0o600 });
+}
+
+/** Flushes a staged file and gives it its final name, making the folder. The name is on the disk once that folder is flushed. */
+export async function placeFile(temporary: string, path: string): Promise<void> {
+  await flushPath(temporary);
+  await makeFolder(dirname(path));
+  await rename(temporary, path);
+}
+
+/** Makes a folder that only its owner may use, with its parents, and flushes the names of those that were missing. */
+export async function makeFolder(path: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let made = path; made.length >= first.length; made = dirname(made)) await flushFolder(dirname(made));
+}
+
+/** Resolves when the names in a folder are on the disk. Windows has no such call, and needs none. */
+export async function flushFolder(path: string): Promise<void> {
+  if (process.platform !== "win32") await flushPath(path);
+}
+
+async function flushPath(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Like `flushFolder`, but blocks. */
+export function flushFolderSync(path: string): void {
+  if (process.platform === "win32") return;
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,71 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { stopParsing } from "./stop-parsing.ts";
+
+/** The time that a client has to read a refusal after the service has stopped reading its body. */
+const answerReadMs = 1_000;
+/**
+ * Chunks in which a body may come: so many, and one more for each so many bytes. A chunk of one byte costs the server as much as
+ * one of thousands.
+ */
+const chunksFree = 1_000;
+const bytesOfChunk = 512;
+/** Emitted by a request when the bound stops its body. */
+export const stoppedEvent = "stopped: too many chunks";
+const stopped = new WeakSet<IncomingMessage>();
+
+/** Whether a request's body had too many chunks, so that no more of it will come. */
+export function isStopped(request: IncomingMessage): boolean {
+  return stopped.has(request);
+}
+
+/**
+ * Bounds the chunks of a body, whether anything reads it or not: beyond the bound nothing more of it is read from the
+ * connection, which is closed when its client has had time to read the answer. Call it before the body is touched.
+ *
+ * @returns whether the body comes in chunks
+ */
+export function boundChunks(request: IncomingMessage, response: ServerResponse): boolean {
+  if (request.headers["transfer-encoding"] === undefined) return false;
+  const push = request.push.bind(request);
+  let [chunks, bytes] = [0, 0];
+  let gathered: Buffer[] = [];
+
+  /** Passes the chunks of one read on as one piece, because a stream takes longer for each piece than Node's parser does. */
+  function handOn(): void {
+    if (gathered.length === 0 || stopped.has(request)) return;
+    const piece = gathered.length === 1 ? gathered[0] : Buffer.concat(gathered);
+    gathered = [];
+    if (!push(piece)) request.socket.pause();
+  }
+
+  function stop(): void {
+    const { socket } = request;
+    stopped.add(request);
+    stopParsing(socket);
+    // Node closes right after the answer, and a close with unread bytes makes the client's system drop the answer
+    socket.destroySoon = () => void socket.end();
+    response.shouldKeepAlive = false;
+    // oxlint-disable-next-line no-underscore-dangle -- Node's own name; a request that asks for more would wake the socket
+    request._read = () => undefined;
+    request.emit(stoppedEvent);
+    setTimeout(() => socket.destroy(), answerReadMs).unref();
+  }
+
+  request.push = (chunk: Buffer | null) => {
+    if (chunk === null) {
+      handOn();
+      return push(chunk);
+    }
+    chunks += 1;
+    bytes += chunk.length;
+    if (chunks > chunksFree + bytes / bytesOfChunk) {
+      stop();
+      return false;
+    }
+    if (gathered.push(chunk) === 1) process.nextTick(handOn);
+    return true;
+  };
+  // Once the answer has been sent, Node reads an unread body without counting its chunks, unless reading has begun
+  request.read(0);
+  return true;
+}

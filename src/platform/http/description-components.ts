@@ -1,0 +1,109 @@
+import type { TSchema } from "typebox";
+import { baseOf, nameOf, Nullable } from "./schemas.ts";
+import type { Reading } from "./value-checks.ts";
+
+type Json = Record<string, unknown>;
+type Reference = { $ref: string };
+type Kind = "schemas" | "parameters" | "responses" | "examples";
+
+/** The parts that operations of the description share: each named part appears once, and every use refers to it. */
+export type Components = Record<Kind, Json>;
+
+/** Components without a part. */
+export function emptyComponents(): Components {
+  return { schemas: {}, parameters: {}, responses: {}, examples: {} };
+}
+
+/**
+ * Adds a part under a name and returns a reference to it.
+ *
+ * @throws Error if another part already has the name
+ */
+export function share(components: Components, kind: Kind, name: string, part: unknown): Reference {
+  if (!isFree(components, kind, name, part)) throw new Error(`two different ${kind} are named ${name}`);
+  components[kind][name] = part;
+  return { $ref: `#/components/${kind}/${name}` };
+}
+
+/** Shares a part as `share` does; if another part already has the name, returns the part itself. */
+export function shareIfFree<T>(components: Components, kind: Kind, name: string, part: T): T | Reference {
+  return isFree(components, kind, name, part) ? share(components, kind, name, part) : part;
+}
+
+/** `PetId` for `petId`, `ForbiddenCatalogueWrite` for `forbidden-catalogue:write`. */
+export function pascalCase(name: string): string {
+  return name.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9]?)/g, (_all, first: string) => first.toUpperCase());
+}
+
+function isFree(components: Components, kind: Kind, name: string, part: unknown): boolean {
+  const known = components[kind][name];
+  return known === undefined || JSON.stringify(known) === JSON.stringify(part);
+}
+
+/**
+ * A schema as the description shows it: a named one as a reference. With `nullIsAbsent` an optional
+ * field may be null, and one of a named type still refers to that type: to generators it is that type or null.
+ */
+export function describeSchema(schema: TSchema, components: Components, reading: Reading = {}): unknown {
+  const name = nameOf(schema);
+  if (name !== undefined) {
+    return share(components, "schemas", name, plain(schema, components, reading));
+  }
+  const base = baseOf(schema);
+  if (base === undefined) return plain(schema, components, reading);
+  const { description, default: value, nullable, type } = schema as Json;
+  const isNullable = nullable === true && !reading.nullIsAbsent;
+  const reference = isNullable ? describeNullable(schema, base, components) : describeSchema(base, components, reading);
+  const notes = withDefault(description, value);
+  if (nullable === true && reading.nullIsAbsent)
+    return { type, allOf: [reference], nullable, ...(notes !== undefined && { description: notes }) };
+  return notes === undefined || notes === (base as Json)["description"] ? reference : { allOf: [reference], description: notes };
+}
+
+/** A named schema that may be null has a name of its own: OpenAPI 3.0 cannot add null to a reference. */
+function describeNullable(schema: TSchema, base: TSchema, components: Components): Reference {
+  const { description: _notes, ...rest } = schema as Json;
+  return share(components, "schemas", `Nullable${nameOf(base)}`, plain(rest, components, {}));
+}
+
+/**
+ * Copies a schema, with each default in the description instead of the keyword: generators make a property that has the
+ * keyword required in answers, and answers share models with requests. Leaves out empty descriptions, and the mark `x-text`, which is
+ * for our own checks.
+ */
+function plain(schema: unknown, components: Components, reading: Reading): unknown {
+  if (Array.isArray(schema)) return schema.map((item: unknown) => plain(item, components, reading));
+  if (schema === null || typeof schema !== "object") return schema;
+  const { default: value, ...rest } = (reading.nullIsAbsent ? withNulls(schema) : schema) as Json & { description?: string };
+  const entries = Object.entries(rest)
+    .filter(([key, member]) => !(key === "x-text" || (key === "description" && member === "")))
+    .map(([key, member]) => [key, describeMember(member, components, reading)]);
+  const copy = Object.fromEntries(entries) as Json;
+  const notes = withDefault(rest.description, value);
+  return { ...typeOfEnum(rest), ...copy, ...(notes && { description: notes }) };
+}
+
+/** An object whose optional fields may be null; anything else as it is. */
+function withNulls(schema: object): object {
+  const { type, properties, required = [] } = schema as { type?: unknown; properties?: Record<string, TSchema>; required?: string[] };
+  if (type !== "object" || properties === undefined) return schema;
+  const entries = Object.entries(properties).map(([name, member]) => [name, required.includes(name) ? member : Nullable(member)]);
+  return { ...schema, properties: Object.fromEntries(entries) as unknown };
+}
+
+function describeMember(member: unknown, components: Components, reading: Reading): unknown {
+  const isSchema = typeof member === "object" && member !== null && (nameOf(member) ?? baseOf(member)) !== undefined;
+  return isSchema ? describeSchema(member, components, reading) : plain(member, components, reading);
+}
+
+function withDefault(description: unknown, value: unknown): string | undefined {
+  const text = typeof description === "string" ? description : undefined;
+  if (value === undefined) return text;
+  return [text, `Default: \`${typeof value === "string" ? value : JSON.stringify(value)}\`.`].filter(Boolean).join(" ");
+}
+
+/** The type of an `enum` that declares none: some generators need it. */
+function typeOfEnum({ type, enum: values }: Json): Json {
+  if (type !== undefined || !Array.isArray(values)) return {};
+  return { type: values.every((value) => typeof value === "number") ? "integer" : "string" };
+}

@@ -1,0 +1,188 @@
+import type { TSchema } from "typebox";
+import { detailsMax, type Detail } from "../problem.ts";
+import { parseDateTime } from "./dates.ts";
+
+/**
+ * Checks a value, adds its problems to `found`, and returns the value to use: trimmed, with its defaults. Objects
+ * and arrays are changed in place.
+ */
+export type Check = (value: unknown, path: string, found: Detail[]) => unknown;
+
+/** How a check reads objects. */
+export type Reading = {
+  /** Whether an optional field that is `null` counts as left out, unless its schema takes null. Default: false. */
+  nullIsAbsent?: boolean;
+};
+
+type Schema = {
+  type?: string;
+  nullable?: boolean;
+  enum?: (string | number | null)[];
+  properties?: Record<string, TSchema>;
+  required?: string[];
+  additionalProperties?: boolean;
+  items?: TSchema;
+  minItems?: number;
+  maxItems?: number;
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+  format?: string;
+  minimum?: number;
+  maximum?: number;
+  default?: unknown;
+  description?: string;
+  example?: unknown;
+  "x-text"?: boolean;
+};
+
+const keywords: ReadonlySet<string> = new Set<keyof Schema>([
+  ...(["type", "nullable", "enum", "default", "description", "example"] as const),
+  ...(["properties", "required", "additionalProperties", "items", "minItems", "maxItems"] as const),
+  ...(["minLength", "maxLength", "pattern", "format", "x-text", "minimum", "maximum"] as const),
+]);
+
+const formats: Record<string, { fits: (value: never) => boolean; message: string }> = {
+  int64: { fits: (value: number) => value >= -(2 ** 63) && value < 2 ** 63, message: "must be within int64" },
+  int32: { fits: (value: number) => value >= -(2 ** 31) && value < 2 ** 31, message: "must be within int32" },
+  "date-time": {
+    fits: (value: string) => parseDateTime(value) !== undefined,
+    message: "must be a date and time of RFC 3339 with a zone",
+  },
+};
+
+/**
+ * Compiles a schema to a check that takes linear time and stops after `detailsMax` problems. It compares the number of items
+ * before it checks the items, and the length of a text before its pattern and format.
+ *
+ * @throws TypeError if the schema has a keyword, a type or a format that this module does not know
+ */
+export function checkOf(schema: TSchema, reading: Reading = {}): Check {
+  const known = schema as Schema;
+  const unknown = Object.keys(known).find((keyword) => !keywords.has(keyword));
+  if (unknown !== undefined) throw new TypeError(`the keyword ${unknown} of a schema is not known`);
+  if (known.format !== undefined && !(known.format in formats)) throw new TypeError(`the format ${known.format} is not known`);
+  const check = known.enum === undefined ? checkOfType(known, reading) : checkOfEnum(known.enum);
+  return known.nullable ? (value, path, found) => (value === null ? null : check(value, path, found)) : check;
+}
+
+function checkOfType(schema: Schema, reading: Reading): Check {
+  switch (schema.type) {
+    case "object":
+      return checkOfObject(schema, reading);
+    case "array":
+      return checkOfArray(schema, reading);
+    case "string":
+      return checkOfText(schema);
+    case "integer":
+    case "number":
+      return checkOfNumber(schema);
+    case "boolean":
+      return (value, path, found) => (typeof value === "boolean" ? value : refused(found, path, "must be boolean"));
+    default:
+      throw new TypeError(`the type ${schema.type} of a schema is not known`);
+  }
+}
+
+function checkOfEnum(allowed: readonly unknown[]): Check {
+  const message = `must be one of ${allowed
+    .filter((value) => value !== null)
+    .map(String)
+    .join(", ")}`;
+  return (value, path, found) => (allowed.includes(value) ? value : refused(found, path, message));
+}
+
+function checkOfObject({ properties = {}, required = [], additionalProperties }: Schema, reading: Reading): Check {
+  const checks = new Map(Object.entries(properties).map(([name, schema]) => [name, checkOf(schema, reading)]));
+  const dropped = reading.nullIsAbsent ? optionalWithoutNull(properties, required) : [];
+  const defaults = Object.entries(properties as Record<string, Schema>).filter(([, schema]) => schema.default !== undefined);
+
+  return (value, path, found) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return refused(found, path, "must be object");
+    const object = value as Record<string, unknown>;
+    for (const name of dropped) if (Object.hasOwn(object, name) && object[name] === null) delete object[name];
+    for (const [name, schema] of defaults) if (!has(object, name)) object[name] = schema.default;
+    for (const name of required) if (!has(object, name)) refused(found, `${path}.${name}`, "is required");
+    for (const name of additionalProperties === false ? Object.keys(object) : []) {
+      if (found.length >= detailsMax) return value;
+      if (!checks.has(name)) refused(found, `${path}.${shortened(name)}`, "is not a known field");
+    }
+    for (const [name, check] of checks) {
+      if (found.length >= detailsMax) return value;
+      if (has(object, name)) object[name] = check(object[name], `${path}.${name}`, found);
+    }
+    return value;
+  };
+}
+
+function optionalWithoutNull(properties: Record<string, TSchema>, required: string[]): string[] {
+  return Object.entries(properties as Record<string, Schema>)
+    .filter(([name, { nullable }]) => !required.includes(name) && nullable !== true)
+    .map(([name]) => name);
+}
+
+function checkOfArray({ items, minItems = 0, maxItems = Infinity }: Schema, reading: Reading): Check {
+  if (items === undefined) throw new TypeError("an array needs a schema of its items");
+  const check = checkOf(items, reading);
+  return (value, path, found) => {
+    if (!Array.isArray(value)) return refused(found, path, "must be array");
+    const array = value as unknown[];
+    if (array.length < minItems) return refused(found, path, `must have at least ${counted(minItems, "item")}`);
+    if (array.length > maxItems) return refused(found, path, `must have at most ${counted(maxItems, "item")}`);
+    for (let i = 0; i < array.length && found.length < detailsMax; i++) array[i] = check(array[i], `${path}[${i}]`, found);
+    return array;
+  };
+}
+
+function checkOfText({ minLength = 0, maxLength = Infinity, pattern, format, "x-text": isText }: Schema): Check {
+  const regex = pattern === undefined ? undefined : new RegExp(pattern, "u");
+  const mismatch = isText ? "must not hold a NUL character" : `must match ${pattern}`;
+  const { fits, message } = formats[format ?? ""] ?? {};
+  return (value, path, found) => {
+    if (typeof value !== "string") return refused(found, path, "must be string");
+    const text = isText ? value.trim() : value;
+    if (isLonger(text, maxLength)) return refused(found, path, `must have at most ${counted(maxLength, "character")}`);
+    if (!isLonger(text, minLength - 1)) return refused(found, path, `must have at least ${counted(minLength, "character")}`);
+    if (isText && !text.isWellFormed()) return refused(found, path, "must be well-formed text");
+    if (regex && !regex.test(text)) return refused(found, path, mismatch);
+    return fits && !fits(text as never) ? refused(found, path, message ?? "") : text;
+  };
+}
+
+function checkOfNumber({ type, format, minimum = -Infinity, maximum = Infinity }: Schema): Check {
+  const { fits, message } = formats[format ?? ""] ?? {};
+  return (value, path, found) => {
+    if (type === "integer" && !Number.isInteger(value)) return refused(found, path, "must be integer");
+    if (typeof value !== "number" || !Number.isFinite(value)) return refused(found, path, "must be number");
+    if (value < minimum) return refused(found, path, `must be at least ${minimum}`);
+    if (value > maximum) return refused(found, path, `must be at most ${maximum}`);
+    return fits && !fits(value as never) ? refused(found, path, message ?? "") : value;
+  };
+}
+
+function has(object: Record<string, unknown>, name: string): boolean {
+  return Object.hasOwn(object, name) && object[name] !== undefined;
+}
+
+function refused(found: Detail[], path: string, message: string): undefined {
+  if (found.length < detailsMax) found.push({ path, message });
+  return undefined;
+}
+
+/** Whether a text has more characters (code points) than `max`. Counts them only if the number of UTF-16 units does not decide. */
+function isLonger(text: string, max: number): boolean {
+  if (text.length <= max) return false;
+  if (text.length > 2 * max) return true;
+  let characters = 0;
+  for (const _ of text) characters += 1;
+  return characters > max;
+}
+
+function counted(number: number, unit: string): string {
+  return `${number} ${unit}${number === 1 ? "" : "s"}`;
+}
+
+/** The name of a field as a message repeats it. */
+export function shortened(name: string): string {
+  return name.slice(0, 200);
+}

@@ -1,0 +1,142 @@
+import sql, { join, type Sql } from "sql-template-tag";
+import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import { redirectsMax } from "../projects/projects.ts";
+import { domainsMax, paidPlans } from "./domains.ts";
+import type { Redirect, SiteName } from "./redirects.ts";
+import type { DomainStatus } from "./schedule.ts";
+import type { NameState } from "./serving.ts";
+
+/** A name of a project with what decides about it and about the names that lead to it. */
+export type StoredName = NameState & { hostname: string; primary: boolean; becomesPrimary: boolean };
+
+type NameRow = Record<string, number | string | boolean | null>;
+
+const columns = sql`project_id, hostname, status, is_primary, becomes_primary, redirect_to, redirect_status, certificate_id, certificate_expires_at`;
+const isPrimary = sql`(is_primary OR becomes_primary)`;
+
+/** The names of a project as the redirect rules see them, locked until the transaction ends. */
+export async function lockNames(
+  tx: Transaction,
+  { accountId, projectId }: { accountId: number; projectId: number },
+  isReady: (name: NameState) => boolean,
+): Promise<SiteName[]> {
+  const rows = await tx.query<NameRow>(sql`
+    SELECT ${columns} FROM domains
+    WHERE account_id = ${accountId} AND project_id = ${projectId} ORDER BY id LIMIT ${domainsMax}${tx.forUpdate}`);
+  return rows.map((row) => {
+    const name = nameOf(row);
+    const { hostname, primary, becomesPrimary, redirect } = name;
+    // Whether it could be the primary name, which it becomes without its redirect.
+    return { hostname, primary, becomesPrimary, redirect, status: name.status, ready: isReady({ ...name, redirect: null }) };
+  });
+}
+
+/** Writes the primary name and the redirects of a project, those that differ from `before`. */
+export async function saveNames(
+  tx: Transaction,
+  accountId: number,
+  before: readonly SiteName[],
+  after: readonly SiteName[],
+): Promise<void> {
+  const known = new Map(before.map((name) => [name.hostname, name]));
+  for (const { hostname, primary, becomesPrimary, redirect } of after) {
+    const was = known.get(hostname);
+    const sameRedirect = was?.redirect?.to === redirect?.to && was?.redirect?.status === redirect?.status;
+    if (sameRedirect && was?.primary === primary && was.becomesPrimary === becomesPrimary) continue;
+    await tx.query(sql`
+      UPDATE domains SET is_primary = ${primary}, becomes_primary = ${becomesPrimary}, redirect_to = ${redirect?.to ?? null},
+        redirect_status = ${redirect?.status ?? null}, version = version + 1
+      WHERE account_id = ${accountId} AND hostname = ${hostname}`);
+  }
+}
+
+/** Makes a name that is ready the primary one, if that waits for it. Returns whether it did. */
+export async function promoteToPrimary(tx: Transaction, accountId: number, hostname: string): Promise<boolean> {
+  const [row] = await tx.query<{ project_id: number }>(sql`
+    UPDATE domains SET is_primary = ${true}, becomes_primary = ${false}, version = version + 1
+    WHERE account_id = ${accountId} AND hostname = ${hostname} AND becomes_primary RETURNING project_id`);
+  if (!row) return false;
+  await tx.query(sql`
+    UPDATE domains SET is_primary = ${false}, version = version + 1
+    WHERE account_id = ${accountId} AND project_id = ${row.project_id} AND is_primary AND hostname <> ${hostname}`);
+  return true;
+}
+
+/** What decides about names of a project besides themselves: `primaries` has the primary name, and one that waits to become it. */
+export type Surroundings = {
+  isPaid: boolean;
+  redirectToPrimary: boolean;
+  primaries: StoredName[];
+  /** The names looked for that are attached to the project. */
+  targets: StoredName[];
+};
+
+export async function readSurroundings(
+  db: Queryable,
+  { accountId, projectId }: { accountId: number; projectId: number },
+  targets: string[],
+): Promise<Surroundings> {
+  const where = sql`account_id = ${accountId} AND project_id = ${projectId}`;
+  const [project] = await db.query<{ plan: string; redirect_to_primary: number | boolean }>(sql`
+    SELECT a.plan, p.redirect_to_primary FROM projects p JOIN accounts a ON a.id = p.account_id
+    WHERE p.account_id = ${accountId} AND p.id = ${projectId}`);
+  return {
+    isPaid: paidPlans.has(project?.plan ?? ""),
+    redirectToPrimary: Boolean(project?.redirect_to_primary),
+    primaries: await select(db, sql`${where} AND ${isPrimary}`),
+    targets: targets.length === 0 ? [] : await select(db, sql`${where} AND hostname IN (${join(targets)})`),
+  };
+}
+
+/** The names of an account's projects that their configuration speaks of: the primary ones, and the first redirects by name. */
+export type ConfiguredNames = { isPaid: boolean; byProject: Map<number, { primaries: StoredName[]; redirects: StoredName[] }> };
+
+export async function readConfigured(db: Queryable, accountId: number, projectIds: number[]): Promise<ConfiguredNames> {
+  const byProject: ConfiguredNames["byProject"] = new Map(projectIds.map((id) => [id, { primaries: [], redirects: [] }]));
+  if (projectIds.length === 0) return { isPaid: false, byProject };
+  const where = sql`account_id = ${accountId} AND project_id IN (${join(projectIds)})`;
+  const [account] = await db.query<{ plan: string }>(sql`SELECT plan FROM accounts WHERE id = ${accountId}`);
+  const primaries = await db.query<NameRow>(sql`SELECT ${columns} FROM domains WHERE ${where} AND ${isPrimary}`);
+  const redirects = await db.query<NameRow>(sql`
+    SELECT ${columns} FROM (
+      SELECT ${columns}, ROW_NUMBER() OVER (PARTITION BY project_id ORDER BY hostname) AS place
+      FROM domains WHERE ${where} AND redirect_to IS NOT NULL
+    ) AS numbered WHERE place <= ${redirectsMax} ORDER BY project_id, hostname`);
+  for (const row of primaries) byProject.get(Number(row["project_id"]))?.primaries.push(nameOf(row));
+  for (const row of redirects) byProject.get(Number(row["project_id"]))?.redirects.push(nameOf(row));
+  return { isPaid: paidPlans.has(account?.plan ?? ""), byProject };
+}
+
+async function select(db: Queryable, where: Sql): Promise<StoredName[]> {
+  return (await db.query<NameRow>(sql`SELECT ${columns} FROM domains WHERE ${where}`)).map(nameOf);
+}
+
+/** The names of a project that redirect to one of them, by name. */
+export async function listRedirectsTo(
+  tx: Transaction,
+  { accountId, projectId }: { accountId: number; projectId: number },
+  to: string,
+): Promise<string[]> {
+  const rows = await tx.query<{ hostname: string }>(sql`
+    SELECT hostname FROM domains WHERE account_id = ${accountId} AND project_id = ${projectId} AND redirect_to IS NOT NULL
+      AND redirect_to = ${to} ORDER BY hostname LIMIT ${domainsMax}`);
+  return rows.map(({ hostname }) => hostname);
+}
+
+/** The redirect of a row of `domains`. */
+export function redirectOf(row: NameRow): Redirect | null {
+  const to = row["redirect_to"] as string | null;
+  return to === null ? null : { to, status: Number(row["redirect_status"]) as Redirect["status"] };
+}
+
+function nameOf(row: NameRow): StoredName {
+  return {
+    hostname: String(row["hostname"]),
+    status: row["status"] as DomainStatus,
+    primary: Boolean(row["is_primary"]),
+    becomesPrimary: Boolean(row["becomes_primary"]),
+    redirect: redirectOf(row),
+    certificateId: row["certificate_id"] as number | null,
+    certificateExpiresAt: row["certificate_expires_at"] as number | null,
+  };
+}

@@ -1,0 +1,34 @@
+import type { Queryable } from "../../platform/db/database.ts";
+import type { ProjectNames } from "../projects/projects.ts";
+import type { Checks } from "./checks.ts";
+import { readConfigured, type StoredName } from "./names.store.ts";
+import { configuredPrimary } from "./primary-name.ts";
+
+/** Where people find a site, with scheme and port: at a project's slug on the platform, or at a custom domain. */
+export type Origins = { ofSlug: (slug: string) => string; ofDomain: (hostname: string, isSecure: boolean) => string };
+
+/** What an account's projects tell of their names, in the order of the projects. */
+export async function projectNames(
+  db: Queryable,
+  { isReady }: Pick<Checks, "isReady">,
+  { ofSlug, ofDomain }: Origins,
+  projects: { accountId: number; id: number; slug: string }[],
+  now: number,
+): Promise<ProjectNames[]> {
+  const [first] = projects;
+  if (first === undefined) return [];
+  const ids = projects.map(({ id }) => id);
+  const { isPaid, byProject } = await readConfigured(db, first.accountId, ids);
+  return projects.map(({ id, slug }) => {
+    const { primaries, redirects } = byProject.get(id)!;
+    const inEffect = isPaid ? primaries.find((name) => name.primary && isReady(name, now)) : undefined;
+    return {
+      url: inEffect === undefined ? ofSlug(slug) : ofDomain(inEffect.hostname, inEffect.certificateId !== null),
+      domains: { primary: configuredPrimary(primaries), redirects: redirects.flatMap(configuredRedirect) },
+    };
+  });
+}
+
+function configuredRedirect({ hostname: from, redirect }: StoredName) {
+  return redirect === null ? [] : [{ from, to: redirect.to, status: redirect.status }];
+}

@@ -1,0 +1,55 @@
+import type { Redirect } from "./redirects.ts";
+import type { DomainStatus } from "./schedule.ts";
+
+/** A name as far as it decides whether visitors can be sent to it. Times in ms. */
+export type NameState = {
+  status: DomainStatus;
+  redirect: Redirect | null;
+  certificateId: number | null;
+  certificateExpiresAt: number | null;
+};
+
+/**
+ * Whether visitors can be sent to a name: it is verified, does not redirect, and has a certificate that has not expired. Where the service
+ * orders no certificates (`hasAuthority` is false), a name that never had one is served over HTTP, and is ready once it is verified.
+ */
+export function isReady(name: NameState, hasAuthority: boolean, now: number): boolean {
+  if (name.status !== "verified" || name.redirect !== null) return false;
+  return name.certificateId === null ? !hasAuthority : (name.certificateExpiresAt ?? 0) > now;
+}
+
+/** What decides about a name besides itself. */
+export type Around = {
+  /** Whether the account's plan has custom domains. */
+  isPaid: boolean;
+  /** The project's primary name, if it is ready. */
+  primary: string | null;
+  redirectToPrimary: boolean;
+  /** Whether a name is attached to the same project and ready. */
+  isReady: (hostname: string) => boolean;
+};
+
+/** What visitors of a name get now. `canonical`: the primary name, where another one serves the site. */
+export type Serving =
+  | { what: "site"; canonical: string | null }
+  | { what: "redirect"; to: string; status: Redirect["status"]; because: "redirect" | "redirect_to_primary" }
+  | { what: "nothing"; because: "plan_required" | "not_verified" };
+
+/** What is served at a custom domain (decisions, part 5). A redirect that waits for its target never takes the site away. */
+export function servingOf(name: { hostname: string; status: DomainStatus; redirect: Redirect | null }, around: Around): Serving {
+  if (!around.isPaid) return { what: "nothing", because: "plan_required" };
+  if (name.status === "pending") return { what: "nothing", because: "not_verified" };
+  return servedAt(name.hostname, name.redirect, around);
+}
+
+/**
+ * What is served at a verified name, or at the project's address on the platform. With `redirectToPrimary` a redirect to another name
+ * leads to the primary one in one step.
+ */
+export function servedAt(hostname: string, redirect: Redirect | null, { primary, redirectToPrimary, isReady: ready }: Around): Serving {
+  const sendTo = redirectToPrimary && primary !== hostname ? primary : null;
+  if (redirect !== null && ready(redirect.to))
+    return { what: "redirect", to: sendTo ?? redirect.to, status: redirect.status, because: "redirect" };
+  if (sendTo !== null) return { what: "redirect", to: sendTo, status: 308, because: "redirect_to_primary" };
+  return { what: "site", canonical: primary === hostname ? null : primary };
+}

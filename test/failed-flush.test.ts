@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { openDisk, recorded } from "./support/disk.ts";
+import { temporaryFolder } from "./support/folder.ts";
+import type { Category } from "./support/models.ts";
+import { addressOf, createAccount, spawnServer, type ServerProcess } from "./support/process.ts";
+import { ask } from "./support/service.ts";
+import { until } from "./support/until.ts";
+
+/** Beyond what a start flushes. */
+const failedFlush = 40;
+const writesMax = 100;
+
+/** A folder with an account, and a server on it whose writes are recorded and of whose flushes one fails. */
+async function openShop(t: TestContext) {
+  const folder = temporaryFolder(t);
+  const dataDir = join(folder, "data");
+  const disk = openDisk(dataDir);
+  let recordings = 0;
+  const start = async (failing?: number) => {
+    const recording = join(folder, `recording-${recordings++}`);
+    const { command, env } = recorded(recording, failing);
+    const server = spawnServer(t, dataDir, { ...env, LOG_LEVEL: "info" }, command);
+    return { server, address: await addressOf(server), recording };
+  };
+  return { dataDir, folder, disk, start };
+}
+
+/** Adds categories one after the other until one is not acknowledged; gives the names of those that were. */
+async function addCategories(address: string, key: string, begin: string, count: number): Promise<string[]> {
+  const acknowledged: string[] = [];
+  for (let i = 0; i < count; i++) {
+    const name = `${begin} ${i}`;
+    const answer = await ask(`${address}/v1/categories`, "POST", { key, body: { name } }).catch(() => undefined);
+    if (answer?.status !== 201) break;
+    acknowledged.push(name);
+  }
+  return acknowledged;
+}
+
+async function namesAt(address: string, key: string): Promise<string[]> {
+  const { body } = await ask<Category[]>(`${address}/v1/categories?limit=100`, "GET", { key });
+  return body.map(({ name }) => name);
+}
+
+async function kill(server: ServerProcess): Promise<void> {
+  server.kill("SIGKILL");
+  await server.ended;
+}
+
+test("after a failed flush, a kill, a restart, more writes and a power cut, every acknowledged write is there", async (t) => {
+  const { folder, disk, start, dataDir } = await openShop(t);
+  const first = await start(failedFlush);
+  const key = await createAccount(dataDir);
+  const acknowledged = await addCategories(first.address, key, "Before", writesMax);
+  assert.ok(acknowledged.length < writesMax, "a flush failed");
+  await kill(first.server);
+  await disk.replay(first.recording);
+
+  const second = await start();
+  const later = await addCategories(second.address, key, "After", 30);
+  assert.equal(later.length, 30);
+  await kill(second.server);
+  await disk.replay(second.recording);
+
+  const afterCut = join(folder, "after-cut");
+  disk.image(afterCut);
+  const third = spawnServer(t, afterCut);
+  const names = await namesAt(await addressOf(third), key);
+  const lost = [...acknowledged, ...later].filter((name) => !names.includes(name));
+  assert.deepEqual(lost, []);
+});
+
+test("a failed flush ends the process with one line and exit code 74; the next start serves every acknowledged write", async (t) => {
+  const { start, dataDir } = await openShop(t);
+  const { server, address } = await start(failedFlush);
+  const key = await createAccount(dataDir);
+  const acknowledged = await addCategories(address, key, "Before", writesMax);
+  assert.equal(await server.ended, 74);
+  const fatal = server.log().filter(({ level }) => level >= 60);
+  assert.deepEqual(
+    fatal.map(({ msg }) => msg),
+    ["the disk failed to keep the database's log: ending, so that nothing more is acknowledged"],
+  );
+  assert.equal(server.err(), "");
+
+  const next = spawnServer(t, dataDir);
+  const names = await namesAt(await addressOf(next), key);
+  assert.deepEqual(
+    acknowledged.filter((name) => !names.includes(name)),
+    [],
+  );
+});
+
+test("after a power cut the files beside the database are complete", async (t) => {
+  const { start, dataDir, disk, folder } = await openShop(t);
+  const { server, address, recording } = await start();
+  const key = await createAccount(dataDir);
+  await addCategories(address, key, "Before", 1);
+  await until(async () => existsSync(join(dataDir, "limits.state")));
+  await kill(server);
+  await disk.replay(recording);
+  const afterCut = join(folder, "after-cut");
+  disk.image(afterCut);
+  for (const name of ["secrets.key", "limits.state", "first-sign-in"]) {
+    assert.match(readFileSync(join(afterCut, name), "latin1"), /^[ -~\n]+\n$/, name);
+  }
+});

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import pg from "pg";
+import sql, { type Sql } from "sql-template-tag";
+import type { Database } from "../src/platform/db/database.ts";
+import { openPostgres } from "../src/platform/db/postgres.ts";
+import { openPostgresHeartbeat } from "../src/platform/db/postgres-heartbeat.ts";
+import { readersMax } from "../src/platform/db/postgres-readers.ts";
+import { writersMax } from "../src/platform/db/postgres-writers.ts";
+import { Problem } from "../src/platform/problem.ts";
+import { newDatabase } from "./support/postgres.ts";
+import { until } from "./support/until.ts";
+
+const quick = sql`SELECT 1`;
+/** Waits until the test releases a lock. */
+const stuck = sql`SELECT pg_advisory_xact_lock_shared(1)`;
+
+async function openScene(t: TestContext) {
+  const { url, drop } = await newDatabase();
+  const db = openPostgres(url, { onError: () => undefined });
+  const heartbeat = openPostgresHeartbeat(url, { onError: () => undefined });
+  const outside = new pg.Client(url);
+  await outside.connect();
+  await outside.query("SELECT pg_advisory_lock(1)");
+  t.after(async () => {
+    await outside.end();
+    await Promise.all([db.close(), heartbeat.close()]);
+    await drop();
+  });
+  /** The connections that wait for the lock, and since when, in an order of their own. */
+  const stuckConnections = async (): Promise<string[]> => {
+    const { rows } = await outside.query<{ pid: number; since: string }>(`
+      SELECT pid, query_start::text AS since FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock' ORDER BY pid`);
+    return rows.map(({ pid, since }) => `${pid} since ${since}`);
+  };
+  const release = () => outside.query("SELECT pg_advisory_unlock(1)");
+  return { db, heartbeat, stuckConnections, release };
+}
+
+type Way = { run: (db: Pick<Database, "query" | "write">, query: Sql) => Promise<unknown>; connections: number };
+
+const ways: Record<string, Way> = {
+  reads: { run: (db, query) => db.query(query), connections: readersMax },
+  transactions: { run: (db, query) => db.write((tx) => tx.query(query)), connections: writersMax },
+};
+
+for (const [kind, { run, connections }] of Object.entries(ways))
+  test(`${kind} of one account occupy at most half of the connections, and delay no other account, no other work and no beat`, async (t) => {
+    const { db, heartbeat, stuckConnections, release } = await openScene(t);
+    const outcomes = Promise.allSettled(Array.from({ length: 200 }, () => run(db.forAccount(1), stuck)));
+    // Repeated where the server ended a wait for the lock meanwhile: nobody may need that.
+    await until(async () => {
+      const before = await stuckConnections();
+      if (before.length === 0) return false;
+      assert.ok(before.length <= connections / 2, `${before.length} of ${connections} are stuck`);
+      for (const other of [db.forAccount(2), db.forAccount(3), db, heartbeat]) await run(other, quick);
+      return String(await stuckConnections()) === String(before);
+    });
+    await release();
+    for (const outcome of await outcomes) {
+      if (outcome.status === "fulfilled") continue;
+      assert.ok(outcome.reason instanceof Problem);
+      assert.deepEqual([outcome.reason.code, outcome.reason.headers], ["unavailable", { "retry-after": "1" }]);
+    }
+    assert.equal(db.load().pool?.connections, 0);
+    await run(db.forAccount(1), quick);
+  });
