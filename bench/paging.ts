@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
-import { operationsOf } from "../src/api.ts";
+import { operationsOf } from "../src/app/api.ts";
 import { pageOf } from "../src/platform/http/paging.ts";
 import { combinationsOf, listsOf, shareOf, textOf, type ListOperation, type ListQuery } from "../test/support/lists.ts";
 import { cpuMs } from "./cpu.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import { openAdministration } from "./administration.ts";
+import { openAdministration } from "./app/administration.ts";
 import { wellFormed } from "./callers/keys/keys.ts";
 import { openMemoryLimiter } from "./callers/limits/memory.ts";
 import { openStateFile } from "./callers/limits/state-file.ts";
@@ -14,7 +14,7 @@ import { openKeyVerifier } from "./callers/keys/verify.ts";
 import { systemClock } from "./platform/clock.ts";
 import { noOtherNodes } from "./platform/nodes/nodes.ts";
 import { openSocket } from "./platform/socket.ts";
-import { openStorage, socketPath } from "./storage.ts";
+import { openStorage, socketPath } from "./app/storage.ts";
 
 const main = fileURLToPath(new URL("main.ts", import.meta.url));
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import recorded from "../src/error-examples.json" with { type: "json" };
+import recorded from "../src/app/error-examples.json" with { type: "json" };
 import { statuses } from "../src/platform/http/statuses.ts";
 import type { ProblemCode } from "../src/platform/problem.ts";
 import type { Failure } from "./support/models.ts";

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { limitWaitMsMax } from "../client/limits.ts";
 import { limitWaitsMax, triesMax } from "../client/sending.ts";
 import { plans, quotaOf, storageLimits } from "../src/callers/accounts/accounts.ts";
-import { linkMs } from "../src/callers/people/people.ts";
+import { linkMs } from "../src/callers/members/members.ts";
 import { commonOptions, readArguments } from "../src/commands/command.ts";
 import { argumentsOf, commandOf } from "../src/commands/commands.ts";
 import { rowCharactersMax } from "../src/importing/csv.ts";
@@ -20,8 +20,8 @@ import { archiveLimits } from "../src/publishing/projects/archive.ts";
 import { depthMax, pathBytesMax } from "../src/publishing/projects/archive-paths.ts";
 import { deploymentsKept } from "../src/publishing/projects/deployments.ts";
 import { projectsMax } from "../src/publishing/projects/projects.ts";
-import { stopMs } from "../src/service.ts";
-import { describeSettings } from "../src/settings.ts";
+import { stopMs } from "../src/app/service.ts";
+import { describeSettings } from "../src/app/settings.ts";
 
 const names = [
   "README.md",

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { compactJson } from "../src/platform/compact-json.ts";
-import { descriptionOf } from "../src/api.ts";
-import { loadSettings } from "../src/settings.ts";
+import { descriptionOf } from "../src/app/api.ts";
+import { loadSettings } from "../src/app/settings.ts";
 import { operationsIn, type Document } from "./support/description.ts";
 import { startDnsServer, type DnsServer } from "./support/dns-server.ts";
 import type { Failure } from "./support/models.ts";
@@ -35,7 +35,7 @@ before(async () => {
 after(async () => {
   await scene.shop.close();
   await dns.close();
-  if (isRecording) writeFileSync(new URL("../src/error-examples.json", import.meta.url), `${compactJson(recorded)}\n`);
+  if (isRecording) writeFileSync(new URL("../src/app/error-examples.json", import.meta.url), `${compactJson(recorded)}\n`);
 });
 
 for (const operation of operations) {

@@ -5,7 +5,7 @@ import { connect as connectHttp2 } from "node:http2";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import type { TLSSocket } from "node:tls";
-import { throwAwayCertificate } from "../src/publishing/edge/edge.fixture.ts";
+import { throwAwayCertificate } from "./support/test-edge.ts";
 import { openScene, openTls } from "./support/certifying.ts";
 import { clientHello, sendHello } from "./support/client-hello.ts";
 import { openCustomer, type Customer } from "./support/customer.ts";

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { Agent, type IncomingMessage, request as sendRequest } from "node:http";
 import { after, before, test } from "node:test";
 import { openMemoryLimiter } from "../src/callers/limits/memory.ts";
-import { openDashboard } from "../src/dashboard.ts";
+import { openDashboard } from "../src/app/dashboard.ts";
 import { animalOf } from "../src/importing/animals.ts";
 import type { TextField } from "../src/importing/mapping.ts";
 import { checkOf } from "../src/platform/http/value-checks.ts";

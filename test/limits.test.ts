@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, watch } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import type { ServiceOptions } from "../src/service.ts";
+import type { ServiceOptions } from "../src/app/service.ts";
 import { newDatabase } from "./support/postgres.ts";
 import { startRedis } from "./support/redis-process.ts";
 import { createAccount, startServer, type StartedServer } from "./support/process.ts";

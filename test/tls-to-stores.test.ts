@@ -3,7 +3,7 @@ import { chmodSync, chownSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import sql from "sql-template-tag";
-import { throwAwayCertificate } from "../src/publishing/edge/edge.fixture.ts";
+import { throwAwayCertificate } from "./support/test-edge.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { startPostgres } from "./support/postgres-process.ts";
 import { newDatabase } from "./support/postgres.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { descriptionOf } from "../src/api.ts";
-import { loadSettings } from "../src/settings.ts";
+import { descriptionOf } from "../src/app/api.ts";
+import { loadSettings } from "../src/app/settings.ts";
 import { newMember } from "./support/dashboard.ts";
 import { dereferenced, exampleOf, operationsIn, type Document, type Operation } from "./support/description.ts";
 import type { Failure, Pet } from "./support/models.ts";

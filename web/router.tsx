@@ -1,7 +1,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createRouter } from "@tanstack/react-router";
-import { accountRoutes } from "./account/routes.ts";
-import { animalRoutes } from "./animals/routes.ts";
+import { accountRoutes } from "./members/routes.ts";
+import { animalRoutes } from "./pets/routes.ts";
 import { categoryRoutes } from "./categories/routes.ts";
 import { dashboard, dashboardIndex } from "./dashboard/route.ts";
 import { BrokenPage } from "./frame/message-page.tsx";
@@ -14,7 +14,7 @@ import { projectRoutes } from "./projects/routes.ts";
 import { referenceBelow } from "./reference/routes.ts";
 import { descriptionQuery } from "./reference/load.ts";
 import { root } from "./root.tsx";
-import { signInRoutes } from "./sign-in/routes.ts";
+import { signInRoutes } from "./members/sign-in/routes.ts";
 import { startRoutes } from "./start/routes.ts";
 import { usageRoutes } from "./usage/routes.ts";
 

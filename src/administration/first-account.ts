@@ -1,6 +1,6 @@
 import { listAccounts } from "../callers/accounts/accounts.store.ts";
-import { shownInvited } from "../callers/people/people.ts";
-import { invite } from "../callers/people/people.store.ts";
+import { shownInvited } from "../callers/members/members.ts";
+import { invite } from "../callers/members/members.store.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
 import { accountWanted, makeAccount } from "./accounts.ts";

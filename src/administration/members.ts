@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { emailOf, roles, shownInvited, shownMember, type Member } from "../callers/people/people.ts";
-import { findMemberByEmail, invite, listMembers, removeMember, reset } from "../callers/people/people.store.ts";
+import { emailOf, roles, shownInvited, shownMember, type Member } from "../callers/members/members.ts";
+import { findMemberByEmail, invite, listMembers, removeMember, reset } from "../callers/members/members.store.ts";
 import type { Queryable } from "../platform/db/database.ts";
 import { Problem } from "../platform/problem.ts";
 import { demandAccount } from "./accounts.ts";

@@ -1,5 +1,5 @@
-import type { Administration } from "../administration.ts";
-import { loadSettings, type Settings } from "../settings.ts";
+import type { Administration } from "../app/administration.ts";
+import { loadSettings, type Settings } from "../app/settings.ts";
 
 /** How often a busy folder is tried, a second each. */
 const attemptsMax = 5;
@@ -15,7 +15,7 @@ type Answer<K extends keyof Administration> = Awaited<ReturnType<Administration[
 export async function administer<K extends keyof Administration>(name: K, input: object): Promise<Answer<K>> {
   const settings = loadSettings();
   const { callSocket, NobodyListensError } = await import("../platform/socket.ts");
-  const { openStorage, socketPath } = await import("../storage.ts");
+  const { openStorage, socketPath } = await import("../app/storage.ts");
   const { FolderHeldError } = await import("../platform/lock.ts");
 
   for (let attempt = 1; ; attempt++) {
@@ -33,7 +33,7 @@ export async function administer<K extends keyof Administration>(name: K, input:
   }
 
   async function administerHere(here: typeof settings, operation: K, given: object): Promise<Answer<K>> {
-    const { openAdministration } = await import("../administration.ts");
+    const { openAdministration } = await import("../app/administration.ts");
     const { systemClock } = await import("../platform/clock.ts");
     await using opened = new AsyncDisposableStack();
     const storage = opened.adopt(await openStorage(here, `petstore ${operation}`, 1_000), ({ close }) => close());
@@ -56,7 +56,7 @@ export async function administer<K extends keyof Administration>(name: K, input:
 
 /** Ends a ban where bans are kept while no server runs: in the data folder or in Redis. */
 async function unbanIn(settings: Settings, keyId: number): Promise<boolean> {
-  const { openCounting } = await import("../counting.ts");
+  const { openCounting } = await import("../app/limiter.ts");
   const { systemClock } = await import("../platform/clock.ts");
   await using opened = new AsyncDisposableStack();
   const log = { info() {}, warn() {} };

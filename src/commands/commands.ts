@@ -1,4 +1,4 @@
-import { loadSettings } from "../settings.ts";
+import { loadSettings } from "../app/settings.ts";
 import { accountsCreate, accountsDelete, accountsList, accountsSetPlan } from "./accounts.ts";
 import type { Command } from "./command.ts";
 import { deploying } from "./deploy.ts";

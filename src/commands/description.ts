@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import type { Description } from "../../client/generate.ts";
 import { compactJson } from "../platform/compact-json.ts";
 import { Problem } from "../platform/problem.ts";
-import { loadSettings } from "../settings.ts";
+import { loadSettings } from "../app/settings.ts";
 import type { Command } from "./command.ts";
 
 const root = new URL("../../", import.meta.url);
@@ -27,7 +27,7 @@ export const description: Command = {
 
 /** The generated files, texts by path from the project's root. */
 async function generate(): Promise<Record<string, string>> {
-  const { descriptionOf } = await import("../api.ts");
+  const { descriptionOf } = await import("../app/api.ts");
   const { typesOf } = await import("../../client/generate.ts");
   const described = descriptionOf(loadSettings({}).getPetSunset);
   // only the description that the service serves has code samples: here they would be a sixth of the file

@@ -1,11 +1,11 @@
-import { loadSettings } from "../settings.ts";
+import { loadSettings } from "../app/settings.ts";
 import type { Command } from "./command.ts";
 
 export const migrate: Command = {
   name: "migrate",
   summary: "Bring the database up to date; `serve` does so too",
   async run() {
-    const { openStorage } = await import("../storage.ts");
+    const { openStorage } = await import("../app/storage.ts");
     const { migrated, close } = await openStorage(loadSettings(), "petstore migrate", 2_000);
     await close();
     return { json: { migrated }, text: migrated.length > 0 ? `Applied ${migrated.join(", ")}.` : "The database is up to date." };

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { loadSettings } from "../settings.ts";
+import { loadSettings } from "../app/settings.ts";
 import { filled } from "./starter.ts";
 
 type Operation = { operationId: string; summary: string };
@@ -14,7 +14,7 @@ const configFile = fileURLToPath(new URL("../../web/published/vite.config.ts", i
  */
 export async function writeReference(folder: string, url: string): Promise<void> {
   const { build } = await import("vite");
-  const { descriptionOf } = await import("../api.ts");
+  const { descriptionOf } = await import("../app/api.ts");
   const root = join(resolve(folder), "reference");
   await build({ configFile, logLevel: "error", build: { outDir: root } });
   const page = await readFile(join(root, "index.html"), "utf8");

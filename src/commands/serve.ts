@@ -1,4 +1,4 @@
-import { loadSettings } from "../settings.ts";
+import { loadSettings } from "../app/settings.ts";
 import type { Command } from "./command.ts";
 
 export const serve: Command = {
@@ -6,7 +6,7 @@ export const serve: Command = {
   summary: "Start the service",
   async run() {
     const settings = loadSettings();
-    const { serve: start } = await import("../server.ts");
+    const { serve: start } = await import("../app/server.ts");
     await start(settings);
     return undefined;
   },

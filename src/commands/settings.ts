@@ -1,4 +1,4 @@
-import { describeSettings, loadSettings } from "../settings.ts";
+import { describeSettings, loadSettings } from "../app/settings.ts";
 import { columns, type Command } from "./command.ts";
 
 export const settings: Command = {

@@ -1,7 +1,7 @@
 import type { PetStore } from "../../client/client.ts";
 import { pages } from "../../client/pages.ts";
 import { refusal } from "../../client/refusals.ts";
-import { fold } from "../platform/folding.ts";
+import { fold } from "../platform/normalize.ts";
 import { Problem } from "../platform/problem.ts";
 
 /** The shop's categories for a file: ids by folded name, the names that were made, and why others could not be, by folded name. */

@@ -1,6 +1,6 @@
 import type { PetStore } from "../../client/client.ts";
 import type { Clock } from "../platform/clock.ts";
-import { fold } from "../platform/folding.ts";
+import { fold } from "../platform/normalize.ts";
 import { ensureCategories } from "./categories.ts";
 import type { Categories } from "./categories.ts";
 import { finishBatch, load } from "./load.ts";

@@ -3,7 +3,7 @@ import type { PetStore } from "../../client/client.ts";
 import { pages } from "../../client/pages.ts";
 import { refusal, type Refused } from "../../client/refusals.ts";
 import type { Clock } from "../platform/clock.ts";
-import { fold } from "../platform/folding.ts";
+import { fold } from "../platform/normalize.ts";
 import { Problem } from "../platform/problem.ts";
 import { batchesOf, batchKey, hashOf, refusedElements } from "./plan.ts";
 import type { Creation, Plan, Update } from "./plan.ts";

@@ -1,4 +1,4 @@
-import { fold } from "../platform/folding.ts";
+import { fold } from "../platform/normalize.ts";
 import { Problem } from "../platform/problem.ts";
 import type { Mapping } from "./mapping-schema.ts";
 

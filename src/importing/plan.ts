@@ -1,6 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import { fold } from "../platform/folding.ts";
+import { fold } from "../platform/normalize.ts";
 import type { Animal } from "./animals.ts";
 import type { Row } from "./source.ts";
 import type { BatchElement, Notes } from "./state.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { Lookup } from "../../src/publishing/domains/lookup.ts";
-import type { Hints, Records } from "../../src/publishing/domains/pointing.ts";
+import type { Hints, Records } from "../../src/publishing/domains/dns-verdict.ts";
 import { verify, type DnsFacts, type Expected } from "../../src/publishing/domains/verification.ts";
 
 export const subdomain: Expected = {

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { systemClock, type Clock } from "../../src/platform/clock.ts";
-import { openService, type Service, type ServiceOptions } from "../../src/service.ts";
-import { loadSettings } from "../../src/settings.ts";
+import { openService, type Service, type ServiceOptions } from "../../src/app/service.ts";
+import { loadSettings } from "../../src/app/settings.ts";
 import { newSecretsKey } from "../../src/publishing/certificates/secrets.ts";
 import { newDatabase } from "./postgres.ts";
 

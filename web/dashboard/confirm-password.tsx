@@ -1,7 +1,7 @@
 import { PasswordInput } from "@mantine/core";
 import { useEffect, useState, type ReactNode } from "react";
 import { onConfirmationRequired } from "../calls/confirmation.ts";
-import { ask, type Standing } from "../calls/people.ts";
+import { ask, type Standing } from "../calls/members.ts";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { texts } from "../texts/texts.ts";

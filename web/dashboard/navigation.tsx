@@ -2,7 +2,7 @@ import { Badge, Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useLocation } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { Standing } from "../calls/people.ts";
+import type { Standing } from "../calls/members.ts";
 import { notifyError } from "../parts/notices.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./navigation.module.css";

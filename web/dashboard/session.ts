@@ -1,7 +1,7 @@
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
 import { createContext, use } from "react";
 import { dashboardKey } from "../calls/lists.ts";
-import { ask, type Standing } from "../calls/people.ts";
+import { ask, type Standing } from "../calls/members.ts";
 import { Refusal } from "../calls/refusal.ts";
 import { showAnswer } from "../calls/rows.ts";
 

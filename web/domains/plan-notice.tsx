@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { Standing } from "../calls/people.ts";
+import type { Standing } from "../calls/members.ts";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { texts } from "../texts/texts.ts";
 import styles from "./domains.module.css";

@@ -1,7 +1,7 @@
 import { Button, Table } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Animal } from "../../src/importing/animals.ts";
-import { StatusBadge } from "../animals/status-badge.tsx";
+import { StatusBadge } from "../pets/status-badge.tsx";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { download } from "./download.ts";
 import styles from "./importing.module.css";

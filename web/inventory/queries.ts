@@ -1,5 +1,5 @@
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
-import { rereadAnimal } from "../animals/notes.ts";
+import { rereadAnimal } from "../pets/notes.ts";
 import { batched } from "../calls/batched.ts";
 import { dashboardKey } from "../calls/lists.ts";
 import { changeRows, rereadList, showAnswer } from "../calls/rows.ts";

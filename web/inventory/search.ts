@@ -1,4 +1,4 @@
-import { petStatuses, type PetStatus } from "../animals/status.ts";
+import { petStatuses, type PetStatus } from "../pets/status.ts";
 import { choiceIn } from "../parts/search-values.ts";
 
 /** What the address of the inventory holds: its filter, or that tracking is to begin. */

@@ -1,6 +1,6 @@
 import { Checkbox, Radio, Stack, TextInput } from "@mantine/core";
 import { useState, type ReactNode } from "react";
-import { ask, type MadeKey } from "../calls/people.ts";
+import { ask, type MadeKey } from "../calls/members.ts";
 import { CallForm, useCallForm, type FormState } from "../parts/call-form.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { texts } from "../texts/texts.ts";

@@ -1,7 +1,7 @@
 import { Badge, Code } from "@mantine/core";
 import type { ReactNode } from "react";
 import { serverNow } from "../calls/server-clock.ts";
-import type { Key } from "../calls/people.ts";
+import type { Key } from "../calls/members.ts";
 import { Moment } from "../parts/moment.tsx";
 import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";

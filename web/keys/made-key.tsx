@@ -1,6 +1,6 @@
 import { Button, Group } from "@mantine/core";
 import type { ReactNode } from "react";
-import type { MadeKey, RotatedKey } from "../calls/people.ts";
+import type { MadeKey, RotatedKey } from "../calls/members.ts";
 import { CodeBlock } from "../frame/code-block.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Secret } from "../parts/secret.tsx";

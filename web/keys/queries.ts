@@ -1,6 +1,6 @@
 import { queryOptions, useQueryClient } from "@tanstack/react-query";
 import { dashboardKey } from "../calls/lists.ts";
-import { ask } from "../calls/people.ts";
+import { ask } from "../calls/members.ts";
 
 export const keysQuery = queryOptions({
   queryKey: [dashboardKey, "keys"],

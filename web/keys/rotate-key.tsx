@@ -1,6 +1,6 @@
 import { NumberInput } from "@mantine/core";
 import { useState, type ReactNode } from "react";
-import { ask, type Key, type RotatedKey } from "../calls/people.ts";
+import { ask, type Key, type RotatedKey } from "../calls/members.ts";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { numberIn } from "../parts/number-in.ts";

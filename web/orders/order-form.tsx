@@ -1,8 +1,8 @@
 import { TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef, type ReactNode } from "react";
-import { AnimalPicker, chosen } from "../animals/animal-picker.tsx";
-import { animalQuery, type Pet } from "../animals/queries.ts";
+import { AnimalPicker, chosen } from "../pets/pet-picker.tsx";
+import { animalQuery, type Pet } from "../pets/queries.ts";
 import { Refusal } from "../calls/refusal.ts";
 import type { Tagged } from "../calls/store.ts";
 import { Waiting } from "../frame/waiting.tsx";

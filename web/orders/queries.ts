@@ -1,5 +1,5 @@
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
-import { forgetLookUps } from "../animals/notes.ts";
+import { forgetLookUps } from "../pets/notes.ts";
 import { dashboardKey } from "../calls/lists.ts";
 import { changeRows, rereadList } from "../calls/rows.ts";
 import { answerOf, ifUnchanged, store, taggedAnswerOf, type Schemas, type Tagged } from "../calls/store.ts";

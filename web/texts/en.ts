@@ -1,4 +1,4 @@
-import { accountTexts } from "./en-account.ts";
+import { accountTexts } from "./en-members.ts";
 import { keysTexts } from "./en-keys.ts";
 import { usageTexts } from "./en-usage.ts";
 import { dashboardTexts, signInTexts } from "./en-dashboard.ts";

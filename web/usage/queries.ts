@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { accountQuery } from "../account/queries.ts";
+import { accountQuery } from "../members/queries.ts";
 import { dashboardKey } from "../calls/lists.ts";
 import { answerOf, store } from "../calls/store.ts";
 import { keysQuery } from "../keys/queries.ts";

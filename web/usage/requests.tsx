@@ -2,7 +2,7 @@ import { Button, SegmentedControl, Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazyRouteComponent, Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Suspense, type ReactNode } from "react";
-import type { Key } from "../calls/people.ts";
+import type { Key } from "../calls/members.ts";
 import type { Schemas } from "../calls/store.ts";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";

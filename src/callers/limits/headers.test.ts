@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseList } from "structured-headers";
-import { noon } from "./limits.contract.ts";
+import { noon } from "../../../test/support/limits-contract.ts";
 import { pushLimitHeaders } from "./headers.ts";
 import type { Decision } from "./windows.ts";
 import { banned, passed, refused } from "./windows.ts";

@@ -7,8 +7,8 @@ import { openLine } from "../../../test/support/line.ts";
 import { startRedis } from "../../../test/support/redis-process.ts";
 import { until } from "../../../test/support/until.ts";
 import type { Decision, Limiter, Quota } from "./limits.ts";
-import { free, noon } from "./limits.contract.ts";
-import { openLog, openNode } from "./redis.fixture.ts";
+import { free, noon } from "../../../test/support/limits-contract.ts";
+import { openLog, openNode } from "../../../test/support/redis-limiter.ts";
 import type { RedisLimiterOptions } from "./redis.ts";
 
 const quota: Quota = { perMinute: 300, perDay: 100_000 };

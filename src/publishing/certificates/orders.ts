@@ -5,7 +5,7 @@ import { newOrder, NotPermitted, resumeLiveOrder, type Account, type Order } fro
 import { heldUntil, type Budget, type LimitName, type OrderKind } from "./budget.ts";
 import { findOrder, listSpent, lockOrder, saveOrder, saveOrderUrl, spendOne, type Subjects } from "./certificates.store.ts";
 import { newPrivateKey } from "./csr.ts";
-import { demandHeld } from "./holder.ts";
+import { demandHeld } from "./lease-guard.ts";
 import { encryptSecret, type SecretsKeys } from "./secrets.ts";
 
 export type OrderParts = { db: Database; clock: Clock; keys: SecretsKeys; budget: Budget };

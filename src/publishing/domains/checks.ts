@@ -4,7 +4,7 @@ import { dnsFor, type Dns } from "./lookup.ts";
 import { lookUpFacts, lookUpPointing } from "./facts.ts";
 import type { OwnNames } from "./hostnames.ts";
 import { challengeFor, needsProof, type Challenge } from "./ownership.ts";
-import { leadsHere } from "./pointing.ts";
+import { leadsHere } from "./dns-verdict.ts";
 import { nextCheckAt } from "./schedule.ts";
 import { listVerifications, lockHolder, promoteToPrimary, recordVerification, saveCheck, type StoredDomain } from "./domains.store.ts";
 import { isReady as isReadyFor, type NameState } from "./serving.ts";

@@ -8,7 +8,7 @@ import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { Problem } from "../../platform/problem.ts";
 import { PageQuery, projectChanged, ProjectPath } from "../projects/projects.ts";
 import { findProject, lockProject } from "../projects/projects.store.ts";
-import { attach, lookUpProofs } from "./attaching.ts";
+import { attach, lookUpProofs } from "./domain-claims.ts";
 import type { Checks } from "./checks.ts";
 import { domainChanged, DomainPatch, DomainPath, Domain, Domains, keptForm, NewDomain, RemovedDomain } from "./domains.ts";
 import { deleteDomain, findDomain, listDomains, requirePaidPlan, type StoredDomain } from "./domains.store.ts";
@@ -18,7 +18,7 @@ import { deleteLost, findLost, listLost } from "./lost-domains.store.ts";
 import { listRedirectsTo, lockNames, saveNames } from "./names.store.ts";
 import { takenByAnother } from "./ownership.ts";
 import { changeName } from "./redirects.ts";
-import { shownDomain, shownDomains } from "./shown.ts";
+import { shownDomain, shownDomains } from "./domain-response.ts";
 
 /** `wake` is called when there is something to check or a certificate to order. */
 export type DomainParts = {

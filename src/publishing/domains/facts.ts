@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { caaNames } from "./caa.ts";
 import type { Pointing } from "./domain-problems.ts";
 import type { Dns } from "./lookup.ts";
-import { judgePointing, type Hints, type PointingFacts, type Records } from "./pointing.ts";
+import { judgePointing, type Hints, type PointingFacts, type Records } from "./dns-verdict.ts";
 import type { DnsFacts, Expected } from "./verification.ts";
 
 /**

@@ -7,9 +7,9 @@ import { connect } from "node:tls";
 import { countBounds, type Bound } from "../../platform/bounds.ts";
 import { addressList } from "../../platform/parse.ts";
 import type { EdgeOptions } from "./edge.ts";
-import { openTestEdge, throwAwayCertificate, type TestEdge } from "./edge.fixture.ts";
+import { openTestEdge, throwAwayCertificate, type TestEdge } from "../../../test/support/test-edge.ts";
 import { edgeLimits } from "./limits.ts";
-import { openRawSession, type RawSession } from "./raw-http2.fixture.ts";
+import { openRawSession, type RawSession } from "../../../test/support/raw-http2.ts";
 
 const host = "www.example.com";
 const large = randomBytes(1_000_000);

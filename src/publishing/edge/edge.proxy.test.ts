@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { BlockList } from "node:net";
 import { test, type TestContext } from "node:test";
-import { fetchFrom, openTestEdge, throwAwayCertificate } from "./edge.fixture.ts";
+import { fetchFrom, openTestEdge, throwAwayCertificate } from "../../../test/support/test-edge.ts";
 
 const host = "www.example.com";
 

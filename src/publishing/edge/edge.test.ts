@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import fc from "fast-check";
-import { exchangeRaw, fetchFrom, openTestEdge, throwAwayCertificate, type TestEdge } from "./edge.fixture.ts";
+import { exchangeRaw, fetchFrom, openTestEdge, throwAwayCertificate, type TestEdge } from "../../../test/support/test-edge.ts";
 import type { Site } from "./site.ts";
 
 const page = "<!doctype html>" + "<p>Cats and dogs</p>".repeat(100);

@@ -5,7 +5,7 @@ import { connect as connectHttp2, type ClientHttp2Session, type OutgoingHttpHead
 import { connect as connectPlain } from "node:net";
 import { after, before, test } from "node:test";
 import { connect, getCiphers, type ConnectionOptions, type TLSSocket } from "node:tls";
-import { closed, fetchFrom, openTestEdge, throwAwayCertificate, type TestEdge } from "./edge.fixture.ts";
+import { closed, fetchFrom, openTestEdge, throwAwayCertificate, type TestEdge } from "../../../test/support/test-edge.ts";
 
 const host = "www.example.com";
 const versions = ["TLSv1.2", "TLSv1.3"] as const;

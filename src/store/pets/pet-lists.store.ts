@@ -2,7 +2,7 @@ import sql, { join, type Sql } from "sql-template-tag";
 import type { Database } from "../../platform/db/database.ts";
 import { findRows, mergeRows } from "../../platform/db/index-walk.ts";
 import { limitTo } from "../../platform/db/limit.ts";
-import { afterPrefix } from "../../platform/folding.ts";
+import { afterPrefix } from "../../platform/normalize.ts";
 import { badCursor, type Position } from "../../platform/http/paging.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { nameKeyOf, petStatuses, type PetQuery, type PetSort, type PetStatus } from "./pets.ts";

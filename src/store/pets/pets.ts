@@ -1,5 +1,5 @@
 import { Type, type Static } from "typebox";
-import { fold } from "../../platform/folding.ts";
+import { fold } from "../../platform/normalize.ts";
 import { enumeration, Id, named, Nullable, OwnId, paging, Text, variant, writtenBack } from "../../platform/http/schemas.ts";
 
 export const petStatuses = ["available", "pending", "sold"] as const;

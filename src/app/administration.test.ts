@@ -1,0 +1,353 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import sql, { raw } from "sql-template-tag";
+import { openAdministration } from "./administration.ts";
+import { createFirst } from "../administration/first-account.ts";
+import { scopes } from "../callers/keys/keys.ts";
+import { openKeyVerifier } from "../callers/keys/verify.ts";
+import { openMemoryLimiter } from "../callers/limits/memory.ts";
+import type { Database, Transaction } from "../platform/db/database.ts";
+import { noOtherNodes } from "../platform/nodes/nodes.ts";
+import { migrate } from "../platform/db/migrate.ts";
+import { openSqlite } from "../platform/db/sqlite.ts";
+import { Problem } from "../platform/problem.ts";
+
+const start = Date.UTC(2026, 0, 1);
+const hourMs = 3_600_000;
+const free = { perMinute: 60, perDay: 1_000 };
+
+async function openScene(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-"));
+  const db = openSqlite(join(folder, "test.db"));
+  await migrate(db, start);
+  const time = { now: start };
+  const clock = () => time.now;
+  const verifier = openKeyVerifier({ db, clock });
+  t.after(async () => {
+    await db.close();
+    rmSync(folder, { recursive: true });
+  });
+  const limiter = openMemoryLimiter({ clock, addressQuota: free });
+  const publicUrl = "https://pets.example";
+  const admin = openAdministration({
+    db,
+    clock,
+    verifier,
+    limiter,
+    announcer: noOtherNodes,
+    publicUrl,
+    ports: { edgeHttpPort: 80, edgeHttpsPort: 443, edgePublicHttpPort: 0, edgePublicHttpsPort: 0 },
+  });
+  return { db, clock, time, publicUrl, verifier, limiter, admin, shop: (name: string) => admin["accounts.create"]({ name, plan: "pro" }) };
+}
+
+function refused(code: string, message?: RegExp) {
+  return (error: unknown) => {
+    assert.ok(error instanceof Problem, String(error));
+    assert.equal(error.code, code);
+    if (message) assert.match(error.message, message);
+    return true;
+  };
+}
+
+test("the first account is made once, however often it is asked for at the same moment", async (t) => {
+  const { admin, ...parts } = await openScene(t);
+  const shown: string[] = [];
+  await Promise.all(Array.from({ length: 5 }, () => createFirst(parts, ({ key }) => shown.push(key))));
+  assert.equal(shown.length, 1);
+  assert.deepEqual(
+    (await admin["accounts.list"]({})).accounts.map(({ name }) => name),
+    ["My shop"],
+  );
+});
+
+test("if the first account's key cannot be shown, the account is not made, and the next start makes another", async (t) => {
+  const { admin, verifier, ...parts } = await openScene(t);
+  const unseen: string[] = [];
+  const dies = createFirst(parts, ({ key }) => {
+    unseen.push(key);
+    throw new Error("standard output is gone");
+  });
+  await assert.rejects(dies, /standard output is gone/);
+  assert.deepEqual((await admin["accounts.list"]({})).accounts, []);
+  const shown: string[] = [];
+  await createFirst(parts, ({ key }) => shown.push(key));
+  assert.equal(shown.length, 1);
+  assert.equal(await verifier.verify(unseen[0]!), undefined);
+  assert.notEqual(await verifier.verify(shown[0]!), undefined);
+});
+
+test("a new account has a first key of all scopes that works at once", async (t) => {
+  const { verifier, shop } = await openScene(t);
+  const made = await shop(" Paws ");
+  assert.deepEqual(made, { account: { id: 1, name: "Paws", plan: "pro" }, key: made.key });
+  const verified = await verifier.verify(made.key);
+  assert.equal(verified?.accountId, 1);
+  assert.deepEqual([...verified.scopes], scopes);
+});
+
+test("accounts.create refuses what it does not know or cannot use, by the field's name", async (t) => {
+  const { admin } = await openScene(t);
+  const create = admin["accounts.create"];
+  await assert.rejects(create({ plan: "pro" }), refused("invalid_request", /^name is required/));
+  await assert.rejects(
+    create({ name: "A", plan: "gold" }),
+    refused("invalid_request", /^plan must be one of free, pro, business, enterprise/),
+  );
+  await assert.rejects(create({ name: "A", plan: "pro", colour: "red" }), refused("invalid_request", /^colour /));
+  await assert.rejects(create({ name: "A", plan: "enterprise", perMinute: 0 }), refused("invalid_request", /^perMinute /));
+  await assert.rejects(create({ name: "A", plan: "pro", perDay: 5 }), refused("invalid_request", /enterprise/));
+  for (const figure of [-1, 1.5, 2 ** 53, "7"])
+    for (const field of ["records", "publishedBytes"])
+      await assert.rejects(create({ name: "A", plan: "pro", [field]: figure }), refused("invalid_request", RegExp(`^${field} `)));
+  await assert.rejects(create([]), refused("invalid_request"));
+  assert.deepEqual(await admin["accounts.list"]({}), { accounts: [] });
+});
+
+test("accounts are listed by id with what their plan allows, and from any id on", async (t) => {
+  const { admin, shop } = await openScene(t);
+  await shop("A");
+  await admin["accounts.create"]({ name: "B", plan: "enterprise", perMinute: 7 });
+  const { accounts } = await admin["accounts.list"]({});
+  const records = { limit: 5_000_000, used: 0, remaining: 5_000_000 };
+  const publishedBytes = { limit: 53_687_091_200, used: 0, remaining: 53_687_091_200 };
+  const limits = { perMinute: 7, perDay: 100_000, records, publishedBytes };
+  assert.deepEqual(accounts[1], { id: 2, name: "B", plan: "enterprise", ...limits, createdAt: "2026-01-01T00:00:00Z" });
+  assert.deepEqual((await admin["accounts.list"]({ after: 1 })).accounts, accounts.slice(1));
+});
+
+test("a change of plan holds from its answer on", async (t) => {
+  const { admin, verifier, shop } = await openScene(t);
+  const { key } = await shop("A");
+  await verifier.verify(key);
+  await admin["accounts.setPlan"]({ id: 1, plan: "free" });
+  assert.deepEqual((await verifier.verify(key))?.quota, { perMinute: 60, perDay: 1_000 });
+  await assert.rejects(admin["accounts.setPlan"]({ id: 2, plan: "free" }), refused("not_found"));
+});
+
+test("a key has the scopes and the expiry that were asked for", async (t) => {
+  const { admin, verifier, time, shop } = await openScene(t);
+  await shop("A");
+  const asked = { account: 1, scopes: ["orders:write", "catalogue:read", "orders:write"], expires: "2026-01-02" };
+  const made = await admin["keys.create"](asked);
+  assert.deepEqual(Object.keys(made), ["id", "key", "scopes"]);
+  assert.deepEqual(made.scopes, ["catalogue:read", "orders:write"]);
+  assert.ok(await verifier.verify(made.key));
+  time.now = Date.UTC(2026, 0, 2);
+  assert.equal(await verifier.verify(made.key), undefined);
+});
+
+test("a publishable key can read the catalogue and the inventory and never more", async (t) => {
+  const { admin, verifier, shop } = await openScene(t);
+  await shop("A");
+  const made = await admin["keys.create"]({ account: 1, publishable: true });
+  assert.match(made.key, /^psp_/);
+  assert.deepEqual(made.scopes, ["catalogue:read", "inventory:read"]);
+  assert.equal((await verifier.verify(made.key))?.publishable, true);
+  const more = { account: 1, publishable: true, scopes: ["catalogue:read", "orders:read"] };
+  await assert.rejects(admin["keys.create"](more), refused("invalid_request", /orders:read/));
+});
+
+test("keys.create refuses unknown scopes and accounts and expiries that are past or no dates", async (t) => {
+  const { admin, shop } = await openScene(t);
+  await shop("A");
+  const create = admin["keys.create"];
+  await assert.rejects(create({ account: 2 }), refused("not_found"));
+  await assert.rejects(create({ account: "1" }), refused("invalid_request", /^account /));
+  await assert.rejects(create({ account: 1, scopes: ["pets:read"] }), refused("invalid_request", /^scopes/));
+  await assert.rejects(create({ account: 1, scopes: [] }), refused("invalid_request"));
+  await assert.rejects(create({ account: 1, expires: "2026-01-01" }), refused("invalid_request", /future/));
+  await assert.rejects(create({ account: 1, expires: "soon" }), refused("invalid_request", /date/));
+});
+
+test("a key has the name that it was given, or one by its number, and the origins that it was bound to; a rotated one too", async (t) => {
+  const { admin, shop } = await openScene(t);
+  await shop("A");
+  const origins = ["https://SHOP.example/", "https://shop.example:443", "http://localhost:3000"];
+  await admin["keys.create"]({ account: 1, name: "  Online shop ", publishable: true, origins });
+  await admin["keys.rotate"]({ id: 1 });
+  await admin["keys.rotate"]({ id: 2 });
+  const { keys } = await admin["keys.list"]({ account: 1 });
+  const bound = ["https://shop.example", "http://localhost:3000"];
+  assert.deepEqual(
+    keys.map((key) => [key.name, key.origins]),
+    [
+      ["Key 1", []],
+      ["Online shop", bound],
+      ["Key 3", []],
+      ["Online shop", bound],
+    ],
+  );
+});
+
+test("keys.create refuses origins of a secret key, origins that are none, too many, and names that are empty or too long", async (t) => {
+  const { admin, shop } = await openScene(t);
+  await shop("A");
+  const create = (terms: object) => admin["keys.create"]({ account: 1, publishable: true, ...terms });
+  await assert.rejects(create({ publishable: false, origins: ["https://shop.example"] }), refused("invalid_request", /publishable/));
+  for (const none of ["shop.example", "https://shop.example/path", "ftp://shop.example", "https://a@shop.example", "null", "*", ""]) {
+    await assert.rejects(create({ origins: [none] }), refused("invalid_request", /is not an origin/), none);
+  }
+  await assert.rejects(create({ origins: Array(21).fill("https://shop.example") }), refused("invalid_request", /^origins/));
+  await assert.rejects(create({ origins: [`https://${"a".repeat(300)}.example`] }), refused("invalid_request", /^origins/));
+  for (const name of ["", "  ", "a".repeat(101)]) await assert.rejects(create({ name }), refused("invalid_request", /^name/));
+});
+
+test("a list of keys shows how they begin, and neither the keys nor their hashes", async (t) => {
+  const { admin, db, shop } = await openScene(t);
+  const { key } = await shop("A");
+  const { keys } = await admin["keys.list"]({ account: 1 });
+  assert.equal(keys[0]?.prefix, key.slice(0, 8));
+  const [row] = await db.query(sql`SELECT * FROM keys`);
+  assert.ok(!JSON.stringify(row).includes(key));
+  assert.ok(!JSON.stringify(keys).includes(String(row?.["hash"])));
+});
+
+test("a rotated key and its successor both work until the overlap ends, then only the successor", async (t) => {
+  const { admin, verifier, time, shop } = await openScene(t);
+  await shop("A");
+  const old = await admin["keys.create"]({ account: 1, publishable: true, scopes: ["catalogue:read"] });
+  await verifier.verify(old.key);
+  const rotated = await admin["keys.rotate"]({ id: old.id });
+  assert.deepEqual(rotated.previous, { id: old.id, expiresAt: "2026-01-02T00:00:00Z" });
+  assert.deepEqual(rotated.scopes, ["catalogue:read"]);
+  assert.match(rotated.key, /^psp_/);
+  time.now = start + 24 * hourMs - 1;
+  assert.ok(await verifier.verify(old.key));
+  time.now = start + 24 * hourMs;
+  assert.equal(await verifier.verify(old.key), undefined);
+  assert.ok(await verifier.verify(rotated.key));
+});
+
+test("rotation never prolongs a key: its successor keeps the expiry, and an expired one has none", async (t) => {
+  const { admin, verifier, time, shop } = await openScene(t);
+  await shop("A");
+  const old = await admin["keys.create"]({ account: 1, expires: "2026-01-03" });
+  const rotated = await admin["keys.rotate"]({ id: old.id, overlapHours: 0 });
+  assert.equal(await verifier.verify(old.key), undefined);
+  assert.ok(await verifier.verify(rotated.key));
+  time.now = Date.UTC(2026, 0, 3);
+  assert.equal(await verifier.verify(rotated.key), undefined);
+  await assert.rejects(admin["keys.rotate"]({ id: rotated.id }), refused("invalid_request", /expired/));
+  await assert.rejects(admin["keys.rotate"]({ id: 99 }), refused("not_found"));
+});
+
+test("a revoked key stops with the answer and the account's other keys go on", async (t) => {
+  const { admin, verifier, shop } = await openScene(t);
+  const { key } = await shop("A");
+  const other = await admin["keys.create"]({ account: 1 });
+  await Promise.all([verifier.verify(key), verifier.verify(other.key)]);
+  assert.deepEqual(await admin["keys.revoke"]({ id: other.id }), { id: other.id, account: 1, prefix: other.key.slice(0, 8) });
+  assert.equal(await verifier.verify(other.key), undefined);
+  assert.ok(await verifier.verify(key));
+  await assert.rejects(admin["keys.revoke"]({ id: other.id }), refused("not_found"));
+});
+
+test("a key that is unbanned starts anew at once, and one that had nothing says so", async (t) => {
+  const { admin, limiter, shop } = await openScene(t);
+  await shop("A");
+  const { key } = await admin["keys.create"]({ account: 1 });
+  for (let i = 0; i < 81; i++) limiter.account(1, 1, free);
+  assert.equal(limiter.account(1, 1, free).verdict, "key_banned");
+  assert.equal((await admin["keys.unban"]({ id: 1 })).unbanned, true);
+  assert.equal(limiter.account(1, 1, free).verdict, "rate_limit_exceeded");
+  assert.deepEqual(await admin["keys.unban"]({ id: 2 }), { id: 2, account: 1, prefix: key.slice(0, 8), unbanned: false });
+  await assert.rejects(admin["keys.unban"]({ id: 99 }), refused("not_found"));
+});
+
+test("an account has at most 1,000 keys, one of another account is not among them", async (t) => {
+  const { admin, shop } = await openScene(t);
+  await shop("A");
+  await shop("B");
+  await Promise.all(Array.from({ length: 999 }, () => admin["keys.create"]({ account: 1 })));
+  await assert.rejects(admin["keys.create"]({ account: 1 }), refused("invalid_request", /1000/));
+  assert.ok(await admin["keys.create"]({ account: 2 }));
+});
+
+test("a deleted account leaves no row behind and takes none of another account", async (t) => {
+  const { admin, db, verifier, shop } = await openScene(t);
+  const gone = await shop("Gone");
+  const stays = await shop("Stays");
+  for (const account of [1, 2]) await fill(db, account);
+  const before = await rowsOf(db, 2);
+  assert.ok(Object.values(before).every((count) => count > 0));
+  await verifier.verify(gone.key);
+
+  assert.deepEqual(await admin["accounts.delete"]({ id: 1 }), { account: gone.account });
+  assert.ok(Object.values(await rowsOf(db, 1)).every((count) => count === 0));
+  assert.deepEqual(await rowsOf(db, 2), before);
+  assert.equal(await verifier.verify(gone.key), undefined);
+  assert.equal((await verifier.verify(stays.key))?.accountId, 2);
+  await assert.rejects(admin["accounts.delete"]({ id: 1 }), refused("not_found"));
+});
+
+/** More rows than one transaction of the deletion takes. */
+async function fill(db: Database, account: number): Promise<void> {
+  await db.write(async (tx) => {
+    await tx.query(sql`INSERT INTO categories (account_id, id, name, name_key, version) VALUES (${account}, 1, 'Dogs', 'dogs', 1)`);
+    for (let id = 1; id <= 2_001; id++) {
+      await tx.query(sql`INSERT INTO pets (account_id, id, name, name_key, category_id, status, version)
+        VALUES (${account}, ${id}, 'Rex', 'rex', 1, 'available', 1)`);
+    }
+    await tx.query(
+      sql`INSERT INTO inventory (account_id, pet_id, quantity, held, status, version) VALUES (${account}, 1, 5, 0, 'available', 1)`,
+    );
+    await tx.query(
+      sql`INSERT INTO orders (account_id, id, pet_id, quantity, held, complete, version) VALUES (${account}, 1, 1, 1, 0, FALSE, 1)`,
+    );
+    await tx.query(sql`INSERT INTO usage (account_id, step, kind, start, name, requests, refused, banned)
+      VALUES (${account}, 60000, 'key', ${start}, '1', 1, 0, 0)`);
+    await tx.query(sql`INSERT INTO idempotency (account_id, target, key, body_hash, status, headers, created_at)
+      VALUES (${account}, 'POST /v1/pets', 'k', 'h', 201, '{}', ${start})`);
+    await tx.query(sql`INSERT INTO members (account_id, id, email, email_key, role, salt, created_at)
+      VALUES (${account}, 1, 'a@a.example', 'a@a.example', 'owner', 's', ${start})`);
+    await tx.query(sql`INSERT INTO sign_in_links (account_id, member_id, hash, expires_at)
+      VALUES (${account}, 1, ${`link ${account}`}, ${start})`);
+    await tx.query(sql`INSERT INTO sessions (account_id, id, member_id, hash, address, user_agent, created_at, seen_at)
+      VALUES (${account}, 1, 1, ${`session ${account}`}, '192.0.2.1', 'Test', ${start}, ${start})`);
+    await publish(tx, account);
+  });
+}
+
+/** A project with a deployment, and a domain with its certificate. */
+async function publish(tx: Transaction, account: number): Promise<void> {
+  const host = `www.shop${account}.test`;
+  await tx.query(sql`INSERT INTO projects (account_id, id, name, slug, version, created_at)
+    VALUES (${account}, ${account}, 'Rex', ${`rex${account}`}, 1, ${start})`);
+  await tx.query(sql`INSERT INTO deployments (account_id, id, project_id, status, files, bytes, version, created_at)
+    VALUES (${account}, ${account}, ${account}, 'ready', 1, 1, 1, ${start})`);
+  await tx.query(sql`INSERT INTO deployment_turns (account_id, number) VALUES (${account}, ${account})`);
+  await tx.query(sql`INSERT INTO files (account_id, deployment_id, hash) VALUES (${account}, ${account}, ${`hash${account}`})`);
+  await tx.query(sql`INSERT INTO domains (account_id, id, project_id, hostname, registrable_domain, kind, status, is_primary, problems, caa,
+      proof_needed, certificate_status, version, created_at)
+    VALUES (${account}, ${account}, ${account}, ${host}, ${`shop${account}.test`}, 'subdomain', 'verified', TRUE, '[]', 'allowed', FALSE,
+      'issued', 1, ${start})`);
+  await tx.query(sql`INSERT INTO lost_domains (account_id, id, project_id, hostname, registrable_domain, kind, problems, version, created_at, lost_at)
+    VALUES (${account}, ${account}, ${account}, ${`lost${account}.test`}, ${`lost${account}.test`}, 'apex', '[]', 1, ${start}, ${start})`);
+  await tx.query(sql`INSERT INTO certificates (account_id, id, hostname, chain, key, not_before, not_after, renew_at)
+    VALUES (${account}, ${account}, ${host}, 'chain', 'key', ${start}, ${start}, ${start})`);
+  await tx.query(
+    sql`INSERT INTO certificate_orders (account_id, hostname, directory_url, failures) VALUES (${account}, ${host}, 'https://ca.test', 0)`,
+  );
+  await tx.query(sql`INSERT INTO challenges (account_id, hostname, type, token, key_authorization, expires_at)
+    VALUES (${account}, ${host}, 'http-01', 'token', 'authorization', ${start})`);
+}
+
+/**
+ * Counts an account's rows in every table with an account_id. Two tables keep their rows on purpose: who verified which name, so that a
+ * DNS record that outlives its account serves no other one, and the slugs that rest for 30 days.
+ */
+async function rowsOf(db: Database, account: number): Promise<Record<string, number>> {
+  const tables = await db.query<{ name: string }>(sql`
+    SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'account_id'
+      AND m.name NOT IN ('verifications', 'freed_slugs')`);
+  const counts: Record<string, number> = {};
+  for (const { name } of tables) {
+    const rows = await db.query<{ n: number }>(sql`SELECT count(*) AS n FROM ${raw(name)} WHERE account_id = ${account}`);
+    counts[name] = Number(rows[0]?.n);
+  }
+  return counts;
+}

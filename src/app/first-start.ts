@@ -1,0 +1,60 @@
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { createFirst, type FirstAccount } from "../administration/first-account.ts";
+import { someoneHasSignedIn } from "../callers/members/members.store.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Database } from "../platform/db/database.ts";
+import { writeDurablySync } from "../platform/files.ts";
+
+type Parts = { db: Database; clock: Clock; publicUrl: string; dataDir: string };
+
+export type FirstStart = ReturnType<typeof openFirstStart>;
+
+/** Shows the account that the first start makes: on a terminal as text, elsewhere as a line of the log and in a file. */
+export function openFirstStart({ db, clock, publicUrl, dataDir }: Parts) {
+  const path = join(dataDir, "first-sign-in");
+  const forget = (): Promise<void> => rm(path, { force: true });
+  return {
+    /**
+     * Makes an account if there is none yet, and shows its key and sign-in link.
+     *
+     * @param print writes to standard output before it returns
+     */
+    make(print: (text: string) => void, isTerminal: boolean): Promise<void> {
+      return createFirst({ db, clock, publicUrl }, (first) => {
+        if (isTerminal) return print(greeting(first, publicUrl));
+        const line = JSON.stringify({ level: 30, time: clock(), msg: "first start", ...first });
+        writeDurablySync(path, `${line}\n`);
+        print(line);
+      });
+    },
+    /** Deletes the file after a sign-in at this node. */
+    forget,
+    /** Deletes the file if someone has signed in on another node, or just before an earlier process ended. */
+    async sweep(): Promise<void> {
+      if (existsSync(path) && (await someoneHasSignedIn(db))) await forget();
+    },
+  };
+}
+
+function greeting({ account, key, link }: FirstAccount, publicUrl: string): string {
+  return `
+This is its first start: account ${account.id} (${account.name}, plan ${account.plan}) was made for you. Its key, shown only now:
+
+  ${key}
+
+Sign in to the dashboard, within 15 minutes and once, at
+
+  ${link}
+
+Later links come from: npm run petstore -- members invite --account ${account.id} --email YOU@EXAMPLE.COM --role owner
+
+Try it:
+
+  export API_KEY=${key} BASE_URL=${publicUrl}/v1
+  curl -X POST "$BASE_URL/categories" -H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json" -d '{"name":"Dogs"}'
+  curl -X POST "$BASE_URL/pets" -H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json" -d '{"name":"Rex","categoryId":1}'
+  curl "$BASE_URL/pets" -H "Authorization: Bearer $API_KEY"
+`;
+}

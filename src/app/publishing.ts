@@ -1,0 +1,256 @@
+import { randomBytes } from "node:crypto";
+import { getServers } from "node:dns";
+import { join } from "node:path";
+import { countBounds, type Bounds } from "../platform/bounds.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { ConnectionLimits } from "../platform/connections.ts";
+import type { Database } from "../platform/db/database.ts";
+import type { Operation } from "../platform/http/operation.ts";
+import { repeat } from "../platform/jobs/repeat.ts";
+import type { Worker } from "../platform/jobs/worker.ts";
+import type { Logger } from "../platform/log.ts";
+import { noOtherNodes, type Announcer, type Change, type Node } from "../platform/nodes/nodes.ts";
+import { openRowLeases } from "../platform/nodes/row-leases.ts";
+import { Problem } from "../platform/problem.ts";
+import { openAuthority, type Authority } from "../publishing/certificates/authority.ts";
+import { findHold, forgetOld, keepSecret } from "../publishing/certificates/certificates.store.ts";
+import { openIssuing } from "../publishing/certificates/certificate-worker.ts";
+import { secretsKeysIn } from "../publishing/certificates/secrets-file.ts";
+import { decryptSecret, encryptSecret, type SecretsKeys } from "../publishing/certificates/secrets.ts";
+import { prepareConfig } from "../publishing/domains/domain-claims.ts";
+import { openChecking } from "../publishing/domains/check-worker.ts";
+import { openChecks, type Checks } from "../publishing/domains/checks.ts";
+import { domainRoutes } from "../publishing/domains/domains.routes.ts";
+import { domainChanged, sendsHsts } from "../publishing/domains/domains.ts";
+import { sharedDomain } from "../publishing/domains/hostnames.ts";
+import { forgetLost } from "../publishing/domains/lost-domains.store.ts";
+import { createDns } from "../publishing/domains/lookup.ts";
+import { projectNames, type Origins } from "../publishing/domains/project-names.ts";
+import type { OpenContent } from "../publishing/edge/bodies.ts";
+import { openEdge, type Edge } from "../publishing/edge/edge.ts";
+import { openHosts, type Hosts } from "../publishing/hosts/host-map.ts";
+import { openBlobs } from "../publishing/projects/shared-bytes.ts";
+import { clearIncoming } from "../publishing/projects/content.ts";
+import { openDeploying } from "../publishing/projects/deployment-worker.ts";
+import { deploymentRoutes } from "../publishing/projects/deployments.routes.ts";
+import { isUploadTaken } from "../publishing/projects/deployments.store.ts";
+import { forgetFreedSlugs } from "../publishing/projects/freed-slugs.store.ts";
+import { projectRoutes } from "../publishing/projects/projects.routes.ts";
+import { localContent, sharedContent } from "../publishing/projects/shared-content.ts";
+import { openUploads, uploadBlobs, uploadFolder } from "../publishing/projects/uploads.ts";
+import type { Settings } from "./settings.ts";
+
+const cleanEveryMs = 60_000;
+const auditEveryMs = 60 * 60_000;
+/** A removal waits this long for DNS, to warn of a record that is still there. */
+const quickTimeoutMs = 400;
+const closeMs = 5_000;
+
+export type Publishing = {
+  operations: Operation[];
+  /** What this process knows of what is published: kept by the node of this process, as changes come. */
+  sites: { take(change: Change | undefined): Promise<void>; lost(): void };
+  /** Opens the edge and begins to work; the database has to answer. Rejects where a port is taken. */
+  start(): Promise<void>;
+  /** Where published projects are served; undefined before the start. */
+  addresses(): Edge["addresses"] | undefined;
+  /** Resolves when nothing is due: no deployment to unpack, no domain to check, no certificate to order. */
+  idle(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type PublishingParts = {
+  settings: Settings;
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  announcer: Announcer;
+  /** This process among the nodes. */
+  node: Node;
+  bounds: Bounds;
+  /** Bounds the connections to the edge. */
+  connections: ConnectionLimits;
+};
+
+/** The publishing wing: settings → secrets → host map → edge → workers, and the operations of projects and domains. */
+export function openPublishing(parts: PublishingParts): Publishing {
+  const { settings, db, clock, log, announcer, node, bounds } = parts;
+  const leases = openRowLeases(node, clock);
+  const onError = (error: unknown): void => log.error({ err: error }, "background work failed");
+  const keys = settings.secretsKey ?? secretsKeysIn(join(settings.dataDir, "secrets.key"));
+  const blobs = db.engine === "sqlite" ? undefined : openBlobs(db, clock);
+  const folder = join(settings.dataDir, "content");
+  const content = blobs ? sharedContent(db, folder, blobs, settings.contentCacheMib * 1024 * 1024) : localContent(db, folder);
+  const waiting = uploadFolder(join(settings.dataDir, "uploads"));
+  const uploads = openUploads(blobs ? uploadBlobs(db, blobs) : waiting, bounds);
+  let proofSecret: Buffer | undefined;
+  const { authority, checks } = openVerification(settings, db, clock, keys, () => proofSecret ?? notStarted());
+  let edge: Edge | undefined;
+  const hosts = openHosts({
+    db,
+    clock,
+    keys,
+    log,
+    isLive: () => node.isLive(),
+    hasAuthority: checks.hasAuthority,
+    platformDomain: settings.platformDomain,
+    platformCertificate: settings.edgeCert === "" ? null : { cert: settings.edgeCert, key: settings.edgeKey },
+    drop: (name) => edge?.dropHost(name),
+  });
+  const workers: Worker[] = [];
+  const wake = (): void => workers.forEach((worker) => worker.wake());
+  let cleaning: ReturnType<typeof repeat>[] = [];
+
+  async function start(): Promise<void> {
+    warnOfSharedDomain(settings, log);
+    proofSecret = await sharedSecret(db, keys, "ownership proofs");
+    await takeUpAfterStop();
+    edge = await openServing(parts, hosts, content.open);
+    const domains: Parameters<typeof openDeploying>[0]["domains"] = async (owner, { primary, redirects }) => {
+      const config = { ...(primary !== undefined && { primary }), ...(redirects !== undefined && { redirects }) };
+      const apply = await prepareConfig(db, checks, owner, config, clock());
+      return async (tx, now) => {
+        for (const hostname of await apply(tx, now)) await announcer.announce(tx, domainChanged(hostname)); // some may have been others'
+      };
+    };
+    workers.push(
+      openDeploying({ db, clock, uploads, content, announcer, leases, domains, onError }),
+      openChecking({ db, clock, checks, announcer, leases, verified: wake, onError }),
+    );
+    if (authority) {
+      const preflight = async (domain: Parameters<Checks["check"]>[1]) => (await checks.check(db, domain)).verdict;
+      workers.push(openIssuing({ db, clock, keys, authority, budget: settings.acmeBudget, preflight, announcer, leases, onError }));
+      authority.account().catch((error: unknown) => log.warn({ err: error }, "the certificate authority cannot be used now"));
+    }
+    cleaning = [
+      repeat(cleanEveryMs, () => forgetOld(db, clock()), onError),
+      repeat(cleanEveryMs, () => forgetFreedSlugs(db, clock()), onError),
+      repeat(cleanEveryMs, () => forgetLost(db, clock()), onError),
+      repeat(cleanEveryMs, async () => blobs?.expire(), onError),
+      repeat(auditEveryMs, async () => blobs?.noteOrphans(), onError),
+    ];
+    wake();
+  }
+
+  /** The folder is this process's alone: what is half written in it was left by one that died. */
+  async function takeUpAfterStop(): Promise<void> {
+    await clearIncoming(content.folder);
+    if (db.engine === "sqlite") await waiting.clear((name) => isUploadTaken(db, name));
+  }
+
+  return {
+    operations: [
+      ...projectRoutes({ namesOf: (tx, projects, now) => projectNames(tx, checks, originsOf(settings, edge), projects, now), announcer }),
+      ...deploymentRoutes({ uploads, wake, announcer }),
+      ...domainRoutes({ checks, wake, announcer, sendsHsts: sendsHsts(settings) }),
+    ],
+    sites: { take: hosts.take, lost: hosts.lost },
+    start,
+    addresses: () => edge?.addresses,
+    idle: async () => {
+      // What one has done may be work for the next, all the way through.
+      for (let round = 0; round < workers.length; round++) for (const worker of workers) await worker.idle();
+    },
+    close: async () => {
+      authority?.close();
+      await Promise.all([edge?.close(closeMs), ...cleaning.map((one) => one.stop()), ...workers.map((worker) => worker.stop())]);
+    },
+  };
+}
+
+/** Two sites of one registrable domain are not kept apart by browsers as two domains are (decisions, part 0). */
+function warnOfSharedDomain({ platformDomain, publicUrl }: Settings, log: Logger): void {
+  const shared = sharedDomain({ platformDomain, publicHost: new URL(publicUrl).hostname });
+  if (shared === null) return;
+  log.warn(`PUBLIC_URL and PLATFORM_DOMAIN share ${shared}: published projects can set cookies that the dashboard gets. Use two domains.`);
+}
+
+function notStarted(): never {
+  throw new Problem("unavailable", "The service is starting.", { headers: { "retry-after": "1" } });
+}
+
+/** The operations as the description shows them: none of their parts is used. */
+export function describedOperations(): Operation[] {
+  const announcer = noOtherNodes;
+  const wake = (): void => undefined;
+  const dns = createDns({ servers: ["127.0.0.1"] });
+  const own = { platformDomain: "petstore.localhost", publicHost: "localhost" };
+  const checks = openChecks({
+    dns,
+    quickDns: dns,
+    own,
+    proofSecret: () => Buffer.alloc(0),
+    authority: null,
+    heldUntil: async () => null,
+  });
+  return [
+    ...projectRoutes({ namesOf: async () => [], announcer }),
+    ...deploymentRoutes({ uploads: openUploads(uploadFolder(""), countBounds()), wake, announcer }),
+    ...domainRoutes({ checks, wake, announcer, sendsHsts: true }),
+  ];
+}
+
+function openVerification(settings: Settings, db: Database, clock: Clock, keys: SecretsKeys, proofSecret: () => Uint8Array) {
+  const { acmeDirectoryUrl: directoryUrl, acmeEabKid, acmeEabHmac } = settings;
+  const authority: Authority | undefined =
+    directoryUrl === ""
+      ? undefined
+      : openAuthority({
+          db,
+          clock,
+          keys,
+          settings: {
+            directoryUrl,
+            ca: settings.acmeCa || undefined,
+            email: settings.acmeEmail || undefined,
+            external: acmeEabKid === "" ? undefined : { keyId: acmeEabKid, hmacKey: acmeEabHmac },
+            caaIdentities: settings.acmeCaaIdentities,
+          },
+        });
+  const servers = settings.dnsServers.length > 0 ? settings.dnsServers : getServers();
+  const checks = openChecks({
+    dns: createDns({ servers }),
+    quickDns: createDns({ servers: servers.slice(0, 1), timeoutMs: quickTimeoutMs, tries: 1 }),
+    own: { platformDomain: settings.platformDomain, publicHost: new URL(settings.publicUrl).hostname },
+    proofSecret,
+    authority: authority ? () => ({ identities: authority.caaIdentities(), accountUrl: authority.accountUrl() }) : null,
+    heldUntil: findHold,
+  });
+  return { authority, checks };
+}
+
+async function openServing({ settings, clock, log, bounds, connections }: PublishingParts, hosts: Hosts, openForm: OpenContent) {
+  const { host, edgeHttpPort, edgeHttpsPort, edgePublicHttpPort, edgePublicHttpsPort } = settings;
+  return openEdge({
+    http: { host, port: edgeHttpPort, ...(edgePublicHttpPort !== 0 && { publicPort: edgePublicHttpPort }) },
+    https: { host, port: edgeHttpsPort, ...(edgePublicHttpsPort !== 0 && { publicPort: edgePublicHttpsPort }) },
+    sites: hosts.sites,
+    platformDomain: settings.platformDomain,
+    hstsSeconds: hosts.hstsSeconds,
+    certificates: hosts.certificates,
+    challenges: hosts.challenges,
+    openContent: openForm,
+    trustedProxies: settings.trustedProxies,
+    bounds,
+    limits: connections,
+    log,
+    clock,
+  });
+}
+
+/** Where published projects are found: on the platform over HTTPS where the operator has given a certificate for it. */
+function originsOf({ platformDomain, edgeCert, edgePublicHttpPort, edgePublicHttpsPort }: Settings, edge: Edge | undefined): Origins {
+  const { http, https } = edge?.addresses ?? notStarted();
+  const originOf = (host: string, isSecure: boolean): string => {
+    const port = isSecure ? edgePublicHttpsPort || https?.port : edgePublicHttpPort || http.port;
+    const suffix = port === (isSecure ? 443 : 80) ? "" : `:${port}`;
+    return `${isSecure ? "https" : "http"}://${host}${suffix}`;
+  };
+  return { ofSlug: (slug) => originOf(`${slug}.${platformDomain}`, edgeCert !== ""), ofDomain: originOf };
+}
+
+/** 32 bytes that all nodes share, made by the first. */
+async function sharedSecret(db: Database, keys: SecretsKeys, name: string): Promise<Buffer> {
+  const fresh = encryptSecret(keys, randomBytes(32).toString("base64"), name);
+  return Buffer.from(decryptSecret(keys, await db.write((tx) => keepSecret(tx, name, fresh)), name), "base64");
+}

@@ -1,0 +1,32 @@
+import type { FastifyInstance } from "fastify";
+import type { Clock } from "../platform/clock.ts";
+
+const path = "/.well-known/security.txt";
+/** How far ahead the `Expires` field lies: RFC 9116, 2.5.5 recommends less than a year. */
+const validMs = 180 * 86_400_000;
+const dayMs = 86_400_000;
+
+export type SecurityTextOptions = {
+  clock: Clock;
+  /** URIs, the preferred one first. Without any the path is a 404. */
+  securityContact: string[];
+  /** The origin that people see. */
+  publicUrl: string;
+};
+
+/** Adds `GET /.well-known/security.txt` (RFC 9116): where to report a weakness of this service. */
+export function addSecurityText(app: FastifyInstance, options: SecurityTextOptions): void {
+  app.get(path, { config: { hosts: "any" } }, (_request, reply) => {
+    if (options.securityContact.length === 0) return reply.callNotFound();
+    return reply.type("text/plain; charset=utf-8").header("cache-control", "max-age=86400").send(securityText(options));
+  });
+}
+
+function securityText({ clock, securityContact, publicUrl }: SecurityTextOptions): string {
+  const now = clock();
+  const expires = new Date(now - (now % dayMs) + validMs).toISOString().replace(".000Z", "Z");
+  const lines = [...securityContact.map((uri) => `Contact: ${uri}`), `Expires: ${expires}`, "Preferred-Languages: en"];
+  // RFC 9116, 2.5.2 allows only https here
+  if (publicUrl.startsWith("https://")) lines.push(`Canonical: ${publicUrl}${path}`);
+  return lines.map((line) => `${line}\n`).join("");
+}

@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { throwAwayCertificate } from "../../test/support/test-edge.ts";
+import { describeSettings, loadSettings, SettingError } from "./settings.ts";
+
+test("without any variable the documented defaults hold", () => {
+  const settings = loadSettings({});
+  assert.equal(settings.port, 8080);
+  assert.equal(settings.host, "127.0.0.1");
+  assert.equal(settings.publicUrl, "http://localhost:8080");
+  assert.ok(settings.dataDir.endsWith("/data"));
+  assert.equal(settings.trustedProxies.check("127.0.0.1"), false);
+  assert.equal(settings.getPetSunset, Date.UTC(2027, 11, 31));
+  assert.equal(settings.logLevel, "info");
+});
+
+test("the public URL follows the port unless it is set", () => {
+  assert.equal(loadSettings({ PORT: "9000" }).publicUrl, "http://localhost:9000");
+  assert.equal(loadSettings({ PORT: "9000", PUBLIC_URL: "https://pets.example.com/" }).publicUrl, "https://pets.example.com");
+});
+
+test("an empty variable counts as not set", () => {
+  assert.equal(loadSettings({ PORT: "", GET_PET_SUNSET: "" }).port, 8080);
+});
+
+test("a trusted proxy is an address or a range, in either family", () => {
+  const { trustedProxies } = loadSettings({ TRUSTED_PROXIES: "10.0.0.0/8, 192.0.2.7,2001:db8::/32" });
+  assert.equal(trustedProxies.check("10.200.3.4"), true);
+  assert.equal(trustedProxies.check("192.0.2.7"), true);
+  assert.equal(trustedProxies.check("192.0.2.8"), false);
+  assert.equal(trustedProxies.check("2001:db8::1", "ipv6"), true);
+  assert.equal(trustedProxies.check("::ffff:10.1.1.1", "ipv6"), true);
+});
+
+const refused: [name: string, value: string][] = [
+  ["PORT", "65536"],
+  ["PORT", "08080"],
+  ["PORT", "80a"],
+  ["HOST", "a b"],
+  ["PUBLIC_URL", "localhost:8080"],
+  ["PUBLIC_URL", "https://example.com/shop"],
+  ["PUBLIC_URL", "https://example.com/?a"],
+  ["PUBLIC_URL", "https://user:pass@example.com"],
+  ["PUBLIC_URL", "ftp://example.com"],
+  ["DATA_DIR", "a\0b"],
+  ["TRUSTED_PROXIES", "10.0.0.0/33"],
+  ["TRUSTED_PROXIES", "10.0.0.0/8/8"],
+  ["TRUSTED_PROXIES", "proxy.example.com"],
+  ["GET_PET_SUNSET", "2027-12-31"],
+  ["GET_PET_SUNSET", "2027-02-30T00:00:00Z"],
+  ["GET_PET_SUNSET", "20271231T000000Z"],
+  ["LOG_LEVEL", "loud"],
+  ["PETSTORE_URL", "localhost:8080"],
+];
+for (const [name, value] of refused) {
+  test(`${name}=${JSON.stringify(value)} is refused in one line that names it and what is allowed`, () => {
+    assert.throws(
+      () => loadSettings({ [name]: value }),
+      (error: unknown) => {
+        assert.ok(error instanceof SettingError);
+        assert.ok(error.message.startsWith(`${name}=`));
+        assert.match(error.message, /must be (an?|one|IP) .+/);
+        assert.doesNotMatch(error.message, /\n/);
+        return true;
+      },
+    );
+  });
+}
+
+test("a secret is read and never shown", () => {
+  const env = { PETSTORE_KEY: "psk_secret" };
+  assert.equal(loadSettings(env).clientKey, "psk_secret");
+  assert.doesNotMatch(JSON.stringify(describeSettings(env)), /psk_secret/);
+  const redisUrl = "redis://:hush@127.0.0.1:6379";
+  assert.equal(loadSettings({ REDIS_URL: redisUrl }).redisUrl, redisUrl);
+  assert.doesNotMatch(JSON.stringify(describeSettings({ REDIS_URL: redisUrl })), /hush/);
+  assert.throws(
+    () => loadSettings({ REDIS_URL: "http://:hush@127.0.0.1" }),
+    (error: Error) => !error.message.includes("hush"),
+  );
+  const databaseUrl = "postgres://shop:hush@127.0.0.1:5432/shop";
+  const shared = { DATABASE_URL: databaseUrl, SECRETS_KEY: Buffer.alloc(32, 7).toString("base64") };
+  assert.equal(loadSettings(shared).databaseUrl, databaseUrl);
+  assert.doesNotMatch(JSON.stringify(describeSettings({ DATABASE_URL: databaseUrl })), /hush/);
+  assert.throws(
+    () => loadSettings({ DATABASE_URL: "mysql://shop:hush@127.0.0.1" }),
+    (error: Error) => !error.message.includes("hush"),
+  );
+});
+
+test("nodes of one PostgreSQL need one key of their secrets, which is asked for in one line", () => {
+  assert.throws(() => loadSettings({ DATABASE_URL: "postgres://shop:hush@127.0.0.1/shop" }), {
+    name: "SettingError",
+    message: /^SECRETS_KEY="" is not allowed: it must be set where DATABASE_URL is, and the same on every node[^\n]*$/,
+  });
+});
+
+test("files of certificates and keys must hold them, and those of the edge must belong together", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const fileOf = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const [own, other] = [throwAwayCertificate("*.sites.test"), throwAwayCertificate("*.sites.test")];
+  const [cert, key, otherKey] = [fileOf("cert", own.cert), fileOf("key", own.key), fileOf("other", other.key)];
+
+  const read = loadSettings({ EDGE_CERT_FILE: cert, EDGE_KEY_FILE: key, ACME_CA_FILE: cert });
+  assert.deepEqual([read.edgeCert, read.edgeKey, read.acmeCa], [own.cert, own.key, own.cert]);
+
+  const refusals: [Record<string, string>, RegExp][] = [
+    [{ EDGE_CERT_FILE: key, EDGE_KEY_FILE: key }, /^EDGE_CERT_FILE="[^\n]+ must be [^\n]+ certificate as PEM$/],
+    [{ EDGE_CERT_FILE: cert, EDGE_KEY_FILE: cert }, /^EDGE_KEY_FILE="[^\n]+ must be [^\n]+ private key as PEM$/],
+    [
+      { EDGE_CERT_FILE: cert, EDGE_KEY_FILE: otherKey },
+      /^EDGE_KEY_FILE="[^\n]+ must be the private key of the certificate in EDGE_CERT_FILE$/,
+    ],
+    [{ ACME_CA_FILE: fileOf("text", "petstore") }, /^ACME_CA_FILE="[^\n]+ must be [^\n]+ certificate as PEM$/],
+    [{ ACME_CA_FILE: join(folder, "absent") }, /^ACME_CA_FILE="[^\n]+ must be a file that can be read/],
+  ];
+  for (const [env, message] of refusals) assert.throws(() => loadSettings(env), { name: "SettingError", message });
+});
+
+test("the list shows each setting's value beside its default", () => {
+  const lines = describeSettings({ PORT: "9000" });
+  const port = lines.find((line) => line.name === "PORT");
+  assert.deepEqual(port, { name: "PORT", value: "9000", default: "8080", meaning: "Port of the API, the dashboard and the API reference" });
+  assert.ok(lines.every((line) => line.meaning.length > 0));
+});

@@ -1,0 +1,67 @@
+import { Type } from "typebox";
+import { DateTime, Id, Nullable } from "../../platform/http/schemas.ts";
+import type { Caller, Person } from "../../platform/http/caller.ts";
+import { Problem } from "../../platform/problem.ts";
+import type { Queryable } from "../../platform/db/database.ts";
+import { plans, type Account, type Plan } from "../accounts/accounts.ts";
+import { isConfirmed } from "./sessions.ts";
+import { roles, shownMember, type Member, type Role } from "./members.ts";
+
+export const RoleSchema = Type.Unsafe<Role>({ type: "string", enum: [...roles], description: "What the member may do." });
+
+export const MemberShown = Type.Object({
+  id: Id("Unique identifier of the member."),
+  email: Nullable(Type.String({ description: "Null until the owner of a first start gives one." })),
+  role: RoleSchema,
+  hasPassword: Type.Boolean({ description: "Whether a password is set." }),
+  createdAt: DateTime("When the member was invited first."),
+  signedInAt: Nullable(DateTime("When the member signed in last.")),
+  reset: Nullable(
+    Type.Object({
+      at: DateTime("When the password and the sessions were removed."),
+      by: Type.String({ description: "The email of the owner who did it, or `operator`." }),
+    }),
+  ),
+});
+
+export const InvitedShown = Type.Object({
+  member: MemberShown,
+  link: Type.String({ description: "The sign-in link, shown here only." }),
+  expiresAt: DateTime("When the link ends."),
+});
+
+export const Standing = Type.Object({
+  member: MemberShown,
+  account: Type.Object({
+    id: Id("The account."),
+    name: Type.String(),
+    plan: Type.Unsafe<Plan>({ type: "string", enum: [...plans] }),
+  }),
+});
+
+/** Who is signed in, and where, as people see it. */
+export function shownStanding(member: Member, { id, name, plan }: Account) {
+  return { member: shownMember(member), account: { id, name, plan } };
+}
+
+/** Who is signed in. @throws Problem `unauthorized` */
+export function personOf(caller: Caller | null): Person & { accountId: number } {
+  if (!caller?.person) throw new Problem("unauthorized", "Sign in first.");
+  return { accountId: caller.accountId, ...caller.person };
+}
+
+/**
+ * The check of operations that give access: the member must have entered the password in this session within the
+ * last 10 minutes.
+ *
+ * @throws Problem `confirmation_required`
+ */
+export async function requireConfirmed(_db: Queryable, caller: Caller, now: number): Promise<void> {
+  if (isConfirmed(personOf(caller).confirmedAt, now)) return;
+  throw new Problem("confirmation_required", "Confirm your password first.");
+}
+
+/** What somebody met who was removed while the request was under way. */
+export function signedOut(): Problem {
+  return new Problem("unauthorized", "The session has ended.");
+}

@@ -1,0 +1,110 @@
+import { Type } from "typebox";
+import { operation, type Operation } from "../../platform/http/operation.ts";
+import { Id } from "../../platform/http/schemas.ts";
+import { byId } from "../../platform/ids.ts";
+import { Problem } from "../../platform/problem.ts";
+import { InvitedShown, MemberShown, personOf, requireConfirmed, RoleSchema, signedOut } from "./answers.ts";
+import { shownInvited, shownMember } from "./members.ts";
+import { findMember, invite, listMembers, removeMember, reset, setRole } from "./members.store.ts";
+
+const tag = "Members";
+const MemberPath = Type.Object({ memberId: Id("The member.") });
+const closed = { additionalProperties: false };
+
+/** The people of the account: everybody sees them, owners decide about them. */
+export const memberRoutes = ({ publicUrl }: { publicUrl: string }): Operation[] => [
+  operation({
+    operationId: "listMembers",
+    method: "GET",
+    path: "/members",
+    tag,
+    summary: "List the members",
+    description: "The members of the account, by id.",
+    scope: "members:read",
+    answers: { 200: { description: "The members.", schema: Type.Array(MemberShown) } },
+    act: async ({ db, caller }) => {
+      const members = await listMembers(db, personOf(caller).accountId);
+      return { status: 200, body: members.map(shownMember) };
+    },
+  }),
+  operation({
+    operationId: "inviteMember",
+    method: "POST",
+    path: "/members",
+    tag,
+    summary: "Invite a member",
+    description: "Adds a member with a sign-in link, which is shown once. The email of a member is a 409 `member_exists`.",
+    scope: "members:write",
+    permit: requireConfirmed,
+    body: Type.Object({ email: Type.String({ maxLength: 254 }), role: Type.Optional(RoleSchema) }, closed),
+    answers: { 201: { description: "The member and the link.", schema: InvitedShown } },
+    act: async ({ db, caller, body, now }) => {
+      const { accountId } = personOf(caller);
+      const invited = await db.write((tx) => invite(tx, accountId, { email: body.email, role: body.role ?? "member" }, now));
+      return { status: 201, body: shownInvited(publicUrl, invited) };
+    },
+  }),
+  operation({
+    operationId: "resetMember",
+    method: "POST",
+    path: "/members/{memberId}/reset",
+    tag,
+    summary: "Reset a member",
+    description: "Removes the member's password and sessions, and makes a new sign-in link, which is shown once. The reset is recorded.",
+    scope: "members:write",
+    permit: requireConfirmed,
+    params: MemberPath,
+    answers: { 201: { description: "The member and the link.", schema: InvitedShown } },
+    act: async ({ db, caller, params, now }) => {
+      const { accountId, memberId } = personOf(caller);
+      const invited = await db.write(async (tx) => {
+        const owner = await findMember(tx, accountId, memberId);
+        if (!owner) throw signedOut();
+        return reset(tx, accountId, params.memberId, owner.email ?? byId("member", memberId), now);
+      });
+      if (!invited) throw noMember(params.memberId);
+      return { status: 201, body: shownInvited(publicUrl, invited) };
+    },
+  }),
+  operation({
+    operationId: "updateMember",
+    method: "PATCH",
+    path: "/members/{memberId}",
+    tag,
+    summary: "Change a member's role",
+    description: "Changes the role, at once. An account always has an owner.",
+    scope: "members:write",
+    permit: requireConfirmed,
+    params: MemberPath,
+    body: Type.Object({ role: RoleSchema }, closed),
+    answers: { 200: { description: "The member.", schema: MemberShown } },
+    act: async ({ db, caller, params, body }) => {
+      const { accountId } = personOf(caller);
+      const member = await db.write((tx) => setRole(tx, accountId, params.memberId, body.role));
+      if (!member) throw noMember(params.memberId);
+      return { status: 200, body: shownMember(member) };
+    },
+  }),
+  operation({
+    operationId: "removeMember",
+    method: "DELETE",
+    path: "/members/{memberId}",
+    tag,
+    summary: "Remove a member",
+    description: "Removes a member, whose sessions and links end at once. An account always has an owner.",
+    scope: "members:write",
+    permit: requireConfirmed,
+    params: MemberPath,
+    answers: { 204: { description: "The member is gone." } },
+    act: async ({ db, caller, params }) => {
+      const { accountId } = personOf(caller);
+      const gone = await db.write((tx) => removeMember(tx, accountId, params.memberId));
+      if (!gone) throw noMember(params.memberId);
+      return { status: 204 };
+    },
+  }),
+];
+
+function noMember(id: number): Problem {
+  return new Problem("not_found", `There is no ${byId("member", id)}.`);
+}

@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { migrate } from "../../platform/db/migrate.ts";
+import { openSqlite } from "../../platform/db/sqlite.ts";
+import type { Problem } from "../../platform/problem.ts";
+import { insertAccount } from "../accounts/accounts.store.ts";
+import { comesFromDashboard } from "./origins.ts";
+import { isCommonPassword } from "./common-passwords.ts";
+import { newSalt, openPasswordHasher } from "./passwords.ts";
+import { emailOf } from "./members.ts";
+import { findPassword, invite, replacePassword } from "./members.store.ts";
+import { sessionCookie, sessionsMax } from "./sessions.ts";
+import { beginSession, findSession, forgetEnded, listSessions } from "./sessions.store.ts";
+import { signIn } from "./sign-in.ts";
+import { bySubject, openSignInThrottle, waitMs, withAttempt, type Subject } from "./throttle.ts";
+
+const now = Date.UTC(2030, 0, 1);
+const visitor = { address: "192.0.2.1", userAgent: "Test" };
+
+async function openScene(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-"));
+  const db = openSqlite(join(folder, "test.db"));
+  await migrate(db, now);
+  t.after(async () => {
+    await db.close();
+    rmSync(folder, { recursive: true });
+  });
+  const real = openPasswordHasher();
+  const computed: string[] = [];
+  const hasher = { hash: (password: string, salt: string) => (computed.push(salt), real.hash(password, salt)) };
+  /** A member with this password, null for none, in an account of their own. */
+  async function add(email: string, password: string | null) {
+    return db.write(async (tx) => {
+      const account = await insertAccount(tx, "Shop", { plan: "pro", perMinute: null, perDay: null }, now);
+      const { member } = await invite(tx, account.id, { email }, now);
+      const seen = await findPassword(tx, account.id, member.id);
+      assert.ok(seen);
+      const who = { accountId: account.id, memberId: member.id };
+      const salt = newSalt();
+      if (password !== null) await replacePassword(tx, who, seen, { salt, password: await real.hash(password, salt) });
+      return who;
+    });
+  }
+  return { db, computed, add, parts: { db, hasher, throttle: openSignInThrottle() } };
+}
+
+test("a sign-in takes as many computations for an unknown email as for one known in two accounts", async (t) => {
+  const { add, computed, parts } = await openScene(t);
+  await add("invited@a.example", null);
+  await add("once@a.example", "the password 1");
+  for (let i = 0; i < 2; i++) await add("twice@a.example", `the password ${i}`);
+  for (const email of ["unknown@a.example", "invited@a.example", "once@a.example", "twice@a.example"]) {
+    const client = { ...visitor, earlier: undefined, now };
+    computed.length = 0;
+    await assert.rejects(signIn(parts, { email, password: "a wrong one" }, client), { code: "unauthorized" });
+    assert.equal(computed.length, 2, email);
+    assert.equal(new Set(computed).size, 2, "no two computations share a salt");
+  }
+});
+
+test("an email known in many accounts costs ten computations, and members added later displace none", async (t) => {
+  const { add, computed, parts } = await openScene(t);
+  const first = await add("often@a.example", "the first password");
+  for (let i = 0; i < 11; i++) await add("often@a.example", "another password");
+  const last = await add("often@a.example", "the last password");
+  const client = { ...visitor, earlier: undefined, now };
+  computed.length = 0;
+  assert.equal((await signIn(parts, { email: "often@a.example", password: "the first password" }, client)).memberId, first.memberId);
+  assert.equal(computed.length, 10);
+  await assert.rejects(signIn(parts, { email: "often@a.example", password: "the last password" }, client), { code: "unauthorized" });
+  const named = { email: "often@a.example", password: "the last password", accountId: last.accountId };
+  assert.equal((await signIn(parts, named, client)).memberId, last.memberId);
+});
+
+test("a password is kept as argon2id with 19 MiB and two passes, and members with one email share no salt", async (t) => {
+  const { db, add } = await openScene(t);
+  const one = await add("one@a.example", "the same password");
+  const two = await add("one@a.example", "the same password");
+  const [a, b] = await Promise.all([one, two].map(({ accountId, memberId }) => findPassword(db, accountId, memberId)));
+  assert.match(a?.password ?? "", /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
+  assert.notEqual(a?.salt, b?.salt);
+  assert.notEqual(a?.password, b?.password);
+});
+
+test("a common password is found in any case, with a number after it, and as a run of characters", async () => {
+  for (const common of ["1234567890", "Password123", "QWERTYUIOP", "iloveyou2026!", "0123456789", "aaaaaaaaaaaa", "zyxwvutsrq"]) {
+    assert.equal(await isCommonPassword(common), true, common);
+  }
+  for (const fine of ["correct horse battery", "a good long password", "vX9#kk2-plum", "😀🐶🐱🐭🐹🐰🦊🐻🐼🐨"]) {
+    assert.equal(await isCommonPassword(fine), false, fine);
+  }
+});
+
+test("computations are bounded: beyond those that wait one is refused, and all others are done", async () => {
+  const hasher = openPasswordHasher();
+  const salt = Buffer.alloc(16).toString("base64url");
+  const outcomes = await Promise.allSettled(Array.from({ length: 103 }, () => hasher.hash("password", salt)));
+  const refused = outcomes.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
+  assert.equal(refused.length, 1);
+  assert.equal((refused[0]?.reason as Problem | undefined)?.code, "unavailable");
+  assert.match(await hasher.hash("password", salt), /^\$argon2id/);
+});
+
+test("attempts are counted in a window that begins with the first, and a clock set back holds nobody", () => {
+  let attempts = withAttempt(undefined, bySubject, now);
+  for (let i = 1; i < bySubject.attempts; i++) attempts = withAttempt(attempts, bySubject, now + i);
+  assert.equal(waitMs(attempts, bySubject, now + 100), bySubject.windowMs - 100);
+  assert.equal(waitMs(attempts, bySubject, now + bySubject.windowMs), 0);
+  assert.deepEqual(withAttempt(attempts, bySubject, now + bySubject.windowMs), { since: now + bySubject.windowMs, made: 1 });
+  assert.equal(waitMs(attempts, bySubject, now - 1), 0);
+});
+
+test("attempts at one subject from one address are refused after ten, and count nowhere else", () => {
+  const throttle = openSignInThrottle();
+  const member = { kind: "member", accountId: 1, memberId: 2 } as const;
+  const attempt = (subject: Subject, address = "192.0.2.1") => throttle.requireSubjects([subject], address, now).length;
+  for (let i = 0; i < bySubject.attempts; i++) assert.equal(attempt(member), 1);
+  for (let i = 0; i < 100; i++) assert.throws(() => attempt(member), { code: "rate_limit_exceeded", headers: { "Retry-After": "300" } });
+  assert.equal(attempt(member, "192.0.2.2"), 1, "another address");
+  assert.equal(attempt({ ...member, accountId: 2 }), 1, "the same number in another account");
+  assert.equal(attempt({ ...member, kind: "password" }), 1, "the member's own password change");
+  assert.equal(attempt({ kind: "unknown", accountId: undefined, email: "member 2" }), 1, "an email that looks like a member");
+  assert.deepEqual(throttle.requireSubjects([member, { ...member, memberId: 3 }], "192.0.2.1", now), [{ ...member, memberId: 3 }]);
+  throttle.forget(member, "192.0.2.1");
+  assert.equal(attempt(member), 1);
+});
+
+test("one address has sixty attempts in all, and a refused one uses up none", () => {
+  const throttle = openSignInThrottle();
+  for (let i = 0; i < 60; i++) throttle.requireAddress("192.0.2.1", now);
+  for (let i = 0; i < 100; i++) assert.throws(() => throttle.requireAddress("192.0.2.1", now), { code: "rate_limit_exceeded" });
+  throttle.requireAddress("192.0.2.1", now + bySubject.windowMs);
+  throttle.requireAddress("192.0.2.2", now);
+});
+
+test("a member has at most twenty sessions: the one used longest ago ends", async (t) => {
+  const { db, add } = await openScene(t);
+  const who = await add("a@a.example", null);
+  const begin = (at: number) => db.write((tx) => beginSession(tx, who, visitor, undefined, at));
+  const first = await begin(now);
+  for (let i = 1; i < sessionsMax; i++) await begin(now + i);
+  assert.ok(await findSession(db, first, now + 100));
+  await begin(now + 100);
+  assert.equal(await findSession(db, first, now + 100), undefined);
+  assert.equal((await listSessions(db, who.accountId, who.memberId, now + 100)).length, sessionsMax);
+});
+
+test("sessions and links that have ended are cleared away, others stay", async (t) => {
+  const { db, add } = await openScene(t);
+  const who = await add("a@a.example", null);
+  const old = await db.write((tx) => beginSession(tx, who, visitor, undefined, now - 8 * 86_400_000));
+  const fresh = await db.write((tx) => beginSession(tx, who, visitor, undefined, now));
+  await forgetEnded(db, now);
+  assert.equal(await findSession(db, old, now - 8 * 86_400_000), undefined);
+  assert.ok(await findSession(db, fresh, now));
+});
+
+test("a write comes from the dashboard only with its own origin, on loopback with the name it was called by", () => {
+  const from = (origin: string | undefined, host: string, publicUrl: string) =>
+    comesFromDashboard("POST", { ...(origin !== undefined && { origin }), host }, publicUrl);
+  assert.equal(from("http://127.0.0.1:8080", "127.0.0.1:8080", "http://localhost:8080"), true);
+  assert.equal(from("http://localhost:3000", "localhost:8080", "http://localhost:8080"), false);
+  assert.equal(from("http://evil.example", "evil.example", "http://localhost:8080"), false);
+  assert.equal(from("http://site.petstore.localhost:8080", "site.petstore.localhost:8080", "http://localhost:8080"), false);
+  assert.equal(from("https://pets.example", "internal:8080", "https://pets.example"), true);
+  assert.equal(from("http://pets.example", "pets.example", "https://pets.example"), false);
+  assert.equal(from(undefined, "pets.example", "https://pets.example"), false);
+});
+
+test("the cookie is found among others by its whole name", () => {
+  const cookie = sessionCookie("https://pets.example");
+  assert.equal(cookie.read("a=1; __Host-petstore-session=token; b=2"), "token");
+  assert.equal(cookie.read("petstore-session=token; x__Host-petstore-session=token"), undefined);
+  assert.equal(cookie.read("__Host-petstore-session="), undefined);
+  assert.equal(cookie.read(undefined), undefined);
+});
+
+test("what is no email is refused", () => {
+  assert.equal(emailOf(" Ann@Shop.example "), "Ann@Shop.example");
+  for (const text of [
+    "",
+    "ann",
+    "@shop.example",
+    "ann@",
+    "a b@shop.example",
+    "a@b@c",
+    `${"a".repeat(65)}@b.example`,
+    `a@${"b".repeat(253)}`,
+  ]) {
+    assert.throws(() => emailOf(text), { code: "invalid_request" }, text);
+  }
+});

@@ -1,0 +1,88 @@
+import { hash, randomBytes } from "node:crypto";
+import { fold } from "../../platform/normalize.ts";
+import { formatDateTime } from "../../platform/http/dates.ts";
+import { invalidAt } from "../../platform/problem.ts";
+import { scopes } from "../keys/keys.ts";
+
+export const roles = ["owner", "member"] as const;
+export type Role = (typeof roles)[number];
+
+/** Who signs in to the dashboard of an account. Times are ms since the Unix epoch. */
+export type Member = {
+  id: number;
+  accountId: number;
+  /** Null for the owner of a first start, until one is given. */
+  email: string | null;
+  role: Role;
+  hasPassword: boolean;
+  createdAt: number;
+  signedInAt: number | null;
+  /** The last reset: `by` is the email of the owner who did it, or `operator`. */
+  reset: { at: number; by: string } | null;
+};
+
+/** Members that an account may have. */
+export const membersMax = 100;
+
+/** Everybody who is signed in sees the account and works in the store; who has access to it, owners decide. */
+const memberScopes: readonly string[] = [...scopes, "self", "keys:read", "members:read"];
+const scopesByRole: Record<Role, ReadonlySet<string>> = {
+  member: new Set(memberScopes),
+  owner: new Set([...memberScopes, "keys:write", "members:write"]),
+};
+
+/** What a member in this role may do. */
+export function scopesOf(role: Role): ReadonlySet<string> {
+  return scopesByRole[role];
+}
+
+/**
+ * An email as it is kept.
+ *
+ * @throws Problem `invalid_request` unless it has the form of one (RFC 5321, 4.5.3.1: at most 254 characters)
+ */
+export function emailOf(text: string): string {
+  const email = text.trim();
+  const isEmail = email.length <= 254 && email.isWellFormed() && /^[^\s\p{Cc}@]{1,64}@[^\s\p{Cc}@]+$/u.test(email);
+  if (isEmail) return email;
+  throw invalidAt("body.email", "must be an email address", "email must be an email address.");
+}
+
+/** Under which an email is found, however it is written. */
+export function emailKey(email: string): string {
+  return fold(email.trim());
+}
+
+/** How long a sign-in link works (decisions, part 3). */
+export const linkMs = 15 * 60_000;
+
+/** A new secret of a link or a session: 256 random bits. */
+export function makeToken(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** What is stored of a token: random bits need no salt and no slow hash. */
+export function hashToken(token: string): string {
+  return hash("sha256", token, "base64url");
+}
+
+/** A member with a new sign-in link, whose token is known here only. Times are ms since the Unix epoch. */
+export type Invited = { member: Member; token: string; expiresAt: number };
+
+/** A member as people see it. */
+export function shownMember({ id, email, role, hasPassword, createdAt, signedInAt, reset }: Member) {
+  return {
+    id,
+    email,
+    role,
+    hasPassword,
+    createdAt: formatDateTime(createdAt),
+    signedInAt: signedInAt === null ? null : formatDateTime(signedInAt),
+    reset: reset && { at: formatDateTime(reset.at), by: reset.by },
+  };
+}
+
+/** The link for people. Its token is in the fragment, which no server, proxy or log gets to see. */
+export function shownInvited(publicUrl: string, { member, token, expiresAt }: Invited) {
+  return { member: shownMember(member), link: `${publicUrl}/sign-in#token=${token}`, expiresAt: formatDateTime(expiresAt) };
+}

@@ -1,0 +1,153 @@
+import { Type } from "typebox";
+import { smallBytesMax } from "../../platform/http/bodies.ts";
+import { formatDateTime } from "../../platform/http/dates.ts";
+import { operation, type Operation } from "../../platform/http/operation.ts";
+import { DateTime, Id } from "../../platform/http/schemas.ts";
+import { byId } from "../../platform/ids.ts";
+import { Problem } from "../../platform/problem.ts";
+import { personOf, signedOut, Standing } from "./answers.ts";
+import { newSalt, passwordLengthMax, requireGoodPassword } from "./passwords.ts";
+import { emailOf } from "./members.ts";
+import { findMember, findPassword, replacePassword, setMemberEmail } from "./members.store.ts";
+import { confirmedMs, sessionCookie, type Session } from "./sessions.ts";
+import { beginSession, confirmSession, endOtherSessions, endOwnSession, listSessions } from "./sessions.store.ts";
+import { currentUser, provePassword, refusedField, type SignInParts } from "./sign-in.ts";
+
+const tag = "Sessions";
+const SessionPath = Type.Object({ sessionId: Id("The session.") });
+const SessionShown = Type.Object({
+  id: Id("Unique identifier of the session."),
+  current: Type.Boolean({ description: "Whether the request was made with it." }),
+  address: Type.String({ description: "Where it was begun from." }),
+  userAgent: Type.String(),
+  createdAt: DateTime("When it began."),
+  seenAt: DateTime("When it was used last, to the minute."),
+});
+const NewPassword = Type.Object(
+  {
+    password: Type.String({ maxLength: passwordLengthMax }),
+    currentPassword: Type.Optional(Type.String({ maxLength: passwordLengthMax })),
+    email: Type.Optional(Type.String({ maxLength: 254 })),
+  },
+  { additionalProperties: false },
+);
+
+const Confirmation = Type.Object({ confirmedUntil: DateTime("When the password is asked for again.") });
+
+/** A person's own password and sessions. */
+export function sessionRoutes(parts: SignInParts & { publicUrl: string }): Operation[] {
+  const { hasher, publicUrl } = parts;
+  const cookie = sessionCookie(publicUrl);
+  return [
+    operation({
+      operationId: "setPassword",
+      method: "PUT",
+      path: "/password",
+      tag,
+      summary: "Set the password",
+      description:
+        "Sets the password, or changes it if the current one is given. A member without an email gives one too. All other sessions end, and this one is renewed.",
+      scope: "self",
+      body: NewPassword,
+      bodyBytesMax: smallBytesMax,
+      answers: { 200: { description: "Who is signed in; the new cookie of the session.", schema: Standing } },
+      act: async ({ db, caller, address, userAgent, body, now }) => {
+        const { accountId, memberId, sessionId } = personOf(caller);
+        const member = await findMember(db, accountId, memberId);
+        const seen = await findPassword(db, accountId, memberId);
+        if (!member || !seen) throw signedOut();
+        const newEmail = member.email === null ? emailOf(body.email ?? "") : undefined;
+        if (newEmail === undefined && body.email !== undefined) throw refusedField("email", "cannot be changed");
+        await requireGoodPassword(body.password, newEmail ?? member.email ?? "");
+        if (seen.password !== null) {
+          const proof = { field: "currentPassword", password: body.currentPassword, address, now };
+          await provePassword(parts, { accountId, memberId, salt: seen.salt, password: seen.password }, proof);
+        }
+
+        const salt = newSalt();
+        const password = await hasher.hash(body.password, salt);
+        const token = await db.write(async (tx) => {
+          if (newEmail !== undefined) await setMemberEmail(tx, accountId, memberId, newEmail);
+          const replaced = await replacePassword(tx, { accountId, memberId }, seen, { salt, password });
+          if (!replaced) throw refusedField("currentPassword", "has changed in the meantime");
+          await endOtherSessions(tx, accountId, memberId, sessionId);
+          return beginSession(tx, { accountId, memberId }, { address, userAgent }, { accountId, sessionId }, now);
+        });
+        return { status: 200, body: await currentUser(db, accountId, memberId), headers: { "set-cookie": cookie.set(token) } };
+      },
+    }),
+    operation({
+      operationId: "confirmPassword",
+      method: "POST",
+      path: "/confirm",
+      tag,
+      summary: "Confirm the password",
+      description: "Checks the member's password again, and allows changes of keys and members in this session for 10 minutes.",
+      scope: "self",
+      body: Type.Object({ password: Type.String({ maxLength: passwordLengthMax }) }, { additionalProperties: false }),
+      bodyBytesMax: smallBytesMax,
+      answers: { 200: { description: "Until when such changes are allowed.", schema: Confirmation } },
+      act: async ({ db, caller, address, body, now }) => {
+        const { accountId, memberId, sessionId } = personOf(caller);
+        const seen = await findPassword(db, accountId, memberId);
+        if (!seen) throw signedOut();
+        const { salt, password } = seen;
+        if (password === null) throw refusedField("password", "is not set yet: set one first");
+        await provePassword(parts, { accountId, memberId, salt, password }, { field: "password", password: body.password, address, now });
+        await db.write((tx) => confirmSession(tx, accountId, sessionId, now));
+        return { status: 200, body: { confirmedUntil: formatDateTime(now + confirmedMs) } };
+      },
+    }),
+    operation({
+      operationId: "listSessions",
+      method: "GET",
+      path: "/sessions",
+      tag,
+      summary: "List the sessions",
+      description: "The person's own sessions, those used last first.",
+      scope: "self",
+      answers: { 200: { description: "The sessions.", schema: Type.Array(SessionShown) } },
+      act: async ({ db, caller, now }) => {
+        const { accountId, memberId, sessionId } = personOf(caller);
+        const sessions = await listSessions(db, accountId, memberId, now);
+        return { status: 200, body: sessions.map((session) => shownSession(session, sessionId)) };
+      },
+    }),
+    operation({
+      operationId: "endSession",
+      method: "DELETE",
+      path: "/sessions/{sessionId}",
+      tag,
+      summary: "End a session",
+      description: "Ends one of the person's own sessions, at once.",
+      scope: "self",
+      params: SessionPath,
+      answers: { 204: { description: "The session has ended." } },
+      act: async ({ db, caller, params }) => {
+        const { accountId, memberId, sessionId } = personOf(caller);
+        const ended = await db.write((tx) => endOwnSession(tx, accountId, memberId, params.sessionId));
+        if (!ended) throw new Problem("not_found", `There is no ${byId("session", params.sessionId)}.`);
+        return { status: 204, ...(params.sessionId === sessionId && { headers: { "set-cookie": cookie.clear() } }) };
+      },
+    }),
+    operation({
+      operationId: "endOtherSessions",
+      method: "DELETE",
+      path: "/sessions",
+      tag,
+      summary: "End the other sessions",
+      description: "Ends all of the person's sessions but this one, at once.",
+      scope: "self",
+      answers: { 204: { description: "They have ended." } },
+      act: async ({ db, caller }) => {
+        const { accountId, memberId, sessionId } = personOf(caller);
+        await db.write((tx) => endOtherSessions(tx, accountId, memberId, sessionId));
+        return { status: 204 };
+      },
+    }),
+  ];
+}
+
+function shownSession({ id, address, userAgent, createdAt, seenAt }: Session, current: number) {
+  return { id, current: id === current, address, userAgent, createdAt: formatDateTime(createdAt), seenAt: formatDateTime(seenAt) };
+}

@@ -1,0 +1,118 @@
+import sql from "sql-template-tag";
+import { writeInBatches } from "../../platform/db/batches.ts";
+import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
+import { limitTo } from "../../platform/db/limit.ts";
+import { hashToken, makeToken, type Role } from "./members.ts";
+import { absoluteMs, hasEnded, idleMs, seenEveryMs, sessionsMax, shownUserAgent, type Session } from "./sessions.ts";
+
+/** Where a session is used from. */
+export type Visitor = { address: string; userAgent: string };
+export type SignedIn = { accountId: number; memberId: number; sessionId: number; role: Role; seenAt: number; confirmedAt: number };
+
+/**
+ * Begins a session of a member, and ends the one that the browser had: a person who planted or saw its cookie gains nothing.
+ *
+ * @returns the token for the cookie, known here only
+ */
+export async function beginSession(
+  tx: Transaction,
+  who: { accountId: number; memberId: number },
+  visitor: Visitor,
+  earlier: { accountId: number; sessionId: number } | undefined,
+  now: number,
+): Promise<string> {
+  const { accountId, memberId } = who;
+  const token = makeToken();
+  if (earlier) await endSession(tx, earlier.accountId, earlier.sessionId);
+  await tx.query(sql`
+    INSERT INTO sessions (account_id, id, member_id, hash, address, user_agent, created_at, seen_at, confirmed_at)
+    VALUES (${accountId}, nextval('session_ids'), ${memberId}, ${hashToken(token)}, ${visitor.address},
+      ${shownUserAgent(visitor.userAgent)}, ${now}, ${now}, ${now})`);
+  await tx.query(sql`
+    DELETE FROM sessions WHERE account_id = ${accountId} AND member_id = ${memberId} AND id NOT IN
+      (SELECT id FROM sessions WHERE account_id = ${accountId} AND member_id = ${memberId} ORDER BY seen_at DESC, id DESC ${limitTo(sessionsMax)})`);
+  await tx.query(sql`UPDATE members SET signed_in_at = ${now} WHERE account_id = ${accountId} AND id = ${memberId}`);
+  return token;
+}
+
+/** Whose session a token is, with the role of this moment; undefined once it has ended. */
+export async function findSession(db: Queryable, token: string, now: number): Promise<SignedIn | undefined> {
+  const [row] = await db.query(sql`
+    SELECT sessions.account_id, member_id, sessions.id, role, sessions.created_at, seen_at, confirmed_at FROM sessions
+    JOIN members ON members.account_id = sessions.account_id AND members.id = member_id WHERE hash = ${hashToken(token)}`);
+  if (!row) return undefined;
+  const [createdAt, seenAt] = [Number(row["created_at"]), Number(row["seen_at"])];
+  if (hasEnded({ createdAt, seenAt }, now)) return undefined;
+  return {
+    accountId: Number(row["account_id"]),
+    memberId: Number(row["member_id"]),
+    sessionId: Number(row["id"]),
+    role: row["role"] as Role,
+    seenAt,
+    confirmedAt: Number(row["confirmed_at"]),
+  };
+}
+
+/** Records that the member entered the right password in this session. */
+export async function confirmSession(tx: Transaction, accountId: number, sessionId: number, now: number): Promise<void> {
+  await tx.query(sql`UPDATE sessions SET confirmed_at = ${now} WHERE account_id = ${accountId} AND id = ${sessionId}`);
+}
+
+/** Notes that a session is used, once a minute at most. */
+export async function noteSeen(db: Database, { accountId, sessionId, seenAt }: SignedIn, now: number): Promise<void> {
+  if (now < seenAt + seenEveryMs) return;
+  await db.write((tx) =>
+    tx.query(sql`UPDATE sessions SET seen_at = ${now} WHERE account_id = ${accountId} AND id = ${sessionId} AND seen_at < ${now}`),
+  );
+}
+
+/** A member's sessions that have not ended, those used last first. */
+export async function listSessions(db: Queryable, accountId: number, memberId: number, now: number): Promise<Session[]> {
+  const rows = await db.query(sql`
+    SELECT id, address, user_agent, created_at, seen_at FROM sessions
+    WHERE account_id = ${accountId} AND member_id = ${memberId} ORDER BY seen_at DESC, id DESC`);
+  return rows.map(sessionOf).filter((session) => !hasEnded(session, now));
+}
+
+/** Ends a session, if it has not ended. */
+export async function endSession(tx: Transaction, accountId: number, sessionId: number): Promise<void> {
+  await tx.query(sql`DELETE FROM sessions WHERE account_id = ${accountId} AND id = ${sessionId}`);
+}
+
+/** Ends one session of a member. @returns whether there was such a session */
+export async function endOwnSession(tx: Transaction, accountId: number, memberId: number, sessionId: number): Promise<boolean> {
+  const rows = await tx.query(sql`
+    DELETE FROM sessions WHERE account_id = ${accountId} AND member_id = ${memberId} AND id = ${sessionId} RETURNING id`);
+  return rows.length > 0;
+}
+
+/** Ends all sessions of a member but one. */
+export async function endOtherSessions(tx: Transaction, accountId: number, memberId: number, sessionId: number): Promise<void> {
+  await tx.query(sql`DELETE FROM sessions WHERE account_id = ${accountId} AND member_id = ${memberId} AND id <> ${sessionId}`);
+}
+
+/** Lets all sessions and links go that have ended. */
+export async function forgetEnded(db: Database, now: number): Promise<void> {
+  await writeInBatches(
+    db,
+    (limit) => sql`
+      DELETE FROM sessions WHERE (account_id, id) IN
+        (SELECT account_id, id FROM sessions WHERE seen_at <= ${now - idleMs} OR created_at <= ${now - absoluteMs} ${limit}) RETURNING 1`,
+  );
+  await writeInBatches(
+    db,
+    (limit) => sql`
+      DELETE FROM sign_in_links WHERE (account_id, member_id) IN
+        (SELECT account_id, member_id FROM sign_in_links WHERE expires_at <= ${now} ${limit}) RETURNING 1`,
+  );
+}
+
+function sessionOf(row: Row): Session {
+  return {
+    id: Number(row["id"]),
+    address: String(row["address"]),
+    userAgent: String(row["user_agent"]),
+    createdAt: Number(row["created_at"]),
+    seenAt: Number(row["seen_at"]),
+  };
+}

@@ -1,0 +1,130 @@
+import { Badge, Button } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useState, type ReactNode } from "react";
+import { ask, type Member } from "../calls/members.ts";
+import { sessionQuery, useSession } from "../dashboard/session.ts";
+import { Waiting } from "../frame/waiting.tsx";
+import { ErrorPanel } from "../parts/error-panel.tsx";
+import { Moment } from "../parts/moment.tsx";
+import { notify, notifyError } from "../parts/notices.ts";
+import { Section } from "../parts/page-header.tsx";
+import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
+import { RowsTable, type Column } from "../parts/rows-table.tsx";
+import { texts } from "../texts/texts.ts";
+import styles from "./account.module.css";
+import { InviteMember, RemoveMember, ResetMember, StepDown } from "./member-dialogs.tsx";
+import { membersQuery } from "./queries.ts";
+
+type Open = { dialog: "reset" | "remove" | "stepDown"; member: Member };
+
+/** Who signs in to the dashboard of the account; owners decide about it here. */
+export function Members(): ReactNode {
+  const { member: self, isOwner } = useSession();
+  const client = useQueryClient();
+  const { data: members, error, refetch } = useQuery(membersQuery);
+  const { invite } = useSearch({ from: "/dashboard/account" });
+  const navigate = useNavigate({ from: "/dashboard/account" });
+  const [open, setOpen] = useState<Open>();
+  const setInvite = (to: true | undefined) => void navigate({ search: { invite: to }, replace: true, resetScroll: false });
+  const close = () => setOpen(undefined);
+
+  function onChanged(): void {
+    void client.invalidateQueries(membersQuery);
+    void client.invalidateQueries(sessionQuery);
+  }
+  async function changeRole({ id, role }: Member): Promise<void> {
+    try {
+      const changed = await ask("PATCH /members/{id}", { id, body: { role: role === "owner" ? "member" : "owner" } });
+      notify(texts.account.roleChanged(nameOf(changed), texts.dashboard[changed.role]));
+    } catch (refused) {
+      notifyError(refused);
+    }
+    onChanged();
+  }
+  const actionsOf = (member: Member): RowAction[] => [
+    ...(member.id === self.id || member.email === null
+      ? []
+      : [{ label: texts.account.newLink, run: () => setOpen({ dialog: "reset", member }) }]),
+    member.role === "owner"
+      ? {
+          label: texts.account.makeMember,
+          run: () => (member.id === self.id ? setOpen({ dialog: "stepDown", member }) : void changeRole(member)),
+        }
+      : { label: texts.account.makeOwner, run: () => void changeRole(member) },
+    { label: texts.account.remove, run: () => setOpen({ dialog: "remove", member }), isDangerous: true },
+  ];
+
+  return (
+    <Section
+      title={texts.account.membersTitle}
+      lead={texts.account.membersLead}
+      actions={isOwner && <Button onClick={() => setInvite(true)}>{texts.account.invite}</Button>}
+    >
+      <ErrorPanel error={error} onRetry={() => void refetch()} />
+      {!members && !error && <Waiting lines={4} />}
+      {members && (
+        <RowsTable
+          label={texts.account.membersTitle}
+          columns={columnsFor(self.id, isOwner ? actionsOf : undefined)}
+          rows={members}
+          keyOf={({ id }) => id}
+        />
+      )}
+      {invite && isOwner && <InviteMember onInvited={onChanged} onClose={() => setInvite(undefined)} />}
+      {open?.dialog === "stepDown" && <StepDown of={open.member} onDone={onChanged} onClose={close} />}
+      {open?.dialog === "reset" && <ResetMember of={open.member} onDone={onChanged} onClose={close} />}
+      {open?.dialog === "remove" && (
+        <RemoveMember of={open.member} isSelf={open.member.id === self.id} onDone={onChanged} onClose={close} />
+      )}
+    </Section>
+  );
+}
+
+function columnsFor(selfId: number, actionsOf?: (member: Member) => RowAction[]): Column<Member>[] {
+  const columns: Column<Member>[] = [
+    { id: "email", header: texts.account.email, cell: (member) => <Name of={member} isSelf={member.id === selfId} /> },
+    { id: "role", header: texts.account.role, width: "120px", cell: ({ role }) => texts.dashboard[role] },
+    {
+      id: "state",
+      header: texts.account.state,
+      width: "200px",
+      cell: (member) => <State of={member} />,
+    },
+    {
+      id: "seen",
+      header: texts.account.lastSignIn,
+      width: "190px",
+      cell: ({ signedInAt }) => (signedInAt === null ? texts.account.neverYet : <Moment at={signedInAt} />),
+    },
+  ];
+  if (!actionsOf) return columns;
+  const menu = (member: Member): ReactNode => <RowMenu of={nameOf(member)} actions={actionsOf(member)} />;
+  return [...columns, { id: "actions", header: texts.dashboard.actions, width: "64px", isActions: true, cell: menu }];
+}
+
+function Name({ of: member, isSelf }: { of: Member; isSelf: boolean }): ReactNode {
+  return (
+    <span className={styles.name}>
+      {nameOf(member)}
+      {isSelf && <Badge className={styles.self}>{texts.account.you}</Badge>}
+    </span>
+  );
+}
+
+function State({ of: { hasPassword, reset } }: { of: Member }): ReactNode {
+  return (
+    <>
+      {hasPassword ? texts.account.active : texts.account.invited}
+      {reset && (
+        <span className={styles.reset}>
+          {texts.account.resetBy(reset.by)} <Moment at={reset.at} />
+        </span>
+      )}
+    </>
+  );
+}
+
+function nameOf({ email }: Member): string {
+  return email ?? texts.account.noEmail;
+}

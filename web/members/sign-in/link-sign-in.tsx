@@ -1,0 +1,66 @@
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useEffectEvent, useState, type ReactNode } from "react";
+import { dashboardKey } from "../../calls/lists.ts";
+import { ask, type Standing } from "../../calls/members.ts";
+import { Refusal } from "../../calls/refusal.ts";
+import { usePageTitle } from "../../frame/page-title.ts";
+import { Waiting } from "../../frame/waiting.tsx";
+import { ErrorPanel } from "../../parts/error-panel.tsx";
+import { texts } from "../../texts/texts.ts";
+import { HowToGetALink } from "./password-sign-in.tsx";
+import styles from "./sign-in.module.css";
+
+type Props = { token: string; onSignedIn: (standing: Standing) => void; onGiveUp: () => void };
+
+/** Posts the token of a sign-in link once somebody says so, for whatever else opens links uses up none; and says what to do where it does not work. */
+export function LinkSignIn({ token, onSignedIn, onGiveUp }: Props): ReactNode {
+  usePageTitle(texts.signIn.title);
+  const [isMeant, setIsMeant] = useState(false);
+  // A token works once: as a query it is sent once, however often the page is drawn.
+  const { data, error, refetch } = useQuery({
+    queryKey: [dashboardKey, "link", token],
+    queryFn: () => ask("POST /sign-in/link", { body: { token } }),
+    enabled: isMeant,
+    retry: false,
+    staleTime: Infinity,
+  });
+  const welcome = useEffectEvent(onSignedIn);
+  useEffect(() => {
+    if (data) welcome(data);
+  }, [data]);
+
+  if (!isMeant) {
+    return (
+      <>
+        <h1>{texts.signIn.title}</h1>
+        <p className={styles.lead}>{texts.signIn.linkLead}</p>
+        <Button fullWidth onClick={() => setIsMeant(true)}>
+          {texts.signIn.withLink}
+        </Button>
+      </>
+    );
+  }
+  if (!error) {
+    return (
+      <>
+        <h1>{texts.signIn.byLink}</h1>
+        <Waiting lines={3} />
+      </>
+    );
+  }
+  const isOver = error instanceof Refusal && (error.status === 401 || error.status === 400);
+  return (
+    <>
+      <h1>{isOver ? texts.signIn.linkOver : texts.signIn.title}</h1>
+      {isOver ? (
+        <HowToGetALink text={texts.signIn.linkOverText} command={texts.signIn.inviteCommand} />
+      ) : (
+        <ErrorPanel error={error} onRetry={() => void refetch()} />
+      )}
+      <Button mt="md" variant="default" onClick={onGiveUp}>
+        {texts.signIn.withPassword}
+      </Button>
+    </>
+  );
+}

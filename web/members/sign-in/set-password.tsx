@@ -1,0 +1,46 @@
+import { PasswordInput, Stack, TextInput } from "@mantine/core";
+import type { ReactNode } from "react";
+import { ask, type Standing } from "../../calls/members.ts";
+import { usePageTitle } from "../../frame/page-title.ts";
+import { CallForm, useCallForm } from "../../parts/call-form.tsx";
+import { texts } from "../../texts/texts.ts";
+import styles from "./sign-in.module.css";
+
+type Props = { session: Standing; onSet: (standing: Standing) => void };
+
+/** The password, and the email where there is none, without which there would be no way back in. */
+export function SetPassword({ session: { member, account }, onSet }: Props): ReactNode {
+  usePageTitle(texts.signIn.setTitle);
+  const hasEmail = member.email !== null;
+  const form = useCallForm({
+    initial: { email: member.email ?? "", password: "" },
+    send: ({ email, password }) => ask("PUT /password", { body: hasEmail ? { password } : { password, email } }),
+    onDone: onSet,
+  });
+  return (
+    <>
+      <h1>{texts.signIn.setTitle}</h1>
+      <p className={styles.lead}>{texts.signIn.setLead(account.name)}</p>
+      <CallForm form={form} submit={texts.signIn.set}>
+        <Stack gap="md">
+          {/* A password manager keeps the email beside the password, also where it is not asked for. */}
+          <TextInput
+            label={texts.signIn.email}
+            type="email"
+            autoComplete="username"
+            required={!hasEmail}
+            readOnly={hasEmail}
+            {...form.text("email")}
+          />
+          <PasswordInput
+            label={texts.signIn.newPassword}
+            description={texts.signIn.newPasswordHint}
+            autoComplete="new-password"
+            required
+            {...form.text("password")}
+          />
+        </Stack>
+      </CallForm>
+    </>
+  );
+}

@@ -1,0 +1,95 @@
+import { SegmentedControl, TextInput } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { CategorySelect } from "../categories/category-select.tsx";
+import { allCategoriesQuery } from "../categories/queries.ts";
+import type { Tagged } from "../calls/store.ts";
+import { CallForm, useCallForm, type FormState } from "../parts/call-form.tsx";
+import { notify } from "../parts/notices.ts";
+import { ReloadIfChanged } from "../parts/reload-if-changed.tsx";
+import { texts } from "../texts/texts.ts";
+import styles from "./pet-form.module.css";
+import { noteAnimal, noteNewAnimal } from "./notes.ts";
+import { createAnimal, replaceAnimal, type AnimalValues, type Pet } from "./queries.ts";
+import { petStatuses, type PetStatus } from "./status.ts";
+
+const words = texts.store.animals;
+const statusChoices = petStatuses.map((value) => ({ value, label: texts.store.status[value] }));
+
+/** Makes an animal, in the category that is filtered by unless another one is chosen. */
+export function NewAnimalForm({ categoryId, onClose }: { categoryId: number | undefined; onClose: () => void }): ReactNode {
+  const client = useQueryClient();
+  const { data: categories } = useQuery(allCategoriesQuery);
+  const form = useCallForm<AnimalValues, Pet>({
+    initial: { name: "", categoryId: categoryId === undefined ? null : String(categoryId), status: "available" },
+    send: createAnimal,
+    onDone: ({ name }) => {
+      notify(words.created(name));
+      noteNewAnimal(client);
+    },
+    afterwards: onClose,
+  });
+  return (
+    <CallForm form={form} submit={words.create} onCancel={onClose}>
+      {categories?.length === 0 && (
+        <p className={styles.note}>
+          {words.noCategoriesText}{" "}
+          <Link to="/dashboard/categories" search={{ new: true }}>
+            {texts.store.categories.new}
+          </Link>
+        </p>
+      )}
+      <Fields form={form} />
+    </CallForm>
+  );
+}
+
+type EditProps = { animal: Tagged<Pet>; isTracked: boolean; onReload: () => void };
+
+/** Changes an animal as it stood when it was read last; when somebody else was quicker nothing is saved. */
+export function EditAnimalForm({ animal, isTracked, onReload }: EditProps): ReactNode {
+  const client = useQueryClient();
+  const { name, categoryId, status } = animal.value;
+  const form = useCallForm<AnimalValues, Pet>({
+    initial: { name, categoryId: String(categoryId), status },
+    // the form keeps what was typed while the stock changes the status of a tracked animal
+    send: (values) => replaceAnimal(animal, isTracked ? { ...values, status } : values),
+    onDone: (saved) => {
+      notify(words.saved(saved.name));
+      noteAnimal(client, saved);
+    },
+  });
+  return (
+    <CallForm form={form} submit={words.save}>
+      <ReloadIfChanged error={form.error} onReload={onReload} />
+      <Fields form={form} {...(isTracked && { trackedStatus: status })} />
+    </CallForm>
+  );
+}
+
+type FieldsProps = { form: FormState<AnimalValues>; trackedStatus?: PetStatus };
+
+/** The status of a tracked animal follows its stock, so it is shown and not chosen. */
+function Fields({ form, trackedStatus }: FieldsProps): ReactNode {
+  const isTracked = trackedStatus !== undefined;
+  const { value, onChange, error } = form.choice("status");
+  return (
+    <div className={styles.fields}>
+      <TextInput label={words.name} required data-autofocus {...form.text("name")} />
+      <CategorySelect label={words.category} {...form.choice("categoryId")} />
+      <fieldset className={styles.status}>
+        <legend className={styles.legend}>{words.status}</legend>
+        <SegmentedControl
+          data={statusChoices}
+          value={trackedStatus ?? value}
+          onChange={(status) => onChange(status)}
+          disabled={isTracked}
+          fullWidth
+        />
+        {isTracked && <p className={styles.note}>{words.trackedStatus}</p>}
+        {error && <p className={styles.error}>{error}</p>}
+      </fieldset>
+    </div>
+  );
+}

@@ -1,0 +1,86 @@
+import { Button, Drawer, Group } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState, type ReactNode } from "react";
+import { Waiting } from "../frame/waiting.tsx";
+import { StockPanel } from "../inventory/stock-panel.tsx";
+import { stockQuery } from "../inventory/queries.ts";
+import { ErrorPanel } from "../parts/error-panel.tsx";
+import { useFocusReturn } from "../parts/use-focus-return.ts";
+import { texts } from "../texts/texts.ts";
+import { EditAnimalForm } from "./pet-form.tsx";
+import styles from "./pet-panel.module.css";
+import { animalQuery, type Pet } from "./queries.ts";
+
+const words = texts.store.animals;
+
+type Props = { petId: number; onDelete: (pet: Pet) => void; onClose: () => void };
+
+/** Beside the list: one animal with its fields, its stock, and what can be done with it. */
+export function AnimalPanel({ petId, onDelete, onClose }: Props): ReactNode {
+  useFocusReturn();
+  const { data, error, refetch } = useQuery(animalQuery(petId));
+  const { data: stock } = useQuery(stockQuery(petId));
+  const [reloads, setReloads] = useState(0);
+  const isTracked = stock !== null && stock !== undefined;
+
+  async function reload(): Promise<void> {
+    const { isSuccess } = await refetch();
+    if (isSuccess) setReloads((before) => before + 1);
+  }
+  return (
+    <Drawer
+      opened
+      onClose={onClose}
+      position="right"
+      size={460}
+      title={data?.value.name ?? words.animal(petId)}
+      classNames={{ title: styles.title }}
+      closeButtonProps={{ "aria-label": texts.dashboard.close }}
+    >
+      {data === undefined && !error && <Waiting lines={5} />}
+      <ErrorPanel error={error} onRetry={() => void refetch()} />
+      {data === null && <p>{texts.store.gone(words.animal(petId))}</p>}
+      {data && (
+        <>
+          <Group gap="xs" mb="md">
+            <Button variant="light" renderRoot={(props) => <Link to="/dashboard/orders" search={{ order: petId }} {...props} />}>
+              {words.order}
+            </Button>
+            <Button variant="default" renderRoot={(props) => <Link to="/dashboard/orders" search={{ petId }} {...props} />}>
+              {words.orders}
+            </Button>
+            <Button variant="subtle" className={styles.dangerous} onClick={() => onDelete(data.value)}>
+              {words.delete}
+            </Button>
+          </Group>
+          <Part title={words.stock}>
+            <StockPanel petId={petId} name={data.value.name} />
+          </Part>
+          <Part title={words.details}>
+            <EditAnimalForm
+              key={`${reloads} ${editedOf(data.value, isTracked)}`}
+              animal={data}
+              isTracked={isTracked}
+              onReload={() => void reload()}
+            />
+          </Part>
+        </>
+      )}
+    </Drawer>
+  );
+}
+
+/** What the form edits: whatever else of the animal changes, what is typed stays. */
+function editedOf({ name, categoryId, status }: Pet, isTracked: boolean): string {
+  return JSON.stringify([name, categoryId, !isTracked && status]);
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }): ReactNode {
+  return (
+    <section className={styles.part} aria-label={title}>
+      <h3 className={styles.heading}>{title}</h3>
+      {children}
+    </section>
+  );
+}
