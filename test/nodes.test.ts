@@ -40,20 +40,20 @@ async function openScene(t: TestContext) {
     open.add(own);
     const forgotten: (Change | undefined)[] = [];
     const broken = { is: false };
-    const act = async (change: Change | undefined): Promise<void> => {
+    const applyChange = async (change: Change | undefined): Promise<void> => {
       if (broken.is) throw new Error("what changed cannot be read");
       forgotten.push(change);
     };
-    const node = openNode({ db: own, id, now, timer: () => time.now, log: quiet, act });
+    const node = openNode({ db: own, id, now, timer: () => time.now, log: quiet, applyChange });
     const loseDatabase = () => (open.delete(own), own.close());
     return Object.assign(node, { forgotten, broken, loseDatabase });
   };
-  const revoke = (subject: number) => db.write((tx) => announcer.announce(tx, { kind: "key", subject: String(subject) }));
+  const revoke = (subject: number) => db.write((tx) => announcer.publish(tx, { kind: "key", subject: String(subject) }));
   const url = database.url;
   return { time, pauses, announcer, newNode, revoke, db, url };
 }
 
-const beatAll = async (nodes: Node[]): Promise<void> => void (await Promise.all(nodes.map((node) => node.beat())));
+const beatAll = async (nodes: Node[]): Promise<void> => void (await Promise.all(nodes.map((node) => node.heartbeat())));
 
 test("a change is confirmed only when every live node has acted on it", async (t) => {
   const { pauses, announcer, newNode, revoke } = await openScene(t);
@@ -62,8 +62,8 @@ test("a change is confirmed only when every live node has acted on it", async (t
   await beatAll(nodes);
   const change = await revoke(7);
   const steps: string[] = [];
-  for (const [name, node] of Object.entries({ a, b, c })) pauses.push(async () => (await node.beat(), void steps.push(name)));
-  await announcer.confirmed(change);
+  for (const [name, node] of Object.entries({ a, b, c })) pauses.push(async () => (await node.heartbeat(), void steps.push(name)));
+  await announcer.waitForAck(change);
   assert.deepEqual(steps, ["a", "b", "c"]);
   for (const node of nodes) assert.deepEqual(node.forgotten.at(-1), { number: change, kind: "key", subject: "7" });
 });
@@ -81,18 +81,18 @@ test("a node knows how many nodes are live, and stops counting one once its leas
   await beatAll([a, b]);
   assert.deepEqual([a.liveNodes(), b.liveNodes()], [2, 2]);
   time.now += 600;
-  await a.beat();
+  await a.heartbeat();
   time.now += 600;
-  await a.beat();
+  await a.heartbeat();
   assert.equal(a.liveNodes(), 1);
 });
 
 test("a node that does not answer stops using what it keeps before the change is confirmed, within a second", async (t) => {
   const { time, announcer, newNode, revoke } = await openScene(t);
   const silent = newNode("silent");
-  await silent.beat();
+  await silent.heartbeat();
   assert.ok(silent.isLive());
-  await announcer.confirmed(await revoke(7));
+  await announcer.waitForAck(await revoke(7));
   assert.ok(!silent.isLive());
   assert.ok(time.now - start <= 1_000);
 });
@@ -100,17 +100,17 @@ test("a node that does not answer stops using what it keeps before the change is
 test("a node that cannot act on a change does not confirm it, and uses nothing that it keeps once the change is answered", async (t) => {
   const { time, pauses, announcer, newNode, revoke } = await openScene(t);
   const node = newNode("a");
-  await node.beat();
+  await node.heartbeat();
   const change = await revoke(7);
   node.broken.is = true;
   let waited = 0;
-  for (let i = 0; i < 60; i++) pauses.push(async () => (await node.beat(), void waited++));
-  await announcer.confirmed(change);
+  for (let i = 0; i < 60; i++) pauses.push(async () => (await node.heartbeat(), void waited++));
+  await announcer.waitForAck(change);
   assert.ok(waited > 0);
   assert.ok(!node.isLive());
   assert.ok(time.now - start <= 1_000);
   node.broken.is = false;
-  await node.beat();
+  await node.heartbeat();
   assert.deepEqual(node.forgotten.at(-1), undefined);
   assert.ok(node.isLive());
 });
@@ -118,28 +118,28 @@ test("a node that cannot act on a change does not confirm it, and uses nothing t
 test("a node that loses its lease's connection opens another one and keeps the lease", async (t) => {
   const { time, newNode, url } = await openScene(t);
   const node = newNode("a");
-  await node.beat();
-  const life = node.life();
+  await node.heartbeat();
+  const life = node.leaseId();
   await administer(
     url,
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
   );
   time.now += 500;
-  await node.beat(); // may find out that the connection is gone
-  await node.beat();
+  await node.heartbeat(); // may find out that the connection is gone
+  await node.heartbeat();
   time.now += 500;
   assert.ok(node.isLive());
-  assert.equal(node.life(), life);
+  assert.equal(node.leaseId(), life);
 });
 
 test("a node that had lost its lease keeps nothing of before, and is live again", async (t) => {
   const { time, newNode, revoke, announcer } = await openScene(t);
   const node = newNode("a");
-  await node.beat();
-  await announcer.confirmed(await revoke(7));
+  await node.heartbeat();
+  await announcer.waitForAck(await revoke(7));
   node.forgotten.length = 0;
   time.now += 5_000;
-  await node.beat();
+  await node.heartbeat();
   assert.deepEqual(node.forgotten, [undefined]);
   assert.ok(node.isLive());
 });
@@ -152,7 +152,7 @@ test("what a node holds is free when its lease has ended, not before, and the li
   const { lease } = (await leases.begin(60_000))!;
   const isFree = async () => {
     const { isFree: free } = (await openRowLeases(other, () => time.now).begin(60_000))!;
-    const rows = await db.query(sql`SELECT 1 WHERE ${free(sql`CAST(${lease.until} AS BIGINT)`, sql`CAST(${lease.life} AS TEXT)`)}`);
+    const rows = await db.query(sql`SELECT 1 WHERE ${free(sql`CAST(${lease.until} AS BIGINT)`, sql`CAST(${lease.leaseId} AS TEXT)`)}`);
     return rows.length > 0;
   };
   time.now += 800;
@@ -161,7 +161,7 @@ test("what a node holds is free when its lease has ended, not before, and the li
   assert.deepEqual([leases.isHeld(lease), await isFree()], [false, false], "it lets go before others take");
   time.now += 100;
   assert.equal(await isFree(), true);
-  await one.beat();
+  await one.heartbeat();
   assert.ok(one.isLive());
   assert.deepEqual([leases.isHeld(lease), await isFree()], [false, true]);
 });
@@ -173,7 +173,7 @@ test("what a node holds that hangs, though it beats, is free at the time that wa
   const { lease } = (await leases.begin(5_000))!;
   for (; time.now < lease.until; time.now += 500) {
     assert.ok(leases.isHeld(lease));
-    await node.beat();
+    await node.heartbeat();
   }
   assert.ok(node.isLive());
   assert.ok(!leases.isHeld(lease));
@@ -182,8 +182,8 @@ test("what a node holds that hangs, though it beats, is free at the time that wa
 test("a lease that was prolonged so late that others may have seen it ended is lost", async (t) => {
   const { time, db, newNode } = await openScene(t);
   const node = newNode("a");
-  await node.beat();
-  const life = node.life();
+  await node.heartbeat();
+  const life = node.leaseId();
   const held = Promise.withResolvers<void>();
   const locked = Promise.withResolvers<void>();
   const slow = db.write(async (tx) => {
@@ -193,24 +193,24 @@ test("a lease that was prolonged so late that others may have seen it ended is l
   });
   await locked.promise;
   time.now += 500;
-  const beat = node.beat();
+  const beat = node.heartbeat();
   await until(async () => (await db.query(sql`SELECT 1 FROM pg_locks WHERE NOT granted`)).length > 0);
   time.now += 600;
   held.resolve();
   await Promise.all([slow, beat]);
   assert.ok(!node.isLive());
-  await node.beat();
+  await node.heartbeat();
   assert.ok(node.isLive());
-  assert.notEqual(node.life(), life);
+  assert.notEqual(node.leaseId(), life);
 });
 
 test("a node whose database is away misses its beats, is not live, and does not fail", async (t) => {
   const { time, newNode } = await openScene(t);
   const node = newNode("a");
-  await node.beat();
+  await node.heartbeat();
   await node.loseDatabase();
   time.now += 900;
-  await node.beat();
+  await node.heartbeat();
   assert.ok(!node.isLive());
 });
 
@@ -224,7 +224,7 @@ test("changes made at once are numbered without gap, and each node acts on all o
     Array.from({ length: 20 }, (_, i) => i + 1),
   );
   pauses.push(() => beatAll(nodes));
-  await announcer.confirmed(20);
+  await announcer.waitForAck(20);
   for (const { forgotten } of nodes) {
     const subjects = forgotten.flatMap((change) => (change === undefined ? [] : [Number(change.subject)]));
     assert.deepEqual(
@@ -237,9 +237,9 @@ test("changes made at once are numbered without gap, and each node acts on all o
 test("nobody waits for a node that has left", async (t) => {
   const { time, newNode, revoke, announcer } = await openScene(t);
   const node = newNode("a");
-  await node.beat();
+  await node.heartbeat();
   await node.leave();
-  await announcer.confirmed(await revoke(7));
+  await announcer.waitForAck(await revoke(7));
   assert.equal(time.now, start);
 });
 

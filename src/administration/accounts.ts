@@ -26,7 +26,7 @@ const accountTerms = { name: Type.String(), ...terms };
 
 /** What an operator may do with accounts. */
 export function accountOperations({ db, clock, verifier, announcer, ports }: Parts) {
-  const announceAccount = (tx: Transaction, subject: number) => announcer.announce(tx, { kind: "account", subject: String(subject) });
+  const announceAccount = (tx: Transaction, subject: number) => announcer.publish(tx, { kind: "account", subject: String(subject) });
   return {
     /** Makes an account with a first key of all scopes, which is shown here only. */
     "accounts.create": operation(accountTerms, async (input) => {
@@ -62,7 +62,7 @@ export function accountOperations({ db, clock, verifier, announcer, ports }: Par
       const [answer, change] = await db.write(async (tx) => [await set(tx), await announceAccount(tx, input.id)] as const);
       verifier.forgetAccount(input.id);
       await resumeCertificates(db, input.id, clock());
-      await announcer.confirmed(change);
+      await announcer.waitForAck(change);
       return { ...answer, dryRun: false };
     }),
 
@@ -74,12 +74,12 @@ export function accountOperations({ db, clock, verifier, announcer, ports }: Par
         return announceAccount(tx, account.id);
       });
       verifier.forgetAccount(account.id);
-      await announcer.confirmed(change);
+      await announcer.waitForAck(change);
       const forget = () => verifier.forgetAccount(account.id);
       await deleteProjectsOf(db, account.id, clock(), (tx) => announceAccount(tx, account.id));
       await deleteAccount(db, account.id, forget);
       forget();
-      await announcer.settled();
+      await announcer.waitForAll();
       return { account: { id: account.id, name: account.name, plan: account.plan } };
     }),
   };

@@ -33,7 +33,7 @@ const keyTerms = {
 
 /** What an operator may do with keys. */
 export function keyOperations({ db, clock, verifier, limiter, announcer }: Parts) {
-  const announceKey = (tx: Transaction, subject: number) => announcer.announce(tx, { kind: "key", subject: String(subject) });
+  const announceKey = (tx: Transaction, subject: number) => announcer.publish(tx, { kind: "key", subject: String(subject) });
   return {
     /** Makes a key, which is shown here only. */
     "keys.create": operation(keyTerms, async ({ account, publishable = false, name, ...asked }) => {
@@ -67,7 +67,7 @@ export function keyOperations({ db, clock, verifier, limiter, announcer }: Parts
           return [made, await announceKey(tx, keyId)] as const;
         });
         verifier.forgetKey(keyId);
-        await announcer.confirmed(change);
+        await announcer.waitForAck(change);
         return answer;
       },
     ),
@@ -79,7 +79,7 @@ export function keyOperations({ db, clock, verifier, limiter, announcer }: Parts
         return [deleted, await announceKey(tx, keyId)] as const;
       });
       verifier.forgetKey(gone.id);
-      await announcer.confirmed(change);
+      await announcer.waitForAck(change);
       return { id: gone.id, account: gone.accountId, prefix: gone.prefix };
     }),
 

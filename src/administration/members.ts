@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { emailOf, roles, shownInvited, shownMember, type Member } from "../callers/members/members.ts";
+import { emailOf, roles, invitedResponse, memberResponse, type Member } from "../callers/members/members.ts";
 import { findMemberByEmail, invite, listMembers, removeMember, reset } from "../callers/members/members.store.ts";
 import type { Queryable } from "../platform/db/database.ts";
 import { Problem } from "../platform/problem.ts";
@@ -21,7 +21,7 @@ export function memberOperations({ db, clock, publicUrl }: Parts) {
         await demandAccount(tx, account);
         return invite(tx, account, { email: input.email ?? null, role }, clock());
       });
-      return shownInvited(publicUrl, invited);
+      return invitedResponse(publicUrl, invited);
     }),
 
     /** Removes a member's password and sessions, and makes a new sign-in link, which cannot be shown again. */
@@ -31,12 +31,12 @@ export function memberOperations({ db, clock, publicUrl }: Parts) {
         return reset(tx, account, memberId, "operator", clock());
       });
       if (!invited) throw noMember(text);
-      return shownInvited(publicUrl, invited);
+      return invitedResponse(publicUrl, invited);
     }),
 
     "members.list": operation({ account: id }, async ({ account }) => {
       await demandAccount(db, account);
-      return { members: (await listMembers(db, account)).map(shownMember) };
+      return { members: (await listMembers(db, account)).map(memberResponse) };
     }),
 
     /** Removes a member, whose sessions and links end with the answer. */
@@ -46,7 +46,7 @@ export function memberOperations({ db, clock, publicUrl }: Parts) {
         return removeMember(tx, account, memberId);
       });
       if (!gone) throw noMember(text);
-      return { member: shownMember(gone) };
+      return { member: memberResponse(gone) };
     }),
   };
 }

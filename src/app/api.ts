@@ -17,7 +17,7 @@ import type { Gate } from "../platform/http/caller.ts";
 import { describe, type Description } from "../platform/http/description.ts";
 import type { Operation } from "../platform/http/operation.ts";
 import { dashboardPrefix } from "../platform/http/prefix.ts";
-import { apiRealm, dashboardRealm } from "../platform/http/realms.ts";
+import { apiSurface, dashboardSurface } from "../platform/http/api-surfaces.ts";
 import type { OwnHosts } from "../platform/http/hosts.ts";
 import type { RequestBounds } from "../platform/http/request-bounds.ts";
 import { addOperations } from "../platform/http/routes.ts";
@@ -40,7 +40,7 @@ const probeMs = 1_000;
 
 type OperationOptions = {
   getPetSunset: number;
-  limiter: Pick<Limiter, "peekAccount" | "standing">;
+  limiter: Pick<Limiter, "peekAccount" | "strikeStatus">;
   flushUsage: () => Promise<void>;
   publishing: Operation[];
 };
@@ -98,7 +98,7 @@ export function openApi(options: ApiOptions): FastifyInstance {
   const { db, clock, nowRange, gate, dashboard, log, trustedProxies, connections, requests, bounds, hosts, securityContact, web, ready } =
     options;
   const traffic = countTraffic();
-  const realms = [apiRealm(gate), dashboardRealm(dashboard.gate)] as const;
+  const realms = [apiSurface(gate), dashboardSurface(dashboard.gate)] as const;
   const notFoundPage = web && ((request: FastifyRequest, reply: FastifyReply) => sendPage(request, reply.code(404), web));
   const { onAnswered } = traffic;
   const app = openApp({ realms, log, trustedProxies, connections, requests, bounds, hosts, onAnswered, notFoundPage });

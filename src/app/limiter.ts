@@ -15,16 +15,16 @@ type Log = { info(fields: object, text: string): void; warn(fields: object, text
 export type RedisTiming = Pick<RedisLimiterOptions, "answerMs" | "redisClock">;
 
 /** `save` keeps what this process alone has counted; `close` does so too, and ends the limiter. */
-export type Counting = { limiter: Limiter; save(): Promise<void>; close(): Promise<void> };
+export type LimiterHandle = { limiter: Limiter; save(): Promise<void>; close(): Promise<void> };
 
 /**
  * Opens the limiter that the settings ask for: in Redis, which need not be there yet, or in this process, going on from
  * what the data folder has of its last run.
  */
-export async function openCounting(
+export async function openLimiter(
   { redisUrl, redisCa, dataDir }: Pick<Settings, "redisUrl" | "redisCa" | "dataDir">,
   { clock, log, liveNodes = () => 1, redis }: { clock: Clock; log: Log; liveNodes?: () => number; redis?: RedisTiming | undefined },
-): Promise<Counting> {
+): Promise<LimiterHandle> {
   if (redisUrl !== "") {
     const limiter = await openRedisLimiter({ url: redisUrl, ca: redisCa || undefined, addressQuota, clock, log, liveNodes, ...redis });
     return { limiter, save: () => Promise.resolve(), close: async () => limiter.close() };

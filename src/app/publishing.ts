@@ -49,7 +49,7 @@ const closeMs = 5_000;
 export type Publishing = {
   operations: Operation[];
   /** What this process knows of what is published: kept by the node of this process, as changes come. */
-  sites: { take(change: Change | undefined): Promise<void>; lost(): void };
+  sites: { applyChange(change: Change | undefined): Promise<void>; onLeaseLost(): void };
   /** Opens the edge and begins to work; the database has to answer. Rejects where a port is taken. */
   start(): Promise<void>;
   /** Where published projects are served; undefined before the start. */
@@ -110,7 +110,7 @@ export function openPublishing(parts: PublishingParts): Publishing {
       const config = { ...(primary !== undefined && { primary }), ...(redirects !== undefined && { redirects }) };
       const apply = await prepareConfig(db, checks, owner, config, clock());
       return async (tx, now) => {
-        for (const hostname of await apply(tx, now)) await announcer.announce(tx, domainChanged(hostname)); // some may have been others'
+        for (const hostname of await apply(tx, now)) await announcer.publish(tx, domainChanged(hostname)); // some may have been others'
       };
     };
     workers.push(
@@ -144,7 +144,7 @@ export function openPublishing(parts: PublishingParts): Publishing {
       ...deploymentRoutes({ uploads, wake, announcer }),
       ...domainRoutes({ checks, wake, announcer, sendsHsts: sendsHsts(settings) }),
     ],
-    sites: { take: hosts.take, lost: hosts.lost },
+    sites: { applyChange: hosts.applyChange, onLeaseLost: hosts.onLeaseLost },
     start,
     addresses: () => edge?.addresses,
     idle: async () => {

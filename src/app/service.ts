@@ -7,10 +7,10 @@ import { openGate } from "../callers/gate.ts";
 import { openKeyVerifier, type KeyVerifier } from "../callers/keys/verify.ts";
 import { openUsageRecorder, type Recorder } from "../callers/usage/recorder.ts";
 import { expireUsage } from "../callers/usage/usage.store.ts";
-import { openCounting, type Counting, type RedisTiming } from "./limiter.ts";
+import { openLimiter, type LimiterHandle, type RedisTiming } from "./limiter.ts";
 import { countRefusals } from "./metrics.ts";
 import { openFirstStart, type FirstStart } from "./first-start.ts";
-import { openMembership } from "./cluster-node.ts";
+import { openClusterNode } from "./cluster-node.ts";
 import { countBounds } from "../platform/bounds.ts";
 import { openNowRange, systemTimer, type Clock, type NowRange, type Timer } from "../platform/clock.ts";
 import { connectionLimits, guardConnections, type ConnectionLimits } from "../platform/connections.ts";
@@ -22,7 +22,7 @@ import { boundRequests, requestLimits, type RequestLimits } from "../platform/ht
 import { repeat } from "../platform/jobs/repeat.ts";
 import { listeningError, requireFree, type Place } from "../platform/listening.ts";
 import type { Logger } from "../platform/log.ts";
-import { beatEveryMs, expireNodes } from "../platform/nodes/nodes.ts";
+import { heartbeatEveryMs, expireNodes } from "../platform/nodes/nodes.ts";
 import { openSocket } from "../platform/socket.ts";
 import type { Settings } from "./settings.ts";
 import { openPublishing, type Publishing } from "./publishing.ts";
@@ -85,7 +85,7 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   opened.defer(() => storage.close());
   await requireFree(placesOf(settings));
   const { db } = storage;
-  const { node, announcer, keep } = openMembership(storage, log);
+  const { node, announcer, attachCaches } = openClusterNode(storage, log);
   opened.defer(() => node.leave());
   const verifier = openKeyVerifier({ db, clock, isLive: () => node.isLive() });
   opened.defer(() => verifier.saveUses().catch(onError));
@@ -93,7 +93,7 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   // An answer that lacks the last seconds is better than none.
   const flushUsage = () => usage.flush().catch(onError);
   opened.defer(flushUsage);
-  const counting = await openCounting(settings, { clock, log, redis, liveNodes: () => node.liveNodes() });
+  const counting = await openLimiter(settings, { clock, log, redis, liveNodes: () => node.liveNodes() });
   opened.defer(() => counting.close().catch(onError));
 
   const { limiter } = counting;
@@ -112,7 +112,7 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   const onSignedIn = () => firstStart.forget().catch(onError);
   const dashboard = openDashboard({ db, clock, limiter, administration, publicUrl, onSignedIn, onRefused: refusals.count, onError });
   const publishing = openPublishing({ settings, db, clock, log, announcer, node, bounds, connections: limits });
-  keep({ keys: verifier, sites: publishing.sites });
+  attachCaches({ keys: verifier, sites: publishing.sites });
   let ready = false;
   const web = await readWeb();
   const nowRange = openNowRange(clock, timer);
@@ -139,7 +139,7 @@ export async function openService(settings: Settings, options: ServiceOptions): 
     web,
     ready: () => ready,
   });
-  const beats = repeat(beatEveryMs, () => node.beat(), onError);
+  const beats = repeat(heartbeatEveryMs, () => node.heartbeat(), onError);
   opened.defer(() => beats.stop()); // after what is in flight, which may wait for this node
   let closing = false;
   let starting: Promise<void> | undefined;
@@ -158,7 +158,7 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   const socket = await openSocket(socketPath(settings), administration, onError);
   working.push(() => socket.close());
   const published = storage.ready
-    .then(() => node.beat())
+    .then(() => node.heartbeat())
     .then(() => {
       if (closing) throw stopping();
       starting = publishing.start();
@@ -182,7 +182,7 @@ type Parts = {
   nowRange: () => NowRange;
   verifier: KeyVerifier;
   usage: Recorder;
-  counting: Counting;
+  counting: LimiterHandle;
   firstStart: FirstStart;
   onError: (error: unknown) => void;
 };

@@ -28,7 +28,7 @@ export function openGate(options: {
 }): Gate {
   const { verifier, limiter, usage, onRefused } = options;
 
-  function admit(request: FastifyRequest): Awaitable<Problem | undefined> {
+  function authenticate(request: FastifyRequest): Awaitable<Problem | undefined> {
     const { key, isAlone } = keyOf(request.headers);
     if (!isAlone) request.keyProblem = twoKeys();
     const verified = key === undefined ? undefined : verifier.verify(key);
@@ -83,11 +83,11 @@ export function openGate(options: {
   }
 
   return {
-    admit,
+    authenticate,
     giveBack,
-    describe: (request) =>
+    addLimitHeaders: (request) =>
       after(limiter.peekAddress(clientAddress(request)), (decision) => pushLimitHeaders(request.answerHeaders, decision)),
-    describeAddress: (address) => after(limiter.address(address), limitHeaders),
+    limitHeadersOf: (address) => after(limiter.address(address), limitHeaders),
   };
 }
 

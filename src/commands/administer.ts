@@ -56,10 +56,10 @@ export async function administer<K extends keyof Administration>(name: K, input:
 
 /** Ends a ban where bans are kept while no server runs: in the data folder or in Redis. */
 async function unbanIn(settings: Settings, keyId: number): Promise<boolean> {
-  const { openCounting } = await import("../app/limiter.ts");
+  const { openLimiter } = await import("../app/limiter.ts");
   const { systemClock } = await import("../platform/clock.ts");
   await using opened = new AsyncDisposableStack();
   const log = { info() {}, warn() {} };
-  const counting = opened.adopt(await openCounting(settings, { clock: systemClock, log }), (open) => open.close());
+  const counting = opened.adopt(await openLimiter(settings, { clock: systemClock, log }), (open) => open.close());
   return await counting.limiter.unban(keyId);
 }

@@ -1,7 +1,7 @@
 import type { PetStore } from "../../client/client.ts";
 import { pages } from "../../client/pages.ts";
 import { refusal } from "../../client/refusals.ts";
-import { fold } from "../platform/normalize.ts";
+import { normalize } from "../platform/normalize.ts";
 import { Problem } from "../platform/problem.ts";
 
 /** The shop's categories for a file: ids by folded name, the names that were made, and why others could not be, by folded name. */
@@ -12,7 +12,7 @@ const newMax = 500;
 
 /** Finds the categories by their names, compared folded, and makes those that are missing. Raises the service's refusals. */
 export async function ensureCategories(client: PetStore, names: Iterable<string>): Promise<Categories> {
-  const wanted = new Map(Array.from(names, (name) => [fold(name), name]));
+  const wanted = new Map(Array.from(names, (name) => [normalize(name), name]));
   const ids = await listCategories(client);
   const missing = [...wanted].filter(([folded]) => !ids.has(folded));
   if (missing.length > newMax)
@@ -27,7 +27,7 @@ export async function ensureCategories(client: PetStore, names: Iterable<string>
 
 async function listCategories(client: PetStore): Promise<Map<string, number>> {
   const ids = new Map<string, number>();
-  for await (const page of pages(client, "/categories")) for (const { id, name } of page) ids.set(fold(name), id);
+  for await (const page of pages(client, "/categories")) for (const { id, name } of page) ids.set(normalize(name), id);
   return ids;
 }
 

@@ -1,6 +1,6 @@
 import type { PetStore } from "../../client/client.ts";
 import type { Clock } from "../platform/clock.ts";
-import { fold } from "../platform/normalize.ts";
+import { normalize } from "../platform/normalize.ts";
 import { ensureCategories } from "./categories.ts";
 import type { Categories } from "./categories.ts";
 import { finishBatch, load } from "./load.ts";
@@ -48,7 +48,7 @@ function categoriesOf(plan: Plan): Set<string> {
 /** The plan without the rows whose category the service refused. */
 function withCategory(plan: Plan, { refused }: Categories, reject: (row: Row, reason: string) => void): Plan {
   const isTaken = ({ row }: { row: Row }) => {
-    const reason = refused.get(fold(row.animal.category));
+    const reason = refused.get(normalize(row.animal.category));
     if (reason !== undefined) reject(row, `the category “${row.animal.category}” was refused: ${reason}`);
     return reason === undefined;
   };

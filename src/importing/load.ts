@@ -3,7 +3,7 @@ import type { PetStore } from "../../client/client.ts";
 import { pages } from "../../client/pages.ts";
 import { refusal, type Refused } from "../../client/refusals.ts";
 import type { Clock } from "../platform/clock.ts";
-import { fold } from "../platform/normalize.ts";
+import { normalize } from "../platform/normalize.ts";
 import { Problem } from "../platform/problem.ts";
 import { batchesOf, batchKey, hashOf, refusedElements } from "./plan.ts";
 import type { Creation, Plan, Update } from "./plan.ts";
@@ -168,7 +168,7 @@ function elementOf({ row, replaces }: Creation, categoryIds: ReadonlyMap<string,
 }
 
 function petOf({ animal }: Row, categoryIds: ReadonlyMap<string, number>): BatchElement["pet"] {
-  const categoryId = categoryIds.get(fold(animal.category));
+  const categoryId = categoryIds.get(normalize(animal.category));
   if (categoryId === undefined) throw new Error(`no id for the category ${animal.category}`);
   return { name: animal.name, categoryId, status: animal.status };
 }

@@ -1,4 +1,4 @@
-import { fold } from "../platform/normalize.ts";
+import { normalize } from "../platform/normalize.ts";
 import { Problem } from "../platform/problem.ts";
 import type { Mapping } from "./mapping-schema.ts";
 
@@ -20,5 +20,5 @@ const foldedCharactersMax = 1_000;
 /** The form in which a cell and the mapping's `values` are compared: without outer space, folded. */
 export function valueKey(value: string): string {
   const text = value.trim();
-  return text.length <= foldedCharactersMax ? fold(text) : text;
+  return text.length <= foldedCharactersMax ? normalize(text) : text;
 }

@@ -1,6 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import { fold } from "../platform/normalize.ts";
+import { normalize } from "../platform/normalize.ts";
 import type { Animal } from "./animals.ts";
 import type { Row } from "./source.ts";
 import type { BatchElement, Notes } from "./state.ts";
@@ -32,7 +32,7 @@ export function batchesOf<T>(list: readonly T[], size: number = batchSizeMax): T
 
 /** Tells whether an animal changed since it was loaded: 16 hex digits over its fields, the category compared folded. */
 export function hashOf(animal: Animal): string {
-  return digest([animal.name, fold(animal.category), animal.status]).slice(0, 16);
+  return digest([animal.name, normalize(animal.category), animal.status]).slice(0, 16);
 }
 
 /**

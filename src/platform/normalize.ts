@@ -1,5 +1,5 @@
 /** Folds a name to the key by which it sorts, compares and is found: NFKC, lower case (decisions, part 1). */
-export function fold(name: string): string {
+export function normalize(name: string): string {
   return name.normalize("NFKC").toLowerCase();
 }
 

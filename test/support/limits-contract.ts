@@ -160,7 +160,7 @@ export function limiterContract(name: string, mode: Mode, open: OpenLimiter): vo
       assert.equal((await limiter.account(1, 1, free)).retryAfterSeconds, 1);
       time.now += 1;
       assert.equal((await limiter.account(1, 1, free)).verdict, "pass");
-      assert.deepEqual(await limiter.standing(1, free), { strikes: 0, strikesRemaining: 20, bannedUntil: undefined });
+      assert.deepEqual(await limiter.strikeStatus(1, free), { strikes: 0, strikesRemaining: 20, bannedUntil: undefined });
     });
 
     promise("each further ban within 24 hours is twice as long, up to an hour", async (limiter, time) => {
@@ -180,12 +180,12 @@ export function limiterContract(name: string, mode: Mode, open: OpenLimiter): vo
     promise("unban ends a ban and forgets the ones before; the standing shows all of it", async (limiter) => {
       await ask(60, () => limiter.account(1, 1, free));
       await ask(3, () => limiter.account(1, 1, free));
-      assert.deepEqual(await limiter.standing(1, free), { strikes: 3, strikesRemaining: 17, bannedUntil: undefined });
+      assert.deepEqual(await limiter.strikeStatus(1, free), { strikes: 3, strikesRemaining: 17, bannedUntil: undefined });
       await ask(18, () => limiter.account(1, 1, free));
-      assert.deepEqual(await limiter.standing(1, free), { strikes: 0, strikesRemaining: 0, bannedUntil: noon + 5 * minute });
+      assert.deepEqual(await limiter.strikeStatus(1, free), { strikes: 0, strikesRemaining: 0, bannedUntil: noon + 5 * minute });
       assert.equal(await limiter.unban(1), true);
       assert.equal(await limiter.unban(1), false);
-      assert.deepEqual(await limiter.standing(1, free), { strikes: 0, strikesRemaining: 20, bannedUntil: undefined });
+      assert.deepEqual(await limiter.strikeStatus(1, free), { strikes: 0, strikesRemaining: 20, bannedUntil: undefined });
       assert.equal(last(await strikeOut(limiter, 1)).retryAfterSeconds, 300);
     });
   });

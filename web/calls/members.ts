@@ -15,7 +15,7 @@ export type Member = {
   /** The last reset; `by` is an owner's email, or `operator`. */
   reset: { at: string; by: string } | null;
 };
-export type Standing = { member: Member; account: { id: number; name: string; plan: "free" | "pro" | "business" | "enterprise" } };
+export type CurrentUser = { member: Member; account: { id: number; name: string; plan: "free" | "pro" | "business" | "enterprise" } };
 export type Invited = { member: Member; link: string; expiresAt: string };
 export type Session = { id: number; current: boolean; address: string; userAgent: string; createdAt: string; seenAt: string };
 export type Key = {
@@ -38,11 +38,11 @@ export type RotatedKey = MadeKey & { previous: { id: number; expiresAt: string }
 
 /** What people call about themselves and their account's access (docs/dashboard-api.md): what is sent, and what comes back. */
 type Calls = {
-  "POST /sign-in": { body: { email: string; password: string; accountId?: number }; answer: Standing };
-  "POST /sign-in/link": { body: { token: string }; answer: Standing };
+  "POST /sign-in": { body: { email: string; password: string; accountId?: number }; answer: CurrentUser };
+  "POST /sign-in/link": { body: { token: string }; answer: CurrentUser };
   "POST /sign-out": { body: undefined; answer: undefined };
-  "GET /session": { body: undefined; answer: Standing };
-  "PUT /password": { body: { password: string; currentPassword?: string; email?: string }; answer: Standing };
+  "GET /session": { body: undefined; answer: CurrentUser };
+  "PUT /password": { body: { password: string; currentPassword?: string; email?: string }; answer: CurrentUser };
   "POST /confirm": { body: { password: string }; answer: { confirmedUntil: string } };
   "GET /sessions": { body: undefined; answer: Session[] };
   "DELETE /sessions": { body: undefined; answer: undefined };

@@ -1,7 +1,7 @@
 import { PasswordInput } from "@mantine/core";
 import { useEffect, useState, type ReactNode } from "react";
 import { onConfirmationRequired } from "../calls/confirmation.ts";
-import { ask, type Standing } from "../calls/members.ts";
+import { ask, type CurrentUser } from "../calls/members.ts";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { texts } from "../texts/texts.ts";
@@ -10,7 +10,7 @@ import styles from "./confirm-password.module.css";
 type Resolve = (confirmed: boolean) => void;
 
 /** Asks for the password again whenever a call needs it, and then lets that call go on. */
-export function PasswordConfirmation({ member }: { member: Standing["member"] }): ReactNode {
+export function PasswordConfirmation({ member }: { member: CurrentUser["member"] }): ReactNode {
   const [waiting, setWaiting] = useState<Resolve>();
   useEffect(() => onConfirmationRequired(() => new Promise<boolean>((resolve) => setWaiting(() => resolve))), []);
   if (!waiting) return null;

@@ -2,7 +2,7 @@ import { Badge, Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useLocation } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { Standing } from "../calls/members.ts";
+import type { CurrentUser } from "../calls/members.ts";
 import { notifyError } from "../parts/notices.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./navigation.module.css";
@@ -13,7 +13,7 @@ import { signOut } from "./session.ts";
 const onlyItself = { exact: true, includeSearch: false };
 
 /** The dashboard's pages by group, between whose shop it is and who is signed in. */
-export function Navigation({ session: { account, member } }: { session: Standing }): ReactNode {
+export function Navigation({ session: { account, member } }: { session: CurrentUser }): ReactNode {
   const groups = Map.groupBy(dashboardPages, ({ group }) => group);
   return (
     <nav className={styles.navigation} aria-label={texts.dashboard.navigation}>
@@ -49,7 +49,7 @@ function PageLinks({ title, pages }: { title: string; pages: DashboardPage[] }):
   );
 }
 
-function Person({ member }: Pick<Standing, "member">): ReactNode {
+function Person({ member }: Pick<CurrentUser, "member">): ReactNode {
   const client = useQueryClient();
   return (
     <div className={styles.person}>

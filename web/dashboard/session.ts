@@ -1,7 +1,7 @@
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
 import { createContext, use } from "react";
 import { dashboardKey } from "../calls/lists.ts";
-import { ask, type Standing } from "../calls/members.ts";
+import { ask, type CurrentUser } from "../calls/members.ts";
 import { Refusal } from "../calls/refusal.ts";
 import { showAnswer } from "../calls/rows.ts";
 
@@ -10,7 +10,7 @@ export const sessionQuery = queryOptions({
   queryKey: [dashboardKey, "session"],
   staleTime: 60_000,
   refetchOnWindowFocus: true,
-  queryFn: async ({ signal }): Promise<Standing | null> => {
+  queryFn: async ({ signal }): Promise<CurrentUser | null> => {
     try {
       return await ask("GET /session", { signal });
     } catch (error) {
@@ -20,17 +20,17 @@ export const sessionQuery = queryOptions({
   },
 });
 
-export const SessionContext = createContext<Standing | undefined>(undefined);
+export const SessionContext = createContext<CurrentUser | undefined>(undefined);
 
 /** Who is signed in, on every page of the dashboard. */
-export function useSession(): Standing & { isOwner: boolean } {
+export function useSession(): CurrentUser & { isOwner: boolean } {
   const standing = use(SessionContext);
   if (!standing) throw new Error("This part stands outside the dashboard's frame.");
   return { ...standing, isOwner: standing.member.role === "owner" };
 }
 
 /** Notes who has signed in: what somebody else had seen before is forgotten. */
-export function beginSession(client: QueryClient, standing: Standing): void {
+export function beginSession(client: QueryClient, standing: CurrentUser): void {
   forget(client);
   showAnswer(client, sessionQuery.queryKey, standing);
 }

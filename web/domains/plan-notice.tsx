@@ -1,11 +1,11 @@
 import type { ReactNode } from "react";
-import type { Standing } from "../calls/members.ts";
+import type { CurrentUser } from "../calls/members.ts";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { texts } from "../texts/texts.ts";
 import styles from "./domains.module.css";
 
 const words = texts.domains;
-type Props = Pick<Standing["account"], "plan"> & { isSuspending?: boolean };
+type Props = Pick<CurrentUser["account"], "plan"> & { isSuspending?: boolean };
 
 /** What custom domains are and which plan has them (specification, part 1, rule 1); `isSuspending` where the account has some already. */
 export function PlanNotice({ plan, isSuspending = false }: Props): ReactNode {

@@ -1,5 +1,5 @@
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
-import { rereadAnimal } from "../pets/notes.ts";
+import { invalidatePet } from "../pets/notes.ts";
 import { batched } from "../calls/batched.ts";
 import { dashboardKey } from "../calls/lists.ts";
 import { changeRows, rereadList, showAnswer } from "../calls/rows.ts";
@@ -46,7 +46,7 @@ export function noteStock(client: QueryClient, item: InventoryItem): void {
   showAnswer(client, stockQuery(petId).queryKey, item);
   changeRows(client, "/store/inventory", (row) => (row.petId === petId ? item : row));
   changeRows(client, "/pets", (row) => (row.id === petId && row.status !== status ? { ...row, status } : row));
-  rereadAnimal(client, petId);
+  invalidatePet(client, petId);
 }
 
 /** As `noteStock`, for an entry that was not there before. */
@@ -59,7 +59,7 @@ export function noteNewStock(client: QueryClient, item: InventoryItem): void {
 export function noteStopped(client: QueryClient, petId: number): void {
   showAnswer(client, stockQuery(petId).queryKey, null);
   changeRows(client, "/store/inventory", (row) => (row.petId === petId ? undefined : row));
-  rereadAnimal(client, petId);
+  invalidatePet(client, petId);
 }
 
 /** Whatever stock an order may have changed is read anew. */

@@ -1,7 +1,7 @@
 import { PasswordInput, Stack } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
-import { ask, type Standing } from "../calls/members.ts";
+import { ask, type CurrentUser } from "../calls/members.ts";
 import { showAnswer } from "../calls/rows.ts";
 import { sessionQuery, useSession } from "../dashboard/session.ts";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
@@ -28,7 +28,7 @@ function PasswordForm({ onChanged }: { onChanged: () => void }): ReactNode {
   const form = useCallForm({
     initial: { currentPassword: "", password: "" },
     send: (body) => ask("PUT /password", { body }),
-    onDone: (standing: Standing) => {
+    onDone: (standing: CurrentUser) => {
       showAnswer(client, sessionQuery.queryKey, standing);
       void client.invalidateQueries(sessionsQuery);
       notify(texts.account.passwordChanged);

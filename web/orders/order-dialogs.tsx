@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { notify } from "../parts/notices.ts";
 import { texts } from "../texts/texts.ts";
-import { changeOrder, deleteOrder, noteDeletedOrder, noteOrder, type Order } from "./queries.ts";
+import { changeOrder, deleteOrder, cacheDeletedOrder, cacheOrder, type Order } from "./queries.ts";
 
 const words = texts.store.orders;
 
@@ -15,7 +15,7 @@ export function FulfilDialog({ order, onClose }: { order: Order; onClose: () => 
       title={words.fulfilTitle(order.id)}
       action={words.fulfil}
       isSafe
-      onConfirm={async () => noteOrder(client, await changeOrder(order, { complete: true }))}
+      onConfirm={async () => cacheOrder(client, await changeOrder(order, { complete: true }))}
       onDone={() => notify(words.fulfilled(order.id))}
       onClose={onClose}
     >
@@ -35,7 +35,7 @@ export function CancelDialog({ order, onClose }: { order: Order; onClose: () => 
       onConfirm={() => deleteOrder(order.id)}
       onDone={() => {
         notify(words.cancelled(order.id));
-        noteDeletedOrder(client, order.id);
+        cacheDeletedOrder(client, order.id);
       }}
       onClose={onClose}
     >

@@ -13,7 +13,7 @@ import { notify } from "../parts/notices.ts";
 import { numberIn } from "../parts/number-in.ts";
 import { ReloadIfChanged } from "../parts/reload-if-changed.tsx";
 import { texts } from "../texts/texts.ts";
-import { changeOrder, noteNewOrder, noteOrder, orderQuery, placeOrder, type Order } from "./queries.ts";
+import { changeOrder, cacheNewOrder, cacheOrder, orderQuery, placeOrder, type Order } from "./queries.ts";
 import { fromField, timeZone, toField } from "./ship-date.ts";
 
 const words = texts.store.orders;
@@ -49,7 +49,7 @@ function PlaceForm({ animal, onClose }: { animal: Pet | null; onClose: () => voi
     },
     onDone: ({ id }) => {
       notify(words.placed(id));
-      noteNewOrder(client);
+      cacheNewOrder(client);
     },
     afterwards: onClose,
   });
@@ -85,7 +85,7 @@ function EditForm({ order, onReload, onClose }: { order: Tagged<Order>; onReload
     },
     onDone: (saved) => {
       notify(words.saved(saved.id));
-      noteOrder(client, saved);
+      cacheOrder(client, saved);
     },
     afterwards: onClose,
   });

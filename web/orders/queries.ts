@@ -1,5 +1,5 @@
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
-import { forgetLookUps } from "../pets/notes.ts";
+import { invalidatePets } from "../pets/notes.ts";
 import { dashboardKey } from "../calls/lists.ts";
 import { changeRows, rereadList } from "../calls/rows.ts";
 import { answerOf, ifUnchanged, store, taggedAnswerOf, type Schemas, type Tagged } from "../calls/store.ts";
@@ -36,22 +36,22 @@ export function deleteOrder(orderId: number): Promise<unknown> {
 }
 
 /** Shows an order as it now stands; stock and status of its animal may have changed with it. */
-export function noteOrder(client: QueryClient, order: Order): void {
+export function cacheOrder(client: QueryClient, order: Order): void {
   changeRows(client, "/store/orders", (row) => (row.id === order.id ? order : row));
   noteTaken(client);
 }
 
-export function noteNewOrder(client: QueryClient): void {
+export function cacheNewOrder(client: QueryClient): void {
   void rereadList(client, "/store/orders");
   noteTaken(client);
 }
 
-export function noteDeletedOrder(client: QueryClient, orderId: number): void {
+export function cacheDeletedOrder(client: QueryClient, orderId: number): void {
   changeRows(client, "/store/orders", (row) => (row.id === orderId ? undefined : row));
   noteTaken(client);
 }
 
 function noteTaken(client: QueryClient): void {
   forgetStock(client);
-  forgetLookUps(client);
+  invalidatePets(client);
 }

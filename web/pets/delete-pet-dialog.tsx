@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { notify } from "../parts/notices.ts";
 import { texts } from "../texts/texts.ts";
-import { noteDeletedAnimal } from "./notes.ts";
+import { cacheDeletedPet } from "./notes.ts";
 import { deleteAnimal, type Pet } from "./queries.ts";
 
 const words = texts.store.animals;
@@ -19,7 +19,7 @@ export function DeleteAnimalDialog({ pet, onDeleted, onClose }: { pet: Pet; onDe
       onConfirm={() => deleteAnimal(pet.id)}
       onDone={() => {
         notify(words.deleted(pet.name));
-        noteDeletedAnimal(client, pet.id);
+        cacheDeletedPet(client, pet.id);
       }}
       onClose={onClose}
       afterwards={onDeleted}

@@ -10,7 +10,7 @@ import { notify } from "../parts/notices.ts";
 import { ReloadIfChanged } from "../parts/reload-if-changed.tsx";
 import { texts } from "../texts/texts.ts";
 import styles from "./pet-form.module.css";
-import { noteAnimal, noteNewAnimal } from "./notes.ts";
+import { cachePet, cacheNewPet } from "./notes.ts";
 import { createAnimal, replaceAnimal, type AnimalValues, type Pet } from "./queries.ts";
 import { petStatuses, type PetStatus } from "./status.ts";
 
@@ -26,7 +26,7 @@ export function NewAnimalForm({ categoryId, onClose }: { categoryId: number | un
     send: createAnimal,
     onDone: ({ name }) => {
       notify(words.created(name));
-      noteNewAnimal(client);
+      cacheNewPet(client);
     },
     afterwards: onClose,
   });
@@ -57,7 +57,7 @@ export function EditAnimalForm({ animal, isTracked, onReload }: EditProps): Reac
     send: (values) => replaceAnimal(animal, isTracked ? { ...values, status } : values),
     onDone: (saved) => {
       notify(words.saved(saved.name));
-      noteAnimal(client, saved);
+      cachePet(client, saved);
     },
   });
   return (

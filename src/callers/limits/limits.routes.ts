@@ -62,7 +62,7 @@ const example = {
   bans: [],
 };
 
-export const limitRoutes = (limiter: Pick<Limiter, "peekAccount" | "standing">): Operation[] => [
+export const limitRoutes = (limiter: Pick<Limiter, "peekAccount" | "strikeStatus">): Operation[] => [
   operation({
     operationId: "getAccount",
     method: "GET",
@@ -79,7 +79,7 @@ export const limitRoutes = (limiter: Pick<Limiter, "peekAccount" | "standing">):
       const quota = quotaOf(account);
       const windows = await limiter.peekAccount(accountId, quota);
       const keys = await listKeys(db, accountId);
-      const standings = await Promise.all(keys.map(async ({ id }) => ({ id, ...(await limiter.standing(id, quota)) })));
+      const standings = await Promise.all(keys.map(async ({ id }) => ({ id, ...(await limiter.strikeStatus(id, quota)) })));
       const own = standings.find(({ id }) => id === keyId);
       const window = (limit: number, remaining: number, seconds: number) => ({
         limit,

@@ -47,7 +47,7 @@ export { refusalOf } from "./refusals.ts";
 export type Awaitable<T> = T | Promise<T>;
 
 /** How near to a ban a key is. `bannedUntil` in ms since the epoch. */
-export type Standing = { strikes: number; strikesRemaining: number; bannedUntil: number | undefined };
+export type StrikeStatus = { strikes: number; strikesRemaining: number; bannedUntil: number | undefined };
 
 /** Where requests are counted: in this process alone by choice, together in Redis, or alone because Redis cannot be reached. */
 export type Mode = "process" | "shared" | "alone";
@@ -74,7 +74,7 @@ export interface Limiter {
    * many requests the caller has left. A window that has ended meanwhile is not changed.
    */
   giveBack(counted: Counted, at: number): Awaitable<Decision>;
-  standing(keyId: number, quota: Quota): Awaitable<Standing>;
+  strikeStatus(keyId: number, quota: Quota): Awaitable<StrikeStatus>;
   /** Ends a key's ban and forgets its strikes and earlier bans. Answers whether there was anything to forget. */
   unban(keyId: number): Awaitable<boolean>;
   mode(): Mode;

@@ -47,7 +47,7 @@ test("strikes and bans survive a restart", () => {
   times(5, () => limiter.account(1, 2, free));
   const next = restarted(limiter, () => noon + 60_000);
   assert.deepEqual([next.account(1, 1, free).verdict, next.account(1, 1, free).retryAfterSeconds], ["key_banned", 240]);
-  assert.equal(restarted(limiter).standing(2, free).strikes, 5);
+  assert.equal(restarted(limiter).strikeStatus(2, free).strikes, 5);
 });
 
 test("a snapshot of thousands of accounts comes in pieces and is whole", () => {

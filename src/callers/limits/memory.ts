@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import { addressName } from "../../platform/addresses.ts";
 import { type Entries, openEntries } from "./entries.ts";
-import { dashboardQuota, type Limiter, type Standing } from "./limits.ts";
+import { dashboardQuota, type Limiter, type StrikeStatus } from "./limits.ts";
 import { fullest, isSpared, publishableShare, visitorQuota } from "./publishable.ts";
 import { restoreEntries, snapshotEntries } from "./snapshot.ts";
 import { banLeftMs, banMemoryMs, newStrikes, recentStrikes, strike, strikesAllowed, type Strikes } from "./strikes.ts";
@@ -131,7 +131,7 @@ export function openMemoryLimiter({ clock, addressQuota }: { clock: Clock; addre
       const visitor = giveBackTo(meters.visitor.at(`${accountId} ${addressName(address)}`));
       return fullestOf(visitor, giveBackTo(meters.publishable.at(accountId)), account, quota, now);
     },
-    standing: (keyId, quota) => standingOf(offenders.key.get(keyId) ?? newStrikes(), quota, clock()),
+    strikeStatus: (keyId, quota) => strikeStatusOf(offenders.key.get(keyId) ?? newStrikes(), quota, clock()),
     unban(keyId) {
       changes += 1;
       return offenders.key.delete(keyId);
@@ -178,7 +178,7 @@ function punish(strikes: Strikes, allowed: number, decision: Decision, now: numb
   return remaining === -1 ? banned(decision, banLeftMs(strikes, now)) : refused(decision, remaining);
 }
 
-function standingOf(strikes: Strikes, quota: Quota, now: number): Standing {
+function strikeStatusOf(strikes: Strikes, quota: Quota, now: number): StrikeStatus {
   const leftMs = banLeftMs(strikes, now);
   const made = recentStrikes(strikes, now);
   const remaining = leftMs > 0 ? 0 : Math.max(0, strikesAllowed(quota.perMinute) - made);

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { addressName } from "../../platform/addresses.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { Problem } from "../../platform/problem.ts";
-import { type Awaitable, type Counted, dashboardQuota, type Limiter, type Standing } from "./limits.ts";
+import { type Awaitable, type Counted, dashboardQuota, type Limiter, type StrikeStatus } from "./limits.ts";
 import { fullest, publishableShare, visitorQuota } from "./publishable.ts";
 import { type Asked, openBatches } from "./redis.batch.ts";
 import { addScript } from "./redis.join.ts";
@@ -136,10 +136,10 @@ export async function openRedisLimiter(options: RedisLimiterOptions): Promise<Li
         return counted.visitor === undefined ? figures(answer, at, counted.quota) : fullestOf(answer, at, counted.quota);
       });
     },
-    standing(keyId, quota) {
+    strikeStatus(keyId, quota) {
       const allowed = strikesAllowed(quota.perMinute);
       const keys = { ban: `${prefix}ban:${keyId}`, strikes: `${prefix}strikes:${keyId}` };
-      return ask({ counting: false, allowed, meters: [], limits: [], ...keys }, (answer, at) => standingOf(answer, at, allowed));
+      return ask({ counting: false, allowed, meters: [], limits: [], ...keys }, (answer, at) => strikeStatusOf(answer, at, allowed));
     },
     async unban(keyId) {
       const ban = `${prefix}ban:${keyId}`;
@@ -193,7 +193,7 @@ function fullestOf(answer: number[], at: number, quota: Quota): Decision {
   return fullest(answer[0]!, quota, { visitor, shared, sharedDay, minute, day });
 }
 
-function standingOf(answer: number[], at: number, allowed: number): Standing {
+function strikeStatusOf(answer: number[], at: number, allowed: number): StrikeStatus {
   const [now = 0, leftMs = 0, strikes = 0] = [answer[0], answer[at + 1], answer[at + 2]];
   const bannedUntil = leftMs > 0 ? now + leftMs : undefined;
   return { strikes, strikesRemaining: leftMs > 0 ? 0 : Math.max(0, allowed - strikes), bannedUntil };

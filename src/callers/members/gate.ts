@@ -36,17 +36,17 @@ export function openDashboardGate(options: DashboardGateOptions): Gate {
   const { db, clock, limiter, publicUrl, onRefused, onError } = options;
   const cookie = sessionCookie(publicUrl);
 
-  async function admit(request: FastifyRequest): Promise<Problem | undefined> {
+  async function authenticate(request: FastifyRequest): Promise<Problem | undefined> {
     if (!comesFromDashboard(request.method, request.headers, publicUrl)) {
-      await describe(request);
+      await addLimitHeaders(request);
       return new Problem("forbidden", "The request does not come from the dashboard's own origin.");
     }
     const session = await sessionOf(request).catch(async (error: unknown) => {
-      await describe(request);
+      await addLimitHeaders(request);
       throw error;
     });
     if (session) return admitPerson(request, session);
-    if ((request.routeOptions.config as FastifyContextConfig | undefined)?.isOpen) return describe(request);
+    if ((request.routeOptions.config as FastifyContextConfig | undefined)?.isOpen) return addLimitHeaders(request);
     const refusal = show(request, await limiter.address(clientAddress(request)));
     return refusal ?? new Problem("unauthorized", "Sign in first.");
   }
@@ -79,13 +79,13 @@ export function openDashboardGate(options: DashboardGateOptions): Gate {
     return refusalOf(decision);
   }
 
-  async function describe(request: FastifyRequest): Promise<undefined> {
+  async function addLimitHeaders(request: FastifyRequest): Promise<undefined> {
     pushLimitHeaders(request.answerHeaders, await limiter.peekAddress(clientAddress(request)));
   }
 
-  async function describeAddress(address: string): Promise<string[]> {
+  async function limitHeadersOf(address: string): Promise<string[]> {
     return limitHeaders(await limiter.peekAddress(address));
   }
 
-  return { admit, giveBack, describe, describeAddress };
+  return { authenticate, giveBack, addLimitHeaders, limitHeadersOf };
 }

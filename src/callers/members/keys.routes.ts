@@ -9,8 +9,8 @@ import { quotaOf } from "../accounts/accounts.ts";
 import { findAccount } from "../accounts/accounts.store.ts";
 import { KeyName, KeyOrigins, overlapHoursMax, scopes, shownKey, type Key } from "../keys/keys.ts";
 import { findKey, listKeys } from "../keys/keys.store.ts";
-import type { Limiter, Standing } from "../limits/limits.ts";
-import { personOf, requireConfirmed, signedOut } from "./answers.ts";
+import type { Limiter, StrikeStatus } from "../limits/limits.ts";
+import { personOf, requireConfirmed, signedOut } from "./responses.ts";
 
 const tag = "Keys";
 const KeyPath = Type.Object({ keyId: Id("The key.") });
@@ -46,7 +46,7 @@ export type KeyAdministration = {
   "keys.rotate": (input: unknown) => Promise<{ id: number; key: string; scopes: string[]; previous: { id: number; expiresAt: string } }>;
   "keys.revoke": (input: unknown) => Promise<unknown>;
 };
-type Parts = { administration: KeyAdministration; limiter: Pick<Limiter, "standing"> };
+type Parts = { administration: KeyAdministration; limiter: Pick<Limiter, "strikeStatus"> };
 
 /** The account's keys: everybody sees them, owners make and revoke them. */
 export const keyRoutes = ({ administration, limiter }: Parts): Operation[] => [
@@ -65,7 +65,7 @@ export const keyRoutes = ({ administration, limiter }: Parts): Operation[] => [
       if (!account) throw signedOut();
       const quota = quotaOf(account);
       const keys = await listKeys(db, accountId);
-      const body = await Promise.all(keys.map(async (key) => withStanding(key, await limiter.standing(key.id, quota))));
+      const body = await Promise.all(keys.map(async (key) => withStanding(key, await limiter.strikeStatus(key.id, quota))));
       return { status: 200, body };
     },
   }),
@@ -136,6 +136,6 @@ async function requireOwnKey(db: Database, accountId: number, keyId: number): Pr
   if (key?.accountId !== accountId) throw new Problem("not_found", `There is no ${byId("key", keyId)}.`);
 }
 
-function withStanding(key: Key, { strikes, strikesRemaining, bannedUntil }: Standing) {
+function withStanding(key: Key, { strikes, strikesRemaining, bannedUntil }: StrikeStatus) {
   return { ...shownKey(key), strikes, strikesRemaining, bannedUntil: bannedUntil === undefined ? null : formatDateTime(bannedUntil) };
 }

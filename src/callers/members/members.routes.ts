@@ -3,8 +3,8 @@ import { operation, type Operation } from "../../platform/http/operation.ts";
 import { Id } from "../../platform/http/schemas.ts";
 import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
-import { InvitedShown, MemberShown, personOf, requireConfirmed, RoleSchema, signedOut } from "./answers.ts";
-import { shownInvited, shownMember } from "./members.ts";
+import { InvitedResponse, MemberResponse, personOf, requireConfirmed, RoleSchema, signedOut } from "./responses.ts";
+import { invitedResponse, memberResponse } from "./members.ts";
 import { findMember, invite, listMembers, removeMember, reset, setRole } from "./members.store.ts";
 
 const tag = "Members";
@@ -21,10 +21,10 @@ export const memberRoutes = ({ publicUrl }: { publicUrl: string }): Operation[] 
     summary: "List the members",
     description: "The members of the account, by id.",
     scope: "members:read",
-    answers: { 200: { description: "The members.", schema: Type.Array(MemberShown) } },
+    answers: { 200: { description: "The members.", schema: Type.Array(MemberResponse) } },
     act: async ({ db, caller }) => {
       const members = await listMembers(db, personOf(caller).accountId);
-      return { status: 200, body: members.map(shownMember) };
+      return { status: 200, body: members.map(memberResponse) };
     },
   }),
   operation({
@@ -37,11 +37,11 @@ export const memberRoutes = ({ publicUrl }: { publicUrl: string }): Operation[] 
     scope: "members:write",
     permit: requireConfirmed,
     body: Type.Object({ email: Type.String({ maxLength: 254 }), role: Type.Optional(RoleSchema) }, closed),
-    answers: { 201: { description: "The member and the link.", schema: InvitedShown } },
+    answers: { 201: { description: "The member and the link.", schema: InvitedResponse } },
     act: async ({ db, caller, body, now }) => {
       const { accountId } = personOf(caller);
       const invited = await db.write((tx) => invite(tx, accountId, { email: body.email, role: body.role ?? "member" }, now));
-      return { status: 201, body: shownInvited(publicUrl, invited) };
+      return { status: 201, body: invitedResponse(publicUrl, invited) };
     },
   }),
   operation({
@@ -54,7 +54,7 @@ export const memberRoutes = ({ publicUrl }: { publicUrl: string }): Operation[] 
     scope: "members:write",
     permit: requireConfirmed,
     params: MemberPath,
-    answers: { 201: { description: "The member and the link.", schema: InvitedShown } },
+    answers: { 201: { description: "The member and the link.", schema: InvitedResponse } },
     act: async ({ db, caller, params, now }) => {
       const { accountId, memberId } = personOf(caller);
       const invited = await db.write(async (tx) => {
@@ -63,7 +63,7 @@ export const memberRoutes = ({ publicUrl }: { publicUrl: string }): Operation[] 
         return reset(tx, accountId, params.memberId, owner.email ?? byId("member", memberId), now);
       });
       if (!invited) throw noMember(params.memberId);
-      return { status: 201, body: shownInvited(publicUrl, invited) };
+      return { status: 201, body: invitedResponse(publicUrl, invited) };
     },
   }),
   operation({
@@ -77,12 +77,12 @@ export const memberRoutes = ({ publicUrl }: { publicUrl: string }): Operation[] 
     permit: requireConfirmed,
     params: MemberPath,
     body: Type.Object({ role: RoleSchema }, closed),
-    answers: { 200: { description: "The member.", schema: MemberShown } },
+    answers: { 200: { description: "The member.", schema: MemberResponse } },
     act: async ({ db, caller, params, body }) => {
       const { accountId } = personOf(caller);
       const member = await db.write((tx) => setRole(tx, accountId, params.memberId, body.role));
       if (!member) throw noMember(params.memberId);
-      return { status: 200, body: shownMember(member) };
+      return { status: 200, body: memberResponse(member) };
     },
   }),
   operation({

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
-import { fold } from "../../platform/normalize.ts";
+import { normalize } from "../../platform/normalize.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { scopes } from "../keys/keys.ts";
@@ -50,7 +50,7 @@ export function emailOf(text: string): string {
 
 /** Under which an email is found, however it is written. */
 export function emailKey(email: string): string {
-  return fold(email.trim());
+  return normalize(email.trim());
 }
 
 /** How long a sign-in link works (decisions, part 3). */
@@ -70,7 +70,7 @@ export function hashToken(token: string): string {
 export type Invited = { member: Member; token: string; expiresAt: number };
 
 /** A member as people see it. */
-export function shownMember({ id, email, role, hasPassword, createdAt, signedInAt, reset }: Member) {
+export function memberResponse({ id, email, role, hasPassword, createdAt, signedInAt, reset }: Member) {
   return {
     id,
     email,
@@ -83,6 +83,6 @@ export function shownMember({ id, email, role, hasPassword, createdAt, signedInA
 }
 
 /** The link for people. Its token is in the fragment, which no server, proxy or log gets to see. */
-export function shownInvited(publicUrl: string, { member, token, expiresAt }: Invited) {
-  return { member: shownMember(member), link: `${publicUrl}/sign-in#token=${token}`, expiresAt: formatDateTime(expiresAt) };
+export function invitedResponse(publicUrl: string, { member, token, expiresAt }: Invited) {
+  return { member: memberResponse(member), link: `${publicUrl}/sign-in#token=${token}`, expiresAt: formatDateTime(expiresAt) };
 }

@@ -5,7 +5,7 @@ import { operation, type Operation } from "../../platform/http/operation.ts";
 import { DateTime, Id } from "../../platform/http/schemas.ts";
 import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
-import { personOf, signedOut, Standing } from "./answers.ts";
+import { personOf, signedOut, CurrentUser } from "./responses.ts";
 import { newSalt, passwordLengthMax, requireGoodPassword } from "./passwords.ts";
 import { emailOf } from "./members.ts";
 import { findMember, findPassword, replacePassword, setMemberEmail } from "./members.store.ts";
@@ -50,7 +50,7 @@ export function sessionRoutes(parts: SignInParts & { publicUrl: string }): Opera
       scope: "self",
       body: NewPassword,
       bodyBytesMax: smallBytesMax,
-      answers: { 200: { description: "Who is signed in; the new cookie of the session.", schema: Standing } },
+      answers: { 200: { description: "Who is signed in; the new cookie of the session.", schema: CurrentUser } },
       act: async ({ db, caller, address, userAgent, body, now }) => {
         const { accountId, memberId, sessionId } = personOf(caller);
         const member = await findMember(db, accountId, memberId);

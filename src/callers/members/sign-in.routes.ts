@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { operation, type Operation, type Visit } from "../../platform/http/operation.ts";
-import { Standing, personOf } from "./answers.ts";
+import { operation, type Operation, type DashboardCall } from "../../platform/http/operation.ts";
+import { CurrentUser, personOf } from "./responses.ts";
 import { passwordLengthMax } from "./passwords.ts";
 import { sessionCookie } from "./sessions.ts";
 import { endSession } from "./sessions.store.ts";
@@ -17,7 +17,7 @@ const Credentials = Type.Object(
   closed,
 );
 const LinkToken = Type.Object({ token: Type.String({ minLength: 1, maxLength: 100 }) }, closed);
-const signedIn = { 200: { description: "Who is signed in; the cookie of the session.", schema: Standing } };
+const signedIn = { 200: { description: "Who is signed in; the cookie of the session.", schema: CurrentUser } };
 
 /** Signing in and out, and who one is. */
 export function signInRoutes(parts: SignInParts & { publicUrl: string; onSignedIn: () => Promise<void> }): Operation[] {
@@ -82,7 +82,7 @@ export function signInRoutes(parts: SignInParts & { publicUrl: string; onSignedI
       summary: "Get the session",
       description: "Who is signed in, in which role, and for which account.",
       scope: "self",
-      answers: { 200: { description: "Who is signed in.", schema: Standing } },
+      answers: { 200: { description: "Who is signed in.", schema: CurrentUser } },
       act: async ({ db, caller }) => {
         const { accountId, memberId } = personOf(caller);
         return { status: 200, body: await currentUser(db, accountId, memberId) };
@@ -91,7 +91,7 @@ export function signInRoutes(parts: SignInParts & { publicUrl: string; onSignedI
   ];
 }
 
-function clientOf({ caller, address, userAgent, now }: Visit<unknown, unknown, unknown>): SignInClient {
+function clientOf({ caller, address, userAgent, now }: DashboardCall<unknown, unknown, unknown>): SignInClient {
   const earlier = caller?.person && { accountId: caller.accountId, sessionId: caller.person.sessionId };
   return { address, userAgent, earlier, now };
 }

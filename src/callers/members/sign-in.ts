@@ -1,7 +1,7 @@
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import { invalidAt, Problem } from "../../platform/problem.ts";
 import { findAccount } from "../accounts/accounts.store.ts";
-import { shownStanding, signedOut } from "./answers.ts";
+import { currentUserResponse, signedOut } from "./responses.ts";
 import { newSalt, samePassword, type PasswordHasher } from "./passwords.ts";
 import { emailKey } from "./members.ts";
 import { findCandidates, findMember, findPassword, redeemLink, type Candidate } from "./members.store.ts";
@@ -125,5 +125,5 @@ async function startSession(
 export async function currentUser(db: Database, accountId: number, memberId: number) {
   const [member, account] = await Promise.all([findMember(db, accountId, memberId), findAccount(db, accountId)]);
   if (!member || !account) throw signedOut();
-  return shownStanding(member, account);
+  return currentUserResponse(member, account);
 }

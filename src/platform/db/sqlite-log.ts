@@ -24,7 +24,7 @@ export function isFailedFlush(error: unknown): boolean {
  *
  * @param writer the connection that commits; it has read the database, so the file of the log exists
  */
-export function openLog(file: string, writer: DatabaseSync, flush: Flush) {
+export function openWal(file: string, writer: DatabaseSync, flush: Flush) {
   const descriptor = openSync(`${file}-wal`, "r+");
   fdatasyncSync(descriptor); // flushes the commits of opening, so that from here on at most one transaction is not on the disk
   const look = writer.prepare("PRAGMA wal_checkpoint(NOOP)");

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { empty, type Sql } from "sql-template-tag";
 import type { Database, Transaction } from "./database.ts";
-import { fdatasyncInPool, isFailedFlush, openLog, type Flush } from "./sqlite-log.ts";
+import { fdatasyncInPool, isFailedFlush, openWal, type Flush } from "./sqlite-log.ts";
 import { recoverLog } from "./sqlite-recovery.ts";
 import { openSequences } from "./sqlite-sequences.ts";
 import { openSnapshot } from "./sqlite-snapshot.ts";
@@ -40,7 +40,7 @@ export function openSqlite(file: string, { flush = fdatasyncInPool, onFlushFaile
   const reader = connect(file, true);
   const read = preparedStatements(reader);
   const snapshot = openSnapshot(reader);
-  const log = openLog(file, writer, flush);
+  const log = openWal(file, writer, flush);
   const control = {
     begin: writer.prepare("BEGIN IMMEDIATE"),
     commit: writer.prepare("COMMIT"),

@@ -12,7 +12,7 @@ import { drain, expectContinue } from "./bodies.ts";
 import { boundChunks } from "./chunk-bounds.ts";
 import { clientAddress } from "./client-address.ts";
 import { boundPipelines } from "./pipelining.ts";
-import { realmOf, type Realm } from "./realms.ts";
+import { surfaceOf, type ApiSurface } from "./api-surfaces.ts";
 import { checkHosts, originForm, type OwnHosts } from "./hosts.ts";
 import { hideMalformedType, requestProblem } from "./request-form.ts";
 import type { RequestBounds } from "./request-bounds.ts";
@@ -32,7 +32,7 @@ export type Answered = (request: FastifyRequest, status: number, ms: number) => 
 
 export type AppOptions = {
   /** The API comes first: it answers what cannot even be parsed. */
-  realms: readonly [Realm, ...Realm[]];
+  realms: readonly [ApiSurface, ...ApiSurface[]];
   log: Logger;
   trustedProxies: BlockList;
   connections: ConnectionGuard;
@@ -77,7 +77,7 @@ export function openApp({
     if (realm.preflightHeaders && isPreflight(request)) return void preflight(request, reply, realm);
     const otherHost = realm.hosts === "any" ? undefined : checkHost(request);
     if (otherHost) return void refuseHost(otherHost, request, reply, realm);
-    const refusal = realm.gate.admit(request);
+    const refusal = realm.gate.authenticate(request);
     if (refusal instanceof Promise) return void refusal.then(proceed, done);
     return proceed(refusal);
 
@@ -98,7 +98,7 @@ export function openApp({
 
   app.setErrorHandler((error, request, reply) => refuse(error, request, reply));
   app.setNotFoundHandler((request, reply) => {
-    if (!notFoundPage || realmOf(request, realms) || !wantsPage(request)) return sendProblem(request, reply, notFound());
+    if (!notFoundPage || surfaceOf(request, realms) || !wantsPage(request)) return sendProblem(request, reply, notFound());
     reply.header("X-Request-Id", request.id).raw.once("close", () => request.answered(reply.statusCode));
     return notFoundPage(request, reply);
   });
@@ -114,7 +114,7 @@ export function openApp({
   });
 
   /** Gives every answer what it needs, also that to a URL that cannot be routed, whose request has no decorations; tells the realm. */
-  function begin(request: FastifyRequest, reply: FastifyReply): Realm | undefined {
+  function begin(request: FastifyRequest, reply: FastifyReply): ApiSurface | undefined {
     connections.requested(request.raw.socket, reply.raw);
     request.answered = answered;
     request.startedAt = performance.now();
@@ -122,7 +122,7 @@ export function openApp({
     request.traceparent = traceparentOf(request.raw);
     pipelines.begin(request.raw, reply.raw);
     if (boundChunks(request.raw, reply.raw)) reply.raw.once("finish", () => drain(request.raw));
-    const realm = realmOf(request, realms);
+    const realm = surfaceOf(request, realms);
     if (realm) request.answerHeaders.push(...realm.headers);
     // a connection that is kept would hold up the stop
     if (closing) request.answerHeaders.push("Connection", "close");
@@ -158,7 +158,7 @@ export function openApp({
 
   async function refuseOverload(problem: Problem, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     try {
-      await realmOf(request, realms)?.gate.giveBack(request);
+      await surfaceOf(request, realms)?.gate.giveBack(request);
     } catch (error) {
       log.error({ ...traceOf(request), err: error }, "the quota of a refused request was not given back");
     }
@@ -173,22 +173,22 @@ export function openApp({
   }
 
   /** Refuses before the caller is identified: the header with the key may have been dropped. */
-  async function refuseHeaders(request: FastifyRequest, reply: FastifyReply, { gate }: Realm): Promise<void> {
-    request.answerHeaders.push(...(await gate.describeAddress(clientAddress(request))));
+  async function refuseHeaders(request: FastifyRequest, reply: FastifyReply, { gate }: ApiSurface): Promise<void> {
+    request.answerHeaders.push(...(await gate.limitHeadersOf(clientAddress(request))));
     sendProblem(request, reply, headersTooLarge());
   }
 
   /** Refuses before the caller is identified: a browser's cookies for another host are not this service's. */
-  async function refuseHost(problem: Problem, request: FastifyRequest, reply: FastifyReply, { gate }: Realm): Promise<void> {
-    await gate.describe(request);
+  async function refuseHost(problem: Problem, request: FastifyRequest, reply: FastifyReply, { gate }: ApiSurface): Promise<void> {
+    await gate.addLimitHeaders(request);
     sendProblem(request, reply, problem);
   }
 
-  async function preflight(request: FastifyRequest, reply: FastifyReply, realm: Realm): Promise<void> {
+  async function preflight(request: FastifyRequest, reply: FastifyReply, realm: ApiSurface): Promise<void> {
     const { gate, preflightHeaders = [] } = realm;
     const otherHost = checkHost(request);
     if (otherHost) return refuseHost(otherHost, request, reply, realm);
-    await gate.describe(request);
+    await gate.addLimitHeaders(request);
     request.answerHeaders.push(...preflightHeaders);
     send(request, reply, 204);
   }
@@ -197,7 +197,7 @@ export function openApp({
   async function refuseUnrouted(error: Error, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const realm = begin(request, reply);
     if (realm?.preflightHeaders && isPreflight(request)) return preflight(request, reply, realm);
-    const refusal = await realm?.gate.admit(request);
+    const refusal = await realm?.gate.authenticate(request);
     refuse(refusal ?? error, request, reply);
   }
 

@@ -24,13 +24,13 @@ export type Caller = {
  * `request.caller` or gives the refusal; on the usual way it is synchronous.
  */
 export type Gate = {
-  admit(request: FastifyRequest): Problem | undefined | Promise<Problem | undefined>;
+  authenticate(request: FastifyRequest): Problem | undefined | Promise<Problem | undefined>;
   /** Puts the limit headers on an answer to a request that is not counted (a CORS preflight). */
-  describe(request: FastifyRequest): void | Promise<void>;
+  addLimitHeaders(request: FastifyRequest): void | Promise<void>;
   /** Gives back the quota that an admitted request took, and corrects the limit headers of its answer. */
   giveBack(request: FastifyRequest): void | Promise<void>;
   /** The headers, names and values by turns, of the answer to a connection whose request could not even be parsed. */
-  describeAddress(address: string): string[] | Promise<string[]>;
+  limitHeadersOf(address: string): string[] | Promise<string[]>;
 };
 
 declare module "fastify" {

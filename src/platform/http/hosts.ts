@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { isIP, isIPv4 } from "node:net";
 import type { FastifyContextConfig, FastifyRequest } from "fastify";
 import { invalidAt, type Problem } from "../problem.ts";
-import { realmOf, type Realm } from "./realms.ts";
+import { surfaceOf, type ApiSurface } from "./api-surfaces.ts";
 
 /**
  * Which values of the Host header a route accepts. If a web page's name is made to resolve to this machine (DNS
@@ -32,7 +32,7 @@ export type OwnHosts = { publicUrl: string; platformDomain: string };
 const absoluteHosts = new WeakMap<IncomingMessage, string>();
 
 /** Makes the check of the Host header for the service at these hosts. */
-export function checkHosts({ publicUrl, platformDomain }: OwnHosts, realms: readonly Realm[]): HostCheck {
+export function checkHosts({ publicUrl, platformDomain }: OwnHosts, realms: readonly ApiSurface[]): HostCheck {
   const { hostname: publicHost } = new URL(publicUrl);
   const isPublic = (host: string): boolean => host === publicHost || (isThisMachine(publicHost) && isOwnName(host));
   const isOwnName = (host: string): boolean => isThisMachine(host) && host !== platformDomain && !host.endsWith(`.${platformDomain}`);
@@ -50,9 +50,9 @@ export function checkHosts({ publicUrl, platformDomain }: OwnHosts, realms: read
   };
 }
 
-function ruleOf(request: FastifyRequest, realms: readonly Realm[]): HostRule {
+function ruleOf(request: FastifyRequest, realms: readonly ApiSurface[]): HostRule {
   if (request.is404) return "any";
-  const realm = realmOf(request, realms);
+  const realm = surfaceOf(request, realms);
   return realm ? realm.hosts : ((request.routeOptions.config as FastifyContextConfig | undefined)?.hosts ?? "public");
 }
 

@@ -29,7 +29,7 @@ export type Call<P, Q, B> = {
 };
 
 /** What an operation of the dashboard is given, which is about who calls; nobody is known where it has no scope. */
-export type Visit<P, Q, B> = {
+export type DashboardCall<P, Q, B> = {
   /** The database; for the work of the caller's account if the caller is known. */
   db: Database;
   caller: Caller | null;
@@ -114,7 +114,7 @@ export type Operation = Declaration & {
 } & (
     | { read: (db: Database, call: Call<never, never, never>) => Promise<Answer>; write?: undefined; act?: undefined }
     | (Write<Call<never, never, never>, never, unknown> & { read?: undefined; act?: undefined })
-    | { act: (visit: Visit<never, never, never>) => Promise<Answer>; read?: undefined; write?: undefined }
+    | { act: (visit: DashboardCall<never, never, never>) => Promise<Answer>; read?: undefined; write?: undefined }
   );
 
 /** How the fields of a body are read: in a PATCH `null` removes a value (RFC 7396), elsewhere it counts as left out. */
@@ -138,7 +138,7 @@ export function operation<
   declared: Declaration & { params?: P; query?: Q; body?: B } & (
       | { read: (db: Database, call: Call<Input<P>, Input<Q>, Input<B>>) => Promise<Answer> }
       | Write<Call<Input<P>, Input<Q>, Input<B>>, F>
-      | { act: (visit: Visit<Input<P>, Input<Q>, Input<B>>) => Promise<Answer> }
+      | { act: (visit: DashboardCall<Input<P>, Input<Q>, Input<B>>) => Promise<Answer> }
     ),
 ): Operation {
   return declared;

@@ -8,7 +8,7 @@ import { clientAddress } from "./client-address.ts";
 import { idempotencyKeyOf, idempotentRunner } from "./idempotency.ts";
 import { requireJsonAccepted, requireMediaType } from "./negotiation.ts";
 import type { Caller } from "./caller.ts";
-import { readingOf, type Answer, type Call, type Operation, type Received, type Visit } from "./operation.ts";
+import { readingOf, type Answer, type Call, type Operation, type Received, type DashboardCall } from "./operation.ts";
 import type { RequestBounds } from "./request-bounds.ts";
 import { addressOf, prefix, relocated } from "./prefix.ts";
 import { bodyValidator, parameterValidator } from "./validation.ts";
@@ -88,7 +88,7 @@ function handlerOf(
       if (operation.act) {
         const { act } = operation;
         const own = caller ? db.forAccount(caller.accountId) : db;
-        return act({ ...given, db: own, caller, address: clientAddress(request), userAgent: headers["user-agent"] ?? "" } as Visit<
+        return act({ ...given, db: own, caller, address: clientAddress(request), userAgent: headers["user-agent"] ?? "" } as DashboardCall<
           never,
           never,
           never

@@ -5,7 +5,7 @@ import { invalidAt, Problem } from "../problem.ts";
 import { errorBody } from "./answers.ts";
 import { drainBytesMax, drainTimeMaxMs } from "./bodies.ts";
 import type { Pipelines } from "./pipelining.ts";
-import type { Realm } from "./realms.ts";
+import type { ApiSurface } from "./api-surfaces.ts";
 import { nextRequestId } from "./request-ids.ts";
 import { statuses } from "./statuses.ts";
 
@@ -31,7 +31,7 @@ const refused = new WeakSet<Connection>();
  * The requests before it get their own answers first.
  */
 export async function refuseUnparsed(
-  { gate, headers: always }: Realm,
+  { gate, headers: always }: ApiSurface,
   log: Logger,
   pipelines: Pick<Pipelines, "answered">,
   error: Error & { code?: string },
@@ -46,7 +46,7 @@ export async function refuseUnparsed(
   const problem = error.code === "HPE_HEADER_OVERFLOW" ? headersTooLarge() : invalidAt("request", "must be valid HTTP/1.1");
   const status = error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : statuses[problem.code];
   const body = JSON.stringify({ ...errorBody(problem), status });
-  const limits = await gate.describeAddress(socket.remoteAddress ?? "unknown");
+  const limits = await gate.limitHeadersOf(socket.remoteAddress ?? "unknown");
   const requestId = nextRequestId();
   log.info({ requestId, status }, "a request that could not be read");
   const type = ["Content-Type", "application/json; charset=utf-8", "Content-Length", `${Buffer.byteLength(body)}`];

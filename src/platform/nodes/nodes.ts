@@ -37,7 +37,7 @@ import {
 export type { Change } from "./nodes.store.ts";
 
 /** How often a node should beat. */
-export const beatEveryMs = 100;
+export const heartbeatEveryMs = 100;
 const leaseMs = 1_000;
 /** What a node leaves unused of its lease: more than two clocks drift apart within it. */
 const marginMs = 100;
@@ -48,28 +48,28 @@ const looksMax = 250;
 /** Makes changes known. */
 export type Announcer = {
   /** Numbers the change, in the transaction that makes it and at its end: others that announce wait for its commit. */
-  announce(tx: Transaction, change: Change): Promise<number>;
+  publish(tx: Transaction, change: Change): Promise<number>;
   /**
    * Resolves when no node acts any more on what was true before the change.
    *
    * @throws Problem `unavailable` when that cannot be found out; the change is made nevertheless
    */
-  confirmed(number: number): Promise<void>;
+  waitForAck(number: number): Promise<void>;
   /** The same for all that is committed by now. */
-  settled(): Promise<void>;
+  waitForAll(): Promise<void>;
 };
 
 /** For a database that this process has to itself, and keeps nothing of: there is nobody to tell. */
 export const noOtherNodes: Announcer = {
-  announce: () => Promise.resolve(0),
-  confirmed: () => Promise.resolve(),
-  settled: () => Promise.resolve(),
+  publish: () => Promise.resolve(0),
+  waitForAck: () => Promise.resolve(),
+  waitForAll: () => Promise.resolve(),
 };
 
 export type AnnouncerOptions = {
   db: Database;
   /** The node of this process, whose own confirmation need not wait for its turn. */
-  node?: Pick<Node, "beat">;
+  node?: Pick<Node, "heartbeat">;
   /** The database's clock; lets tests move it. */
   now?: () => Sql;
   pause?: (ms: number) => Promise<void>;
@@ -77,8 +77,8 @@ export type AnnouncerOptions = {
 
 /** Waits for each change as long as it takes the nodes to act on it: five seconds at most. */
 export function openAnnouncer({ db, node, now = () => databaseTime(db.engine), pause = sleep }: AnnouncerOptions): Announcer {
-  async function confirmed(number: number): Promise<void> {
-    await node?.beat();
+  async function waitForAck(number: number): Promise<void> {
+    await node?.heartbeat();
     for (let look = 0; look < looksMax; look++) {
       if ((await countUnconfirmed(db, number, now())) === 0) return;
       await pause(lookEveryMs);
@@ -87,9 +87,9 @@ export function openAnnouncer({ db, node, now = () => databaseTime(db.engine), p
   }
 
   return {
-    announce: (tx, change) => insertChange(tx, change, now()),
-    confirmed,
-    settled: async () => confirmed(await lastChange(db)),
+    publish: (tx, change) => insertChange(tx, change, now()),
+    waitForAck,
+    waitForAll: async () => waitForAck(await lastChange(db)),
   };
 }
 
@@ -99,11 +99,11 @@ export type Node = {
   /** The number of nodes that had a lease at the last beat, including this one; up to a second old. 1 before the first beat. */
   liveNodes(): number;
   /** The name of its life, which is another one after each loss of its lease; undefined while it has none. */
-  life(): string | undefined;
+  leaseId(): string | undefined;
   /** SQL: whether the life that a column names, of whatever node, has ended. */
   hasEnded(column: Sql): Sql;
   /** Acts on what is new and renews the lease. Never rejects: a beat that fails is a beat that is missing. */
-  beat(): Promise<void>;
+  heartbeat(): Promise<void>;
   /** Gives up the lease, so that nobody waits for it. */
   leave(): Promise<void>;
 };
@@ -116,9 +116,9 @@ export type NodeOptions = {
    * Acts on a change: from its end on, nothing of what was true before is used. Undefined: makes anew all that is kept.
    * Where it fails the change is not confirmed, and is tried again with the next beat.
    */
-  act: (change: Change | undefined) => Promise<void> | void;
+  applyChange: (change: Change | undefined) => Promise<void> | void;
   /** Called when this node is live no more: what goes on without asking `isLive` ends. */
-  lost?: () => void;
+  onLeaseLost?: () => void;
   log: { info(fields: object, text: string): void; warn(fields: object, text: string): void };
   /** Milliseconds of a clock that only goes forward. */
   timer?: () => number;
@@ -127,11 +127,11 @@ export type NodeOptions = {
 
 /** A node that is not live until its first beat. Its owner beats every `beatEveryMs`. */
 export function openNode(options: NodeOptions): Node {
-  const { db, id, act, lost, log, timer = () => performance.now(), now = () => databaseTime(db.engine) } = options;
+  const { db, id, applyChange, onLeaseLost, log, timer = () => performance.now(), now = () => databaseTime(db.engine) } = options;
   const isShared = db.engine !== "sqlite";
   let liveUntil = -Infinity;
-  let life = id;
-  let lives = 0;
+  let current = id;
+  let leases = 0;
   let seen = 0;
   let isAway = false;
   let liveNodes = 1;
@@ -139,13 +139,13 @@ export function openNode(options: NodeOptions): Node {
   let watch: NodeJS.Timeout | undefined;
   const isLive = () => timer() < liveUntil;
 
-  async function beat(): Promise<void> {
+  async function heartbeat(): Promise<void> {
     try {
       if (!isLive()) await beginAnew();
       await catchUp();
       if (isShared) await prolong();
       else if (!isLive()) {
-        life = nextLife();
+        current = nextLease();
         liveUntil = Infinity;
       }
     } catch (error) {
@@ -162,13 +162,13 @@ export function openNode(options: NodeOptions): Node {
   /** The number comes first: what is read after it may be newer than it says, never older. */
   async function beginAnew(): Promise<void> {
     const number = await lastChange(db);
-    await act(undefined);
+    await applyChange(undefined);
     seen = number;
   }
 
   async function catchUp(): Promise<void> {
     for (const change of await changesAfter(db, seen)) {
-      await act(change);
+      await applyChange(change);
       seen = change.number;
     }
   }
@@ -179,11 +179,11 @@ export function openNode(options: NodeOptions): Node {
     else await live();
     liveUntil = sentAt + leaseMs - marginMs;
     clearTimeout(watch);
-    watch = setTimeout(() => isLive() || lost?.(), Math.max(0, liveUntil - timer()) + 1).unref();
+    watch = setTimeout(() => isLive() || onLeaseLost?.(), Math.max(0, liveUntil - timer()) + 1).unref();
   }
 
   async function goOn(): Promise<void> {
-    const held = await db.write((tx) => renewLease(tx, life, seen, leaseMs, now()));
+    const held = await db.write((tx) => renewLease(tx, current, seen, leaseMs, now()));
     // Told too late it is lost as well: others may have seen it ended before this was committed.
     if (held > 0 && isLive()) return void (liveNodes = held);
     end();
@@ -191,26 +191,26 @@ export function openNode(options: NodeOptions): Node {
   }
 
   async function live(): Promise<void> {
-    const fresh = nextLife();
+    const fresh = nextLease();
     let count = 1;
     await db.write(async (tx) => {
-      await deleteNode(tx, life);
+      await deleteNode(tx, current);
       await takeLease(tx, fresh, seen, leaseMs, now());
       count = await countLive(tx, now());
     });
     // The other nodes may just have lost their leases too, and get new ones in a moment.
     liveNodes = Math.max(liveNodes, count);
-    life = fresh;
+    current = fresh;
     // Before it had a lease nobody waited for this node: it looks once more before it is live.
     await catchUp();
   }
 
-  const nextLife = (): string => `${id}/${++lives}`;
+  const nextLease = (): string => `${id}/${++leases}`;
 
   function end(): void {
     clearTimeout(watch);
     liveUntil = -Infinity;
-    lost?.();
+    onLeaseLost?.();
   }
 
   function next(work: () => Promise<void>): Promise<void> {
@@ -221,15 +221,15 @@ export function openNode(options: NodeOptions): Node {
   return {
     isLive,
     liveNodes: () => liveNodes,
-    life: () => (isLive() ? life : undefined),
+    leaseId: () => (isLive() ? current : undefined),
     // There every other life has ended, those of earlier processes too.
-    hasEnded: (column) => (isShared ? leaseHasEnded(column, now()) : sql`${column} IS DISTINCT FROM ${life}`),
-    beat: () => next(beat),
+    hasEnded: (column) => (isShared ? leaseHasEnded(column, now()) : sql`${column} IS DISTINCT FROM ${current}`),
+    heartbeat: () => next(heartbeat),
     leave: () =>
       next(async () => {
         end();
         // A lease that cannot be given up expires.
-        if (isShared) await db.write((tx) => deleteNode(tx, life)).catch(() => undefined);
+        if (isShared) await db.write((tx) => deleteNode(tx, current)).catch(() => undefined);
       }),
   };
 }

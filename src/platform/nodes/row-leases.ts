@@ -3,13 +3,13 @@ import type { Clock } from "../clock.ts";
 import type { Node } from "./nodes.ts";
 
 /**
- * What a row of work is held by: in the name of a node's life, and until a time (ms), should that node hang. Whoever writes what came
+ * What a row of work is held by: in the name of a node's leaseId, and until a time (ms), should that node hang. Whoever writes what came
  * of the work makes sure, in the same transaction, that the row is still held by it.
  */
-export type RowLease = { until: number; life: string };
+export type RowLease = { until: number; leaseId: string };
 
 /** What rows are taken with. `isFree` is SQL: whether nobody holds a row, whose lease is in two columns. */
-export type RowClaim = { lease: RowLease; now: number; isFree: (until: Sql, life: Sql) => Sql };
+export type RowClaim = { lease: RowLease; now: number; isFree: (until: Sql, leaseId: Sql) => Sql };
 
 export type RowLeases = {
   /** What rows can be taken with for `ms` now; undefined where this node has no lease itself, even after a beat. */
@@ -22,15 +22,15 @@ export type RowLeases = {
  * Leases of rows that end with the lease of their node: what a process held that was killed, paused or cut off is free for others from then
  * on, and one that is still there knows it by then.
  */
-export function openRowLeases(node: Pick<Node, "beat" | "life" | "hasEnded">, clock: Clock): RowLeases {
+export function openRowLeases(node: Pick<Node, "heartbeat" | "leaseId" | "hasEnded">, clock: Clock): RowLeases {
   return {
     async begin(ms) {
-      if (node.life() === undefined) await node.beat();
-      const [life, now] = [node.life(), clock()];
-      if (life === undefined) return undefined;
+      if (node.leaseId() === undefined) await node.heartbeat();
+      const [leaseId, now] = [node.leaseId(), clock()];
+      if (leaseId === undefined) return undefined;
       const isFree: RowClaim["isFree"] = (until, of) => sql`(${until} IS NULL OR ${until} <= ${now} OR ${node.hasEnded(of)})`;
-      return { lease: { until: now + ms, life }, now, isFree };
+      return { lease: { until: now + ms, leaseId }, now, isFree };
     },
-    isHeld: ({ until, life }) => node.life() === life && clock() < until,
+    isHeld: ({ until, leaseId }) => node.leaseId() === leaseId && clock() < until,
   };
 }

@@ -156,9 +156,9 @@ export function openIssuing(parts: IssuingParts): Worker {
     await db.write(async (tx) => {
       await demandHeld(tx, domain);
       await saveChallenge(tx, { accountId, hostname, type, token, keyAuthorization, certificate, certificateKey, expiresAt });
-      await announcer.announce(tx, domainChanged(hostname));
+      await announcer.publish(tx, domainChanged(hostname));
     });
-    await announcer.settled();
+    await announcer.waitForAll();
   }
 
   async function keep(domain: ClaimedDomain, issued: IssuedCertificate, key: string): Promise<void> {
@@ -185,10 +185,10 @@ export function openIssuing(parts: IssuingParts): Worker {
       await spendOne(tx, "domain", subjectsOf(domain), now);
       await noteCertificate(tx, domain, { id }, true);
       await promoteToPrimary(tx, accountId, hostname);
-      await announcer.announce(tx, domainChanged(hostname));
+      await announcer.publish(tx, domainChanged(hostname));
       return true;
     });
-    if (kept) await announcer.settled();
+    if (kept) await announcer.waitForAll();
   }
 
   /** DNS stands in the way: no order is made, and the problem is shown where the owner looks. */
@@ -222,9 +222,9 @@ export function openIssuing(parts: IssuingParts): Worker {
       if (!isOver) return;
       await spendOne(tx, "failures", subjectsOf(domain), now);
       await deleteChallenges(tx, accountId, hostname);
-      await announcer.announce(tx, domainChanged(hostname));
+      await announcer.publish(tx, domainChanged(hostname));
     });
-    await announcer.settled();
+    await announcer.waitForAll();
   }
 
   function note(domain: ClaimedDomain, what: CertificateNote, release: boolean): Promise<boolean> {

@@ -31,12 +31,12 @@ const columns = sql`id, hostname, chain, key, not_before, not_after, renewal_id,
 export async function findCertificate(db: Queryable, accountId: number, hostname: string): Promise<StoredCertificate | null> {
   const rows = await db.query<CertificateRow>(sql`
     SELECT ${columns} FROM certificates WHERE account_id = ${accountId} AND hostname = ${hostname}`);
-  return rows[0] ? stored(rows[0]) : null;
+  return rows[0] ? fromRow(rows[0]) : null;
 }
 
 export async function findCertificateById(db: Queryable, id: number): Promise<StoredCertificate | null> {
   const rows = await db.query<CertificateRow>(sql`SELECT ${columns} FROM certificates WHERE id = ${id}`);
-  return rows[0] ? stored(rows[0]) : null;
+  return rows[0] ? fromRow(rows[0]) : null;
 }
 
 /** Keeps a name's new certificate in place of the one before, under an id that no other had. */
@@ -220,7 +220,7 @@ export async function keepSecret(tx: Transaction, name: string, envelope: string
   return row!.envelope;
 }
 
-function stored(row: CertificateRow): StoredCertificate {
+function fromRow(row: CertificateRow): StoredCertificate {
   const { id, hostname, chain, key, not_before: notBefore, not_after: notAfter, renewal_id: renewalId, renew_at: renewAt } = row;
   return { id, hostname, chain, key, notBefore, notAfter, renewalId, renewAt };
 }

@@ -46,11 +46,11 @@ export function openChecking(parts: {
       // What another has looked up meanwhile is newer.
       if (!(await holdsCheck(tx, domain, domain.lease))) return null;
       const applied = await checks.apply(tx, domain, checked, false, clock());
-      if (applied !== null && isServedOtherwise(domain, applied)) await announcer.announce(tx, domainChanged(applied.hostname));
+      if (applied !== null && isServedOtherwise(domain, applied)) await announcer.publish(tx, domainChanged(applied.hostname));
       return applied;
     });
     if (after === null) return;
-    if (isServedOtherwise(domain, after)) await announcer.settled();
+    if (isServedOtherwise(domain, after)) await announcer.waitForAll();
     if (after.status === "verified") verified();
   }
 

@@ -13,7 +13,7 @@ export async function claimChecks(tx: Transaction, { count, each, running }: Sha
   for (let left = count; left > 0; left = count - claimed.length) {
     const room = Math.min(left, ...[...held.counts.values()].filter((own) => own < each).map((own) => each - own), each);
     const due = sql`next_check_at <= ${by.now} AND ${by.isFree(sql`check_lease_until`, sql`check_lease_life`)} ${andUncrowded(sql`account_id`, held.counts, each)}`;
-    const lease = sql`check_lease_until = ${by.lease.until}, check_lease_life = ${by.lease.life}`;
+    const lease = sql`check_lease_until = ${by.lease.until}, check_lease_life = ${by.lease.leaseId}`;
     const some = await claimDue(tx, due, lease, sql`next_check_at`, room);
     for (const { accountId } of some) held.add(accountId);
     claimed.push(...some);
@@ -23,10 +23,10 @@ export async function claimChecks(tx: Transaction, { count, each, running }: Sha
 }
 
 /** Whether a check of a domain is held by this lease; then nobody else takes it before the transaction ends. */
-export async function holdsCheck(tx: Transaction, { accountId, id }: StoredDomain, { until, life }: RowLease): Promise<boolean> {
+export async function holdsCheck(tx: Transaction, { accountId, id }: StoredDomain, { until, leaseId }: RowLease): Promise<boolean> {
   const rows = await tx.query(sql`
     SELECT 1 FROM domains WHERE account_id = ${accountId} AND id = ${id}
-      AND check_lease_until = ${until} AND check_lease_life = ${life}${tx.forUpdate}`);
+      AND check_lease_until = ${until} AND check_lease_life = ${leaseId}${tx.forUpdate}`);
   return rows.length > 0;
 }
 

@@ -3,7 +3,7 @@ import type { CaaAuthority } from "./caa.ts";
 import { dnsFor, type Dns } from "./lookup.ts";
 import { lookUpFacts, lookUpPointing } from "./facts.ts";
 import type { OwnNames } from "./hostnames.ts";
-import { challengeFor, needsProof, type Challenge } from "./ownership.ts";
+import { ownershipRecordFor, needsProof, type OwnershipRecord } from "./ownership.ts";
 import { leadsHere } from "./dns-verdict.ts";
 import { nextCheckAt } from "./schedule.ts";
 import { listVerifications, lockHolder, promoteToPrimary, recordVerification, saveCheck, type StoredDomain } from "./domains.store.ts";
@@ -29,8 +29,8 @@ export type Checked = { verdict: Verdict; proved: boolean };
 /** The checks of a domain's DNS: what was found is judged outside of, and written within, a transaction. */
 export function openChecks(parts: CheckParts) {
   const { dns, quickDns, own } = parts;
-  const challengeOf = ({ accountId, hostname }: { accountId: number; hostname: string }): Challenge =>
-    challengeFor(parts.proofSecret(), accountId, hostname);
+  const challengeOf = ({ accountId, hostname }: { accountId: number; hostname: string }): OwnershipRecord =>
+    ownershipRecordFor(parts.proofSecret(), accountId, hostname);
 
   async function check(db: Queryable, domain: StoredDomain): Promise<Checked> {
     const proved = needsProof(domain, await listVerifications(db, domain.registrableDomain));

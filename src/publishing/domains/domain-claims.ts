@@ -7,7 +7,7 @@ import { parseHostname, type Hostname } from "./hostnames.ts";
 import type { Lookup } from "./lookup.ts";
 import { deleteLost, insertLost } from "./lost-domains.store.ts";
 import { lockNames, saveNames } from "./names.store.ts";
-import { decideClaim, needsProof, proofIn, takenByAnother, type Challenge, type Proof } from "./ownership.ts";
+import { decideClaim, needsProof, proofIn, takenByAnother, type OwnershipRecord, type Proof } from "./ownership.ts";
 import { applyConfig, type DomainsConfig } from "./redirects.ts";
 
 const planNeeded =
@@ -32,7 +32,7 @@ export async function attach(tx: Transaction, checks: Checks, owner: Owner, { na
   const { hostname } = name;
   const challenge = checks.challengeOf({ accountId: owner.accountId, hostname });
   const holder = await lockHolder(tx, hostname);
-  const proofOf = (one: Challenge): Proof => (txt === null ? "absent" : proofIn(one, txt));
+  const proofOf = (one: OwnershipRecord): Proof => (txt === null ? "absent" : proofIn(one, txt));
   const proofs = { own: proofOf(challenge), holders: holder === null ? "absent" : proofOf(checks.challengeOf(holder)) } as const;
   const decision = decideClaim({ hostname, ...owner, challenge }, holder, proofs, now);
   if (holder !== null) await deleteDomain(tx, holder);

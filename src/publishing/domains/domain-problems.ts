@@ -1,7 +1,7 @@
 import type { CaaAuthority, CaaVerdict } from "./caa.ts";
 import { relativeName, type Hostname } from "./hostnames.ts";
 import type { CaaRecord, FailureReason, LookupType } from "./lookup.ts";
-import type { Challenge } from "./ownership.ts";
+import type { OwnershipRecord } from "./ownership.ts";
 
 export type DomainProblemCode =
   | "record_missing"
@@ -49,7 +49,7 @@ export function platformUnresolvable({ hostname, platformDomain }: Pointing): Do
   };
 }
 
-export function proofMissing(name: Pointing, challenge: Challenge, found: string[]): DomainProblem {
+export function proofMissing(name: Pointing, challenge: OwnershipRecord, found: string[]): DomainProblem {
   return {
     code: "proof_missing",
     message: `A name of ${name.registrableDomain} was in use by another account. A TXT record shows that it is yours.`,

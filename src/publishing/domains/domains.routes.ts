@@ -125,11 +125,11 @@ export function domainRoutes({ checks, wake, announcer, sendsHsts }: DomainParts
         const domain = await attach(tx, checks, { accountId, projectId }, wanted, now);
         const location = addressOf(`/projects/${projectId}/domains/${domain.hostname}`);
         const answered = { ...(await answer(tx, domain, now, 201)), headers: { location } };
-        await announcer.announce(tx, domainChanged(domain.hostname)); // it may have been another's
+        await announcer.publish(tx, domainChanged(domain.hostname)); // it may have been another's
         return answered;
       },
       finish: async () => {
-        await announcer.settled();
+        await announcer.waitForAll();
         wake();
       },
     }),
@@ -175,10 +175,10 @@ export function domainRoutes({ checks, wake, announcer, sendsHsts }: DomainParts
         const change = { ...body, ...(redirect?.to !== undefined && { redirect: { ...redirect, to: keptForm(redirect.to) } }) };
         await saveNames(tx, accountId, names, changeName(names, domain.hostname, present(change)));
         const answered = await answer(tx, await findDomain(tx, accountId, projectId, domain.hostname), now);
-        await announcer.announce(tx, projectChanged(accountId, projectId));
+        await announcer.publish(tx, projectChanged(accountId, projectId));
         return answered;
       },
-      finish: () => announcer.settled(),
+      finish: () => announcer.waitForAll(),
     }),
     operation({
       operationId: "removeDomain",
@@ -220,7 +220,7 @@ export function domainRoutes({ checks, wake, announcer, sendsHsts }: DomainParts
         requireConditions(conditions, (await shownDomain(tx, checks, domain, now)).version);
         const redirects = await listRedirectsTo(tx, domain, domain.hostname);
         await deleteDomain(tx, domain);
-        await announcer.announce(tx, domainChanged(domain.hostname));
+        await announcer.publish(tx, domainChanged(domain.hostname));
         const { hsts } = await findProject(tx, accountId, projectId);
         const warnings = [
           leadsHere ? recordWarning(domain, checks.own.platformDomain) : null,
@@ -230,7 +230,7 @@ export function domainRoutes({ checks, wake, announcer, sendsHsts }: DomainParts
         if (warning === "" && redirects.length === 0) return { status: 204 };
         return { status: 200, body: { hostname: domain.hostname, ...(warning !== "" && { warning }), redirects } };
       },
-      finish: () => announcer.settled(),
+      finish: () => announcer.waitForAll(),
     }),
     operation({
       operationId: "verifyDomain",
@@ -259,11 +259,11 @@ export function domainRoutes({ checks, wake, announcer, sendsHsts }: DomainParts
           : await checks.apply(tx, domain, checked, true, now);
         if (after === null) throw new Problem("not_found", `${domain.hostname} is not attached to project ${domain.projectId}.`);
         const answered = await answer(tx, after, now);
-        await announcer.announce(tx, domainChanged(after.hostname));
+        await announcer.publish(tx, domainChanged(after.hostname));
         return answered;
       },
       finish: async () => {
-        await announcer.settled();
+        await announcer.waitForAll();
         wake();
       },
     }),

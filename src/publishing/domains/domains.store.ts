@@ -72,7 +72,7 @@ export async function listDomains(
 ): Promise<StoredDomain[]> {
   const walk = { table: "domains", index: "domains_by_project", columns: sql`*`, accountId, equal: { project_id: projectId } };
   const rows = await db.query<DomainRow>(walkRows(db.engine, { ...walk, order: ["id"], after: [after] }, limit));
-  return rows.map(stored);
+  return rows.map(fromRow);
 }
 
 /** `lock`: the transaction's `forUpdate`. @throws Problem `not_found` */
@@ -81,7 +81,7 @@ export async function findDomain(db: Queryable, accountId: number, projectId: nu
     SELECT * FROM domains WHERE account_id = ${accountId} AND project_id = ${projectId} AND hostname = ${hostname}${lock}`);
   if (!row)
     throw new Problem("not_found", `No name ${JSON.stringify(hostname.slice(0, 255))} is attached to ${byId("project", projectId)}.`);
-  return stored(row);
+  return fromRow(row);
 }
 
 /** Who holds a name, whatever the account; locked until the transaction ends. */
@@ -110,7 +110,7 @@ export async function insertDomain(
       proof_needed, next_check_at, certificate_status, version, created_at)
     VALUES (${owner.accountId}, nextval('domain_ids'), ${owner.projectId}, ${name.hostname}, ${name.registrableDomain}, ${name.kind}, 'pending',
       ${false}, '[]', 'unknown', ${proofNeeded}, ${now}, 'none', 1, ${now}) RETURNING *`);
-  return stored(rows[0]!);
+  return fromRow(rows[0]!);
 }
 
 /** The names of an account that are served now: how many, and the first by name. None if its plan has no custom domains. */
@@ -163,14 +163,14 @@ export async function saveCheck(tx: Transaction, domain: StoredDomain): Promise<
       certificate_due_at = ${certificate.dueAt}, certificate_retry_at = ${certificate.retryAt}, verified_at = ${domain.verifiedAt},
       first_verified_at = COALESCE(first_verified_at, ${domain.verifiedAt}), version = version + 1
     WHERE account_id = ${domain.accountId} AND id = ${domain.id} RETURNING *`);
-  return stored(rows[0]!);
+  return fromRow(rows[0]!);
 }
 
 /** Takes domains whose certificate is to be looked at. */
 export async function claimCertificates(tx: Transaction, count: number, { lease, now, isFree }: RowClaim): Promise<ClaimedDomain[]> {
   await tx.lock("claims of certificates");
   const due = sql`certificate_due_at <= ${now} AND ${isFree(sql`certificate_lease_until`, sql`certificate_lease_life`)}`;
-  const set = sql`certificate_lease_until = ${lease.until}, certificate_lease_life = ${lease.life}`;
+  const set = sql`certificate_lease_until = ${lease.until}, certificate_lease_life = ${lease.leaseId}`;
   return (await claimDue(tx, due, set, sql`certificate_due_at`, count)).map((domain) => ({ ...domain, lease }));
 }
 
@@ -179,7 +179,7 @@ export async function claimDue(tx: Transaction, due: Sql, lease: Sql, order: Sql
   const rows = await tx.query<DomainRow>(sql`
     UPDATE domains SET ${lease} WHERE ${due} AND id IN (SELECT id FROM domains WHERE ${due} ORDER BY ${order} LIMIT ${count}${tx.skipLocked("domains")})
     RETURNING *`);
-  return rows.map(stored);
+  return rows.map(fromRow);
 }
 
 /** How long a name rests whose certificate is due while its account's plan has no custom domains. */
@@ -212,7 +212,7 @@ export async function lockClaimed(tx: Transaction, { accountId, id, lease }: Cla
   return first(
     await tx.query<DomainRow>(sql`
     SELECT * FROM domains WHERE account_id = ${accountId} AND id = ${id}
-      AND certificate_lease_until = ${lease.until} AND certificate_lease_life = ${lease.life}${tx.forUpdate}`),
+      AND certificate_lease_until = ${lease.until} AND certificate_lease_life = ${lease.leaseId}${tx.forUpdate}`),
   );
 }
 
@@ -231,9 +231,9 @@ export async function noteCertificate(tx: Transaction, claimed: ClaimedDomain, n
   return true;
 }
 
-const first = (rows: DomainRow[]): StoredDomain | null => (rows[0] ? stored(rows[0]) : null);
+const first = (rows: DomainRow[]): StoredDomain | null => (rows[0] ? fromRow(rows[0]) : null);
 
-function stored(row: DomainRow): StoredDomain {
+function fromRow(row: DomainRow): StoredDomain {
   const time = (column: string) => row[column] as number | null;
   return {
     hostname: String(row["hostname"]),

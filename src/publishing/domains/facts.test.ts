@@ -4,7 +4,7 @@ import { startDnsServer, type DnsServer } from "../../../test/support/dns-server
 import { lookUpFacts } from "./facts.ts";
 import { parseHostname } from "./hostnames.ts";
 import { createDns, type Dns } from "./lookup.ts";
-import { challengeFor } from "./ownership.ts";
+import { ownershipRecordFor } from "./ownership.ts";
 import { verify, type Expected, type Verdict } from "./verification.ts";
 
 describe("a check against a real DNS server", () => {
@@ -60,7 +60,7 @@ describe("a check against a real DNS server", () => {
 
   it("asks for the TXT proof, sees it, and concludes nothing while it cannot be looked up", async () => {
     server.set("www.proof.example", "CNAME", [platformDomain]);
-    const challenge = challengeFor(Buffer.alloc(32, 1), 7, "www.proof.example");
+    const challenge = ownershipRecordFor(Buffer.alloc(32, 1), 7, "www.proof.example");
     const expected = expect("www.proof.example", { challenge });
     assert.deepEqual(codes(await check(expected)), ["proof_missing"]);
     server.fail(challenge.name, "servfail");

@@ -23,13 +23,13 @@ export async function insertLost(tx: Transaction, domain: StoredDomain, now: num
 export async function listLost(db: Database, accountId: number, projectId: number, after: number, limit: number): Promise<StoredDomain[]> {
   const walk = { table: "lost_domains", index: "lost_domains_by_project", columns: sql`*`, accountId, equal: { project_id: projectId } };
   const rows = await db.query<LostRow>(walkRows(db.engine, { ...walk, order: ["id"], after: [after] }, limit));
-  return rows.map(stored);
+  return rows.map(fromRow);
 }
 
 export async function findLost(db: Queryable, accountId: number, projectId: number, hostname: string): Promise<StoredDomain | null> {
   const [row] = await db.query<LostRow>(sql`
     SELECT * FROM lost_domains WHERE account_id = ${accountId} AND project_id = ${projectId} AND hostname = ${hostname}`);
-  return row ? stored(row) : null;
+  return row ? fromRow(row) : null;
 }
 
 /** Gives whether there was one. */
@@ -49,7 +49,7 @@ export async function forgetLost(db: Database, now: number): Promise<void> {
 }
 
 /** A name that serves nothing, has no certificate and is not checked. */
-function stored(row: LostRow): StoredDomain {
+function fromRow(row: LostRow): StoredDomain {
   const none = {
     id: null,
     status: "none",

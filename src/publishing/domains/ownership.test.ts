@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Problem } from "../../platform/problem.ts";
-import { challengeFor, decideClaim, needsProof, proofIn, type Claim } from "./ownership.ts";
+import { ownershipRecordFor, decideClaim, needsProof, proofIn, type Claim } from "./ownership.ts";
 
 const secret = Buffer.alloc(32, 7);
 const now = Date.UTC(2026, 0, 10);
 const hourMs = 3_600_000;
 const hostname = "www.example.com";
-const challenge = challengeFor(secret, 2, hostname);
+const challenge = ownershipRecordFor(secret, 2, hostname);
 const wanted = { hostname, accountId: 2, projectId: 20, challenge };
 const claim = (more: Partial<Claim>): Claim => ({
   accountId: 1,
@@ -23,17 +23,17 @@ describe("the challenge", () => {
     assert.equal(challenge.type, "TXT");
     assert.equal(challenge.name, "_petstore-challenge.www.example.com");
     assert.match(challenge.value, /^[0-9a-f]{40}$/);
-    assert.deepEqual(challengeFor(secret, 2, hostname), challenge);
+    assert.deepEqual(ownershipRecordFor(secret, 2, hostname), challenge);
   });
 
   it("differs for another account, another name and another installation", () => {
     const others = [
-      challengeFor(secret, 1, hostname),
-      challengeFor(secret, 2, "example.com"),
-      challengeFor(Buffer.alloc(32, 8), 2, hostname),
+      ownershipRecordFor(secret, 1, hostname),
+      ownershipRecordFor(secret, 2, "example.com"),
+      ownershipRecordFor(Buffer.alloc(32, 8), 2, hostname),
     ];
     // Account 12 with "3.example.com" must not read as account 1 with "23.example.com".
-    const seams = [challengeFor(secret, 12, "3.example.com"), challengeFor(secret, 1, "23.example.com")];
+    const seams = [ownershipRecordFor(secret, 12, "3.example.com"), ownershipRecordFor(secret, 1, "23.example.com")];
     assert.equal(new Set([challenge, ...others, ...seams].map(({ value }) => value)).size, 6);
   });
 

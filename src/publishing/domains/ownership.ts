@@ -4,7 +4,7 @@ import type { Lookup } from "./lookup.ts";
 import { hasLapsed, type DomainStatus } from "./schedule.ts";
 
 /** The TXT record that proves who controls the DNS settings of a name; `name` is whole, not relative. */
-export type Challenge = ProofRecord;
+export type OwnershipRecord = ProofRecord;
 
 /** One account's hold on a name. Times in ms; `verifiedAt` is the last time that its DNS was found right. */
 export type Claim = { accountId: number; projectId: number; status: DomainStatus; createdAt: number; verifiedAt: number | null };
@@ -15,7 +15,7 @@ export type Verification = { accountId: number; verifiedAt: number };
 const tokenCharacters = 40;
 
 /** The challenge of this account for this name: the same at every node and each time, and nobody without `secret` can tell it for another. */
-export function challengeFor(secret: Uint8Array, accountId: number, hostname: string): Challenge {
+export function ownershipRecordFor(secret: Uint8Array, accountId: number, hostname: string): OwnershipRecord {
   const token = createHmac("sha256", secret).update(`petstore-challenge ${accountId} ${hostname}`).digest("hex").slice(0, tokenCharacters);
   return { type: "TXT", name: `_petstore-challenge.${hostname}`, value: token };
 }
@@ -34,7 +34,7 @@ export function needsProof(claim: Pick<Claim, "accountId" | "status" | "verified
 export type Proof = "present" | "absent" | "unknown";
 
 /** Whether the TXT records looked up at the challenge's name hold its value; others beside it do no harm. */
-export function proofIn(challenge: Challenge, lookup: Lookup<string>): Proof {
+export function proofIn(challenge: OwnershipRecord, lookup: Lookup<string>): Proof {
   if (lookup.outcome === "failed") return "unknown";
   return lookup.outcome === "records" && lookup.records.some(({ value }) => value.trim() === challenge.value) ? "present" : "absent";
 }
@@ -47,7 +47,7 @@ export function proofIn(challenge: Challenge, lookup: Lookup<string>): Proof {
  * @throws Problem `domain_taken`, with the record that would win the name where one would
  */
 export function decideClaim(
-  wanted: { hostname: string; accountId: number; projectId: number; challenge: Challenge },
+  wanted: { hostname: string; accountId: number; projectId: number; challenge: OwnershipRecord },
   holder: Claim | null,
   proofs: { own: Proof; holders: Proof },
   now: number,
@@ -64,7 +64,7 @@ export function decideClaim(
 }
 
 /** The refusal of a name that another account holds. */
-export function takenByAnother(hostname: string, { type, name, value }: Challenge, ownProof: Proof = "absent"): Problem {
+export function takenByAnother(hostname: string, { type, name, value }: OwnershipRecord, ownProof: Proof = "absent"): Problem {
   const record = `a ${type} record with the name ${name} and the value ${value}`;
   const advice: Record<Proof, string> = {
     absent: `If the name is yours, create ${record}, then add ${hostname} again.`,

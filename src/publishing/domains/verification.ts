@@ -1,12 +1,12 @@
 import { judgeCaa, type CaaAuthority, type CaaStep } from "./caa.ts";
 import { caaBlocks, lookupFailed, proofMissing, type DomainProblem, type Pointing } from "./domain-problems.ts";
 import type { Lookup } from "./lookup.ts";
-import { proofIn, type Challenge } from "./ownership.ts";
+import { proofIn, type OwnershipRecord } from "./ownership.ts";
 import { judgePointing, refused, valuesOf, verified, type Finding, type PointingFacts } from "./dns-verdict.ts";
 import type { DomainStatus } from "./schedule.ts";
 
 /** What a name has to show: its record, the proof if one is needed, and CAA records that allow the authority (null: none is set). */
-export type Expected = Pointing & { challenge: Challenge | null; authority: CaaAuthority | null };
+export type Expected = Pointing & { challenge: OwnershipRecord | null; authority: CaaAuthority | null };
 
 /** What DNS said besides. `proof`: the TXT records of the challenge. `caa`: nearest name first. */
 export type DnsFacts = PointingFacts & { proof: Lookup<string> | null; caa: CaaStep[] };

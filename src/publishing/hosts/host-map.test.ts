@@ -42,7 +42,7 @@ test("of the manifests those are kept parsed that were asked for last, up to a b
     drop: () => undefined,
     manifestChars: 2 * text("three").length,
   });
-  await hosts.take(undefined);
+  await hosts.applyChange(undefined);
   const manifestOf = (slug: string) => (hosts.sites.get(`${slug}.sites.test`) as Extract<Site, { status: "live" }>).manifest;
   const [one, two] = [manifestOf("one"), manifestOf("two")];
   assert.equal(manifestOf("one"), one, "kept");
@@ -83,7 +83,7 @@ test("a handshake between a renewal and the word of it gets the new certificate,
     platformCertificate: null,
     drop: () => undefined,
   });
-  await hosts.take(undefined);
+  await hosts.applyChange(undefined);
   const known = hosts.certificates.current(name.hostname);
   assert.equal(known, String(first));
   assert.deepEqual(await hosts.certificates.load(known, name.hostname), { cert: "the first", key: "key of the first" });
@@ -91,7 +91,7 @@ test("a handshake between a renewal and the word of it gets the new certificate,
   const second = await save("the second");
   assert.deepEqual(await hosts.certificates.load(known, name.hostname), { cert: "the second", key: "key of the second" });
   await db.write((tx) => tx.query(sql`UPDATE domains SET certificate_id = ${second}`));
-  await hosts.take(domainChanged(name.hostname));
+  await hosts.applyChange(domainChanged(name.hostname));
   assert.equal(hosts.certificates.current(name.hostname), String(second));
   await db.write((tx) => tx.query(sql`DELETE FROM domains`));
   assert.equal(await hosts.certificates.load(String(second), name.hostname), undefined, "of a removed name there is none");
@@ -129,11 +129,11 @@ test("the primary name and redirects follow the changes of single names, in whic
   });
   const set = (hostname: string, columns: Sql) =>
     db.write((tx) => tx.query(sql`UPDATE domains SET ${columns} WHERE hostname = ${hostname}`));
-  const take = (...names: string[]) => Promise.all(names.map((hostname) => hosts.take(domainChanged(hostname))));
+  const take = (...names: string[]) => Promise.all(names.map((hostname) => hosts.applyChange(domainChanged(hostname))));
   const canonicalOf = (host: string) => (hosts.sites.get(host) as Extract<Site, { status: "live" }>).canonical;
   const statusOf = (host: string) => hosts.sites.get(host)?.status;
 
-  await hosts.take(undefined);
+  await hosts.applyChange(undefined);
   assert.equal(canonicalOf("rex.sites.test"), undefined);
   await set("a.shop.test", sql`is_primary = TRUE`);
   await take("a.shop.test");

@@ -44,8 +44,8 @@ const manifestCharsMax = 64 * 1024 * 1024;
 const platformCertificateId = "platform";
 
 /**
- * Which host is served how: the edge asks at every request and handshake and is answered from memory. It holds nothing until `take` is first
- * called, and is kept up by changes, one after another, so that what was read last always wins. When `take` resolves, nothing of what has
+ * Which host is served how: the edge asks at every request and handshake and is answered from memory. It holds nothing until `applyChange` is first
+ * called, and is kept up by changes, one after another, so that what was read last always wins. When `applyChange` resolves, nothing of what has
  * gone is served here; while `isLive` says no, nothing is.
  */
 export function openHosts(parts: HostParts) {
@@ -103,7 +103,7 @@ export function openHosts(parts: HostParts) {
     return domain === undefined ? null : findCertificate(db, domain.accountId, host);
   }
 
-  async function take(change: Change | undefined): Promise<void> {
+  async function applyChange(change: Change | undefined): Promise<void> {
     const scope = scopeOf(change);
     if (scope === "nothing") return;
     const [domainRows, projectRows, challengeRows] = await Promise.all([
@@ -226,7 +226,7 @@ export function openHosts(parts: HostParts) {
   }
 
   /** Cuts every connection, because this node no longer knows what it may serve. */
-  function lost(): void {
+  function onLeaseLost(): void {
     for (const host of domains.keys()) drop(host);
     for (const host of slugs.keys()) drop(host);
   }
@@ -239,8 +239,8 @@ export function openHosts(parts: HostParts) {
       http: (host: string, token: string) => (isLive() ? challenges.get(host)?.tokens.get(token) : undefined),
       tlsAlpn: (host: string) => (isLive() ? challenges.get(host)?.pair : undefined),
     },
-    take,
-    lost,
+    applyChange,
+    onLeaseLost,
   };
 }
 

@@ -11,7 +11,7 @@ import { setStorageLimits } from "../../platform/storage-quotas.ts";
 import { claimDeployments, failDeployment, insertDeployment, type WaitingDeployment } from "./deployments.store.ts";
 import { insertProject } from "./projects.store.ts";
 
-const first: RowClaim = { lease: { until: 1, life: "a" }, now: 0, isFree: (until) => sql`${until} IS NULL` };
+const first: RowClaim = { lease: { until: 1, leaseId: "a" }, now: 0, isFree: (until) => sql`${until} IS NULL` };
 const none: Share["running"] = new Map();
 
 /** A database in which accounts queue deployments, each of a project of its own. */

@@ -85,7 +85,7 @@ export function openDeploying(parts: DeployingParts): Worker {
       await end(waiting, (tx) => failDeployment(tx, waiting, failureOf(error)));
       return false;
     }
-    await announcer.settled();
+    await announcer.waitForAll();
     return end(waiting, (tx) => finishDeployment(tx, waiting));
   }
 
@@ -116,7 +116,7 @@ export function openDeploying(parts: DeployingParts): Worker {
       if (!(await keepManifest(tx, waiting, unpacked))) return false;
       await switchDeployment(tx, accountId, projectId, id);
       await applyDomains(tx, clock());
-      await announcer.announce(tx, projectChanged(accountId, projectId));
+      await announcer.publish(tx, projectChanged(accountId, projectId));
       return true;
     });
   }

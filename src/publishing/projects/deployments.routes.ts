@@ -134,10 +134,10 @@ export function deploymentRoutes({ uploads, wake, announcer }: DeploymentParts):
           throw new Problem("deployment_not_ready", `Deployment ${deploymentId} is ${deployment.status}: only a ready one can be served.`);
         }
         await switchDeployment(tx, accountId, projectId, deploymentId);
-        await announcer.announce(tx, projectChanged(accountId, projectId));
+        await announcer.publish(tx, projectChanged(accountId, projectId));
         return answer(deployment);
       },
-      finish: () => announcer.settled(),
+      finish: () => announcer.waitForAll(),
     }),
   ];
 }

@@ -49,7 +49,7 @@ export async function listDeployments(
 ): Promise<StoredDeployment[]> {
   const walk = { table: "deployments", index: "deployments_by_project", columns, accountId, equal: { project_id: projectId } };
   const rows = await db.query<DeploymentRow>(walkRows(db.engine, { ...walk, order: ["id"], after: [afterId] }, limit));
-  return rows.map(stored);
+  return rows.map(fromRow);
 }
 
 /** @throws Problem `not_found` */
@@ -57,7 +57,7 @@ export async function findDeployment(db: Queryable, accountId: number, projectId
   const [row] = await db.query<DeploymentRow>(sql`
     SELECT ${columns} FROM deployments WHERE account_id = ${accountId} AND project_id = ${projectId} AND id = ${id}`);
   if (!row) throw new Problem("not_found", `${byId("Project", projectId)} has no ${byId("deployment", id)}.`);
-  return stored(row);
+  return fromRow(row);
 }
 
 /** @throws Problem `unavailable` while the account has too many that wait */
@@ -77,7 +77,7 @@ export async function insertDeployment(
   const [row] = await tx.query<DeploymentRow>(sql`
     INSERT INTO deployments (account_id, id, project_id, status, files, bytes, upload, version, created_at)
     VALUES (${accountId}, nextval('deployment_ids'), ${projectId}, 'queued', 0, 0, ${upload}, 1, ${now}) RETURNING ${columns}`);
-  return stored(row!);
+  return fromRow(row!);
 }
 
 /** Whether a deployment has taken this upload over. */
@@ -96,10 +96,10 @@ export async function claimDeployments(tx: Transaction, { count, each, running }
   const held = createTally(running);
   const claimed: WaitingDeployment[] = [];
   while (claimed.length < count) {
-    const one = await claimNext(tx, andUncrowded(sql`d.account_id`, held.counts, each), claim);
-    if (one === null) break;
-    held.add(one.accountId);
-    claimed.push(one);
+    const requireRow = await claimNext(tx, andUncrowded(sql`d.account_id`, held.counts, each), claim);
+    if (requireRow === null) break;
+    held.add(requireRow.accountId);
+    claimed.push(requireRow);
   }
   return claimed;
 }
@@ -107,7 +107,7 @@ export async function claimDeployments(tx: Transaction, { count, each, running }
 async function claimNext(tx: Transaction, uncrowded: Sql, { lease, isFree }: RowClaim): Promise<WaitingDeployment | null> {
   const due = sql`status = 'queued' AND ${isFree(sql`lease_until`, sql`lease_life`)}`;
   const [row] = await tx.query<{ account_id: number; id: number; project_id: number; upload: string }>(sql`
-    UPDATE deployments SET lease_until = ${lease.until}, lease_life = ${lease.life}
+    UPDATE deployments SET lease_until = ${lease.until}, lease_life = ${lease.leaseId}
     WHERE ${due} AND id = (
       SELECT d.id FROM deployments d LEFT JOIN deployment_turns turn ON turn.account_id = d.account_id
       WHERE ${due} ${uncrowded}
@@ -125,7 +125,7 @@ async function claimNext(tx: Transaction, uncrowded: Sql, { lease, isFree }: Row
 }
 
 /** A worker that lost its lease while it was paused or cut off must write nothing. */
-const heldBy = ({ until, life }: RowLease): Sql => sql`status = 'queued' AND lease_until = ${until} AND lease_life = ${life}`;
+const heldBy = ({ until, leaseId }: RowLease): Sql => sql`status = 'queued' AND lease_until = ${until} AND lease_life = ${leaseId}`;
 
 /** Writes down what a deployment serves; false where the lease was lost or the project is gone, and nothing is to be switched. */
 export async function keepManifest(
@@ -279,7 +279,7 @@ export async function forgetUnusedFiles(tx: Transaction, hashes: string[]): Prom
   if (hashes.length > 0) await tx.query(sql`DELETE FROM unused_files WHERE hash IN (${join(hashes)})`);
 }
 
-function stored(row: DeploymentRow): StoredDeployment {
+function fromRow(row: DeploymentRow): StoredDeployment {
   const { account_id: accountId, id, project_id: projectId, status, error, files, bytes, version, created_at: createdAt } = row;
   return { accountId, id, projectId, status, error, files, bytes, version, createdAt };
 }

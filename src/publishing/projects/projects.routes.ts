@@ -149,10 +149,10 @@ export function projectRoutes({ namesOf, announcer }: ProjectParts): Operation[]
         requireConditions(conditions, (await answer(tx, project, now)).version);
         const updated = await updateProject(tx, project, body, now);
         const answered = await answer(tx, updated, now);
-        if (updated !== project) await announcer.announce(tx, projectChanged(accountId, projectId));
+        if (updated !== project) await announcer.publish(tx, projectChanged(accountId, projectId));
         return answered;
       },
-      finish: () => announcer.settled(),
+      finish: () => announcer.waitForAll(),
     }),
     operation({
       operationId: "deleteProject",
@@ -172,10 +172,10 @@ export function projectRoutes({ namesOf, announcer }: ProjectParts): Operation[]
         const project = await lockProject(tx, accountId, projectId);
         requireConditions(conditions, (await answer(tx, project, now)).version);
         await deleteProject(tx, accountId, projectId, now);
-        await announcer.announce(tx, projectChanged(accountId, projectId));
+        await announcer.publish(tx, projectChanged(accountId, projectId));
         return { status: 204 };
       },
-      finish: () => announcer.settled(),
+      finish: () => announcer.waitForAll(),
     }),
   ];
 }

@@ -36,19 +36,19 @@ const columns = sql`account_id, id, name, slug, deployment_id, hsts, redirect_to
 export async function listProjects(db: Queryable, accountId: number, afterId: number, limit: number): Promise<StoredProject[]> {
   const rows = await db.query<ProjectRow>(sql`
     SELECT ${columns} FROM projects WHERE account_id = ${accountId} AND id > ${afterId} ORDER BY id LIMIT ${limit}`);
-  return rows.map(stored);
+  return rows.map(fromRow);
 }
 
 /** @throws Problem `not_found` */
 export async function findProject(db: Queryable, accountId: number, id: number): Promise<StoredProject> {
-  return one(await db.query<ProjectRow>(sql`SELECT ${columns} FROM projects WHERE account_id = ${accountId} AND id = ${id}`), id);
+  return requireRow(await db.query<ProjectRow>(sql`SELECT ${columns} FROM projects WHERE account_id = ${accountId} AND id = ${id}`), id);
 }
 
 /** The project, locked until the transaction ends. @throws Problem `not_found` */
 export async function lockProject(tx: Transaction, accountId: number, id: number): Promise<StoredProject> {
   const rows = await tx.query<ProjectRow>(sql`
     SELECT ${columns} FROM projects WHERE account_id = ${accountId} AND id = ${id}${tx.forUpdate}`);
-  return one(rows, id);
+  return requireRow(rows, id);
 }
 
 /** @throws Problem `slug_taken`, `invalid_request` where the account has as many as it may */
@@ -70,7 +70,7 @@ export async function insertProject(
     )
     .catch(slugTaken(slug));
   await requireFree(tx, accountId, slug, now);
-  return one(rows, 0);
+  return requireRow(rows, 0);
 }
 
 /** Writes a change to a locked project, if it changes anything. @throws Problem `slug_taken` */
@@ -93,7 +93,7 @@ export async function updateProject(
     )
     .catch(slugTaken(slug));
   if (slug !== before.slug) await requireFree(tx, accountId, slug, now);
-  return one(rows, id);
+  return requireRow(rows, id);
 }
 
 /** Serves another deployment from now on. */
@@ -143,13 +143,13 @@ async function requireFree(tx: Transaction, accountId: number, slug: string, now
   if (await isKeptForAnother(tx, slug, accountId, now)) throw takenProblem(slug);
 }
 
-function one(rows: ProjectRow[], id: number): StoredProject {
+function requireRow(rows: ProjectRow[], id: number): StoredProject {
   const [row] = rows;
   if (!row) throw new Problem("not_found", `There is no ${byId("project", id)}.`);
-  return stored(row);
+  return fromRow(row);
 }
 
-function stored(row: ProjectRow): StoredProject {
+function fromRow(row: ProjectRow): StoredProject {
   return {
     accountId: row.account_id,
     id: row.id,

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { breaks, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
 import { walkRows } from "../../platform/db/index-walk.ts";
-import { fold } from "../../platform/normalize.ts";
+import { normalize } from "../../platform/normalize.ts";
 import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
@@ -22,34 +22,34 @@ export async function listCategories(
   afterId: number,
   limit: number,
 ): Promise<Category[]> {
-  const walk = name === undefined ? { order: ["id"], after: [afterId] } : { equal: { name_key: fold(name) }, order: [] };
+  const walk = name === undefined ? { order: ["id"], after: [afterId] } : { equal: { name_key: normalize(name) }, order: [] };
   const rows = await db.query<CategoryRow>(walkRows(db.engine, { table: "categories", columns, accountId, ...walk }, limit));
-  return rows.map((row) => stored(row).category).filter(({ id }) => id > afterId);
+  return rows.map((row) => fromRow(row).category).filter(({ id }) => id > afterId);
 }
 
 /** @throws Problem `not_found` */
 export async function findCategory(db: Queryable, accountId: number, id: number): Promise<StoredCategory> {
-  return one(await db.query<CategoryRow>(sql`SELECT ${columns} FROM categories WHERE account_id = ${accountId} AND id = ${id}`), id);
+  return requireRow(await db.query<CategoryRow>(sql`SELECT ${columns} FROM categories WHERE account_id = ${accountId} AND id = ${id}`), id);
 }
 
 /** The category, locked until the transaction ends. @throws Problem `not_found` */
 export async function lockCategory(tx: Transaction, accountId: number, id: number): Promise<StoredCategory> {
   const rows = await tx.query<CategoryRow>(sql`
     SELECT ${columns} FROM categories WHERE account_id = ${accountId} AND id = ${id}${tx.forUpdate}`);
-  return one(rows, id);
+  return requireRow(rows, id);
 }
 
 /** @throws Problem `category_exists`, `storage_limit_reached` */
 export async function insertCategory(tx: Transaction, accountId: number, { name, description }: NewCategory): Promise<StoredCategory> {
   const rows = await tx.query<CategoryRow>(sql`
     INSERT INTO categories (account_id, id, name, name_key, description, version)
-    VALUES (${accountId}, nextval('category_ids'), ${name}, ${fold(name)}, ${description ?? null}, 1)
+    VALUES (${accountId}, nextval('category_ids'), ${name}, ${normalize(name)}, ${description ?? null}, 1)
     ON CONFLICT (account_id, name_key) DO NOTHING
     RETURNING ${columns}`);
   const [row] = rows;
   if (!row) throw categoryExists(name);
   await addRecords(tx, accountId, 1);
-  return stored(row);
+  return fromRow(row);
 }
 
 /** Writes a change to a locked category, if it changes anything. @throws Problem `category_exists` */
@@ -63,9 +63,9 @@ export async function updateCategory(
   if (next.name === name && next.description === description) return current;
   try {
     const rows = await tx.query<CategoryRow>(sql`
-      UPDATE categories SET name = ${next.name}, name_key = ${fold(next.name)}, description = ${next.description ?? null}, version = version + 1
+      UPDATE categories SET name = ${next.name}, name_key = ${normalize(next.name)}, description = ${next.description ?? null}, version = version + 1
       WHERE account_id = ${accountId} AND id = ${id} RETURNING ${columns}`);
-    return one(rows, id);
+    return requireRow(rows, id);
   } catch (error) {
     throw breaks("unique", error) ? categoryExists(next.name) : error;
   }
@@ -83,13 +83,13 @@ export async function deleteCategory(tx: Transaction, accountId: number, id: num
   }
 }
 
-function one(rows: CategoryRow[], id: number): StoredCategory {
+function requireRow(rows: CategoryRow[], id: number): StoredCategory {
   const [row] = rows;
   if (!row) throw new Problem("not_found", `There is no ${byId("category", id)}.`);
-  return stored(row);
+  return fromRow(row);
 }
 
-function stored({ id, name, description, version }: CategoryRow): StoredCategory {
+function fromRow({ id, name, description, version }: CategoryRow): StoredCategory {
   return { category: { id, name, ...(description !== null && { description }) }, version };
 }
 

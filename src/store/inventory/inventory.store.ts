@@ -31,12 +31,12 @@ export async function listItems(
   afterPetId: number,
   limit: number,
 ): Promise<StoredItem[]> {
-  if (petId) return (await findItems(db, accountId, petId, status, afterPetId, limit)).map(stored);
+  if (petId) return (await findItems(db, accountId, petId, status, afterPetId, limit)).map(fromRow);
   const walk = { table: "inventory", columns, accountId, order: ["pet_id"], after: [afterPetId] };
   const statuses = [...new Set(status)];
   const isFiltered = statuses.length > 0 && statuses.length < petStatuses.length;
   const walks = isFiltered ? statuses.map((value) => ({ ...walk, index: "inventory_by_status", equal: { status: value } })) : [walk];
-  return (await db.query<ItemRow>(mergeRows(db.engine, walks, limit))).map(stored);
+  return (await db.query<ItemRow>(mergeRows(db.engine, walks, limit))).map(fromRow);
 }
 
 /** The entries of these animals, a hundred at most. */
@@ -57,14 +57,14 @@ function findItems(
 /** @throws Problem `not_found` */
 export async function findItem(db: Queryable, accountId: number, petId: number): Promise<StoredItem> {
   const rows = await db.query<ItemRow>(sql`SELECT ${columns} FROM inventory WHERE account_id = ${accountId} AND pet_id = ${petId}`);
-  return stored(rows[0] ?? absent(petId));
+  return fromRow(rows[0] ?? absent(petId));
 }
 
 /** The entry, locked until the transaction ends; undefined where the animal is untracked. */
 export async function lockItem(tx: Transaction, accountId: number, petId: number): Promise<StoredItem | undefined> {
   const [row] = await tx.query<ItemRow>(sql`
     SELECT ${columns} FROM inventory WHERE account_id = ${accountId} AND pet_id = ${petId}${tx.forUpdate}`);
-  return row && stored(row);
+  return row && fromRow(row);
 }
 
 /** Locks the entries of several animals, in the order that all do. */
@@ -155,10 +155,10 @@ async function settle(tx: Transaction, accountId: number, row: ItemRow): Promise
     await tx.query(sql`UPDATE inventory SET status = ${status} WHERE account_id = ${accountId} AND pet_id = ${row.pet_id}`);
     await deriveStatus(tx, accountId, row.pet_id, status);
   }
-  return stored({ ...row, status });
+  return fromRow({ ...row, status });
 }
 
-function stored({ pet_id: petId, quantity, held, status, version }: ItemRow): StoredItem {
+function fromRow({ pet_id: petId, quantity, held, status, version }: ItemRow): StoredItem {
   return { item: { petId, quantity, status }, held, version };
 }
 

@@ -34,19 +34,19 @@ export async function listOrders(
   const index = parts.length > 0 && { index: `orders_by_${parts.join("_")}` };
   const course = sort === "-id" ? { isBackwards: true, until: afterId } : { after: afterId === undefined ? undefined : [afterId] };
   const walk = { table: "orders", ...index, columns, accountId, equal, order: ["id"], ...course };
-  return (await db.query<OrderRow>(walkRows(db.engine, walk, limit))).map(stored);
+  return (await db.query<OrderRow>(walkRows(db.engine, walk, limit))).map(fromRow);
 }
 
 /** @throws Problem `not_found` */
 export async function findOrder(db: Queryable, accountId: number, id: number): Promise<StoredOrder> {
-  return one(await db.query<OrderRow>(sql`SELECT ${columns} FROM orders WHERE account_id = ${accountId} AND id = ${id}`), id);
+  return requireRow(await db.query<OrderRow>(sql`SELECT ${columns} FROM orders WHERE account_id = ${accountId} AND id = ${id}`), id);
 }
 
 /** The order, locked until the transaction ends. @throws Problem `not_found` */
 export async function lockOrder(tx: Transaction, accountId: number, id: number): Promise<StoredOrder> {
   const rows = await tx.query<OrderRow>(sql`
     SELECT ${columns} FROM orders WHERE account_id = ${accountId} AND id = ${id}${tx.forUpdate}`);
-  return one(rows, id);
+  return requireRow(rows, id);
 }
 
 /** Writes down an order whose `held` units have been taken from the stock. */
@@ -55,7 +55,7 @@ export async function insertOrder(tx: Transaction, accountId: number, fields: Or
     INSERT INTO orders (account_id, id, pet_id, quantity, held, ship_date, complete, version)
     VALUES (${accountId}, nextval('order_ids'), ${fields.petId}, ${fields.quantity}, ${held}, ${fields.shipDate}, ${fields.complete}, 1)
     RETURNING ${columns}`);
-  return stored(rows[0]!);
+  return fromRow(rows[0]!);
 }
 
 /** Writes down what has become of an order that is locked; `held` are the units that it now holds. @throws Problem `not_found` */
@@ -64,7 +64,7 @@ export async function updateOrder(tx: Transaction, accountId: number, id: number
     UPDATE orders SET pet_id = ${fields.petId}, quantity = ${fields.quantity}, held = ${held}, ship_date = ${fields.shipDate},
       complete = ${fields.complete}, version = version + 1
     WHERE account_id = ${accountId} AND id = ${id} RETURNING ${columns}`);
-  return one(rows, id);
+  return requireRow(rows, id);
 }
 
 /** Deletes an order that is locked; the units that it held are given back by the caller. */
@@ -77,12 +77,12 @@ export function orderOf({ id, fields: { petId, quantity, shipDate, complete } }:
   return { id, ...(petId !== null && { petId }), quantity, ...(shipDate !== null && { shipDate: formatDateTime(shipDate) }), complete };
 }
 
-function one(rows: OrderRow[], id: number): StoredOrder {
+function requireRow(rows: OrderRow[], id: number): StoredOrder {
   const [row] = rows;
   if (!row) throw new Problem("not_found", `There is no ${byId("order", id)}.`);
-  return stored(row);
+  return fromRow(row);
 }
 
-function stored({ id, pet_id: petId, quantity, held, ship_date: shipDate, complete, version }: OrderRow): StoredOrder {
+function fromRow({ id, pet_id: petId, quantity, held, ship_date: shipDate, complete, version }: OrderRow): StoredOrder {
   return { id, fields: { petId, quantity, shipDate, complete: Boolean(complete) }, held, version };
 }

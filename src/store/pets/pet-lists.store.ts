@@ -18,7 +18,7 @@ const nameAndId = ["name_key", "id"] as const;
 type Range = { db: Database; accountId: number; equal: Record<string, string | number>[]; from?: string; until?: string; limit: number };
 
 /** By what a list is ordered. @throws Problem `invalid_request` when a prefix is asked for in the order of ids */
-export function orderOf({ q, sort }: PetQuery): PetSort {
+export function sortOf({ q, sort }: PetQuery): PetSort {
   if (q !== undefined && (sort === "id" || sort === "-id")) {
     throw invalidAt("query.sort", "must be name or -name beside q");
   }
@@ -42,7 +42,7 @@ export async function listPets(
   limit: number,
 ): Promise<StoredPet[]> {
   if (asksForOne(query) && !after) return findPet(db, accountId, query.id);
-  const order = orderOf(query);
+  const order = sortOf(query);
   const names = namesOf(query, after);
   if (query.id) return (await findPets(db, accountId, { ...query, id: query.id }, names, after, limit)).map(storedPet);
   const rows = await rowsInOrder({ db, accountId, equal: equalOf(query), ...names, limit }, order, after);
@@ -146,7 +146,7 @@ function findPets(
   after: Position | undefined,
   limit: number,
 ): Promise<NamedRow[]> {
-  const order = orders[orderOf(query)];
+  const order = orders[sortOf(query)];
   const passing: Sql[] = [];
   if (query.categoryId !== undefined) passing.push(sql`category_id = ${query.categoryId}`);
   if (query.status) passing.push(sql`status IN (${join(query.status)})`);

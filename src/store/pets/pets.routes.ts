@@ -6,7 +6,7 @@ import { addressOf } from "../../platform/http/prefix.ts";
 import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
 import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
-import { listPets, namePosition, orderOf } from "./pet-lists.store.ts";
+import { listPets, namePosition, sortOf } from "./pet-lists.store.ts";
 import { batchBytesMax, NewPet, NewPets, patchPet, Pet, PetPath, PetQuery, Pets, WrittenPet, WrittenPetPatch } from "./pets.ts";
 import { deletePet, findPet, insertPet, insertPets, lockPet, lockPetWithEntry, updatePet, type StoredPet } from "./pets.store.ts";
 
@@ -38,7 +38,7 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
       },
     },
     read: async (db, { accountId, query }) => {
-      const asked = { ...query, sort: orderOf(query) }; // so that a cursor also fits the list that names its default order
+      const asked = { ...query, sort: sortOf(query) }; // so that a cursor also fits the list that names its default order
       const byName = asked.sort.endsWith("name");
       const rows = await listPets(db, accountId, query, positionOf(asked, byName ? 2 : 1), (query.limit ?? limitDefault) + 1);
       const page = pageOf(path, asked, rows, (row) => (byName ? namePosition(row) : [row.pet.id]));

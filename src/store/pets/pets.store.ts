@@ -15,7 +15,7 @@ export const petColumns = sql`id, name, category_id, status, version`;
 
 /** @throws Problem `not_found` */
 export async function findPet(db: Queryable, accountId: number, id: number): Promise<StoredPet> {
-  return one(await db.query<PetRow>(sql`SELECT ${petColumns} FROM pets WHERE account_id = ${accountId} AND id = ${id}`), id);
+  return requireRow(await db.query<PetRow>(sql`SELECT ${petColumns} FROM pets WHERE account_id = ${accountId} AND id = ${id}`), id);
 }
 
 /** The animal, locked until the transaction ends; undefined where there is none. */
@@ -77,7 +77,7 @@ async function writePet(tx: Transaction, accountId: number, { id, name, category
     const rows = await tx.query<PetRow>(sql`
       UPDATE pets SET name = ${name}, name_key = ${nameKeyOf(name)}, category_id = ${categoryId}, status = ${status}, version = version + 1
       WHERE account_id = ${accountId} AND id = ${id} RETURNING ${petColumns}`);
-    return one(rows, id);
+    return requireRow(rows, id);
   } catch (error) {
     throw breaks("foreign_key", error) ? unknownCategory(categoryId) : error;
   }
@@ -155,7 +155,7 @@ async function requireCategories(tx: Transaction, accountId: number, pets: NewPe
   if (first) throw new Problem("unknown_reference", `${first.path}: ${first.message}.`, { details: details.slice(0, detailsMax) });
 }
 
-function one(rows: PetRow[], id: number): StoredPet {
+function requireRow(rows: PetRow[], id: number): StoredPet {
   const [row] = rows;
   if (!row) throw new Problem("not_found", `There is no ${byId("animal", id)}.`);
   return storedPet(row);

@@ -1,5 +1,5 @@
 import { Type, type Static } from "typebox";
-import { fold } from "../../platform/normalize.ts";
+import { normalize } from "../../platform/normalize.ts";
 import { enumeration, Id, named, Nullable, OwnId, paging, Text, variant, writtenBack } from "../../platform/http/schemas.ts";
 
 export const petStatuses = ["available", "pending", "sold"] as const;
@@ -73,7 +73,7 @@ const nameKeyMax = 200;
  * contain it, and some characters fold to eighteen, so the key is cut at the bound.
  */
 export function nameKeyOf(text: string): string {
-  const folded = fold(text);
+  const folded = normalize(text);
   if (folded.length <= nameKeyMax) return folded;
   let end = 0;
   for (let points = 0; points < nameKeyMax && end < folded.length; points++) end += (folded.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;

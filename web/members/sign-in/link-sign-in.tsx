@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useState, type ReactNode } from "react";
 import { dashboardKey } from "../../calls/lists.ts";
-import { ask, type Standing } from "../../calls/members.ts";
+import { ask, type CurrentUser } from "../../calls/members.ts";
 import { Refusal } from "../../calls/refusal.ts";
 import { usePageTitle } from "../../frame/page-title.ts";
 import { Waiting } from "../../frame/waiting.tsx";
@@ -11,7 +11,7 @@ import { texts } from "../../texts/texts.ts";
 import { HowToGetALink } from "./password-sign-in.tsx";
 import styles from "./sign-in.module.css";
 
-type Props = { token: string; onSignedIn: (standing: Standing) => void; onGiveUp: () => void };
+type Props = { token: string; onSignedIn: (standing: CurrentUser) => void; onGiveUp: () => void };
 
 /** Posts the token of a sign-in link once somebody says so, for whatever else opens links uses up none; and says what to do where it does not work. */
 export function LinkSignIn({ token, onSignedIn, onGiveUp }: Props): ReactNode {

@@ -1,6 +1,6 @@
 import { PasswordInput, Stack, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
-import { ask, type Standing } from "../../calls/members.ts";
+import { ask, type CurrentUser } from "../../calls/members.ts";
 import { CodeBlock } from "../../frame/code-block.tsx";
 import { usePageTitle } from "../../frame/page-title.ts";
 import { CallForm, useCallForm } from "../../parts/call-form.tsx";
@@ -8,7 +8,7 @@ import { texts } from "../../texts/texts.ts";
 import styles from "./sign-in.module.css";
 
 /** Email and password. */
-export function PasswordSignIn({ onSignedIn }: { onSignedIn: (standing: Standing) => void }): ReactNode {
+export function PasswordSignIn({ onSignedIn }: { onSignedIn: (standing: CurrentUser) => void }): ReactNode {
   usePageTitle(texts.signIn.title);
   const form = useCallForm({
     initial: { email: "", password: "" },

@@ -1,12 +1,12 @@
 import { PasswordInput, Stack, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
-import { ask, type Standing } from "../../calls/members.ts";
+import { ask, type CurrentUser } from "../../calls/members.ts";
 import { usePageTitle } from "../../frame/page-title.ts";
 import { CallForm, useCallForm } from "../../parts/call-form.tsx";
 import { texts } from "../../texts/texts.ts";
 import styles from "./sign-in.module.css";
 
-type Props = { session: Standing; onSet: (standing: Standing) => void };
+type Props = { session: CurrentUser; onSet: (standing: CurrentUser) => void };
 
 /** The password, and the email where there is none, without which there would be no way back in. */
 export function SetPassword({ session: { member, account }, onSet }: Props): ReactNode {

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRouter, useSearch } from "@tanstack/react-router";
 import { useEffect, useState, type ReactNode } from "react";
-import type { Standing } from "../../calls/members.ts";
+import type { CurrentUser } from "../../calls/members.ts";
 import { beginSession, sessionQuery } from "../../dashboard/session.ts";
 import { Main } from "../../frame/main.tsx";
 import { Waiting } from "../../frame/waiting.tsx";
@@ -33,7 +33,7 @@ export function SignInPage(): ReactNode {
     return () => removeEventListener("hashchange", take);
   }, []);
 
-  function welcome(standing: Standing): void {
+  function welcome(standing: CurrentUser): void {
     setToken(undefined);
     beginSession(client, standing);
   }

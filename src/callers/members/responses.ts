@@ -5,11 +5,11 @@ import { Problem } from "../../platform/problem.ts";
 import type { Queryable } from "../../platform/db/database.ts";
 import { plans, type Account, type Plan } from "../accounts/accounts.ts";
 import { isConfirmed } from "./sessions.ts";
-import { roles, shownMember, type Member, type Role } from "./members.ts";
+import { roles, memberResponse, type Member, type Role } from "./members.ts";
 
 export const RoleSchema = Type.Unsafe<Role>({ type: "string", enum: [...roles], description: "What the member may do." });
 
-export const MemberShown = Type.Object({
+export const MemberResponse = Type.Object({
   id: Id("Unique identifier of the member."),
   email: Nullable(Type.String({ description: "Null until the owner of a first start gives one." })),
   role: RoleSchema,
@@ -24,14 +24,14 @@ export const MemberShown = Type.Object({
   ),
 });
 
-export const InvitedShown = Type.Object({
-  member: MemberShown,
+export const InvitedResponse = Type.Object({
+  member: MemberResponse,
   link: Type.String({ description: "The sign-in link, shown here only." }),
   expiresAt: DateTime("When the link ends."),
 });
 
-export const Standing = Type.Object({
-  member: MemberShown,
+export const CurrentUser = Type.Object({
+  member: MemberResponse,
   account: Type.Object({
     id: Id("The account."),
     name: Type.String(),
@@ -40,8 +40,8 @@ export const Standing = Type.Object({
 });
 
 /** Who is signed in, and where, as people see it. */
-export function shownStanding(member: Member, { id, name, plan }: Account) {
-  return { member: shownMember(member), account: { id, name, plan } };
+export function currentUserResponse(member: Member, { id, name, plan }: Account) {
+  return { member: memberResponse(member), account: { id, name, plan } };
 }
 
 /** Who is signed in. @throws Problem `unauthorized` */

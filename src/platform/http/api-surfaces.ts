@@ -3,7 +3,7 @@ import type { Gate } from "./caller.ts";
 import { dashboardPrefix, prefix } from "./prefix.ts";
 
 /** The paths below a prefix, with a way in and headers (names and values by turns) of their own. */
-export type Realm = {
+export type ApiSurface = {
   prefix: string;
   gate: Gate;
   /** Which values of the Host header its routes accept. */
@@ -18,7 +18,7 @@ const exposed =
   "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Strikes-Remaining, RateLimit, RateLimit-Policy, Retry-After, Sunset, Deprecation, Link, ETag, Location, Allow, X-Request-Id, Idempotent-Replayed";
 
 /** The API. No cookies are known here, so any origin may read its answers (decisions, part 1: CORS). */
-export function apiRealm(gate: Gate): Realm {
+export function apiSurface(gate: Gate): ApiSurface {
   return {
     prefix,
     gate,
@@ -39,7 +39,7 @@ export function apiRealm(gate: Gate): Realm {
 }
 
 /** What the dashboard calls: for its own origin only, and kept by nobody. */
-export function dashboardRealm(gate: Gate): Realm {
+export function dashboardSurface(gate: Gate): ApiSurface {
   return {
     prefix: dashboardPrefix,
     gate,
@@ -53,7 +53,7 @@ export function dashboardRealm(gate: Gate): Realm {
 }
 
 /** The realm that a request is to: by its route, or by its first segments, which may be written in more than one way. */
-export function realmOf(request: FastifyRequest, realms: readonly Realm[]): Realm | undefined {
+export function surfaceOf(request: FastifyRequest, realms: readonly ApiSurface[]): ApiSurface | undefined {
   const { url: route } = request.routeOptions;
   if (route !== undefined) return realms.find((realm) => route.startsWith(`${realm.prefix}/`));
   return realms.find((realm) => firstSegments(request.url, realm.prefix.split("/").length) === realm.prefix);
