@@ -5,7 +5,7 @@ import { readStaticFiles, sendStaticFile, type StaticFile } from "../platform/ht
 /** The built web application: its page, and the other files by path. Absent until bin/build-web.mjs has run. */
 export type Web = { page: StaticFile; files: Map<string, StaticFile> };
 
-const folder = fileURLToPath(new URL("../dist/web", import.meta.url));
+const folder = fileURLToPath(new URL("../../dist/web", import.meta.url));
 
 /** The addresses of the application, which web/router.tsx turns into pages. */
 const pages = [
