@@ -13,6 +13,6 @@ export function residentMiB(pid: number): number {
   return statusMiB(pid, "VmRSS");
 }
 
-export function statusMiB(pid: number, name: "VmRSS" | "RssAnon" | "RssFile"): number {
+function statusMiB(pid: number, name: "VmRSS" | "RssAnon" | "RssFile"): number {
   return Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_024;
 }

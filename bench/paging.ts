@@ -37,7 +37,7 @@ export async function measurePaging(): Promise<Figure[]> {
 }
 
 /** The same, of a shop that is filled. */
-export async function measureLists(shop: Shop): Promise<Figure[]> {
+async function measureLists(shop: Shop): Promise<Figure[]> {
   const parts = { getPetSunset: 0, limiter: undefined as never, flushUsage: async () => undefined, publishing: [] };
   const figures: Figure[] = [];
   for (const list of listsOf(operationsOf(parts))) figures.push(await measureList(shop, list));

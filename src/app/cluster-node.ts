@@ -4,7 +4,7 @@ import type { Database } from "../platform/db/database.ts";
 import { openAnnouncer, openNode, type Announcer, type Change, type Node, type NodeOptions } from "../platform/nodes/nodes.ts";
 
 /** What this process keeps of the database. */
-export type NodeCaches = {
+type NodeCaches = {
   keys: Pick<KeyVerifier, "forgetAll" | "forgetAccount" | "forgetKey">;
   /** What is published; `applyChange` reads what a change names again, and `onLeaseLost` ends what is being served. */
   sites: { applyChange(change: Change | undefined): Promise<void>; onLeaseLost(): void };

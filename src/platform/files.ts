@@ -109,7 +109,7 @@ async function flushPath(path: string): Promise<void> {
 }
 
 /** Like `flushFolder`, but blocks. */
-export function flushFolderSync(path: string): void {
+function flushFolderSync(path: string): void {
   if (process.platform === "win32") return;
   const descriptor = openSync(path, "r");
   try {

@@ -1,5 +1,5 @@
 /** A figure with its labels, which never name an account, a key or an address. */
-export type Sample = { labels?: Record<string, string>; value: number; suffix?: "_bucket" | "_sum" | "_count" };
+type Sample = { labels?: Record<string, string>; value: number; suffix?: "_bucket" | "_sum" | "_count" };
 
 export type Metric = { name: string; type: "counter" | "gauge" | "histogram"; help: string; samples: Sample[] };
 

@@ -17,7 +17,7 @@ import { Problem } from "./problem.ts";
  * Stripes are the last rows of the account that a transaction locks, so that transactions cannot wait for them in a circle. The
  * record of an Idempotency-Key and announcements to other nodes come after them.
  */
-export type StorageKind = "records" | "publishedBytes";
+type StorageKind = "records" | "publishedBytes";
 
 /** The most that an account may store, by kind. */
 export type StorageLimits = Record<StorageKind, number>;

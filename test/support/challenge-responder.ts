@@ -2,7 +2,7 @@ import { createServer as createHttpServer } from "node:http";
 import type { Server } from "node:net";
 import { createServer as createTlsServer, createSecureContext, type SecureContext } from "node:tls";
 import type { Challenge } from "../../src/publishing/certificates/acme.ts";
-import { httpChallengePath, tlsAlpnCertificate, tlsAlpnProtocol } from "../../src/publishing/certificates/challenges.ts";
+import { tlsAlpnCertificate } from "../../src/publishing/certificates/challenges.ts";
 
 export type ChallengeResponder = {
   httpPort: number;
@@ -21,7 +21,7 @@ export async function startChallengeResponder(): Promise<ChallengeResponder> {
     response.writeHead(text === undefined ? 404 : 200, { connection: "close" }).end(text);
   });
   const tls = createTlsServer({
-    ALPNProtocols: [tlsAlpnProtocol],
+    ALPNProtocols: ["acme-tls/1"],
     SNICallback: (name, done) => done(null, contexts.get(name)),
   }).on("tlsClientError", () => {});
   const [httpPort, tlsPort] = await Promise.all([listen(http), listen(tls)]);
@@ -29,7 +29,7 @@ export async function startChallengeResponder(): Promise<ChallengeResponder> {
     httpPort,
     tlsPort,
     async publish(hostname, challenge, now) {
-      if (challenge.type === "http-01") texts.set(httpChallengePath + challenge.token, challenge.keyAuthorization);
+      if (challenge.type === "http-01") texts.set(`/.well-known/acme-challenge/${challenge.token}`, challenge.keyAuthorization);
       else contexts.set(hostname, createSecureContext(await tlsAlpnCertificate(hostname, challenge.keyAuthorization, now)));
     },
     close: async () => void (await Promise.all([http, tls].map((server) => new Promise((done) => server.close(done))))),

@@ -12,7 +12,7 @@ import {
   type Schema,
 } from "./openapi.ts";
 
-export type Stability = "beta" | "experimental";
+type Stability = "beta" | "experimental";
 export type Content = MediaType & { type: string };
 export type Answer = { status: string; description: string; headers: Record<string, Header>; contents: Content[] };
 

@@ -16,7 +16,7 @@ export type OpenApi = {
 export const methods = ["get", "post", "put", "patch", "delete"] as const;
 export type Method = (typeof methods)[number];
 
-export type Reference = { $ref: string };
+type Reference = { $ref: string };
 
 export type Schema = {
   $ref?: string;

@@ -25,7 +25,7 @@ export type Asked = {
  * The script's answer to one request: its figures begin at `at`, and the first figure of all is the time. Without an
  * answer, the script's number.
  */
-export type Read<T> = (answer: number[] | undefined, at: number, run: number) => T;
+type Read<T> = (answer: number[] | undefined, at: number, run: number) => T;
 /** A script that was sent: its number on this connection, 0 without a connection, and its answer, or undefined if Redis was lost. */
 export type Sent = { run: number; answer: Promise<number[] | undefined> };
 export type Send = (keys: string[], args: (string | number)[]) => Sent;

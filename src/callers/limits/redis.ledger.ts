@@ -29,7 +29,7 @@ type Known = { minute: Part; day: Part; countsDays: boolean };
 type Doubtful = { run: number; owe: () => void };
 
 /** An entry to add in Redis. `owe` takes it back if it did not arrive. */
-export type Owed = { args: (string | number)[]; meter: string; owe: () => void };
+type Owed = { args: (string | number)[]; meter: string; owe: () => void };
 
 export type Ledger = {
   /** Records Redis' answer to a question, whose figures begin at `at`. */

@@ -21,7 +21,7 @@ type Script = { text: string; sha: string };
  * `away`: Redis is not asked. `joining`: Redis answers, but other nodes may not have added yet what they admitted without it.
  * `shared`: Redis' answer alone decides.
  */
-export type LinkState = "away" | "joining" | "shared";
+type LinkState = "away" | "joining" | "shared";
 
 export type Link = {
   state(): LinkState;

@@ -31,7 +31,7 @@ export function startOf(time: number, stepMs: number): number {
 }
 
 /** By what requests are told apart. */
-export const kinds = ["key", "operation"] as const;
+const kinds = ["key", "operation"] as const;
 export type Kind = (typeof kinds)[number];
 
 /** Requests that passed the limits, that were over one, and that came during a ban. */

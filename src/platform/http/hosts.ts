@@ -13,7 +13,7 @@ import { surfaceOf, type ApiSurface } from "./api-surfaces.ts";
  *   direct  an IP address or `localhost`, which no DNS answer can redirect, and the host of PUBLIC_URL
  *   public  the host of PUBLIC_URL, and if that is a name of this machine, any such name
  */
-export type HostRule = "any" | "direct" | "public";
+type HostRule = "any" | "direct" | "public";
 
 declare module "fastify" {
   interface FastifyContextConfig {

@@ -7,7 +7,7 @@ import { signRequest, type Jwk } from "./jws.ts";
 import { openTransport, type HttpsAnswer, type HttpsRequest, type Transport, type TransportSettings } from "./transport.ts";
 
 /** Waits; rejects when the signal aborts. */
-export type Wait = (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+type Wait = (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 
 export type SessionSettings = TransportSettings & {
   /** `ACME_DIRECTORY_URL`. */

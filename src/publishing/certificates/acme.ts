@@ -16,9 +16,9 @@ import { parseChain, type IssuedCertificate } from "./issued.ts";
 import { bindExternalAccount, publicJwk, type ExternalAccount } from "./jws.ts";
 import type { HttpsAnswer } from "./transport.ts";
 
-export { AcmeProblem, type AcmeFailure } from "./acme-problem.ts";
+export { AcmeProblem } from "./acme-problem.ts";
 export { NotPermitted } from "./transport.ts";
-export { closeSession, openSession, type Session, type SessionSettings } from "./acme-session.ts";
+export { closeSession, openSession, type Session } from "./acme-session.ts";
 
 /** An account at the authority. `url` and `key` together are all that there is to keep. */
 export type Account = { session: Session; key: KeyObject; url: string };

@@ -50,13 +50,6 @@ export function heldUntil(budget: Budget, spent: Spent, kind: OrderKind, now: nu
   return held;
 }
 
-/** The times that still matter to a limit after one more use: the latest `count` at most, so that what is kept is bounded. */
-export function spend(limit: Limit | null, times: number[], now: number): number[] {
-  if (limit === null) return [];
-  const recent = [...times, now].filter((at) => now - at < limit.perMs);
-  return recent.toSorted((a, b) => a - b).slice(-limit.count);
-}
-
 function freeAt(limit: Limit | null, times: number[], now: number): number {
   if (limit === null) return now;
   const latest = times.filter((at) => now - at < limit.perMs).toSorted((a, b) => b - a);

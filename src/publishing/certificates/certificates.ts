@@ -1,2 +1,2 @@
-export { parseBudget, letsEncryptBudget, type Budget } from "./budget.ts";
-export { decryptSecret, encryptSecret, newSecretsKey, parseSecretsKeys, type SecretsKeys } from "./secrets.ts";
+export { parseBudget } from "./budget.ts";
+export { decryptSecret, parseSecretsKeys, type SecretsKeys } from "./secrets.ts";

@@ -6,12 +6,6 @@ import { thumbprint } from "./jws.ts";
 /** The ways to prove control of a name that the edge can answer. */
 export type ChallengeType = "http-01" | "tls-alpn-01";
 
-/** Where the edge answers `keyAuthorization` as text (RFC 8555 section 8.3). Never redirected. */
-export const httpChallengePath = "/.well-known/acme-challenge/";
-
-/** The ALPN protocol by which the authority asks for the certificate of `tlsAlpnCertificate` (RFC 8737). */
-export const tlsAlpnProtocol = "acme-tls/1";
-
 const acmeIdentifier = "1.3.6.1.5.5.7.1.31";
 const dayMs = 86_400_000;
 

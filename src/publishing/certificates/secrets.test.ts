@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
-import { decryptSecret, encryptSecret, hasEarlierKey, newSecretsKey, parseSecretsKeys } from "./secrets.ts";
+import { decryptSecret, encryptSecret, newSecretsKey, parseSecretsKeys } from "./secrets.ts";
 
 function flip(text: string, bit: number): string {
   const bytes = Buffer.from(text, "base64url");
@@ -53,9 +53,7 @@ describe("secrets at rest", () => {
     const before = encryptSecret(keys, "secret", "a.test");
     const rotated = parseSecretsKeys(`${newSecretsKey()},${key}`);
     assert.equal(decryptSecret(rotated, before, "a.test"), "secret");
-    assert.equal(hasEarlierKey(rotated, before), true);
     const renewed = encryptSecret(rotated, "secret", "a.test");
-    assert.equal(hasEarlierKey(rotated, renewed), false);
     assert.throws(() => decryptSecret(keys, renewed, "a.test"), /SECRETS_KEY does not hold/);
   });
 

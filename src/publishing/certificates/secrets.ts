@@ -62,8 +62,3 @@ export function decryptSecret(keys: SecretsKeys, envelope: string, owner: string
     throw new Error("a secret was changed, or belongs to another owner", { cause: error });
   }
 }
-
-/** Whether a secret was encrypted with an earlier key, and should be encrypted anew. */
-export function hasEarlierKey(keys: SecretsKeys, envelope: string): boolean {
-  return envelope.split(".")[1] !== keys.current.id;
-}

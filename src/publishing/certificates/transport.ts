@@ -21,7 +21,7 @@ export type HttpsRequest = {
 export type HttpsAnswer = { status: number; headers: IncomingMessage["headers"]; body: Buffer };
 
 /** Sends one request. Redirects are not followed. Rejects with `AcmeProblem` `unreachable` or `nonsense`, an AbortError, or `NotPermitted`. */
-export type Exchange = (request: HttpsRequest) => Promise<HttpsAnswer>;
+type Exchange = (request: HttpsRequest) => Promise<HttpsAnswer>;
 export type Transport = { exchange: Exchange; close: () => void };
 
 const bodyBytesMax = 256 * 1024;

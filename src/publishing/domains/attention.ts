@@ -1,7 +1,7 @@
 import type { DomainStatus } from "./schedule.ts";
 
 /** `passed` is null where the check could not be made. */
-export type AttentionCheck = { check: "still_verifies" | "caa_allows" | "re_verify"; passed: boolean | null; message: string };
+type AttentionCheck = { check: "still_verifies" | "caa_allows" | "re_verify"; passed: boolean | null; message: string };
 export type Attention = { since: number; message: string; checks: AttentionCheck[] };
 
 const certificateDueMs = 30 * 60_000;

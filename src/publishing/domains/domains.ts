@@ -5,9 +5,7 @@ import { Challenge, DateTime, enumeration, Id, named, Nullable, variant } from "
 import { RedirectStatus } from "../projects/projects.ts";
 
 export { parseNameserver } from "./dns-query.ts";
-export { createDns, type Dns } from "./lookup.ts";
 export { hstsSeconds, sendsHsts, type EdgePorts } from "./hsts.ts";
-export type { DomainProblem } from "./domain-problems.ts";
 export type { DomainStatus } from "./schedule.ts";
 export { isReady, servedAt, servingOf, type Around, type NameState, type Serving } from "./serving.ts";
 export type { Verdict } from "./verification.ts";

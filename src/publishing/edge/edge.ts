@@ -22,7 +22,7 @@ import { createTlsServer } from "./tls.ts";
 export type { KeyPair, Log, Site } from "./site.ts";
 
 /** `publicPort`: the port that redirects name, if a proxy maps it. Default: the port of the listener. */
-export type EdgeListener = { host: string; port: number; publicPort?: number };
+type EdgeListener = { host: string; port: number; publicPort?: number };
 export type EdgeOptions = {
   http: EdgeListener;
   https: EdgeListener | undefined;

@@ -1,6 +1,6 @@
 import type { Encodings } from "./content.ts";
 
-export type ManifestFile = { hash: string; size: number; type: string; encodings: Encodings };
+type ManifestFile = { hash: string; size: number; type: string; encodings: Encodings };
 
 /** What a deployment serves, by path without a leading slash. */
 export type Manifest = Map<string, ManifestFile>;

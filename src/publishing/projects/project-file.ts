@@ -4,7 +4,7 @@ import { quoted } from "./archive-paths.ts";
 
 export const redirectStatuses = [301, 302, 307, 308] as const;
 export type RedirectStatusCode = (typeof redirectStatuses)[number];
-export type ProjectRedirect = { from: string; to: string; status: RedirectStatusCode };
+type ProjectRedirect = { from: string; to: string; status: RedirectStatusCode };
 
 /**
  * What `petstore.json` says. Host names are lower case and punycode; whether they may be attached is for the domain rules. An empty list of

@@ -5,7 +5,7 @@ import { invalidAt } from "../../platform/problem.ts";
 import { redirectsMax, redirectStatuses } from "./project-file.ts";
 
 export { manifestFromText, type Manifest } from "./manifest.ts";
-export { redirectsMax, redirectStatuses, type ProjectFile, type RedirectStatusCode } from "./project-file.ts";
+export { redirectsMax, redirectStatuses, type RedirectStatusCode } from "./project-file.ts";
 
 const name = Text("The project's name.", 1, 200);
 const slug = Type.String({
@@ -27,7 +27,7 @@ const redirectToPrimary = Type.Boolean({
     "Whether the project's other names, its address on the platform included, redirect to its primary name (308). It has an effect while the primary name is in effect. Initially false.",
 });
 
-export const ProjectPatch = named(
+const ProjectPatch = named(
   "ProjectPatch",
   Type.Object(
     {

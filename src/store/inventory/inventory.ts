@@ -17,7 +17,7 @@ export type InventoryItem = Static<typeof InventoryItem>;
 
 export const InventoryItems = named("InventoryItems", Type.Array(InventoryItem));
 
-export const InventoryUpdate = named(
+const InventoryUpdate = named(
   "InventoryUpdate",
   Type.Object({ quantity: quantity("The new stock count.") }, { additionalProperties: false }),
 );

@@ -43,7 +43,7 @@ export const WrittenOrderPatch = writtenBack(OrderPatch, { id: OwnId("orderId") 
 export const OrderPath = Type.Object({ orderId: Id("The order's identifier.") });
 
 const OrderSort = enumeration("OrderSort", ["id", "-id"], "The order of orders; `-` is descending.");
-export type OrderSort = Static<typeof OrderSort>;
+type OrderSort = Static<typeof OrderSort>;
 export const OrderQuery = Type.Object({
   petId: Type.Optional(Id("Only orders of this animal.")),
   complete: Type.Optional(Type.Boolean({ description: "`true`: only fulfilled orders; `false`: only open ones." })),

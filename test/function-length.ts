@@ -1,0 +1,138 @@
+import ts from "typescript";
+import type { SourceFile } from "./layout.ts";
+
+/** The most lines of a function, from its first line to its last, the functions inside it included. */
+const linesMax = 60;
+
+/** Functions that are longer still. The list may only shrink: an entry that is not needed any more fails the check. */
+export const allowedLong: string[] = [
+  // client
+  "client/gate.ts#openGate",
+  // src/app/publishing.ts#openPublishing
+  "src/app/publishing.ts#openPublishing",
+  // src/app/service.ts#openService
+  "src/app/service.ts#openService",
+  // src/callers/gate.ts#openGate
+  "src/callers/gate.ts#openGate",
+  // src/callers/keys
+  "src/callers/keys/verify.ts#openKeyVerifier",
+  // src/callers/limits
+  "src/callers/limits/memory.ts#openMemoryLimiter",
+  "src/callers/limits/redis.ledger.ts#openLedger",
+  "src/callers/limits/redis.link.ts#openLink",
+  "src/callers/limits/redis.ts#openRedisLimiter",
+  // src/callers/members
+  "src/callers/members/keys.routes.ts#keyRoutes",
+  "src/callers/members/members.routes.ts#memberRoutes",
+  "src/callers/members/sessions.routes.ts#sessionRoutes",
+  "src/callers/members/sign-in.routes.ts#signInRoutes",
+  // src/platform/connections.ts#guardConnections
+  "src/platform/connections.ts#guardConnections",
+  // src/platform/db
+  "src/platform/db/postgres.ts#openPostgres",
+  "src/platform/db/sqlite.ts#openSqlite",
+  // src/platform/http
+  "src/platform/http/app.ts#openApp",
+  "src/platform/http/routes.ts#handlerOf",
+  "src/platform/http/routes.ts#handlerOf (inner)",
+  // src/platform/jobs
+  "src/platform/jobs/places.ts#openPlaces",
+  // src/platform/nodes
+  "src/platform/nodes/nodes.ts#openNode",
+  // src/publishing/certificates
+  "src/publishing/certificates/certificate-worker.ts#openIssuing",
+  // src/publishing/domains
+  "src/publishing/domains/domains.routes.ts#domainRoutes",
+  // src/publishing/edge
+  "src/publishing/edge/bodies.ts#openBodies",
+  "src/publishing/edge/edge.ts#openEdge",
+  "src/publishing/edge/http2-bounds.ts#createHttp2Bounds",
+  // src/publishing/hosts
+  "src/publishing/hosts/host-map.ts#openHosts",
+  // src/publishing/projects
+  "src/publishing/projects/deployment-worker.ts#openDeploying",
+  "src/publishing/projects/deployments.routes.ts#deploymentRoutes",
+  "src/publishing/projects/projects.routes.ts#projectRoutes",
+  "src/publishing/projects/shared-content.ts#sharedContent",
+  // src/store/pets
+  "src/store/pets/pets.routes.ts#petRoutes",
+  // test
+  "test/support/clerk.ts#openClerk",
+  "test/support/cluster.ts#openCluster",
+  "test/support/disk.ts#openDisk",
+  "test/support/limits-callers-contract.ts#callersContract",
+  "test/support/limits-contract.ts#limiterContract",
+  "test/support/platform.ts#openPlatform",
+  // web/domains
+  "web/domains/domain-card.tsx#DomainCard",
+  "web/domains/domains-page.tsx#Domains",
+  // web/importing
+  "web/importing/mapping-editor.tsx#MappingEditor",
+  // web/inventory
+  "web/inventory/stock-count.tsx#StockCount",
+  // web/members
+  "web/members/members.tsx#Members",
+  // web/parts
+  "web/parts/use-row-window.ts#useRowWindow",
+  // web/pets
+  "web/pets/pets-page.tsx#AnimalsPage",
+];
+
+/**
+ * Returns every function that is longer than `linesMax` and not in `allowed`, and every entry of `allowed` that is not needed, so that
+ * the list can only shrink. A function is known by its file and name: `src/main.ts#main`.
+ */
+export function longFunctions(files: SourceFile[], allowed: string[]): string[] {
+  const long = files.flatMap((file) => functionsOf(file).filter(({ lines }) => lines > linesMax));
+  const names = new Set(long.map(({ name }) => name));
+  const exceptions = new Set(allowed);
+  return [
+    ...long
+      .filter(({ name }) => !exceptions.has(name))
+      .map(({ name, lines }) => `${name}: has ${lines} lines, and ${linesMax} is the most`),
+    ...allowed.filter((name) => !names.has(name)).map((name) => `${name}: no longer needs its exception`),
+  ];
+}
+
+function functionsOf({ path, text }: SourceFile): { name: string; lines: number }[] {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const lineOf = (position: number): number => source.getLineAndCharacterOfPosition(position).line;
+  const found: { name: string; lines: number }[] = [];
+  const visit = (node: ts.Node): void => {
+    if (isFunction(node) && !isTestCallback(node)) {
+      found.push({ name: `${path}#${nameOf(node)}`, lines: lineOf(node.end) - lineOf(node.getStart()) + 1 });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+function isFunction(node: ts.Node): boolean {
+  return ts.isFunctionLike(node) && "body" in node && node.body !== undefined;
+}
+
+/** A callback of `test`, `describe`, `it` or a hook: its length is that of a story, not of a rule. */
+function isTestCallback(node: ts.Node): boolean {
+  const call = node.parent;
+  return (
+    ts.isCallExpression(call) &&
+    call.expression
+      .getText()
+      .split(".")
+      .some((word) => /^(test|describe|it|suite|before|after)$/.test(word))
+  );
+}
+
+/** The name of the function, or else of what it is given to or stands in: `listen (callback)`, `handlerOf (inner)`. */
+function nameOf(node: ts.Node): string {
+  if ("name" in node && node.name !== undefined) return (node.name as ts.Node).getText();
+  let holder = node.parent;
+  while (!ts.isSourceFile(holder)) {
+    if (ts.isCallExpression(holder)) return `${holder.expression.getText()} (callback)`;
+    if (ts.isVariableDeclaration(holder) || ts.isPropertyAssignment(holder)) return holder.name.getText();
+    if (isFunction(holder)) return `${nameOf(holder)} (inner)`;
+    holder = holder.parent;
+  }
+  return "(default)";
+}
