@@ -35,8 +35,6 @@ export const allowedLong: string[] = [
   "src/platform/http/app.ts#openApp",
   "src/platform/http/routes.ts#handlerOf",
   "src/platform/http/routes.ts#handlerOf (inner)",
-  // src/platform/jobs
-  "src/platform/jobs/places.ts#openPlaces",
   // src/platform/nodes
   "src/platform/nodes/nodes.ts#openNode",
   // src/publishing/certificates

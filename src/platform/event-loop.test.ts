@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
-import { watchEventLoop } from "./event-loop.ts";
+import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
+import { onePerTurn, watchEventLoop } from "./event-loop.ts";
 
 /** Holds up the event loop. */
 function block(ms: number): void {
@@ -24,4 +24,32 @@ test("a blocked event loop shows in the delay, and no longer two windows later",
     delay.metrics().flatMap(({ samples }) => samples.map(({ labels }) => labels?.["quantile"])),
     ["0.5", "0.99", undefined],
   );
+});
+
+test("jobs that arrive at once run in their order, one per turn of the event loop, and other work runs between them", async () => {
+  const run = onePerTurn();
+  const seen: string[] = [];
+  for (const name of ["a", "b", "c"]) run(() => void seen.push(name));
+  assert.equal(seen.length, 0);
+  for (let turn = 1; seen.length < 6; turn++) {
+    await nextTurn();
+    seen.push(String(turn));
+  }
+  assert.deepEqual(seen, ["a", "1", "b", "2", "c", "3"]);
+});
+
+test("a job that another job adds waits for a later turn", async () => {
+  const run = onePerTurn();
+  const seen: string[] = [];
+  run(() => {
+    seen.push("a");
+    run(() => void seen.push("b"));
+    run(() => void seen.push("c"));
+  });
+  await nextTurn();
+  assert.deepEqual(seen, ["a"]);
+  await nextTurn();
+  assert.deepEqual(seen, ["a", "b"]);
+  await nextTurn();
+  assert.deepEqual(seen, ["a", "b", "c"]);
 });

@@ -56,3 +56,20 @@ function delayOf(histogram: Histogram, quantile: number): number {
   const ns = quantile === 1 ? histogram.max : histogram.percentile(quantile * 100);
   return Math.max(0, ns / 1e6 - resolutionMs) / 1_000;
 }
+
+/**
+ * Returns a function that runs jobs in their order, one in each turn of the event loop: however many arrive at once, other
+ * events wait for one job at most. The caller bounds how many jobs wait.
+ */
+export function onePerTurn(): (job: () => void) => void {
+  const waiting: (() => void)[] = [];
+
+  function runNext(): void {
+    if (waiting.length > 1) setImmediate(runNext);
+    waiting.shift()?.();
+  }
+
+  return (job) => {
+    if (waiting.push(job) === 1) setImmediate(runNext);
+  };
+}

@@ -1,5 +1,5 @@
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
-import { slots } from "../../platform/jobs/slots.ts";
+import { slots } from "../../platform/jobs/fair-share.ts";
 import { invalidAt, Problem } from "../../platform/problem.ts";
 import { isCommonPassword } from "./common-passwords.ts";
 

@@ -1,6 +1,6 @@
 import type pg from "pg";
 import type { Sql } from "sql-template-tag";
-import { slots } from "../jobs/slots.ts";
+import { slots } from "../jobs/fair-share.ts";
 import type { Database } from "./database.ts";
 import { openConnection } from "./postgres-connections.ts";
 import { breaksConnection, translate } from "./postgres-errors.ts";

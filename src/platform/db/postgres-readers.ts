@@ -1,8 +1,8 @@
-import { openPlaces, type PlacesLoad } from "../jobs/places.ts";
+import { acquire, openFairShare, release, type ShareLoad } from "../jobs/fair-share.ts";
 import { createTally } from "../jobs/tally.ts";
 import { openConnection, type Rows } from "./postgres-connections.ts";
 import type { Statement } from "./postgres-statements.ts";
-import { unavailable } from "./unavailable.ts";
+import { noConnection } from "./unavailable.ts";
 
 /** Connections for reads. The first is for work of no account, and one account's reads use at most half of them. */
 export const readersMax = 4;
@@ -18,7 +18,7 @@ const stalledMs = 100;
 
 export type Readers = {
   read(statement: Statement, account: number | undefined): Promise<Rows>;
-  load(): PlacesLoad;
+  load(): ShareLoad;
   close(): Promise<void>;
 };
 
@@ -34,8 +34,7 @@ export type Readers = {
 export function openReaders(url: string, onError: (error: unknown) => void): Readers {
   const readers = Array.from({ length: readersMax }, () => openReader(url, onError));
   const forAccounts = readers.slice(1);
-  const refusal = (reason: string) => unavailable(new Error(reason));
-  const places = openPlaces({ max: readsMax, reserved: readsShared, waitingMax: readsWaitingMax, waitMs, refusal });
+  const places = openFairShare<number>({ max: readsMax, reserved: readsShared, waitingMax: readsWaitingMax, waitMs });
 
   function readerFor(account: number | undefined): Reader {
     if (account === undefined) return readers.find(hasRoom) ?? leastBy(readers, (reader) => reader.underWay());
@@ -46,16 +45,17 @@ export function openReaders(url: string, onError: (error: unknown) => void): Rea
   }
 
   return {
-    load: places.load,
+    load: () => places,
     async read(statement, account) {
-      await places.take(account);
+      const refusal = await acquire(places, account);
+      if (refusal !== undefined) throw noConnection(refusal);
       const reader = readerFor(account);
       if (account !== undefined) reader.accounts.add(account);
       try {
         return await reader.read(statement);
       } finally {
         if (account !== undefined) reader.accounts.take(account);
-        places.giveBack(account);
+        release(places, account);
       }
     },
     async close() {

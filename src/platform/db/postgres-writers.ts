@@ -1,8 +1,8 @@
 import pg from "pg";
-import { openPlaces, type PlacesLoad } from "../jobs/places.ts";
+import { acquire, openFairShare, release, type ShareLoad } from "../jobs/fair-share.ts";
 import { optionsOf, prepare, serverOf } from "./postgres-connections.ts";
 import { translateConnecting } from "./postgres-errors.ts";
-import { unavailable } from "./unavailable.ts";
+import { noConnection } from "./unavailable.ts";
 
 /** Connections for transactions, each of which runs one at a time. Two of them are for work that belongs to no account. */
 export const writersMax = 10;
@@ -21,7 +21,7 @@ export type Writers = {
    * @throws Problem `unavailable`
    */
   take(account: number | undefined): Promise<{ client: pg.Client; giveBack: (isBroken: boolean) => void }>;
-  load(): PlacesLoad;
+  load(): ShareLoad;
   close(): Promise<void>;
 };
 
@@ -33,24 +33,24 @@ export function openWriters(url: string, onError: (error: unknown) => void): Wri
   // the pool attaches the client to the error, which would log its settings
   pool.on("error", ({ message }) => onError(new Error(`PostgreSQL at ${serverOf(url)}: ${message}`)));
   pool.on("connect", (client) => void client.on("error", () => undefined)); // its statements fail with the same error
-  const refusal = (reason: string) => unavailable(new Error(reason));
-  const places = openPlaces({ max: writersMax, reserved: writersReserved, waitingMax: writesWaitingMax, waitMs, refusal });
+  const places = openFairShare<number>({ max: writersMax, reserved: writersReserved, waitingMax: writesWaitingMax, waitMs });
 
   return {
-    load: places.load,
+    load: () => places,
     async take(account) {
-      await places.take(account);
+      const refusal = await acquire(places, account);
+      if (refusal !== undefined) throw noConnection(refusal);
       try {
         const client = await pool.connect();
         return {
           client,
           giveBack(isBroken) {
             client.release(isBroken);
-            places.giveBack(account);
+            release(places, account);
           },
         };
       } catch (error) {
-        places.giveBack(account);
+        release(places, account);
         throw translateConnecting(error, serverOf(url));
       }
     },

@@ -17,7 +17,7 @@ const pauseMs = 10;
  * lost is opened again when it is next needed. A body runs in a transaction of its own at READ COMMITTED, so it locks the
  * rows that it decides by; it is run again when it collides with another one (serialization failure, deadlock), or asks to start over.
  *
- * Accounts share the connections (`jobs/places.ts`): busy or waiting transactions of one account delay no other
+ * Accounts share the connections (`jobs/fair-share.ts`): busy or waiting transactions of one account delay no other
  * account.
  *
  * Whatever keeps the server from answering raises the `unavailable` problem: at once where connections are refused, at

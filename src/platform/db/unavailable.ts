@@ -1,11 +1,17 @@
+import type { Refusal } from "../jobs/fair-share.ts";
 import { Problem } from "../problem.ts";
 
-/** The refusal of work that the store cannot do now. The cause goes to the log only. */
+/** The refusal of work that the store cannot do now. The cause is only logged. */
 export function unavailable(cause?: unknown): Problem {
   return new Problem("unavailable", "The store cannot take this now. Try again.", { headers: { "retry-after": "1" }, cause });
 }
 
-/** The refusal of what comes once the store is being closed. */
+/** The refusal of work that gets no connection to the database. */
+export function noConnection(refusal: Refusal): Problem {
+  return unavailable(new Error(refusal === "queue full" ? "too many wait for a connection" : "the wait for a connection took too long"));
+}
+
+/** The refusal of work that arrives while the store is closing. */
 export function stopping(): Problem {
   return new Problem("unavailable", "The service is stopping.");
 }

@@ -1,21 +1,21 @@
 import type { FastifyRequest } from "fastify";
 import { addressName } from "../addresses.ts";
 import type { Bounds } from "../bounds.ts";
-import { openKeyedSlots, type KeyedSlotsLimits } from "../jobs/keyed-slots.ts";
+import { acquire, openFairShare, release } from "../jobs/fair-share.ts";
 import { createTally } from "../jobs/tally.ts";
 import { overloaded, type Problem } from "../problem.ts";
 
 /** The bounds of the requests that this process works on at once (decisions, part 4). */
 export type RequestLimits = {
-  /** Requests in flight of each account. */
-  inFlight: KeyedSlotsLimits;
+  /** Requests of one account that are in flight, that may wait to be, and for how long (ms). */
+  inFlight: { maxEach: number; waitingMaxEach: number; waitMs: number };
   /** Bytes of buffered bodies, of all callers and of each: an account, or an address where the caller is not known. */
   bodyBytesMax: number;
   bodyBytesEach: number;
 };
 
 export const requestLimits: RequestLimits = {
-  inFlight: { runningEach: 1_000, waitingEach: 1_000, waitMs: 1_000 },
+  inFlight: { maxEach: 1_000, waitingMaxEach: 1_000, waitMs: 1_000 },
   bodyBytesMax: 64 * 1024 * 1024,
   bodyBytesEach: 16 * 1024 * 1024,
 };
@@ -40,12 +40,12 @@ declare module "fastify" {
 
 /** Opens the bounds of one process. */
 export function boundRequests({ inFlight, bodyBytesMax, bodyBytesEach }: RequestLimits, bounds: Bounds): RequestBounds {
-  const slots = openKeyedSlots<number>(inFlight);
+  const accounts = openFairShare<number>(inFlight);
   const held = createTally<number | string>();
   const keys = new WeakMap<FastifyRequest, number | string>();
   let heldBytes = 0;
-  bounds.show("petstore_requests_in_flight", "api", () => slots.running());
-  bounds.show("petstore_requests_waiting", "api", () => slots.waiting());
+  bounds.show("petstore_requests_in_flight", "api", () => accounts.inUse);
+  bounds.show("petstore_requests_waiting", "api", () => accounts.waiting);
   bounds.show("petstore_body_bytes", "api", () => heldBytes);
 
   /** Found once for each request: a body may come in thousands of chunks, and its address after hundreds of others. */
@@ -65,12 +65,11 @@ export function boundRequests({ inFlight, bodyBytesMax, bodyBytesEach }: Request
       const { caller } = request;
       if (!caller) return undefined;
       const { accountId } = caller;
-      const entered = slots.enter(accountId);
-      if (entered === false) return refuse();
+      const refusal = acquire(accounts, accountId);
+      if (typeof refusal === "string") return refuse();
       request.inFlightOf = accountId;
-      if (entered === true) return undefined;
-      return entered.then((hasPlace) => {
-        if (hasPlace) return undefined;
+      return refusal?.then((late) => {
+        if (late === undefined) return undefined;
         request.inFlightOf = 0;
         return refuse();
       });
@@ -88,7 +87,7 @@ export function boundRequests({ inFlight, bodyBytesMax, bodyBytesEach }: Request
     },
     leave(request) {
       // a request whose URL cannot be routed has no decorations
-      if (request.inFlightOf) slots.leave(request.inFlightOf);
+      if (request.inFlightOf) release(accounts, request.inFlightOf);
       request.inFlightOf = 0;
       if (!request.bodyBytes) return;
       heldBytes -= request.bodyBytes;

@@ -1,29 +1,37 @@
+import sql, { empty, join, type Sql } from "sql-template-tag";
+
+/** How many rows to claim: `count`, of which one account has at most `each` together with those that are `running` in this process. */
+export type ClaimShare = { count: number; each: number; running: ReadonlyMap<number, number> };
+
+/** An SQL condition, to follow others: not of an account that holds `each` rows already. */
+export function andUncrowded(accountId: Sql, held: ReadonlyMap<number, number>, each: number): Sql {
+  const crowded = [...held].filter(([, own]) => own >= each).map(([account]) => account);
+  return crowded.length === 0 ? empty : sql`AND ${accountId} NOT IN (${join(crowded)})`;
+}
+
 /** Work that waits as rows in the database. */
 export type Work<T> = {
-  /** Takes up to `count` due rows for this process alone, by one conditional UPDATE with a lease. */
+  /** Claims up to `count` due rows for this process alone, by one conditional UPDATE with a lease. */
   claim: (count: number) => Promise<T[]>;
-  /** Works on one row and saves the outcome. `onError` gets the error that it throws; the row comes back when its lease ends. */
+  /** Works on one row and saves the outcome. If it throws, `onError` gets the error, and the row becomes due again when its lease ends. */
   run: (item: T, signal: AbortSignal) => Promise<void>;
-  /** How many run at once. */
+  /** Rows worked on at once. */
   atOnceMax: number;
-  /** How often to look for rows that have become due by time alone. */
+  /** How often (ms) to look for rows that became due as time passed. */
   everyMs: number;
   onError: (error: unknown) => void;
 };
 
 export type Worker = {
-  /** Looks for due rows now: something has just made one. */
+  /** Looks for due rows now. Called when a row has just become due. */
   wake(): void;
   /** Resolves when no row is due and none is being worked on. */
   idle(): Promise<void>;
-  /** Takes no more rows, aborts the signal of those under way, and resolves when they have ended. */
+  /** Claims no more rows, aborts the signal of the running work, and resolves when it has ended. */
   stop(): Promise<void>;
 };
 
-/**
- * Works off due rows, `atOnceMax` at a time. All that is to be done is in the database: a restart loses nothing, and any
- * number of nodes may share it.
- */
+/** Works through due rows, `atOnceMax` at a time. The rows are the only queue: a restart loses nothing, and any number of nodes may share them. */
 export function openWorker<T>({ claim, run, atOnceMax, everyMs, onError }: Work<T>): Worker {
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
@@ -47,7 +55,7 @@ export function openWorker<T>({ claim, run, atOnceMax, everyMs, onError }: Work<
   async function look(): Promise<void> {
     again = false;
     const free = atOnceMax - running.size;
-    if (free <= 0) return; // the next one that ends looks again
+    if (free <= 0) return; // looks again when the next one ends
     const items = await claim(free);
     for (const item of items) start(item);
     if (items.length === free) again = true;

@@ -3,7 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import type { RowLeases } from "../../platform/nodes/row-leases.ts";
-import { turnsByKey } from "../../platform/jobs/turns.ts";
+import { openFairShare, runInTurn } from "../../platform/jobs/fair-share.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import { domainChanged, type Verdict } from "../domains/domains.ts";
 import {
@@ -75,7 +75,7 @@ const askAgainMs = 6 * hourMs;
 export function openIssuing(parts: IssuingParts): Worker {
   const { db, clock, keys, authority, announcer, leases, onError } = parts;
   /** A node that lost its lease and got another may lease a name that it still works on: the earlier work ends first. */
-  const inTurn = turnsByKey();
+  const names = openFairShare<number>({ maxEach: 1 });
 
   /** One look at a name: what was found is written, and when to look again. */
   async function look(domain: ClaimedDomain): Promise<void> {
@@ -247,7 +247,7 @@ export function openIssuing(parts: IssuingParts): Worker {
       const claim = await leases.begin(leaseMs);
       return claim === undefined ? [] : db.write((tx) => claimCertificates(tx, count, claim));
     },
-    run: (domain) => inTurn(domain.id, () => look(domain)),
+    run: (domain) => runInTurn(names, domain.id, () => look(domain)),
     atOnceMax,
     everyMs: lookEveryMs,
     onError,

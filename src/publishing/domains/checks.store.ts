@@ -1,12 +1,12 @@
 import sql from "sql-template-tag";
 import type { Transaction } from "../../platform/db/database.ts";
-import { andUncrowded, type Share } from "../../platform/jobs/share.ts";
+import { andUncrowded, type ClaimShare } from "../../platform/jobs/worker.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
 import { claimDue, type StoredDomain } from "./domains.store.ts";
 
 /** Takes domains whose check is due. */
-export async function claimChecks(tx: Transaction, { count, each, running }: Share, by: RowClaim): Promise<StoredDomain[]> {
+export async function claimChecks(tx: Transaction, { count, each, running }: ClaimShare, by: RowClaim): Promise<StoredDomain[]> {
   await tx.lock("claims of checks");
   const held = createTally(running);
   const claimed: StoredDomain[] = [];

@@ -1,6 +1,6 @@
 import type { DecodedPacket } from "dns-packet";
+import { openFairShare, runInTurn } from "../../platform/jobs/fair-share.ts";
 import { ask, parseNameserver, type Silence } from "./dns-query.ts";
-import { createTurns } from "./turns.ts";
 
 /** A CAA record as it is on the wire: `tag` and `value` in the writer's own case (RFC 8659 section 4.1). */
 export type CaaRecord = { flags: number; tag: string; value: string };
@@ -46,9 +46,9 @@ const refusals = ["FORMERR", "SERVFAIL", "NOTIMP", "REFUSED", "unexpected answer
 export function createDns({ servers, timeoutMs = 2000, tries = 2, concurrencyMax = 64, waitingMax = 10_000 }: DnsSettings): Dns {
   const nameservers = servers.slice(0, serversMax).map((text) => ({ text, address: parseNameserver(text) }));
   if (nameservers.length === 0) throw new TypeError("there is no DNS server to ask");
-  const take = createTurns({
-    runningMax: concurrencyMax,
-    runningMaxEach: Math.ceil(concurrencyMax * shareOfOne),
+  const turns = openFairShare<number>({
+    max: concurrencyMax,
+    maxEach: Math.ceil(concurrencyMax * shareOfOne),
     waitingMax,
     waitingMaxEach: Math.ceil(waitingMax * shareOfOne),
   });
@@ -70,7 +70,8 @@ export function createDns({ servers, timeoutMs = 2000, tries = 2, concurrencyMax
   return {
     async lookUp(name, type, asker) {
       if (!canExist(name)) return { outcome: "none", nameExists: false };
-      return (await take(asker, () => lookUpAnywhere(name.toLowerCase(), type))) ?? { outcome: "failed", reason: "busy", server: "" };
+      const look = () => lookUpAnywhere(name.toLowerCase(), type);
+      return runInTurn(turns, asker, look, () => ({ outcome: "failed", reason: "busy", server: "" }));
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { createTally } from "../../platform/jobs/tally.ts";
+import { acquire, openFairShare, release } from "../../platform/jobs/fair-share.ts";
 import { createLru } from "../../platform/lru.ts";
 import { sizeOf } from "./answer.ts";
 import type { Encoding, PublishedFile } from "./site.ts";
@@ -9,7 +9,7 @@ export type BodyLimits = {
   hotBytesMax: number;
   /** Files up to this size are read whole and kept; larger ones are streamed. */
   hotFileBytesMax: number;
-  /** Large files open at once; many readers of one file share it. Of one host half at most, and less where others have some open too. */
+  /** Large files open at once; many readers of one file share it. One host gets half of them at most, and less while others have files open. */
   openFilesMax: number;
 };
 
@@ -31,8 +31,8 @@ export function openBodies(openContent: OpenContent, limits: BodyLimits): Bodies
   const kept = createLru<Buffer>(limits.hotBytesMax);
   const reading = new Map<string, Promise<Buffer>>();
   const shared = new Map<string, { handle: Promise<FileHandle>; host: string; readers: number }>();
-  /** By the host that a file was opened for first. */
-  const opened = createTally<string>();
+  /** Shared by hosts. A file that several hosts serve takes a place of the host that opened it. */
+  const places = openFairShare<string>({ max: limits.openFilesMax, waitingMax: 0 });
 
   const hot = (file: PublishedFile, encoding: Encoding | undefined): Buffer | undefined => kept.get(keyOf(file, encoding));
 
@@ -55,35 +55,25 @@ export function openBodies(openContent: OpenContent, limits: BodyLimits): Bodies
     return await handle.readFile();
   }
 
-  /** A part of the places is left to whoever comes next: half to one host alone, a third to each of two, and so on. */
-  function isCrowded(host: string): boolean {
-    const { openFilesMax } = limits;
-    if (shared.size < openFilesMax / 2) return false;
-    const own = opened.of(host);
-    const hosts = opened.counts.size + (own === 0 ? 1 : 0);
-    return shared.size >= openFilesMax || own >= openFilesMax / (hosts + 1);
-  }
-
-  function letGo(key: string, host: string): void {
+  function forget(key: string, host: string): void {
     shared.delete(key);
-    opened.take(host);
+    release(places, host);
   }
 
   async function openShared(host: string, file: PublishedFile, encoding: Encoding | undefined): Promise<OpenBody | undefined> {
     const key = keyOf(file, encoding);
     let one = shared.get(key);
     if (one === undefined) {
-      if (isCrowded(host)) return undefined;
+      if (acquire(places, host) !== undefined) return undefined;
       one = { handle: openContent(file.hash, encoding, sizeOf(file, encoding)), host, readers: 0 };
       shared.set(key, one);
-      opened.add(host);
     }
     const { handle } = one;
     one.readers += 1;
     const close = async (): Promise<void> => {
       one.readers -= 1;
       if (one.readers > 0) return;
-      letGo(key, one.host);
+      forget(key, one.host);
       await (await handle).close();
     };
     try {
@@ -91,7 +81,7 @@ export function openBodies(openContent: OpenContent, limits: BodyLimits): Bodies
       return { read: (position, bytes) => readPiece(ready, position, bytes), close };
     } catch (error) {
       one.readers -= 1;
-      if (one.readers === 0) letGo(key, one.host);
+      if (one.readers === 0) forget(key, one.host);
       throw error;
     }
   }

@@ -1,6 +1,6 @@
 import { constants } from "node:crypto";
 import { createServer, type SecureContext, type Server, type TLSSocket } from "node:tls";
-import { oneEachTurn } from "../../platform/jobs/one-each-turn.ts";
+import { onePerTurn } from "../../platform/event-loop.ts";
 import { createContexts, secureContext, tlsOptions } from "./contexts.ts";
 import type { EdgeLimits } from "./limits.ts";
 import { normaliseName } from "./requests.ts";
@@ -27,7 +27,7 @@ export function createTlsServer(parts: TlsParts): Server {
   const { certificates, limits, log } = parts;
   const contexts = createContexts(certificates, limits.secureContextsMax);
   const challenged = new WeakMap<TLSSocket, SecureContext>();
-  const runInTurn = oneEachTurn();
+  const runInTurn = onePerTurn();
 
   const server = createServer({
     ...tlsOptions,

@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { extract, type Extract, type Header } from "tar-stream";
-import { slots } from "../../platform/jobs/slots.ts";
+import { slots } from "../../platform/jobs/fair-share.ts";
 import { Problem } from "../../platform/problem.ts";
 import { createPathSet, publishedPath, quoted } from "./archive-paths.ts";
 import {

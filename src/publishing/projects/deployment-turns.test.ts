@@ -5,14 +5,14 @@ import sql from "sql-template-tag";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 import { openSqlite } from "../../platform/db/sqlite.ts";
-import type { Share } from "../../platform/jobs/share.ts";
+import type { ClaimShare } from "../../platform/jobs/worker.ts";
 import type { RowClaim } from "../../platform/nodes/row-leases.ts";
 import { setStorageLimits } from "../../platform/storage-quotas.ts";
 import { claimDeployments, failDeployment, insertDeployment, type WaitingDeployment } from "./deployments.store.ts";
 import { insertProject } from "./projects.store.ts";
 
 const first: RowClaim = { lease: { until: 1, leaseId: "a" }, now: 0, isFree: (until) => sql`${until} IS NULL` };
-const none: Share["running"] = new Map();
+const none: ClaimShare["running"] = new Map();
 
 /** A database in which accounts queue deployments, each of a project of its own. */
 async function openScene(t: TestContext) {
@@ -29,7 +29,7 @@ async function openScene(t: TestContext) {
         await insertDeployment(tx, accountId, id, `upload-${last}`, 0);
       }
     });
-  const claim = (share: Share) => db.write((tx) => claimDeployments(tx, share, first));
+  const claim = (share: ClaimShare) => db.write((tx) => claimDeployments(tx, share, first));
   const end = (one: WaitingDeployment) => db.write((tx) => failDeployment(tx, one, "it was a test"));
   /** Whose turn it is, one deployment at a time. */
   async function turns(count: number): Promise<number[]> {

@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
-import { slots } from "../../platform/jobs/slots.ts";
+import { slots } from "../../platform/jobs/fair-share.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
 import type { RowLeases } from "../../platform/nodes/row-leases.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";

@@ -3,7 +3,7 @@ import type { Database, Queryable, Transaction } from "../../platform/db/databas
 import { walkRows } from "../../platform/db/index-walk.ts";
 import { limitTo } from "../../platform/db/limit.ts";
 import { byId } from "../../platform/ids.ts";
-import { andUncrowded, type Share } from "../../platform/jobs/share.ts";
+import { andUncrowded, type ClaimShare } from "../../platform/jobs/worker.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
 import { Problem } from "../../platform/problem.ts";
@@ -91,7 +91,11 @@ export type WaitingDeployment = { accountId: number; id: number; projectId: numb
  * Takes waiting deployments: of the account whose last turn was longest ago its oldest, then of the next one; of each project one at a
  * time, so that the newest is switched to last.
  */
-export async function claimDeployments(tx: Transaction, { count, each, running }: Share, claim: RowClaim): Promise<WaitingDeployment[]> {
+export async function claimDeployments(
+  tx: Transaction,
+  { count, each, running }: ClaimShare,
+  claim: RowClaim,
+): Promise<WaitingDeployment[]> {
   await tx.lock("claims of deployments");
   const held = createTally(running);
   const claimed: WaitingDeployment[] = [];

@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Database } from "../../platform/db/database.ts";
 import { makeFolder, placeFile, stagingStream } from "../../platform/files.ts";
-import { slots } from "../../platform/jobs/slots.ts";
+import { slots } from "../../platform/jobs/fair-share.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
 import { Problem } from "../../platform/problem.ts";
 import { openContentCache } from "./content-cache.ts";

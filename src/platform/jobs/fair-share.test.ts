@@ -1,0 +1,176 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import fc from "fast-check";
+import { acquire, openFairShare, release, runInTurn, type ShareLimits, slots } from "./fair-share.ts";
+
+const longMs = 600_000;
+
+/** Ten places, two of them reserved. Records the accounts whose work was admitted or refused, and those that hold a place. */
+function openScene(t: TestContext, more: ShareLimits = {}) {
+  const share = openFairShare<number>({ max: 10, reserved: 2, waitingMax: 100, waitMs: longMs, ...more });
+  const admitted: (number | undefined)[] = [];
+  const refused: (number | undefined)[] = [];
+  const held: (number | undefined)[] = [];
+  t.after(async () => {
+    while (held.length > 0) await end(held[0]);
+  });
+  const askOnce = async (account: number | undefined): Promise<void> => {
+    const isRefused = (await acquire(share, account)) !== undefined;
+    (isRefused ? refused : admitted).push(account);
+    if (!isRefused) held.push(account);
+  };
+  const ask = async (account: number | undefined, times = 1): Promise<void> => {
+    for (let i = 0; i < times; i++) void askOnce(account);
+    await settled();
+  };
+  const end = async (account: number | undefined): Promise<void> => {
+    held.splice(held.indexOf(account), 1);
+    release(share, account);
+    await settled();
+  };
+  const load = () => ({ inUse: share.inUse, waiting: share.waiting, refused: share.refused });
+  return { share, load, admitted, refused, held, ask, end };
+}
+
+const settled = () => new Promise(setImmediate);
+const times = (n: number, account: number | undefined) => Array.from({ length: n }, () => account);
+
+test("one account gets half of the places, a second account a third, and a third account still finds a place", async (t) => {
+  const { admitted, ask } = openScene(t);
+  await ask(1, 20);
+  assert.deepEqual(admitted.splice(0), times(4, 1));
+  await ask(2, 20);
+  assert.deepEqual(admitted.splice(0), times(3, 2));
+  await ask(3, 20);
+  assert.deepEqual(admitted.splice(0), [3]);
+});
+
+test("work without an account has reserved places, and goes before the accounts' work", async (t) => {
+  const { admitted, ask, end } = openScene(t);
+  for (let account = 1; account <= 9; account++) await ask(account);
+  assert.equal(admitted.splice(0).length, 8);
+  await ask(undefined, 3);
+  assert.deepEqual(admitted.splice(0), times(2, undefined));
+  await end(1);
+  assert.deepEqual(admitted.splice(0), [undefined]);
+  await end(undefined);
+  assert.deepEqual(admitted.splice(0), [9]);
+});
+
+test("a place that becomes free goes to the waiting accounts in turn", async (t) => {
+  const { admitted, ask, end } = openScene(t, { max: 3, reserved: 0 });
+  for (const account of [7, 8, 9]) await ask(account);
+  await ask(1, 3);
+  await ask(2, 2);
+  await ask(3);
+  admitted.length = 0;
+  for (const account of [7, 8, 9, 1, 2, 3, 1]) await end(account);
+  assert.deepEqual(admitted, [1, 2, 3, 1, 2, 1]);
+});
+
+test("when too much work waits, the newest work of the account with the most is refused", async (t) => {
+  const { load, admitted, refused, ask, end } = openScene(t, { max: 2, reserved: 0, waitingMax: 4 });
+  await ask(8);
+  await ask(9);
+  await ask(1, 6);
+  assert.deepEqual(refused.splice(0), [1, 1]);
+  await ask(2, 3);
+  assert.deepEqual(refused.splice(0), [1, 1, 2]);
+  assert.deepEqual(load(), { inUse: 2, waiting: 4, refused: 5 });
+  admitted.length = 0;
+  for (const account of [8, 9, 1, 2]) await end(account);
+  assert.deepEqual(admitted, [1, 2, 1, 2]);
+});
+
+test("work that waits too long is refused, and takes no place later", async (t) => {
+  const { share, load } = openScene(t, { max: 1, reserved: 0, waitMs: 1 });
+  assert.equal(acquire(share, 1), undefined);
+  assert.equal(await acquire(share, 2), "waited too long");
+  release(share, 1);
+  assert.deepEqual(load(), { inUse: 0, waiting: 0, refused: 1 });
+  assert.equal(acquire(share, 3), undefined);
+});
+
+test("while half of the places are free, an account takes one however many others hold some", async (t) => {
+  const { admitted, ask } = openScene(t, { max: 40, reserved: 0 });
+  for (let account = 1; account <= 10; account++) await ask(account);
+  admitted.length = 0;
+  await ask(11, 20);
+  assert.deepEqual(admitted, times(10, 11));
+});
+
+test("no account holds more places than a fixed share, and another begins at once", async (t) => {
+  const { admitted, ask, end } = openScene(t, { max: 3, reserved: 0, maxEach: 2 });
+  await ask(1, 3);
+  await ask(2, 2);
+  assert.deepEqual(admitted.splice(0), [1, 1, 2]);
+  for (const account of [2, 1, 1]) await end(account);
+  assert.deepEqual(admitted, [2, 1]);
+});
+
+test("without a total bound each account has its own places and its own queue", async (t) => {
+  const { load, admitted, refused, ask, end } = openScene(t, { max: Infinity, reserved: 0, maxEach: 1, waitingMaxEach: 1 });
+  await ask(1, 3);
+  await ask(2, 1);
+  assert.deepEqual([admitted.splice(0), refused.splice(0)], [[1, 2], [1]]);
+  await end(2);
+  assert.deepEqual(admitted.splice(0), []);
+  await end(1);
+  assert.deepEqual([admitted, load()], [[1], { inUse: 1, waiting: 0, refused: 1 }]);
+});
+
+test("work that fails gives its place to the next, and work without a place gets the caller's refusal", async () => {
+  const share = openFairShare<number>({ max: 1, waitingMax: 1 });
+  const failing = runInTurn(share, 1, () => Promise.reject(new Error("failed")));
+  const waiting = runInTurn(share, 1, () => Promise.resolve("done"));
+  assert.equal(
+    await runInTurn(
+      share,
+      1,
+      () => Promise.resolve("done"),
+      (refusal) => refusal,
+    ),
+    "queue full",
+  );
+  await assert.rejects(failing, /failed/);
+  assert.equal(await waiting, "done");
+});
+
+test("slots run work in its order, a few pieces at once, and refuse work beyond a full queue", async () => {
+  const run = slots(2, { waitingMax: 1, refusal: () => new Error("busy") });
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  const work = (name: string) =>
+    run(() => {
+      begun.push(name);
+      return new Promise<void>((end) => ends.push(end));
+    });
+  const running = ["a", "b", "c"].map(work);
+  await assert.rejects(work("d"), /busy/);
+  assert.deepEqual(begun, ["a", "b"]);
+  ends[1]!();
+  await settled();
+  assert.deepEqual(begun, ["a", "b", "c"]);
+  for (const end of ends) end();
+  await Promise.all(running);
+});
+
+test("in any order of arrivals and endings no bound is broken, and all work is admitted once the work before it has ended", async (t) => {
+  const account = fc.constantFrom(1, 2, 3, 4, undefined);
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.record({ account, ends: fc.boolean() }), { maxLength: 60 }), async (steps) => {
+      const { load, held, ask, end } = openScene(t, { max: 5, reserved: 1 });
+      for (const step of steps) {
+        if (step.ends && held.length > 0) await end(held[0]);
+        else await ask(step.account);
+        const byAccounts = held.filter((holder) => holder !== undefined);
+        assert.ok(held.length <= 5 && byAccounts.length <= 4);
+        for (const one of byAccounts) assert.ok(byAccounts.filter((holder) => holder === one).length <= 2);
+        assert.equal(load().inUse, held.length);
+      }
+      while (held.length > 0) await end(held[0]);
+      assert.deepEqual(load(), { inUse: 0, waiting: 0, refused: 0 });
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,178 @@
+import { createTally, type Tally } from "./tally.ts";
+
+/** How many places there are, and how much work may wait for one. */
+export type ShareLimits = {
+  /** Places in all. Default: unbounded. */
+  max?: number;
+  /** How many of `max` only work without a key may take. Default: 0. */
+  reserved?: number;
+  /** Places that one key may hold. Default: half of what keys may take, a third for each of two keys, and so on. */
+  maxEach?: number;
+  /** Work that may wait, of all keys together. Default: unbounded. */
+  waitingMax?: number;
+  /** Work of one key that may wait. Default: unbounded. */
+  waitingMaxEach?: number;
+  /** The longest wait (ms). Default: unbounded. */
+  waitMs?: number;
+};
+
+/** Why work gets no place. */
+export type Refusal = "queue full" | "waited too long";
+
+export type ShareLoad = { inUse: number; waiting: number; refused: number };
+
+/** The places and what holds or waits for them. Use it through the functions below. */
+export type FairShare<K> = Required<ShareLimits> &
+  ShareLoad & {
+    held: Tally<K>;
+    inUseByKeys: number;
+    /** Waiting work, oldest first, by key in the order of their turns; `undefined` stands for work without a key. */
+    queues: Map<K | undefined, Waiting[]>;
+  };
+
+type Waiting = { settle: (refusal: Refusal | undefined) => void; timer: NodeJS.Timeout | undefined };
+
+/**
+ * Shares places between keys, such as accounts or host names, so that no key keeps the others out.
+ *
+ * - Share: while half of the places are free, any key may take one. Beyond that a key that is alone may hold half of them,
+ *   each of two keys a third, and so on; or `maxEach`, if that is set.
+ * - Reserved places: work without a key may use every place, has `reserved` of them to itself, and goes first.
+ * - Turns: work that finds no place waits. A free place goes to the waiting keys in turn, and to the oldest work of a key.
+ * - Bounds: when too much work waits, the newest work of the key with the longest queue is refused. Work that has waited for
+ *   `waitMs` is refused too.
+ *
+ * A key without work takes no memory.
+ */
+export function openFairShare<K>(limits: ShareLimits): FairShare<K> {
+  const unbounded = { max: Infinity, reserved: 0, maxEach: Infinity, waitingMax: Infinity, waitingMaxEach: Infinity, waitMs: Infinity };
+  return { ...unbounded, ...limits, inUse: 0, inUseByKeys: 0, waiting: 0, refused: 0, held: createTally(), queues: new Map() };
+}
+
+/** Takes a place. Returns undefined if one is free, the refusal, or a promise of either if the work has to wait. The caller releases the place. */
+export function acquire<K>(share: FairShare<K>, key: K | undefined): Refusal | undefined | Promise<Refusal | undefined> {
+  if (share.queues.has(key) || !isFree(share, key)) return wait(share, key);
+  occupy(share, key);
+  return undefined;
+}
+
+/** Gives a place back, and with it to the work whose turn it is. */
+export function release<K>(share: FairShare<K>, key: K | undefined): void {
+  share.inUse -= 1;
+  if (key !== undefined) {
+    share.inUseByKeys -= 1;
+    share.held.take(key);
+  }
+  while (admitNext(share));
+}
+
+/** Runs work on a place. Without one, returns what `refused` returns or throws what it throws. Default: throws, for queues without a bound. */
+export async function runInTurn<K, Result>(
+  share: FairShare<K>,
+  key: K | undefined,
+  work: () => Promise<Result>,
+  refused: (refusal: Refusal) => Result = refusedUnexpectedly,
+): Promise<Result> {
+  const acquired = acquire(share, key);
+  const refusal = acquired instanceof Promise ? await acquired : acquired;
+  if (refusal !== undefined) return refused(refusal);
+  try {
+    return await work();
+  } finally {
+    release(share, key);
+  }
+}
+
+/** Runs at most `max` pieces of work at once, and the others in their order. While `waitingMax` others wait, throws what `refusal` returns. */
+export function slots(max: number, queue?: { waitingMax: number; refusal: () => Error }) {
+  const share = openFairShare<never>({ max, waitingMax: queue?.waitingMax ?? Infinity });
+  const refused = (refusal: Refusal): never => {
+    throw queue?.refusal() ?? refusedUnexpectedly(refusal);
+  };
+  return <Result>(work: () => Promise<Result>): Promise<Result> => runInTurn(share, undefined, work, refused);
+}
+
+function refusedUnexpectedly(refusal: Refusal): never {
+  throw new Error(`work was refused though its queue has no bound: ${refusal}`);
+}
+
+function isFree<K>(share: FairShare<K>, key: K | undefined): boolean {
+  if (share.inUse >= share.max) return false;
+  if (key === undefined) return true;
+  const forKeys = share.max - share.reserved;
+  if (share.inUseByKeys >= forKeys) return false;
+  const own = share.held.of(key);
+  if (share.maxEach !== Infinity) return own < share.maxEach;
+  if (share.inUseByKeys < forKeys / 2) return true;
+  const keys = share.held.counts.size + (own === 0 ? 1 : 0);
+  return own < forKeys / (keys + 1);
+}
+
+function occupy<K>(share: FairShare<K>, key: K | undefined): void {
+  share.inUse += 1;
+  if (key === undefined) return;
+  share.inUseByKeys += 1;
+  share.held.add(key);
+}
+
+function admitNext<K>(share: FairShare<K>): boolean {
+  if (share.waiting === 0 || share.inUse >= share.max) return false;
+  const key = share.queues.has(undefined) ? undefined : nextKey(share);
+  const queue = share.queues.get(key);
+  if (queue === undefined) return false;
+  const first = queue[0]!;
+  leave(share, key, first);
+  passTurn(share, key, queue);
+  occupy(share, key);
+  first.settle(undefined);
+  return true;
+}
+
+/** Skips the keys that hold their share already; no more of them wait than there are places. */
+function nextKey<K>(share: FairShare<K>): K | undefined {
+  for (const key of share.queues.keys()) if (isFree(share, key)) return key;
+  return undefined;
+}
+
+function passTurn<K>({ queues }: FairShare<K>, key: K | undefined, queue: Waiting[]): void {
+  if (queues.delete(key)) queues.set(key, queue);
+}
+
+function wait<K>(share: FairShare<K>, key: K | undefined): Refusal | Promise<Refusal | undefined> {
+  const queue = share.queues.get(key) ?? [];
+  if (queue.length >= share.waitingMaxEach || (share.waiting >= share.waitingMax && !makeRoom(share, key, queue.length + 1))) {
+    share.refused += 1;
+    return "queue full";
+  }
+  return new Promise((settle) => {
+    const one: Waiting = { settle, timer: undefined };
+    if (share.waitMs !== Infinity) one.timer = setTimeout(() => refuse(share, key, one, "waited too long"), share.waitMs);
+    queue.push(one);
+    share.queues.set(key, queue);
+    share.waiting += 1;
+  });
+}
+
+function leave<K>(share: FairShare<K>, key: K | undefined, one: Waiting): void {
+  clearTimeout(one.timer);
+  const queue = share.queues.get(key)!;
+  queue.splice(queue.indexOf(one), 1);
+  if (queue.length === 0) share.queues.delete(key);
+  share.waiting -= 1;
+}
+
+function refuse<K>(share: FairShare<K>, key: K | undefined, one: Waiting, refusal: Refusal): void {
+  leave(share, key, one);
+  share.refused += 1;
+  one.settle(refusal);
+}
+
+/** Refuses the newest work of the key with the longest queue; returns false if that is the queue that the newcomer would join. */
+function makeRoom<K>(share: FairShare<K>, newcomer: K | undefined, newLength: number): boolean {
+  let longest: K | undefined;
+  let length = newcomer === undefined ? 0 : newLength;
+  for (const [key, queue] of share.queues) if (key !== undefined && queue.length > length) [longest, length] = [key, queue.length];
+  const newest = longest === undefined ? undefined : share.queues.get(longest)?.at(-1);
+  if (newest !== undefined) refuse(share, longest, newest, "queue full");
+  return newest !== undefined;
+}
