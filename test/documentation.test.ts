@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { limitWaitMsMax } from "../client/limits.ts";
 import { limitWaitsMax, triesMax } from "../client/sending.ts";
@@ -16,6 +16,7 @@ import { readersMax } from "../src/platform/db/postgres-readers.ts";
 import { writersMax } from "../src/platform/db/postgres-writers.ts";
 import { requestTimeoutMs } from "../src/platform/http/app.ts";
 import { keptMs } from "../src/platform/http/idempotency.store.ts";
+import { statuses } from "../src/platform/http/statuses.ts";
 import { archiveLimits } from "../src/publishing/projects/archive.ts";
 import { depthMax, pathBytesMax } from "../src/publishing/projects/archive-paths.ts";
 import { deploymentsKept } from "../src/publishing/projects/deployments.ts";
@@ -29,6 +30,9 @@ const names = [
   "docs/operating.md",
   "docs/publishing.md",
   "docs/importing.md",
+  "docs/specification/1-api.md",
+  "docs/specification/4-limits.md",
+  "docs/specification/6-publishing.md",
   "examples/README.md",
 ] as const;
 const pages = Object.fromEntries(names.map((name) => [name, readFileSync(new URL(`../${name}`, import.meta.url), "utf8")]));
@@ -108,7 +112,7 @@ test("the options of `petstore import` are all in docs/importing.md, and no othe
   assert.deepEqual(new Set(documented), new Set(options));
 });
 
-test("the plans' limits in the README are those that are counted by", () => {
+test("the plans' limits in the README and the specification are those that are counted by", () => {
   const rows = plans.map((plan) => {
     const { perMinute, perDay } = quotaOf({ plan, perMinute: null, perDay: null });
     const { records, publishedBytes } = storageLimits({ plan });
@@ -117,12 +121,18 @@ test("the plans' limits in the README are those that are counted by", () => {
     return [plan, ...(plan === "enterprise" ? figures.map(() => "as agreed") : figures)];
   });
   assert.deepEqual(tableOf(page("README.md"), "| plan"), rows);
+  assert.deepEqual(tableOf(page("docs/specification/4-limits.md"), "| plan"), rows);
 });
 
-test("the limits of a deployment in docs/publishing.md are those that are kept to", () => {
+test("the specification lists every error code with its status", () => {
+  const listed = tableOf(page("docs/specification/1-api.md"), "| code").map(([code = "", status]) => [quoted(code)[0], Number(status)]);
+  assert.deepEqual(Object.fromEntries(listed), statuses);
+});
+
+test("the limits of a deployment in the specification are those that are kept to", () => {
   const mib = (bytes: number): string => `${bytes / 1_048_576} MiB`;
   const { packedBytesMax, unpackedBytesMax, fileBytesMax, filesMax, pathBytesMax: allPathsMax } = archiveLimits;
-  const rows = tableOf(page("docs/publishing.md"), "| limit").slice(0, -1);
+  const rows = tableOf(page("docs/specification/6-publishing.md"), "| limit").slice(0, -1);
   assert.deepEqual(rows, [
     ["packed, unpacked, one file", [packedBytesMax, unpackedBytesMax, fileBytesMax].map(mib).join(", ")],
     ["files", count(filesMax)],
@@ -138,7 +148,7 @@ const figures: [page: (typeof names)[number], sentence: string][] = [
   ["docs/operating.md", `at most ${readersMax + writersMax + 1} connections`],
   ["docs/operating.md", `a statement may take ${seconds(statementMs)}, and wait ${seconds(lockMs)} for a row`],
   ["docs/operating.md", `a link that works once, for ${minutes(linkMs)}`],
-  ["docs/publishing.md", `${words[deploymentsKept]} deployments of a project are kept`],
+  ["docs/specification/6-publishing.md", `The last ${words[deploymentsKept]} deployments are kept`],
   ["docs/publishing.md", `\`EDGE_HTTP_PORT\` (${settings.get("EDGE_HTTP_PORT")})`],
   ["docs/publishing.md", `\`EDGE_HTTPS_PORT\` (${settings.get("EDGE_HTTPS_PORT")},`],
   ["docs/importing.md", `stayed unanswered for more than ${hours(resendMsMax)}`],
@@ -154,6 +164,26 @@ for (const [name, sentence] of figures) {
     assert.ok(text.includes(sentence.toLowerCase()));
   });
 }
+
+test("every link from one page to another leads to a file and a heading that exist", () => {
+  const root = new URL("../", import.meta.url);
+  const isPage = (path: string): boolean => path.endsWith(".md") && !path.includes("node_modules");
+  const anchorOf = (heading: string): string =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, "")
+      .replaceAll(/\s/g, "-");
+  for (const path of globSync(["*.md", "{docs,client,examples}/**/*.md"], { cwd: root }).filter(isPage)) {
+    const text = readFileSync(new URL(path, root), "utf8");
+    for (const [, file = "", anchor = ""] of text.matchAll(/\]\((?!\w+:)([^)#\s]*)#?([^)\s]*)\)/g)) {
+      const target = file === "" ? new URL(path, root) : new URL(file, new URL(path, root));
+      assert.ok(existsSync(target), `${path}: ${file}`);
+      const headings =
+        anchor === "" ? [] : [...readFileSync(target, "utf8").matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => anchorOf(heading));
+      assert.ok(anchor === "" || headings.includes(anchor), `${path}: ${file}#${anchor}`);
+    }
+  }
+});
 
 test("the decisions are numbered from 1 on, each once, and each page begins with its number", () => {
   const decisions = readdirSync(new URL("../docs/decisions/", import.meta.url)).toSorted();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { globSync, readFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
+import { citable, deadCitations } from "./citations.ts";
 import { allowedLong, longFunctions } from "./function-length.ts";
 import { type SourceFile, violations } from "./layout.ts";
 
@@ -33,6 +34,27 @@ test("a function over 60 lines is found by its name, and so is an exception that
     long.map((name) => `${name}: has 61 lines, and 60 is the most`),
   );
   assert.deepEqual(longFunctions([file], [...long, "src/a.ts#fits"]), ["src/a.ts#fits: no longer needs its exception"]);
+});
+
+test("every citation of the specification or of a decision can be followed", () => {
+  const known = citable(read("docs/specification/*.md"), readdirSync(new URL("docs/decisions/", root)));
+  assert.ok(known.sections.has("1.1") && known.decisions.has(1));
+  const sources = read("{src,client,web,bench,test,bin,starter}/**/*.{ts,tsx,mjs,js,css}", "migrations/*.sql", "*.md", "docs/**/*.md");
+  const files = sources.filter(({ path }) => path !== "test/layout.test.ts");
+  assert.deepEqual(deadCitations(files, known), []);
+});
+
+test("a citation that leads nowhere is found", () => {
+  const known = citable(
+    [{ path: "docs/specification/1-api.md", text: "# 1. The API\n\n## 1.1 Paths\n\n## 1.2 Bodies\n" }],
+    ["0001-a.md", "0029-b.md"],
+  );
+  const text = "(specification 1.1, 1.2 and 1.3; decision 29) /** decision 0030, specification\n2.1 */";
+  assert.deepEqual(deadCitations([{ path: "src/a.ts", text }], known), [
+    "src/a.ts: specification 1.3 does not exist",
+    "src/a.ts: specification 2.1 does not exist",
+    "src/a.ts: decision 0030 does not exist",
+  ]);
 });
 
 /** A small house in which everything is allowed; each case adds to it. */
