@@ -15,31 +15,33 @@ import { systemClock } from "./platform/clock.ts";
 import { noOtherNodes } from "./platform/nodes/nodes.ts";
 import { openSocket } from "./platform/socket.ts";
 import { openStorage, socketPath } from "./app/storage.ts";
+import { runCommand, type Ended } from "../test/support/commands.ts";
 
 const main = fileURLToPath(new URL("main.ts", import.meta.url));
 
-type Run = { code: number | null; out: string; err: string };
-
-/** The command as it is run on a data folder of its own. */
+/** A data folder, and commands that are run on it. */
 function openShell(t: TestContext) {
   const parent = mkdtempSync(join(tmpdir(), "petstore-"));
   t.after(() => rmSync(parent, { recursive: true }));
   const dataDir = join(parent, "data");
 
-  async function petstore(args: string[], env: Record<string, string> = {}): Promise<Run> {
-    const child = spawn(process.execPath, [main, ...args], { env: { ...env, DATA_DIR: dataDir }, stdio: ["ignore", "pipe", "pipe"] });
-    const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
-    const [code, out, err] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
-    return { code, out, err };
+  const petstore = (args: string[], env: Record<string, string> = {}): Promise<Ended> => runCommand(args, { ...env, DATA_DIR: dataDir });
+
+  /** Runs the command in a process of its own. */
+  async function spawned(...args: string[]): Promise<Ended> {
+    const child = spawn(process.execPath, [main, ...args], { env: { DATA_DIR: dataDir }, stdio: ["ignore", "pipe", "pipe"] });
+    const ended = new Promise<number>((resolve) => child.on("close", resolve));
+    const [code, out, error] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+    return { code, out, error };
   }
 
   async function json<T>(...args: string[]): Promise<T> {
-    const { code, out, err } = await petstore([...args, "--json"]);
-    assert.equal(code, 0, err);
+    const { code, out, error } = await petstore([...args, "--json"]);
+    assert.equal(code, 0, error);
     assert.match(out, /^\{.*\}\n$/);
     return JSON.parse(out) as T;
   }
-  return { dataDir, petstore, json };
+  return { dataDir, petstore, spawned, json };
 }
 
 type Created = { account: { id: number; name: string; plan: string }; key: string };
@@ -91,7 +93,7 @@ test("without a server the commands work on the folder, which they make for its 
 });
 
 test("while a process serves the folder it runs the commands, and knows of each at once", async (t) => {
-  const { dataDir, petstore, json } = openShell(t);
+  const { dataDir, spawned, json } = openShell(t);
   const { db, close } = await openStorage({ dataDir, databaseUrl: "" }, "petstore serve", 0);
   const verifier = openKeyVerifier({ db, clock: systemClock });
   const administration = openAdministration({
@@ -116,9 +118,9 @@ test("while a process serves the folder it runs the commands, and knows of each 
   await json("keys", "revoke", "1");
   assert.equal(await verifier.verify(key), undefined);
 
-  const refused = await petstore(["migrate"]);
+  const refused = await spawned("migrate");
   assert.equal(refused.code, 1);
-  assert.match(refused.err, /^petstore: .* is in use by petstore serve \(process \d+\)\n$/);
+  assert.match(refused.error, /^petstore: .* is in use by petstore serve \(process \d+\)\n$/);
 });
 
 test("without a server keys unban ends a ban where the next server will look for it", async (t) => {
@@ -136,12 +138,24 @@ test("without a server keys unban ends a ban where the next server will look for
 test("a refusal is one line on stderr and exit code 1; with --json an object", async (t) => {
   const { petstore } = openShell(t);
   const plain = await petstore(["accounts", "create", "--name", "A", "--plan", "gold"]);
-  assert.deepEqual(plain, { code: 1, out: "", err: "petstore: plan must be one of free, pro, business, enterprise.\n" });
+  assert.deepEqual(plain, { code: 1, out: "", error: "petstore: plan must be one of free, pro, business, enterprise.\n" });
   const object = await petstore(["keys", "list", "--account", "9", "--json"]);
   assert.deepEqual([object.code, object.out], [1, ""]);
-  assert.deepEqual(JSON.parse(object.err), { code: "not_found", message: "There is no account 9." });
+  assert.deepEqual(JSON.parse(object.error), { code: "not_found", message: "There is no account 9." });
   const odd = await petstore(["keys", "revoke", "1e3"]);
-  assert.equal(odd.err, "petstore: id must be integer.\n");
+  assert.equal(odd.error, "petstore: id must be integer.\n");
+});
+
+test("the process ends with the exit code of the command, whose output and refusals are on stdout and stderr", async (t) => {
+  const { spawned, dataDir } = openShell(t);
+  const created = await spawned("accounts", "create", "--name", "Paws", "--plan", "free", "--json");
+  assert.deepEqual([created.code, created.error], [0, ""]);
+  assert.equal((JSON.parse(created.out) as Created).account.id, 1);
+  assert.equal(statSync(dataDir).mode & 0o777, 0o700);
+  const refused = await spawned("accounts", "create", "--name", "A", "--plan", "gold");
+  assert.deepEqual(refused, { code: 1, out: "", error: "petstore: plan must be one of free, pro, business, enterprise.\n" });
+  const unread = await spawned("keys", "revoke", "--json");
+  assert.deepEqual([unread.code, unread.out, JSON.parse(unread.error)], [2, "", { code: "usage", message: "KEYID is needed" }]);
 });
 
 test("an account is deleted only when --yes is said", async (t) => {
@@ -149,7 +163,7 @@ test("an account is deleted only when --yes is said", async (t) => {
   await json("accounts", "create", "--name", "Paws", "--plan", "free");
   const refused = await petstore(["accounts", "delete", "1"]);
   assert.equal(refused.code, 1);
-  assert.match(refused.err, /--yes/);
+  assert.match(refused.error, /--yes/);
   const { accounts } = await json<{ accounts: object[] }>("accounts", "list");
   assert.equal(accounts.length, 1);
 });
@@ -166,17 +180,17 @@ const unreadable: [line: string, reason: RegExp][] = [
 ];
 for (const [line, reason] of unreadable) {
   test(`\`petstore ${line}\` is answered with how to say it, on stderr with exit code 2`, async (t) => {
-    const { code, out, err } = await openShell(t).petstore(line.split(" ").filter(Boolean));
+    const { code, out, error } = await openShell(t).petstore(line.split(" ").filter(Boolean));
     assert.equal(code, 2);
     assert.equal(out, "");
-    assert.match(err, reason);
-    assert.match(err, /Usage: petstore /);
+    assert.match(error, reason);
+    assert.match(error, /Usage: petstore /);
   });
 }
 
 test("a line that cannot be read is told to a program as JSON", async (t) => {
-  const { code, out, err } = await openShell(t).petstore(["keys", "revoke", "--json"]);
-  assert.deepEqual([code, out, JSON.parse(err)], [2, "", { code: "usage", message: "KEYID is needed" }]);
+  const { code, out, error } = await openShell(t).petstore(["keys", "revoke", "--json"]);
+  assert.deepEqual([code, out, JSON.parse(error)], [2, "", { code: "usage", message: "KEYID is needed" }]);
 });
 
 test("help lists every command, and each tells its usage", async (t) => {
@@ -216,9 +230,9 @@ test("a reader that goes away early is no failure", async (t) => {
 });
 
 test("a bad setting stops a command with one line that names it", async (t) => {
-  const { code, err } = await openShell(t).petstore(["settings"], { PORT: "eighty" });
+  const { code, error } = await openShell(t).petstore(["settings"], { PORT: "eighty" });
   assert.equal(code, 1);
-  assert.match(err, /^petstore: PORT="eighty" is not allowed: [^\n]+\n$/);
+  assert.match(error, /^petstore: PORT="eighty" is not allowed: [^\n]+\n$/);
 });
 
 test("the settings are listed with values, defaults and meanings", async (t) => {
@@ -243,12 +257,12 @@ test("members are invited, reset and removed by command, each time with a new si
 
   const ben = ["--account", "1", "--email", "ben@paws.example"];
   assert.equal((await json<Invited>("members", "invite", ...ben)).member.role, "member");
-  assert.match((await petstore(["members", "remove", ...ann])).err, /needs an owner/);
+  assert.match((await petstore(["members", "remove", ...ann])).error, /needs an owner/);
   await json("members", "remove", ...ben);
   const { members } = await json<{ members: Invited["member"][] }>("members", "list", "--account", "1");
   assert.deepEqual(
     members.map(({ email }) => email),
     ["ann@paws.example"],
   );
-  assert.match((await petstore(["members", "reset", ...ben])).err, /no member ben@paws\.example/);
+  assert.match((await petstore(["members", "reset", ...ben])).error, /no member ben@paws\.example/);
 });

@@ -18,8 +18,8 @@ export const accountsCreate: Command = {
   name: "accounts create",
   summary: "Make an account and its first key, which is shown once",
   options: { name: { value: "NAME", required: true, about: "the account's name, 1 to 200 characters" }, ...planOptions },
-  async run({ options }) {
-    const json = await administer("accounts.create", { name: options["name"], ...planTerms(options) });
+  async run({ options }, io) {
+    const json = await administer(io, "accounts.create", { name: options["name"], ...planTerms(options) });
     const { account, key } = json;
     return { json, text: `Account ${account.id} (${account.name}, ${account.plan}) has the key\n${key}\nIt is not shown again.` };
   },
@@ -29,8 +29,8 @@ export const accountsList: Command = {
   name: "accounts list",
   summary: "List the accounts by id, at most 1,000 of them",
   options: { after: { value: "ID", about: "begin after this account" } },
-  async run({ options }) {
-    const json = await administer("accounts.list", { after: numeric(options["after"]) });
+  async run({ options }, io) {
+    const json = await administer(io, "accounts.list", { after: numeric(options["after"]) });
     const rows = json.accounts.map((a) => [
       a.id,
       a.name,
@@ -53,9 +53,9 @@ export const accountsSetPlan: Command = {
     "dry-run": { about: "show what would change, and which domains would no longer be served; change nothing" },
   },
   operands: ["ID"],
-  async run({ options, operands }) {
+  async run({ options, operands }, io) {
     const terms = { id: numeric(operands[0]), ...planTerms(options), dryRun: options["dry-run"] === true };
-    const json = await administer("accounts.setPlan", terms);
+    const json = await administer(io, "accounts.setPlan", terms);
     const { id, plan, perMinute, perDay, records, publishedBytes } = json.account;
     const stored = `${records.limit} records, ${publishedBytes.limit} bytes of published files`;
     const lines = [
@@ -73,9 +73,9 @@ export const accountsDelete: Command = {
   summary: "Delete an account with its members, keys, catalogue, orders, stock and published projects",
   options: { yes: { about: "really delete it" } },
   operands: ["ID"],
-  async run({ options, operands }) {
+  async run({ options, operands }, io) {
     if (!options["yes"]) throw new Problem("invalid_request", `This deletes all that account ${operands[0]} owns: say --yes to do it.`);
-    const json = await administer("accounts.delete", { id: numeric(operands[0]) });
+    const json = await administer(io, "accounts.delete", { id: numeric(operands[0]) });
     return { json, text: `Account ${json.account.id} (${json.account.name}) is deleted.` };
   },
 };

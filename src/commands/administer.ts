@@ -1,5 +1,6 @@
 import type { Administration } from "../app/administration.ts";
 import { loadSettings, type Settings } from "../app/settings.ts";
+import type { Io } from "./command.ts";
 
 /** How often a busy folder is tried, a second each. */
 const attemptsMax = 5;
@@ -12,8 +13,8 @@ type Answer<K extends keyof Administration> = Awaited<ReturnType<Administration[
  *
  * @throws the Problem that refuses it; FolderHeldError if the folder stays busy and nobody answers for it
  */
-export async function administer<K extends keyof Administration>(name: K, input: object): Promise<Answer<K>> {
-  const settings = loadSettings();
+export async function administer<K extends keyof Administration>({ env }: Io, name: K, input: object): Promise<Answer<K>> {
+  const settings = loadSettings(env);
   const { callSocket, NobodyListensError } = await import("../platform/socket.ts");
   const { openStorage, socketPath } = await import("../app/storage.ts");
   const { FolderHeldError } = await import("../platform/lock.ts");

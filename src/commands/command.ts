@@ -1,9 +1,24 @@
+import type { Writable } from "node:stream";
 import { parseArgs } from "node:util";
 import { causeOf } from "../platform/causes.ts";
 import { Problem } from "../platform/problem.ts";
 
 /** What a command found out: `json` is printed with `--json`, else `text`. */
-export type Outcome = { json: object; text: string };
+export type Outcome = {
+  json: object;
+  text: string;
+  /** Default: 0. */
+  exitCode?: number;
+};
+
+/** Where a command reads its settings and writes its output. */
+export type Io = {
+  /** Default: the environment of the process. */
+  env?: Record<string, string | undefined>;
+  stdout: Writable;
+  /** A terminal also says how wide it is. */
+  stderr: Writable & { isTTY?: boolean; columns?: number };
+};
 
 export type Arguments = {
   /** The options by name: text, a list of texts where it may be repeated, or true. */
@@ -32,7 +47,7 @@ export type Command = {
   /** Names of the arguments that are not options; all are needed. */
   operands?: string[];
   /** Resolves when the command has done its work; one that prints its own output returns nothing. */
-  run(args: Arguments): Promise<Outcome | undefined>;
+  run(args: Arguments, io: Io): Promise<Outcome | undefined>;
 };
 
 /** The command line is not one that the command takes. */

@@ -1,6 +1,6 @@
 import { loadSettings } from "../app/settings.ts";
 import { accountsCreate, accountsDelete, accountsList, accountsSetPlan } from "./accounts.ts";
-import type { Command } from "./command.ts";
+import type { Command, Io } from "./command.ts";
 import { deploying } from "./deploy.ts";
 import { description } from "./description.ts";
 import { domainCommands } from "./domains.ts";
@@ -55,7 +55,7 @@ export function argumentsOf({ name }: Command, args: string[]): string[] {
 }
 
 /** The service and the key that the environment names for the commands that call the API. */
-function client() {
-  const { clientUrl, clientKey } = loadSettings();
+function client({ env }: Io) {
+  const { clientUrl, clientKey } = loadSettings(env);
   return { url: clientUrl, key: clientKey };
 }

@@ -1,9 +1,12 @@
 import type { PetStore } from "../../client/client.ts";
 import { Problem } from "../platform/problem.ts";
-import type { Options } from "./command.ts";
+import type { Io, Options } from "./command.ts";
 
 /** The service to call and the key to call it with; the key is empty where none is set. */
 export type Connect = { url: string; key: string };
+
+/** The service and the key that the environment names. */
+export type Environment = (io: Io) => Connect;
 
 export const connectionOptions = {
   url: { value: "URL", about: "the service to call, in place of PETSTORE_URL" },
@@ -23,13 +26,15 @@ export function connectionOf(options: Record<string, unknown>, environment: Conn
 /**
  * Opens a caller of the service that keeps to its limits. Whoever waits is told why and how long.
  *
- * @param tell takes a line. Default: writes it to standard error
+ * @param tell takes a line, such as `linesTo` writes
  */
-export async function connect(
-  connection: Connect,
-  tell: (line: string) => void = (line) => void process.stderr.write(`${line}\n`),
-): Promise<PetStore> {
+export async function connect(connection: Connect, tell: (line: string) => void): Promise<PetStore> {
   const { openClient } = await import("../../client/client.ts");
   const onWait = (reason: string, ms: number): void => tell(`Waiting ${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s: ${reason}.`);
   return openClient({ ...connection, onWait });
+}
+
+/** Writes each line to standard error. */
+export function linesTo({ stderr }: Io): (line: string) => void {
+  return (line) => void stderr.write(`${line}\n`);
 }

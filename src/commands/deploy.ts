@@ -1,26 +1,26 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Problem } from "../platform/problem.ts";
 import type { Command } from "./command.ts";
-import { connect, connectionOf, connectionOptions, type Connect } from "./connection.ts";
+import { connect, connectionOf, connectionOptions, linesTo, type Environment } from "./connection.ts";
 
 const packedBytesMax = 50 * 1_048_576;
 const pollMs = 500;
 const pollsMax = 600;
 
 /** Makes the command; `environment` is where the service's address and key are looked up when they are not options. */
-export function deploying(environment: () => Connect): Command {
+export function deploying(environment: Environment): Command {
   return {
     name: "deploy",
     summary: "Pack a folder with petstore.json, publish it, and print its address",
     options: { project: { value: "SLUG", required: true, about: "the project that serves it" }, ...connectionOptions },
     operands: ["DIR"],
-    async run({ options, operands: [folder = ""] }) {
+    async run({ options, operands: [folder = ""] }, io) {
       const { packFolder } = await import("./pack.ts");
       const { answered, projectBySlug, upload } = await import("./publishing-calls.ts");
-      const connection = connectionOf(options, environment());
-      const client = await connect(connection);
+      const connection = connectionOf(options, environment(io));
+      const tell = linesTo(io);
+      const client = await connect(connection, tell);
       const project = await projectBySlug(client, String(options["project"]));
-      const tell = (line: string): void => void process.stderr.write(`${line}\n`);
       tell(`Packing ${folder} …`);
       const packed = await packFolder(folder, tell);
       if (packed.length > packedBytesMax) throw new Problem("payload_too_large", `${folder} is over 50 MiB packed.`);

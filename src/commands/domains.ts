@@ -1,8 +1,8 @@
 import type { Schemas } from "../../client/api.gen.ts";
 import type { PetStore } from "../../client/client.ts";
 import { pages } from "../../client/pages.ts";
-import { columns, type Arguments, type Command, type Options, type Outcome } from "./command.ts";
-import { connect, connectionOf, connectionOptions, type Connect } from "./connection.ts";
+import { columns, type Arguments, type Command, type Io, type Options, type Outcome } from "./command.ts";
+import { connect, connectionOf, connectionOptions, linesTo, type Environment } from "./connection.ts";
 import { answered, projectBySlug } from "./publishing-calls.ts";
 
 type Domain = Schemas["Domain"];
@@ -14,14 +14,14 @@ const options = {
 } as const satisfies Options;
 
 /** `domains add|list|check|remove`; `environment` is where the service's address and key are looked up when they are not options. */
-export function domainCommands(environment: () => Connect): Command[] {
+export function domainCommands(environment: Environment): Command[] {
   const one = (word: string, summary: string, run: (at: At, hostname: string) => Promise<Outcome>): Command => ({
     name: `domains ${word}`,
     summary,
     options,
     operands: ["HOSTNAME"],
-    async run(args) {
-      return run(await open(args, environment()), args.operands[0] ?? "");
+    async run(args, io) {
+      return run(await open(args, environment, io), args.operands[0] ?? "");
     },
   });
 
@@ -34,8 +34,8 @@ export function domainCommands(environment: () => Connect): Command[] {
       name: "domains list",
       summary: "List the domains of a project",
       options,
-      async run(args) {
-        const { client, projectId } = await open(args, environment());
+      async run(args, io) {
+        const { client, projectId } = await open(args, environment, io);
         const domains = await listOf(client, projectId);
         return { json: { domains }, text: [tableOf(domains), ...domains.flatMap(troubleOf)].join("\n") };
       },
@@ -47,8 +47,8 @@ export function domainCommands(environment: () => Connect): Command[] {
         const params = { path: { projectId, hostname } };
         const domain = await answered(client.POST("/projects/{projectId}/domains/{hostname}/verify", { params }));
         const isSecured = domain.certificate.status === "issued" || hasNoAuthority(domain);
-        if (domain.status !== "verified" || !isSecured || domain.problems.length > 0) process.exitCode = 1;
-        return { json: domain, text: diagnosis(domain) };
+        const isServed = domain.status === "verified" && isSecured && domain.problems.length === 0;
+        return { json: domain, text: diagnosis(domain), exitCode: isServed ? 0 : 1 };
       },
     ),
     one("remove", "Stop serving a domain at once", async ({ client, projectId }, hostname) => {
@@ -86,8 +86,8 @@ function leftBy(removed: Schemas["RemovedDomain"] | undefined): string[] {
   return left;
 }
 
-async function open(args: Arguments, environment: Connect): Promise<At> {
-  const client = await connect(connectionOf(args.options, environment));
+async function open(args: Arguments, environment: Environment, io: Io): Promise<At> {
+  const client = await connect(connectionOf(args.options, environment(io)), linesTo(io));
   const { id } = await projectBySlug(client, String(args.options["project"]));
   return { client, projectId: id };
 }

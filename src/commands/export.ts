@@ -4,10 +4,10 @@ import { exportedLists, exportText, type ExportFormat } from "../importing/expor
 import { writeDurably } from "../platform/files.ts";
 import { Problem } from "../platform/problem.ts";
 import type { Command } from "./command.ts";
-import { connect, connectionOf, connectionOptions, type Connect } from "./connection.ts";
+import { connect, connectionOf, connectionOptions, linesTo, type Environment } from "./connection.ts";
 
 /** Makes the command; `environment` is where the service's address and key are looked up when they are not options. */
-export function exporting(environment: () => Connect): Command {
+export function exporting(environment: Environment): Command {
   return {
     name: "export",
     summary: "Write a list as CSV or as JSON lines",
@@ -17,16 +17,16 @@ export function exporting(environment: () => Connect): Command {
       ...connectionOptions,
     },
     operands: [Object.keys(exportedLists).join("|")],
-    async run({ options, operands: [name = ""] }) {
+    async run({ options, operands: [name = ""] }, io) {
       const list = Object.hasOwn(exportedLists, name) ? exportedLists[name as keyof typeof exportedLists] : undefined;
       if (list === undefined)
         throw new Problem("invalid_request", `${JSON.stringify(name)} is none of ${Object.keys(exportedLists).join(", ")}`);
       const { pages } = await import("../../client/pages.ts");
       const format = formatOf(options["format"] ?? "csv");
-      const client = await connect(connectionOf(options, environment()));
+      const client = await connect(connectionOf(options, environment(io)), linesTo(io));
       const text = Readable.from(exportText(pages(client, list.path), format, list.columns));
       if (typeof options["out"] === "string") await toFile(text, options["out"]);
-      else await pipeline(text, process.stdout, { end: false });
+      else await pipeline(text, io.stdout, { end: false });
       return undefined;
     },
   };

@@ -1,11 +1,11 @@
 import type { ImportOptions } from "../importing/import-files.ts";
 import type { Report } from "../importing/report.ts";
 import { systemClock } from "../platform/clock.ts";
-import type { Command } from "./command.ts";
-import { connect, connectionOf, connectionOptions, type Connect } from "./connection.ts";
+import type { Command, Io } from "./command.ts";
+import { connect, connectionOf, connectionOptions, type Connect, type Environment } from "./connection.ts";
 
 /** Makes the command; `environment` is where the service's address and key are looked up when they are not options. */
-export function importing(environment: () => Connect): Command {
+export function importing(environment: Environment): Command {
   return {
     name: "import",
     summary: "Load a CSV file of animals through the API; run it again for what has changed",
@@ -18,7 +18,7 @@ export function importing(environment: () => Connect): Command {
       ...connectionOptions,
     },
     operands: ["FILE"],
-    async run({ options, operands: [file = ""] }) {
+    async run({ options, operands: [file = ""] }, io) {
       const files: ImportOptions = {
         file,
         mappingFile: String(options["mapping"]),
@@ -30,7 +30,7 @@ export function importing(environment: () => Connect): Command {
       const { rehearse } = await import("../importing/import-files.ts");
       const { summary } = await import("../importing/report.ts");
       const startedAt = systemClock();
-      const report = rehearsed ? await rehearse(files) : await importNow(files, connectionOf(options, environment()));
+      const report = rehearsed ? await rehearse(files) : await importNow(files, connectionOf(options, environment(io)), io.stderr);
       const seconds = (systemClock() - startedAt) / 1_000;
       return { json: { ...report, dryRun: rehearsed }, text: summary(report, rehearsed, seconds) };
     },
@@ -38,10 +38,10 @@ export function importing(environment: () => Connect): Command {
 }
 
 /** The bar appears once the file is read. Waits are reported above the bar, or as lines before it appears. */
-async function importNow(files: ImportOptions, connection: Connect): Promise<Report> {
+async function importNow(files: ImportOptions, connection: Connect, stderr: Io["stderr"]): Promise<Report> {
   const { importFile } = await import("../importing/import-files.ts");
   const { showProgress } = await import("../importing/progress.ts");
-  let progress = showProgress({ write: (text) => process.stderr.write(text) }, 0, systemClock);
+  let progress = showProgress({ write: (text) => stderr.write(text) }, 0, systemClock);
   const client = await connect(connection, (line) => progress.note(line));
-  return importFile(client, files, systemClock, (total) => (progress = showProgress(process.stderr, total, systemClock)));
+  return importFile(client, files, systemClock, (total) => (progress = showProgress(stderr, total, systemClock)));
 }

@@ -2,11 +2,11 @@ import { basename, resolve } from "node:path";
 import { origin } from "../platform/parse.ts";
 import { Problem } from "../platform/problem.ts";
 import { administer } from "./administer.ts";
-import { numeric, type Command } from "./command.ts";
-import type { Connect } from "./connection.ts";
+import { numeric, type Command, type Io } from "./command.ts";
+import type { Environment } from "./connection.ts";
 
 /** Makes the command; `environment` is where the service's address is looked up when it is not an option. */
-export function initialising(environment: () => Connect): Command {
+export function initialising(environment: Environment): Command {
   return {
     name: "init",
     summary: "Write a starter for a shop's page into a new folder, to be deployed",
@@ -18,17 +18,17 @@ export function initialising(environment: () => Connect): Command {
       reference: { about: "add the API reference, in reference/" },
     },
     operands: ["DIR"],
-    async run({ options, operands: [folder = ""] }) {
+    async run({ options, operands: [folder = ""] }, io) {
       const { requireEmpty, writeStarter } = await import("./starter.ts");
       const name = nameOf(String(options["name"] ?? basename(resolve(folder))));
       requireKeyOrAccount(options);
-      const url = originOf(String(options["url"] ?? (options["key"] === undefined ? await publicUrl() : environment().url)));
+      const url = originOf(String(options["url"] ?? (options["key"] === undefined ? await publicUrl(io) : environment(io).url)));
       await requireEmpty(folder);
-      const key = options["key"] === undefined ? await newKey(options["account"]) : publishable(String(options["key"]));
+      const key = options["key"] === undefined ? await newKey(io, options["account"]) : publishable(String(options["key"]));
       const files = await writeStarter(folder, { name, url, key });
       if (options["reference"] === true) {
         const { writeReference } = await import("./reference.ts");
-        process.stderr.write("Building the reference …\n");
+        io.stderr.write("Building the reference …\n");
         await writeReference(folder, url);
         files.push("reference/");
       }
@@ -66,12 +66,12 @@ function publishable(key: string): string {
 }
 
 /** Where the service that makes the page's key says that people find it. */
-async function publicUrl(): Promise<string> {
-  return (await administer("service.describe", {})).publicUrl;
+async function publicUrl(io: Io): Promise<string> {
+  return (await administer(io, "service.describe", {})).publicUrl;
 }
 
-async function newKey(account: unknown): Promise<string> {
-  const { key } = await administer("keys.create", { account: numeric(account), publishable: true });
+async function newKey(io: Io, account: unknown): Promise<string> {
+  const { key } = await administer(io, "keys.create", { account: numeric(account), publishable: true });
   return key;
 }
 

@@ -16,10 +16,10 @@ export const keysCreate: Command = {
       about: "with --publishable: a web origin, such as https://shop.example, that may use the key. Default: any",
     },
   },
-  async run({ options }) {
+  async run({ options }, io) {
     const { account, scope, expires, publishable, name, origin } = options;
     const asked = { scopes: scope, expires, publishable, name, origins: origin };
-    const json = await administer("keys.create", { account: numeric(account), ...asked });
+    const json = await administer(io, "keys.create", { account: numeric(account), ...asked });
     return { json, text: shown(json) };
   },
 };
@@ -28,8 +28,8 @@ export const keysList: Command = {
   name: "keys list",
   summary: "List an account's keys, each by its first characters",
   options: { account: { value: "ID", required: true, about: "the account whose keys they are" } },
-  async run({ options }) {
-    const json = await administer("keys.list", { account: numeric(options["account"]) });
+  async run({ options }, io) {
+    const json = await administer(io, "keys.list", { account: numeric(options["account"]) });
     const rows = json.keys.map(({ id, name, prefix, createdAt, expiresAt, lastUsedAt, scopes, origins }) => {
       return [id, name, `${prefix}…`, createdAt, expiresAt, lastUsedAt, scopes.join(" "), origins.join(" ")];
     });
@@ -42,8 +42,8 @@ export const keysRotate: Command = {
   summary: "Make a key to replace another one, which ends after an overlap",
   options: { overlap: { value: "HOURS", about: "how long the old key still works. Default: 24" } },
   operands: ["KEYID"],
-  async run({ options, operands }) {
-    const json = await administer("keys.rotate", { id: numeric(operands[0]), overlapHours: numeric(options["overlap"]) });
+  async run({ options, operands }, io) {
+    const json = await administer(io, "keys.rotate", { id: numeric(operands[0]), overlapHours: numeric(options["overlap"]) });
     return { json, text: `${shown(json)}\nKey ${json.previous.id} ends at ${json.previous.expiresAt}.` };
   },
 };
@@ -52,8 +52,8 @@ export const keysRevoke: Command = {
   name: "keys revoke",
   summary: "End a key at once",
   operands: ["KEYID"],
-  async run({ operands }) {
-    const json = await administer("keys.revoke", { id: numeric(operands[0]) });
+  async run({ operands }, io) {
+    const json = await administer(io, "keys.revoke", { id: numeric(operands[0]) });
     return { json, text: `Key ${json.id} (${json.prefix}…) of account ${json.account} is revoked.` };
   },
 };
@@ -62,8 +62,8 @@ export const keysUnban: Command = {
   name: "keys unban",
   summary: "End a key's ban and forget its strikes",
   operands: ["KEYID"],
-  async run({ operands }) {
-    const json = await administer("keys.unban", { id: numeric(operands[0]) });
+  async run({ operands }, io) {
+    const json = await administer(io, "keys.unban", { id: numeric(operands[0]) });
     const name = `Key ${json.id} (${json.prefix}…) of account ${json.account}`;
     return { json, text: json.unbanned ? `${name} starts anew, without ban and strikes.` : `${name} had no ban and no strikes.` };
   },

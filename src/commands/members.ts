@@ -13,8 +13,8 @@ export const membersInvite: Command = {
     ...one,
     role: { value: "owner|member", about: "what the member may do (default: owner for the first one, else member)" },
   },
-  async run({ options: { account, email, role } }) {
-    const json = await administer("members.invite", { account: numeric(account), email, role });
+  async run({ options: { account, email, role } }, io) {
+    const json = await administer(io, "members.invite", { account: numeric(account), email, role });
     return { json, text: shown(json) };
   },
 };
@@ -23,8 +23,8 @@ export const membersReset: Command = {
   name: "members reset",
   summary: "End a member's password and sessions, and make a new sign-in link",
   options: one,
-  async run({ options: { account, email } }) {
-    const json = await administer("members.reset", { account: numeric(account), email });
+  async run({ options: { account, email } }, io) {
+    const json = await administer(io, "members.reset", { account: numeric(account), email });
     return { json, text: shown(json) };
   },
 };
@@ -33,8 +33,8 @@ export const membersList: Command = {
   name: "members list",
   summary: "List an account's members",
   options: { account: { value: "ID", required: true, about: "the account whose members they are" } },
-  async run({ options }) {
-    const json = await administer("members.list", { account: numeric(options["account"]) });
+  async run({ options }, io) {
+    const json = await administer(io, "members.list", { account: numeric(options["account"]) });
     const rows = json.members.map((member) => [member.id, member.email, member.role, member.createdAt, member.signedInAt]);
     return { json, text: columns(["ID", "EMAIL", "ROLE", "INVITED", "SIGNED IN"], rows) };
   },
@@ -44,8 +44,8 @@ export const membersRemove: Command = {
   name: "members remove",
   summary: "Remove a member, whose sessions end at once",
   options: one,
-  async run({ options: { account, email } }) {
-    const json = await administer("members.remove", { account: numeric(account), email });
+  async run({ options: { account, email } }, io) {
+    const json = await administer(io, "members.remove", { account: numeric(account), email });
     return { json, text: `Member ${json.member.id} (${json.member.email}) is removed.` };
   },
 };

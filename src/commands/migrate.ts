@@ -4,9 +4,9 @@ import type { Command } from "./command.ts";
 export const migrate: Command = {
   name: "migrate",
   summary: "Bring the database up to date; `serve` does so too",
-  async run() {
+  async run(_args, { env }) {
     const { openStorage } = await import("../app/storage.ts");
-    const { migrated, close } = await openStorage(loadSettings(), "petstore migrate", 2_000);
+    const { migrated, close } = await openStorage(loadSettings(env), "petstore migrate", 2_000);
     await close();
     return { json: { migrated }, text: migrated.length > 0 ? `Applied ${migrated.join(", ")}.` : "The database is up to date." };
   },

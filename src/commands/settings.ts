@@ -4,9 +4,9 @@ import { columns, type Command } from "./command.ts";
 export const settings: Command = {
   name: "settings",
   summary: "Show every setting (environment variable), its value and its default",
-  async run() {
-    loadSettings();
-    const lines = describeSettings();
+  async run(_args, { env }) {
+    loadSettings(env);
+    const lines = describeSettings(env);
     const rows = lines.map((line) => [line.name, line.value, line.default, line.meaning]);
     return { json: { settings: lines }, text: columns(["NAME", "VALUE", "DEFAULT", "MEANING"], rows) };
   },

@@ -1,18 +1,24 @@
-import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { PassThrough } from "node:stream";
+import { text } from "node:stream/consumers";
+import { petstore as run } from "../../src/commands/petstore.ts";
 
-const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-
+/** What a command wrote, and its exit code. */
 export type Ended = { code: number; out: string; error: string };
-/** Where a service keeps its data, where it answers, and a key of the account that calls it. */
+/** A running service: its data folder, its address, and a key of the account that calls it. */
 export type Operated = { dataDir: string; address: string; key: string };
 
-/** Runs `petstore` beside a running service, as its operator does: on its data folder, with a key of its own account. */
+/** Runs `petstore` in this process, with `env` as its whole environment. */
+export async function runCommand(words: string[], env: Record<string, string>): Promise<Ended> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const written = Promise.all([text(stdout), text(stderr)]);
+  const code = await run(words, { env, stdout, stderr });
+  stdout.end();
+  stderr.end();
+  const [out, error] = await written;
+  return { code, out, error };
+}
+
+/** Runs `petstore` as the operator of a running service does: on its data folder, with a key of the operator's own account. */
 export function petstore({ dataDir, address, key }: Operated, ...words: string[]): Promise<Ended> {
-  const env = { PATH: process.env["PATH"], DATA_DIR: dataDir, PETSTORE_URL: address, PETSTORE_KEY: key };
-  return new Promise((done) => {
-    execFile(process.execPath, [main, ...words], { env }, (error, out, said) => {
-      done({ code: error ? Number(error.code) : 0, out, error: said });
-    });
-  });
+  return runCommand(words, { DATA_DIR: dataDir, PETSTORE_URL: address, PETSTORE_KEY: key });
 }

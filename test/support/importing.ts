@@ -10,6 +10,7 @@ import { text } from "node:stream/consumers";
 import { after, before, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Report } from "../../src/importing/report.ts";
+import { runCommand, type Ended } from "./commands.ts";
 import { temporaryFolder } from "./folder.ts";
 import { startService, type TestService } from "./service.ts";
 
@@ -20,7 +21,7 @@ export const longbeach = fileURLToPath(new URL("../../examples/longbeach.mapping
 export type Pet = { id: number; name: string; categoryId: number; status: string };
 /** An account of its own, a folder for its files, and the address at which it calls the service. */
 type Shop = { key: string; folder: string; url: string; allowRecords: (records: number) => Promise<unknown> };
-type Run = { code: number | null; signal: string | null; out: string; err: string };
+type Killed = Omit<Ended, "code"> & { code: number | null; signal: string | null };
 
 // One service for all tests of the file that imports this; each test has an account of its own.
 let service: TestService;
@@ -29,20 +30,23 @@ before(async () => {
 });
 after(() => service.close());
 
-/** Starts `petstore` with the shop's key. */
+/** What `petstore` reads of its environment to call the service with the shop's key. */
+const environmentOf = ({ url, key }: Shop) => ({ PETSTORE_URL: url, PETSTORE_KEY: key });
+
+/** Starts `petstore` with the shop's key in a process of its own, which a test can kill. */
 export function start(shop: Shop, args: string[]): ChildProcessByStdio<null, Readable, Readable> {
-  const env = { PETSTORE_URL: shop.url, PETSTORE_KEY: shop.key };
-  return spawn(process.execPath, [main, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+  return spawn(process.execPath, [main, ...args], { env: environmentOf(shop), stdio: ["ignore", "pipe", "pipe"] });
 }
 
-/** How a command ended, and all that it wrote. */
-export async function ended(child: ReturnType<typeof start>): Promise<Run> {
+/** How a process ended, and all that it wrote. */
+export async function ended(child: ReturnType<typeof start>): Promise<Killed> {
   const closed = once(child, "close") as Promise<[number | null, string | null]>;
-  const [[code, signal], out, err] = await Promise.all([closed, text(child.stdout), text(child.stderr)]);
-  return { code, signal, out, err };
+  const [[code, signal], out, error] = await Promise.all([closed, text(child.stdout), text(child.stderr)]);
+  return { code, signal, out, error };
 }
 
-export const petstore = (shop: Shop, ...args: string[]): Promise<Run> => ended(start(shop, args));
+/** Runs `petstore` with the shop's key in this process. */
+export const petstore = (shop: Shop, ...args: string[]): Promise<Ended> => runCommand(args, environmentOf(shop));
 
 /** An account on plan `business`, and a folder that goes when the test ends. */
 export async function openShop(t: TestContext): Promise<Shop> {
@@ -59,23 +63,23 @@ export function importOf(shop: Shop, file: string): string[] {
 
 /** Runs an import that must be carried out, and gives its report. */
 export async function importing(shop: Shop, file: string, ...more: string[]): Promise<Report> {
-  const { code, out, err } = await petstore(shop, ...importOf(shop, file), ...more);
-  assert.equal(code, 0, err);
+  const { code, out, error } = await petstore(shop, ...importOf(shop, file), ...more);
+  assert.equal(code, 0, error);
   return JSON.parse(out) as Report;
 }
 
 /** Runs a command that must be refused, and gives the one line that says why. */
 export async function refusal(shop: Shop, ...args: string[]): Promise<string> {
-  const { code, out, err } = await petstore(shop, ...args);
+  const { code, out, error } = await petstore(shop, ...args);
   assert.deepEqual([code, out], [1, ""]);
-  assert.match(err, /^petstore: .+\n$/);
-  return err;
+  assert.match(error, /^petstore: .+\n$/);
+  return error;
 }
 
 /** The rows of a list, as `petstore export` writes them. */
 export async function exported<T>(shop: Shop, list: string): Promise<T[]> {
-  const { code, out, err } = await petstore(shop, "export", list, "--format", "ndjson");
-  assert.equal(code, 0, err);
+  const { code, out, error } = await petstore(shop, "export", list, "--format", "ndjson");
+  assert.equal(code, 0, error);
   return out
     .split("\n")
     .filter((line) => line !== "")
