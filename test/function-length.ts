@@ -35,8 +35,6 @@ export const allowedLong: string[] = [
   "src/platform/http/app.ts#openApp",
   "src/platform/http/routes.ts#handlerOf",
   "src/platform/http/routes.ts#handlerOf (inner)",
-  // src/platform/nodes
-  "src/platform/nodes/nodes.ts#openNode",
   // src/publishing/certificates
   "src/publishing/certificates/certificate-worker.ts#openIssuing",
   // src/publishing/domains

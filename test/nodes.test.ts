@@ -17,7 +17,7 @@ import { until } from "./support/until.ts";
 const start = Date.UTC(2026, 5, 15, 12);
 const quiet = { info: () => undefined, warn: () => undefined };
 
-/** Nodes on one PostgreSQL, whose clocks move when told. `pauses` are what happens while a change waits. */
+/** Nodes on one PostgreSQL. Tests move their clock with `time.now`; each function in `pauses` runs in one pause while a change waits. */
 async function openScene(t: TestContext) {
   const database = await newDatabase();
   const time = { now: start };
@@ -41,7 +41,7 @@ async function openScene(t: TestContext) {
     const forgotten: (Change | undefined)[] = [];
     const broken = { is: false };
     const applyChange = async (change: Change | undefined): Promise<void> => {
-      if (broken.is) throw new Error("what changed cannot be read");
+      if (broken.is) throw new Error("the change cannot be read");
       forgotten.push(change);
     };
     const node = openNode({ db: own, id, now, timer: () => time.now, log: quiet, applyChange });
@@ -53,13 +53,13 @@ async function openScene(t: TestContext) {
   return { time, pauses, announcer, newNode, revoke, db, url };
 }
 
-const beatAll = async (nodes: Node[]): Promise<void> => void (await Promise.all(nodes.map((node) => node.heartbeat())));
+const heartbeatAll = async (nodes: Node[]): Promise<void> => void (await Promise.all(nodes.map((node) => node.heartbeat())));
 
-test("a change is confirmed only when every live node has acted on it", async (t) => {
+test("a change is acknowledged only when every live node has applied it", async (t) => {
   const { pauses, announcer, newNode, revoke } = await openScene(t);
   const nodes = ["a", "b", "c"].map(newNode);
   const [a, b, c] = nodes as [(typeof nodes)[0], (typeof nodes)[0], (typeof nodes)[0]];
-  await beatAll(nodes);
+  await heartbeatAll(nodes);
   const change = await revoke(7);
   const steps: string[] = [];
   for (const [name, node] of Object.entries({ a, b, c })) pauses.push(async () => (await node.heartbeat(), void steps.push(name)));
@@ -73,12 +73,12 @@ test("a node knows how many nodes are live, and stops counting one once its leas
   const nodes = ["a", "b", "c"].map(newNode);
   const [a, b, c] = nodes as [(typeof nodes)[0], (typeof nodes)[0], (typeof nodes)[0]];
   assert.equal(a.liveNodes(), 1);
-  await beatAll(nodes);
-  await beatAll(nodes);
+  await heartbeatAll(nodes);
+  await heartbeatAll(nodes);
   const counts = () => nodes.map((node) => node.liveNodes());
   assert.deepEqual(counts(), [3, 3, 3]);
   await c.leave();
-  await beatAll([a, b]);
+  await heartbeatAll([a, b]);
   assert.deepEqual([a.liveNodes(), b.liveNodes()], [2, 2]);
   time.now += 600;
   await a.heartbeat();
@@ -87,7 +87,7 @@ test("a node knows how many nodes are live, and stops counting one once its leas
   assert.equal(a.liveNodes(), 1);
 });
 
-test("a node that does not answer stops using what it keeps before the change is confirmed, within a second", async (t) => {
+test("a node without heartbeats stops using its caches before the wait for its acknowledgement ends, within a second", async (t) => {
   const { time, announcer, newNode, revoke } = await openScene(t);
   const silent = newNode("silent");
   await silent.heartbeat();
@@ -97,7 +97,7 @@ test("a node that does not answer stops using what it keeps before the change is
   assert.ok(time.now - start <= 1_000);
 });
 
-test("a node that cannot act on a change does not confirm it, and uses nothing that it keeps once the change is answered", async (t) => {
+test("a node that cannot apply a change does not acknowledge it, and stops using its caches before the wait ends", async (t) => {
   const { time, pauses, announcer, newNode, revoke } = await openScene(t);
   const node = newNode("a");
   await node.heartbeat();
@@ -115,24 +115,24 @@ test("a node that cannot act on a change does not confirm it, and uses nothing t
   assert.ok(node.isLive());
 });
 
-test("a node that loses its lease's connection opens another one and keeps the lease", async (t) => {
+test("a node that loses the connection for heartbeats opens another one and keeps its lease", async (t) => {
   const { time, newNode, url } = await openScene(t);
   const node = newNode("a");
   await node.heartbeat();
-  const life = node.leaseId();
+  const leaseId = node.leaseId();
   await administer(
     url,
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
   );
   time.now += 500;
-  await node.heartbeat(); // may find out that the connection is gone
+  await node.heartbeat(); // may find that the connection is gone
   await node.heartbeat();
   time.now += 500;
   assert.ok(node.isLive());
-  assert.equal(node.leaseId(), life);
+  assert.equal(node.leaseId(), leaseId);
 });
 
-test("a node that had lost its lease keeps nothing of before, and is live again", async (t) => {
+test("a node that lost its lease rebuilds its caches, and is live again", async (t) => {
   const { time, newNode, revoke, announcer } = await openScene(t);
   const node = newNode("a");
   await node.heartbeat();
@@ -144,10 +144,10 @@ test("a node that had lost its lease keeps nothing of before, and is live again"
   assert.ok(node.isLive());
 });
 
-test("what a node holds is free when its lease has ended, not before, and the life that comes after does not hold it", async (t) => {
+test("rows that a node leased are free when its lease has ended, not before, and its next lease does not include them", async (t) => {
   const { time, db, newNode } = await openScene(t);
   const [one, other] = [newNode("one"), newNode("other")];
-  await beatAll([one, other]);
+  await heartbeatAll([one, other]);
   const leases = openRowLeases(one, () => time.now);
   const { lease } = (await leases.begin(60_000))!;
   const isFree = async () => {
@@ -158,7 +158,7 @@ test("what a node holds is free when its lease has ended, not before, and the li
   time.now += 800;
   assert.deepEqual([leases.isHeld(lease), await isFree()], [true, false]);
   time.now += 100;
-  assert.deepEqual([leases.isHeld(lease), await isFree()], [false, false], "it lets go before others take");
+  assert.deepEqual([leases.isHeld(lease), await isFree()], [false, false], "the node stops before others can lease the row");
   time.now += 100;
   assert.equal(await isFree(), true);
   await one.heartbeat();
@@ -166,7 +166,7 @@ test("what a node holds is free when its lease has ended, not before, and the li
   assert.deepEqual([leases.isHeld(lease), await isFree()], [false, true]);
 });
 
-test("what a node holds that hangs, though it beats, is free at the time that was set", async (t) => {
+test("rows leased by a node that hangs but still sends heartbeats are free when the row's lease ends", async (t) => {
   const { time, newNode } = await openScene(t);
   const node = newNode("a");
   const leases = openRowLeases(node, () => time.now);
@@ -179,11 +179,11 @@ test("what a node holds that hangs, though it beats, is free at the time that wa
   assert.ok(!leases.isHeld(lease));
 });
 
-test("a lease that was prolonged so late that others may have seen it ended is lost", async (t) => {
+test("a lease renewed so late that other nodes may have seen it ended is lost", async (t) => {
   const { time, db, newNode } = await openScene(t);
   const node = newNode("a");
   await node.heartbeat();
-  const life = node.leaseId();
+  const leaseId = node.leaseId();
   const held = Promise.withResolvers<void>();
   const locked = Promise.withResolvers<void>();
   const slow = db.write(async (tx) => {
@@ -193,18 +193,18 @@ test("a lease that was prolonged so late that others may have seen it ended is l
   });
   await locked.promise;
   time.now += 500;
-  const beat = node.heartbeat();
+  const heartbeat = node.heartbeat();
   await until(async () => (await db.query(sql`SELECT 1 FROM pg_locks WHERE NOT granted`)).length > 0);
   time.now += 600;
   held.resolve();
-  await Promise.all([slow, beat]);
+  await Promise.all([slow, heartbeat]);
   assert.ok(!node.isLive());
   await node.heartbeat();
   assert.ok(node.isLive());
-  assert.notEqual(node.leaseId(), life);
+  assert.notEqual(node.leaseId(), leaseId);
 });
 
-test("a node whose database is away misses its beats, is not live, and does not fail", async (t) => {
+test("a node whose database is away loses its lease and does not fail", async (t) => {
   const { time, newNode } = await openScene(t);
   const node = newNode("a");
   await node.heartbeat();
@@ -214,16 +214,16 @@ test("a node whose database is away misses its beats, is not live, and does not 
   assert.ok(!node.isLive());
 });
 
-test("changes made at once are numbered without gap, and each node acts on all of them", async (t) => {
+test("changes made at once are numbered without gaps, and each node applies all of them", async (t) => {
   const { newNode, revoke, announcer, pauses } = await openScene(t);
   const nodes = ["a", "b", "c"].map(newNode);
-  await beatAll(nodes);
+  await heartbeatAll(nodes);
   const numbers = await Promise.all(Array.from({ length: 20 }, (_, i) => revoke(i)));
   assert.deepEqual(
     numbers.toSorted((x, y) => x - y),
     Array.from({ length: 20 }, (_, i) => i + 1),
   );
-  pauses.push(() => beatAll(nodes));
+  pauses.push(() => heartbeatAll(nodes));
   await announcer.waitForAck(20);
   for (const { forgotten } of nodes) {
     const subjects = forgotten.flatMap((change) => (change === undefined ? [] : [Number(change.subject)]));
@@ -234,7 +234,7 @@ test("changes made at once are numbered without gap, and each node acts on all o
   }
 });
 
-test("nobody waits for a node that has left", async (t) => {
+test("no change waits for a node that has left", async (t) => {
   const { time, newNode, revoke, announcer } = await openScene(t);
   const node = newNode("a");
   await node.heartbeat();
@@ -243,7 +243,7 @@ test("nobody waits for a node that has left", async (t) => {
   assert.equal(time.now, start);
 });
 
-test("on three nodes of one PostgreSQL a key works on none, and a plan holds on all, once that was answered", async (t) => {
+test("on three nodes of one PostgreSQL a revoked key works on no node and a new plan holds on every node once the command has returned", async (t) => {
   const database = await newDatabase();
   const services: TestService[] = [];
   for (let i = 0; i < 3; i++) services.push(await startService({ clock: () => start, env: { DATABASE_URL: database.url } }));
@@ -263,7 +263,7 @@ test("on three nodes of one PostgreSQL a key works on none, and a plan holds on 
   for (const reply of await everywhere(key)) assert.match(reply.headers.get("ratelimit-policy") ?? "", /q=1000;/);
 });
 
-test("nodes that start for the first time at the same moment make one first account together", async (t) => {
+test("nodes that start for the first time at the same moment create one first account together", async (t) => {
   const database = await newDatabase();
   t.after(() => database.drop());
   const parent = temporaryFolder(t);

@@ -3,24 +3,24 @@ import type { Clock } from "../clock.ts";
 import type { Node } from "./nodes.ts";
 
 /**
- * What a row of work is held by: in the name of a node's leaseId, and until a time (ms), should that node hang. Whoever writes what came
- * of the work makes sure, in the same transaction, that the row is still held by it.
+ * The lease of a row of work. It ends with the lease of the node, and in any case at `until` (ms), in case that node hangs. The
+ * transaction that writes the result of the work checks that the row still has this lease.
  */
 export type RowLease = { until: number; leaseId: string };
 
-/** What rows are taken with. `isFree` is SQL: whether nobody holds a row, whose lease is in two columns. */
+/** The claim used to lease rows. `isFree` returns an SQL condition: the row whose lease is in these two columns is not leased. */
 export type RowClaim = { lease: RowLease; now: number; isFree: (until: Sql, leaseId: Sql) => Sql };
 
 export type RowLeases = {
-  /** What rows can be taken with for `ms` now; undefined where this node has no lease itself, even after a beat. */
+  /** Makes a claim for `ms` from now; undefined if this node has no lease itself, even after a heartbeat. */
   begin(ms: number): Promise<RowClaim | undefined>;
-  /** Whether nobody else can have taken what is held by it. Told from memory, so that it may be asked right before what cannot be undone. */
+  /** Whether no other node can have leased the rows of this lease. Reads memory only, so callers may check right before a step that cannot be undone. */
   isHeld(lease: RowLease): boolean;
 };
 
 /**
- * Leases of rows that end with the lease of their node: what a process held that was killed, paused or cut off is free for others from then
- * on, and one that is still there knows it by then.
+ * Leases of rows, which end with the lease of their node. When a process is killed, paused or cut off, other nodes can lease its rows once
+ * its lease has ended; a process that is still running knows by then that its lease has ended.
  */
 export function openRowLeases(node: Pick<Node, "heartbeat" | "leaseId" | "hasEnded">, clock: Clock): RowLeases {
   return {
