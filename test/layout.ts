@@ -23,8 +23,9 @@ const directions: Record<string, string[]> = {
   "src/callers/keys": ["src/callers/accounts", "src/platform"],
   "src/callers/accounts": ["src/platform"],
 
-  "src/publishing/certificates": ["src/publishing/domains", "src/publishing/projects", "src/platform"],
-  "src/publishing/domains": ["src/publishing/projects", "src/platform"],
+  "src/publishing/certificates": ["src/publishing/domains", "src/publishing/dns", "src/platform"],
+  "src/publishing/domains": ["src/publishing/dns", "src/publishing/projects", "src/platform"],
+  "src/publishing/dns": ["src/platform"],
   "src/publishing/projects": ["src/platform"],
   "src/publishing/hosts": [
     "src/publishing/certificates",

@@ -7,8 +7,9 @@ import type { Queryable, Transaction } from "../platform/db/database.ts";
 import { undone } from "../platform/db/undone.ts";
 import { formatDateTime } from "../platform/http/dates.ts";
 import { readStorage, readStorages, type Storage } from "../platform/storage-quotas.ts";
+import { resumeCertificates } from "../publishing/certificates/certificates.store.ts";
 import { paidPlans, sendsHsts } from "../publishing/domains/domains.ts";
-import { hasNamesWithHsts, listServedNames, resumeCertificates } from "../publishing/domains/domains.store.ts";
+import { hasNamesWithHsts, listServedNames } from "../publishing/domains/domains.store.ts";
 import { deleteProjectsOf } from "../publishing/projects/projects.store.ts";
 import { absent, id, operation, type Parts } from "./operation.ts";
 

@@ -13,18 +13,21 @@ import { noOtherNodes, type Announcer, type Change, type Node } from "../platfor
 import { openRowLeases } from "../platform/nodes/row-leases.ts";
 import { Problem } from "../platform/problem.ts";
 import { openAuthority, type Authority } from "../publishing/certificates/authority.ts";
-import { findHold, forgetOld, keepSecret } from "../publishing/certificates/certificates.store.ts";
+import { deleteOldUsage } from "../publishing/certificates/acme-usage.store.ts";
+import { requestCertificate } from "../publishing/certificates/certificate-state.store.ts";
+import { deleteExpiredChallenges } from "../publishing/certificates/challenges.store.ts";
+import { deleteEndedHolds } from "../publishing/certificates/orders.store.ts";
+import { keepSecret } from "../publishing/certificates/secrets.store.ts";
 import { openIssuing } from "../publishing/certificates/certificate-worker.ts";
 import { secretsKeysIn } from "../publishing/certificates/secrets-file.ts";
 import { decryptSecret, encryptSecret, type SecretsKeys } from "../publishing/certificates/secrets.ts";
+import { createDns, sharedDomain } from "../publishing/dns/dns.ts";
 import { prepareConfig } from "../publishing/domains/domain-claims.ts";
 import { openChecking } from "../publishing/domains/check-worker.ts";
-import { openChecks, type Checks } from "../publishing/domains/checks.ts";
+import { checkDomain, type Checks } from "../publishing/domains/checks.ts";
 import { domainRoutes } from "../publishing/domains/domains.routes.ts";
 import { domainChanged, sendsHsts } from "../publishing/domains/domains.ts";
-import { sharedDomain } from "../publishing/domains/hostnames.ts";
 import { forgetLost } from "../publishing/domains/lost-domains.store.ts";
-import { createDns } from "../publishing/domains/lookup.ts";
 import { projectNames, type Origins } from "../publishing/domains/project-names.ts";
 import type { OpenContent } from "../publishing/edge/bodies.ts";
 import { openEdge, type Edge } from "../publishing/edge/edge.ts";
@@ -92,7 +95,7 @@ export function openPublishing(parts: PublishingParts): Publishing {
     keys,
     log,
     isLive: () => node.isLive(),
-    hasAuthority: checks.hasAuthority,
+    hasAuthority: checks.authority !== null,
     platformDomain: settings.platformDomain,
     platformCertificate: settings.edgeCert === "" ? null : { cert: settings.edgeCert, key: settings.edgeKey },
     drop: (name) => edge?.dropHost(name),
@@ -118,12 +121,25 @@ export function openPublishing(parts: PublishingParts): Publishing {
       openChecking({ db, clock, checks, announcer, leases, verified: wake, onError }),
     );
     if (authority) {
-      const preflight = async (domain: Parameters<Checks["check"]>[1]) => (await checks.check(db, domain)).verdict;
-      workers.push(openIssuing({ db, clock, keys, authority, budget: settings.acmeBudget, preflight, announcer, leases, onError }));
+      workers.push(
+        openIssuing({
+          db,
+          clock,
+          keys,
+          authority,
+          budget: settings.acmeBudget,
+          preflight: async (domain) => (await checkDomain(checks, db, domain)).verdict,
+          announcer,
+          leases,
+          onError,
+        }),
+      );
       authority.account().catch((error: unknown) => log.warn({ err: error }, "the certificate authority cannot be used now"));
     }
     cleaning = [
-      repeat(cleanEveryMs, () => forgetOld(db, clock()), onError),
+      repeat(cleanEveryMs, () => deleteOldUsage(db, clock()), onError),
+      repeat(cleanEveryMs, () => deleteEndedHolds(db, clock()), onError),
+      repeat(cleanEveryMs, () => deleteExpiredChallenges(db, clock()), onError),
       repeat(cleanEveryMs, () => forgetFreedSlugs(db, clock()), onError),
       repeat(cleanEveryMs, () => forgetLost(db, clock()), onError),
       repeat(cleanEveryMs, async () => blobs?.expire(), onError),
@@ -175,14 +191,7 @@ export function describedOperations(): Operation[] {
   const wake = (): void => undefined;
   const dns = createDns({ servers: ["127.0.0.1"] });
   const own = { platformDomain: "petstore.localhost", publicHost: "localhost" };
-  const checks = openChecks({
-    dns,
-    quickDns: dns,
-    own,
-    proofSecret: () => Buffer.alloc(0),
-    authority: null,
-    heldUntil: async () => null,
-  });
+  const checks: Checks = { dns, quickDns: dns, own, proofSecret: () => Buffer.alloc(0), authority: null };
   return [
     ...projectRoutes({ namesOf: async () => [], announcer }),
     ...deploymentRoutes({ uploads: openUploads(uploadFolder(""), countBounds()), wake, announcer }),
@@ -208,14 +217,15 @@ function openVerification(settings: Settings, db: Database, clock: Clock, keys: 
           },
         });
   const servers = settings.dnsServers.length > 0 ? settings.dnsServers : getServers();
-  const checks = openChecks({
+  const checks: Checks = {
     dns: createDns({ servers }),
     quickDns: createDns({ servers: servers.slice(0, 1), timeoutMs: quickTimeoutMs, tries: 1 }),
     own: { platformDomain: settings.platformDomain, publicHost: new URL(settings.publicUrl).hostname },
     proofSecret,
-    authority: authority ? () => ({ identities: authority.caaIdentities(), accountUrl: authority.accountUrl() }) : null,
-    heldUntil: findHold,
-  });
+    authority: authority
+      ? { caa: () => ({ identities: authority.caaIdentities(), accountUrl: authority.accountUrl() }), requestCertificate }
+      : null,
+  };
   return { authority, checks };
 }
 

@@ -5,7 +5,7 @@ import { postgresUrl } from "../platform/db/postgres-url.ts";
 import { parseDateTime } from "../platform/http/dates.ts";
 import { addressList, attempt, contactUri, host, integer, items, origin, type Parse } from "../platform/parse.ts";
 import { parseBudget, parseSecretsKeys } from "../publishing/certificates/certificates.ts";
-import { isPlatformDomain, parseNameserver } from "../publishing/domains/domains.ts";
+import { isPlatformDomain, parseNameserver } from "../publishing/dns/dns.ts";
 
 /** A setting that cannot be used. The message is one line that names it, its value (unless secret) and what is allowed. */
 export class SettingError extends Error {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import type { Lookup } from "../../src/publishing/domains/lookup.ts";
-import type { Hints, Records } from "../../src/publishing/domains/dns-verdict.ts";
-import { verify, type DnsFacts, type Expected } from "../../src/publishing/domains/verification.ts";
+import type { Lookup } from "../../src/publishing/dns/lookup.ts";
+import type { Hints, Records } from "../../src/publishing/dns/dns-verdict.ts";
+import { verify, type DnsFacts, type ExpectedDns } from "../../src/publishing/dns/verification.ts";
 
-export const subdomain: Expected = {
+export const subdomain: ExpectedDns = {
   hostname: "www.example.com",
   registrableDomain: "example.com",
   kind: "subdomain",
@@ -12,7 +12,7 @@ export const subdomain: Expected = {
   challenge: null,
   authority: { identities: ["ca.example.net"], accountUrl: null },
 };
-export const apex: Expected = { ...subdomain, hostname: "example.com", kind: "apex" };
+export const apex: ExpectedDns = { ...subdomain, hostname: "example.com", kind: "apex" };
 export const none = { outcome: "none" as const, nameExists: false };
 export const failed = { outcome: "failed" as const, reason: "SERVFAIL" as const, server: "192.0.2.53" };
 export const timeout = { ...failed, reason: "timeout" as const };
@@ -41,7 +41,7 @@ export const facts = (records: Partial<Records>, more: Partial<DnsFacts> = {}): 
 /** One case of a verdict: `code` is its only problem, null where there is none. */
 export type Row = {
   title: string;
-  expected?: Expected;
+  expected?: ExpectedDns;
   facts: DnsFacts;
   code: string | null;
   outcome?: string;

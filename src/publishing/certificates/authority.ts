@@ -2,7 +2,7 @@ import { createPrivateKey } from "node:crypto";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { closeSession, openAccount, openSession, type Account } from "./acme.ts";
-import { findAccountKey, keepAccountKey } from "./certificates.store.ts";
+import { findAccountKey, keepAccountKey } from "./secrets.store.ts";
 import { newPrivateKey } from "./csr.ts";
 import type { ExternalAccount } from "./jws.ts";
 import { decryptSecret, encryptSecret, type SecretsKeys } from "./secrets.ts";

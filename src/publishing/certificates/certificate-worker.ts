@@ -5,42 +5,31 @@ import type { Announcer } from "../../platform/nodes/nodes.ts";
 import type { RowLeases } from "../../platform/nodes/row-leases.ts";
 import { openFairShare, runInTurn } from "../../platform/jobs/fair-share.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
-import { domainChanged, type Verdict } from "../domains/domains.ts";
-import {
-  claimCertificates,
-  hasPaidPlan,
-  noteCertificate,
-  promoteToPrimary,
-  resumeCertificates,
-  suspendedMs,
-  type CertificateNote,
-  type ClaimedDomain,
-  type StoredDomain,
-} from "../domains/domains.store.ts";
+import type { DnsVerdict } from "../dns/dns.ts";
+import { domainChanged } from "../domains/domains.ts";
+import { hasPaidPlan, promoteToPrimary, type StoredDomain } from "../domains/domains.store.ts";
 import { AcmeProblem, NotPermitted, type Account, type Challenge } from "./acme.ts";
 import { renewalIdentifier, renewalInfoOf } from "./ari.ts";
 import type { Authority } from "./authority.ts";
 import type { Budget, OrderKind } from "./budget.ts";
+import { spendOne, type Subjects } from "./acme-usage.store.ts";
 import {
-  deleteChallenges,
-  deleteOrder,
-  findCertificate,
-  findHold,
-  findOrder,
-  saveCertificate,
-  saveChallenge,
-  saveFailures,
-  saveHold,
-  setRenewAt,
-  spendOne,
-  type StoredCertificate,
-  type Subjects,
-} from "./certificates.store.ts";
+  claimCertificates,
+  resumeCertificates,
+  saveProgress,
+  saveResult,
+  suspendedMs,
+  type CertificateNote,
+  type ClaimedDomain,
+} from "./certificate-state.store.ts";
+import { findCertificate, saveCertificate, setRenewAt, type StoredCertificate } from "./certificates.store.ts";
+import { deleteChallenges, saveChallenge } from "./challenges.store.ts";
+import { deleteOrder, findHold, findOrder, saveFailures, saveHold } from "./orders.store.ts";
 import { tlsAlpnCertificate } from "./challenges.ts";
 import { accountOfHolder, demandHeld } from "./lease-guard.ts";
 import { completeOrder } from "./acme-order.ts";
 import type { IssuedCertificate } from "./issued.ts";
-import { openOrder } from "./orders.ts";
+import { openOrder } from "./order-placement.ts";
 import { holdAfterFailure, renewAt, retryAfterFailure } from "./renewal.ts";
 import { decryptSecret, encryptSecret, type SecretsKeys } from "./secrets.ts";
 
@@ -51,7 +40,7 @@ export type IssuingParts = {
   authority: Authority;
   budget: Budget;
   /** Looks at a name's DNS as strictly as the authority does, so that no order is spent on what is known to be wrong. */
-  preflight: (domain: StoredDomain) => Promise<Verdict>;
+  preflight: (domain: StoredDomain) => Promise<DnsVerdict>;
   announcer: Announcer;
   leases: RowLeases;
   onError: (error: unknown) => void;
@@ -81,7 +70,7 @@ export function openIssuing(parts: IssuingParts): Worker {
   async function look(domain: ClaimedDomain): Promise<void> {
     if (domain.status !== "verified" || !(await hasPaidPlan(db, domain.accountId))) return rest(domain);
     const retryAt = await findHold(db, domain.hostname, clock());
-    if (retryAt !== null) return void (await note(domain, { retryAt, dueAt: retryAt }, true));
+    if (retryAt !== null) return void (await endWith(domain, { retryAt, dueAt: retryAt }));
     const certificate = await findCertificate(db, domain.accountId, domain.hostname);
     let opened: Account | undefined;
     try {
@@ -101,7 +90,7 @@ export function openIssuing(parts: IssuingParts): Worker {
   /** Nothing is to be done until the name verifies again, or its plan returns. */
   async function rest(domain: ClaimedDomain): Promise<void> {
     const dueAt = domain.status === "verified" ? clock() + suspendedMs : null;
-    await note(domain, { dueAt }, true);
+    await endWith(domain, { dueAt });
     // It may have returned just before this was written.
     await resumeCertificates(db, domain.accountId, clock());
   }
@@ -117,7 +106,7 @@ export function openIssuing(parts: IssuingParts): Worker {
     const dueAt = Math.min(at, info?.askAgainAt ?? (asks ? now + askAgainMs : at));
     await db.write(async (tx) => {
       const written = { dueAt, status: "issued" as const, problem: null, retryAt: null };
-      if (!(await noteCertificate(tx, domain, written, true))) return;
+      if (!(await saveResult(tx, domain, written))) return;
       await setRenewAt(tx, domain.accountId, domain.hostname, at);
       await deleteOrder(tx, domain.accountId, domain.hostname); // what failed before counts against no later renewal
     });
@@ -127,13 +116,14 @@ export function openIssuing(parts: IssuingParts): Worker {
   async function issue(domain: ClaimedDomain, certificate: StoredCertificate | null, account: Account, kind: OrderKind): Promise<void> {
     const verdict = await parts.preflight(domain);
     if (verdict.outcome !== "verified" || verdict.certificate !== "allowed") return blocked(domain, verdict);
-    if (!(await note(domain, { status: certificate === null ? "issuing" : "issued", caa: "allowed" }, false))) return;
+    const progress = { status: certificate === null ? "issuing" : "issued", caa: "allowed" } as const;
+    if (!(await db.write((tx) => saveProgress(tx, domain, progress)))) return;
 
     const replaces = kind === "new" ? undefined : (certificate?.renewalId ?? undefined);
     const order = await openOrder(parts, domain, account, { subjects: subjectsOf(domain), kind, replaces });
     if ("limit" in order) {
       const problem = `The certificate authority's limit of ${order.limit} is used up for now; the next try is made when it is free again.`;
-      return void (await note(domain, { ...failing(domain), problem, retryAt: order.retryAt, dueAt: order.retryAt }, true));
+      return void (await endWith(domain, { ...failing(domain), problem, retryAt: order.retryAt, dueAt: order.retryAt }));
     }
     const key = createPrivateKey(decryptSecret(keys, order.key, domain.hostname));
     const issued = await completeOrder(account, order.order, {
@@ -177,13 +167,13 @@ export function openIssuing(parts: IssuingParts): Worker {
         retryAt: null,
         dueAt: now + hourMs,
       };
-      if (!(await noteCertificate(tx, domain, done, false))) return false;
+      if (!(await saveProgress(tx, domain, done))) return false;
       const id = await saveCertificate(tx, accountId, { hostname, chain, key, notBefore, notAfter, renewalId, renewAt: at });
       await deleteOrder(tx, accountId, hostname);
       await deleteChallenges(tx, accountId, hostname);
       await spendOne(tx, "duplicates", subjectsOf(domain), now);
       await spendOne(tx, "domain", subjectsOf(domain), now);
-      await noteCertificate(tx, domain, { id }, true);
+      await saveResult(tx, domain, { id });
       await promoteToPrimary(tx, accountId, hostname);
       await announcer.publish(tx, domainChanged(hostname));
       return true;
@@ -192,7 +182,7 @@ export function openIssuing(parts: IssuingParts): Worker {
   }
 
   /** DNS stands in the way: no order is made, and the problem is shown where the owner looks. */
-  async function blocked(domain: ClaimedDomain, verdict: Verdict): Promise<void> {
+  async function blocked(domain: ClaimedDomain, verdict: DnsVerdict): Promise<void> {
     const { accountId, hostname } = domain;
     const kept = await findOrder(db, accountId, hostname);
     const failures = (kept?.failures ?? 0) + 1;
@@ -201,7 +191,7 @@ export function openIssuing(parts: IssuingParts): Worker {
     await db.write(async (tx) => {
       const caa = verdict.certificate;
       const written = { ...failing(domain), problem, problems: verdict.problems, caa, retryAt, dueAt: retryAt };
-      if (!(await noteCertificate(tx, domain, written, true))) return;
+      if (!(await saveResult(tx, domain, written))) return;
       await saveFailures(tx, accountId, hostname, { directoryUrl: authority.directoryUrl, failures, isOver: false });
     });
   }
@@ -215,7 +205,7 @@ export function openIssuing(parts: IssuingParts): Worker {
     const retryAt = retryAfterFailure(failures, now, error.retryAt);
     await db.write(async (tx) => {
       const written = { ...failing(domain), problem: error.message, retryAt, dueAt: retryAt };
-      if (!(await noteCertificate(tx, domain, written, true))) return;
+      if (!(await saveResult(tx, domain, written))) return;
       await saveHold(tx, hostname, holdAfterFailure(now, error.retryAt));
       const isOver = error.failure === "invalid";
       await saveFailures(tx, accountId, hostname, { directoryUrl: authority.directoryUrl, failures, isOver });
@@ -227,8 +217,8 @@ export function openIssuing(parts: IssuingParts): Worker {
     await announcer.waitForAll();
   }
 
-  function note(domain: ClaimedDomain, what: CertificateNote, release: boolean): Promise<boolean> {
-    return db.write((tx) => noteCertificate(tx, domain, what, release));
+  function endWith(domain: ClaimedDomain, note: CertificateNote): Promise<boolean> {
+    return db.write((tx) => saveResult(tx, domain, note));
   }
 
   const subjectsOf = ({ hostname, registrableDomain }: StoredDomain): Subjects => ({

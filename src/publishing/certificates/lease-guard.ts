@@ -1,6 +1,6 @@
 import type { Transaction } from "../../platform/db/database.ts";
 import type { RowLeases } from "../../platform/nodes/row-leases.ts";
-import { lockClaimed, type ClaimedDomain } from "../domains/domains.store.ts";
+import { lockClaimed, type ClaimedDomain } from "./certificate-state.store.ts";
 import { NotPermitted, type Account } from "./acme.ts";
 
 /** The account as the holder of a name uses it: once another may have taken the name, no request of it leaves any more. */

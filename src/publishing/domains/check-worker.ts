@@ -4,7 +4,7 @@ import type { Announcer } from "../../platform/nodes/nodes.ts";
 import type { RowLease, RowLeases } from "../../platform/nodes/row-leases.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
-import type { Checks } from "./checks.ts";
+import { applyCheck, checkDomain, type Checks } from "./checks.ts";
 import { domainChanged } from "./domains.ts";
 import { claimChecks, holdsCheck } from "./checks.store.ts";
 import type { StoredDomain } from "./domains.store.ts";
@@ -41,11 +41,11 @@ export function openChecking(parts: {
   }
 
   async function check(domain: ClaimedCheck): Promise<void> {
-    const checked = await checks.check(db, domain);
+    const checked = await checkDomain(checks, db, domain);
     const after = await db.write(async (tx) => {
       // What another has looked up meanwhile is newer.
       if (!(await holdsCheck(tx, domain, domain.lease))) return null;
-      const applied = await checks.apply(tx, domain, checked, false, clock());
+      const applied = await applyCheck(checks, tx, domain, checked, { isAsked: false, now: clock() });
       if (applied !== null && isServedOtherwise(domain, applied)) await announcer.publish(tx, domainChanged(applied.hostname));
       return applied;
     });

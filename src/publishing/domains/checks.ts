@@ -1,115 +1,95 @@
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
-import type { CaaAuthority } from "./caa.ts";
-import { dnsFor, type Dns } from "./lookup.ts";
-import { lookUpFacts, lookUpPointing } from "./facts.ts";
-import type { OwnNames } from "./hostnames.ts";
-import { ownershipRecordFor, needsProof, type OwnershipRecord } from "./ownership.ts";
-import { leadsHere } from "./dns-verdict.ts";
-import { nextCheckAt } from "./schedule.ts";
-import { listVerifications, lockHolder, promoteToPrimary, recordVerification, saveCheck, type StoredDomain } from "./domains.store.ts";
-import { isReady as isReadyFor, type NameState } from "./serving.ts";
-import { statusAfter, verify, type Verdict } from "./verification.ts";
+import { checkDns, dnsFor, recordLeadsHere, type CaaAuthority, type Dns, type DnsVerdict, type OwnNames } from "../dns/dns.ts";
+import { lockHolder, promoteToPrimary, saveCheck, type AppliedCheck, type StoredDomain } from "./domains.store.ts";
+import { needsProof, ownershipRecordFor, type OwnershipRecord } from "./ownership.ts";
+import { nextCheckAt, statusAfter } from "./schedule.ts";
+import { isReady, type NameState } from "./serving.ts";
+import { listVerifications, recordVerification } from "./verifications.store.ts";
 
-export type CheckParts = {
+/** What the checks of domains work with. */
+export type Checks = {
   dns: Dns;
-  /** For the warning of a removal, which waits for no slow server. */
+  /** Used before a removal, which must not wait for a slow server. */
   quickDns: Dns;
   own: OwnNames;
-  /** What the tokens of ownership proofs are made with. */
+  /** The key that the tokens of ownership proofs are computed with. */
   proofSecret: () => Uint8Array;
-  /** The authority that certificates are ordered from, as CAA records speak of it; null where there is none. */
-  authority: (() => CaaAuthority) | null;
-  /** Until when (ms) the authority is not asked again for a name; null where it may be asked. */
-  heldUntil: (db: Queryable, hostname: string, now: number) => Promise<number | null>;
+  /** Null where the service orders no certificates. */
+  authority: CertificateAuthority | null;
 };
 
-/** What a look at DNS found, not yet written. `proved`: the ownership challenge was part of it. */
-export type Checked = { verdict: Verdict; proved: boolean };
+/** What the checks need of the certificate authority, which this folder does not know. */
+type CertificateAuthority = {
+  /** The authority as CAA records speak of it. */
+  caa: () => CaaAuthority;
+  /** Requests a certificate for a name if its check shows that it should get one. */
+  requestCertificate: (tx: Transaction, check: AppliedCheck, now: number) => Promise<void>;
+};
 
-/** The checks of a domain's DNS: what was found is judged outside of, and written within, a transaction. */
-export function openChecks(parts: CheckParts) {
-  const { dns, quickDns, own } = parts;
-  const challengeOf = ({ accountId, hostname }: { accountId: number; hostname: string }): OwnershipRecord =>
-    ownershipRecordFor(parts.proofSecret(), accountId, hostname);
+/** The result of a check, not yet written. `proved`: the check included the ownership record. */
+export type Checked = { verdict: DnsVerdict; proved: boolean };
 
-  async function check(db: Queryable, domain: StoredDomain): Promise<Checked> {
-    const proved = needsProof(domain, await listVerifications(db, domain.registrableDomain));
-    const expected = {
-      ...domain,
-      platformDomain: own.platformDomain,
-      challenge: proved ? challengeOf(domain) : null,
-      authority: parts.authority?.() ?? null,
-    };
-    return { verdict: verify(expected, await lookUpFacts(dnsFor(domain.accountId, dns), expected)), proved };
-  }
-
-  /**
-   * Writes what a check found (decisions, part 5); null if the domain has gone meanwhile. `asked`: a person wants it, so a certificate that
-   * is missing is ordered now.
-   */
-  async function apply(tx: Transaction, domain: StoredDomain, checked: Checked, asked: boolean, now: number): Promise<StoredDomain | null> {
-    const current = await lockHolder(tx, domain.hostname);
-    if (current === null || current.id !== domain.id) return null;
-    const { verdict, proved } = checked;
-    const proofNeeded = needsProof(current, await listVerifications(tx, current.registrableDomain));
-    // Another account has verified a name beside it while DNS was asked: the proof is needed after all, and asked for next time.
-    const outcome = proofNeeded && !proved && verdict.outcome === "verified" ? "unknown" : verdict.outcome;
-    const status = statusAfter(current.status, outcome);
-    const repeats = outcome === "unknown" && verdict.outcome === "verified";
-    const after: StoredDomain = {
-      ...current,
-      status,
-      problems: verdict.problems,
-      caa: verdict.certificate,
-      proofNeeded: status === "verified" ? false : proofNeeded,
-      nextCheckAt: repeats ? now : nextCheckAt({ status, createdAt: current.createdAt }, now),
-      verifiedAt: outcome === "verified" ? now : current.verifiedAt,
-    };
-    if (outcome === "verified") await recordVerification(tx, current, now);
-    const heldUntil = parts.authority && asked ? await parts.heldUntil(tx, current.hostname, now) : null;
-    const saved = await saveCheck(
-      tx,
-      parts.authority ? { ...after, certificate: wanted(current, after, { asked, heldUntil }, now) } : after,
-    );
-    const isPromoted = isReady(stateOf(saved), now) && (await promoteToPrimary(tx, saved.accountId, saved.hostname));
-    return isPromoted ? { ...saved, primary: true, becomesPrimary: false, version: saved.version + 1 } : saved;
-  }
-
-  const isReady = (name: NameState, now: number): boolean => isReadyFor(name, parts.authority !== null, now);
-
-  /** Whether the record still leads here, as to warn after a removal; false where DNS does not say. */
-  async function stillLeadsHere(domain: StoredDomain): Promise<boolean> {
-    const expected = { ...domain, platformDomain: own.platformDomain };
-    return leadsHere(expected, await lookUpPointing(dnsFor(domain.accountId, quickDns), expected));
-  }
-
-  return { check, apply, challengeOf, stillLeadsHere, isReady, hasAuthority: parts.authority !== null, dns, own };
+/** The TXT record by which an account proves that a name is its own. */
+export function ownershipRecordOf(
+  { proofSecret }: Checks,
+  { accountId, hostname }: { accountId: number; hostname: string },
+): OwnershipRecord {
+  return ownershipRecordFor(proofSecret(), accountId, hostname);
 }
 
-export type Checks = ReturnType<typeof openChecks>;
+/** Whether visitors can be sent to a name at `now`. */
+export function isReadyAt({ authority }: Checks, name: NameState, now: number): boolean {
+  return isReady(name, authority !== null, now);
+}
+
+/** Whether the record still leads here; false where DNS gives no answer. */
+export function stillLeadsHere({ quickDns, own }: Checks, domain: StoredDomain): Promise<boolean> {
+  return recordLeadsHere(dnsFor(domain.accountId, quickDns), { ...domain, platformDomain: own.platformDomain });
+}
+
+/** Checks the DNS of a domain and writes nothing. */
+export async function checkDomain(checks: Checks, db: Queryable, domain: StoredDomain): Promise<Checked> {
+  const proved = needsProof(domain, await listVerifications(db, domain.registrableDomain));
+  const expected = {
+    ...domain,
+    platformDomain: checks.own.platformDomain,
+    challenge: proved ? ownershipRecordOf(checks, domain) : null,
+    authority: checks.authority?.caa() ?? null,
+  };
+  return { verdict: await checkDns(dnsFor(domain.accountId, checks.dns), expected), proved };
+}
+
+/** Writes the result of a check. Returns null if the domain was removed meanwhile. */
+export async function applyCheck(
+  { authority }: Checks,
+  tx: Transaction,
+  domain: StoredDomain,
+  { verdict, proved }: Checked,
+  { isAsked, now }: { isAsked: boolean; now: number },
+): Promise<StoredDomain | null> {
+  const before = await lockHolder(tx, domain.hostname);
+  if (before === null || before.id !== domain.id) return null;
+  const proofNeeded = needsProof(before, await listVerifications(tx, before.registrableDomain));
+  // Another account verified a name of the same registrable domain during this check: the next one looks for the proof too.
+  const repeats = proofNeeded && !proved && verdict.outcome === "verified";
+  const outcome = repeats ? "unknown" : verdict.outcome;
+  const status = statusAfter(before.status, outcome);
+  const after: StoredDomain = {
+    ...before,
+    status,
+    problems: verdict.problems,
+    caa: verdict.certificate,
+    proofNeeded: status === "verified" ? false : proofNeeded,
+    nextCheckAt: repeats ? now : nextCheckAt({ status, createdAt: before.createdAt }, now),
+    verifiedAt: outcome === "verified" ? now : before.verifiedAt,
+  };
+  if (outcome === "verified") await recordVerification(tx, before, now);
+  await authority?.requestCertificate(tx, { before, after, isAsked }, now);
+  const saved = await saveCheck(tx, after);
+  const isPromoted = isReady(stateOf(saved), authority !== null, now) && (await promoteToPrimary(tx, saved.accountId, saved.hostname));
+  return isPromoted ? { ...saved, primary: true, becomesPrimary: false, version: saved.version + 1 } : saved;
+}
 
 function stateOf({ status, redirect, certificate }: StoredDomain): NameState {
   return { status, redirect, certificateId: certificate.id, certificateExpiresAt: certificate.expiresAt };
-}
-
-/**
- * When a certificate is to be looked at: now where a name has just verified, its CAA records have let go, or a person asks, unless the authority
- * is not to be asked before `heldUntil`. From then on one is on its way: `none` is left to names that get none.
- */
-function wanted(
-  before: StoredDomain,
-  after: StoredDomain,
-  { asked, heldUntil }: { asked: boolean; heldUntil: number | null },
-  now: number,
-): StoredDomain["certificate"] {
-  const { certificate } = before;
-  if (after.status !== "verified") return certificate;
-  const isMissing = certificate.id === null || (certificate.expiresAt ?? 0) <= now;
-  const isNew = before.status !== "verified" || certificate.wantedSince === null;
-  const isFreed = isMissing && before.caa === "blocked" && after.caa === "allowed";
-  if (isMissing && (isNew || asked)) {
-    const status = certificate.status === "none" ? "issuing" : certificate.status;
-    return { ...certificate, status, wantedSince: now, dueAt: heldUntil ?? now, retryAt: heldUntil ?? certificate.retryAt };
-  }
-  return isNew || isFreed ? { ...certificate, dueAt: now } : certificate;
 }

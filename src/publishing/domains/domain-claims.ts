@@ -1,14 +1,14 @@
 import { breaks, type Database, type Transaction } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
+import { parseHostname, proofIn, type Hostname, type Lookup, type Proof } from "../dns/dns.ts";
 import { checkContested } from "./checks.store.ts";
-import type { Checks } from "./checks.ts";
-import { deleteDomain, findHolder, hasPaidPlan, insertDomain, listVerifications, lockHolder } from "./domains.store.ts";
-import { parseHostname, type Hostname } from "./hostnames.ts";
-import type { Lookup } from "./lookup.ts";
+import { isReadyAt, ownershipRecordOf, type Checks } from "./checks.ts";
+import { deleteDomain, findHolder, hasPaidPlan, insertDomain, lockHolder } from "./domains.store.ts";
 import { deleteLost, insertLost } from "./lost-domains.store.ts";
 import { lockNames, saveNames } from "./names.store.ts";
-import { decideClaim, needsProof, proofIn, takenByAnother, type OwnershipRecord, type Proof } from "./ownership.ts";
+import { decideClaim, needsProof, takenByAnother, type OwnershipRecord } from "./ownership.ts";
 import { applyConfig, type DomainsConfig } from "./redirects.ts";
+import { listVerifications } from "./verifications.store.ts";
 
 const planNeeded =
   "petstore.json: `domains` names custom domains, and they need the plan Pro or above. Without `domains` the folder can be deployed as it is.";
@@ -23,17 +23,17 @@ export async function lookUpProofs(db: Database, checks: Checks, owner: Owner, n
   const holder = await findHolder(db, name.hostname);
   if (holder === null || holder.accountId === owner.accountId) return { name, txt: null };
   await db.write((tx) => checkContested(tx, holder, now));
-  const challenge = checks.challengeOf({ accountId: owner.accountId, hostname: name.hostname });
+  const challenge = ownershipRecordOf(checks, { accountId: owner.accountId, hostname: name.hostname });
   return { name, txt: await checks.dns.lookUp(challenge.name, challenge.type, owner.accountId) };
 }
 
 /** Attaches a name as `pending`, to be checked at once. @throws Problem `domain_taken` */
 export async function attach(tx: Transaction, checks: Checks, owner: Owner, { name, txt }: Wanted, now: number) {
   const { hostname } = name;
-  const challenge = checks.challengeOf({ accountId: owner.accountId, hostname });
+  const challenge = ownershipRecordOf(checks, { accountId: owner.accountId, hostname });
   const holder = await lockHolder(tx, hostname);
   const proofOf = (one: OwnershipRecord): Proof => (txt === null ? "absent" : proofIn(one, txt));
-  const proofs = { own: proofOf(challenge), holders: holder === null ? "absent" : proofOf(checks.challengeOf(holder)) } as const;
+  const proofs = { own: proofOf(challenge), holders: holder === null ? "absent" : proofOf(ownershipRecordOf(checks, holder)) } as const;
   const decision = decideClaim({ hostname, ...owner, challenge }, holder, proofs, now);
   if (holder !== null) await deleteDomain(tx, holder);
   if (holder !== null && decision === "take_over") await insertLost(tx, holder, now);
@@ -75,7 +75,7 @@ export async function prepareConfig(
   return async (tx, switchedAt) => {
     if (primary === undefined && redirects === undefined) return [];
     if (wanted.size > 0 && !(await hasPaidPlan(tx, owner.accountId))) throw new Problem("plan_required", planNeeded);
-    const before = await lockNames(tx, owner, (name) => checks.isReady(name, switchedAt));
+    const before = await lockNames(tx, owner, (name) => isReadyAt(checks, name, switchedAt));
     const { names: after, added } = applyConfig(before, {
       ...(primary !== undefined && { primary }),
       ...(redirects !== undefined && { redirects }),

@@ -1,66 +1,13 @@
-import type { CaaAuthority, CaaVerdict } from "./caa.ts";
-import { relativeName, type Hostname } from "./hostnames.ts";
-import type { CaaRecord, FailureReason, LookupType } from "./lookup.ts";
-import type { OwnershipRecord } from "./ownership.ts";
+import type { DnsProblem, DnsProblemCode } from "../dns/dns.ts";
+import type { NameState } from "./serving.ts";
 
-export type DomainProblemCode =
-  | "record_missing"
-  | "conflicting_record"
-  | "wrong_target"
-  | "lookup_failed"
-  | "proof_missing"
-  | "proved_elsewhere"
-  | "caa_blocks"
-  | "redirect_target_not_ready"
-  | "plan_required";
-
-/** What is wrong with a domain, in words that its owner can act on at the registrar. */
-export type DomainProblem = { code: DomainProblemCode; message: string; expected: string; found: string; fix: string };
-
-/** What the checks below speak of: the name, and the host that its record must lead to. */
-export type Pointing = Hostname & { platformDomain: string };
-
-const failureWords: Partial<Record<FailureReason, string>> = {
-  SERVFAIL:
-    "ended with an error (SERVFAIL). A DNSSEC setting that no longer fits is the usual reason: compare the DS record at the registrar with your DNS provider's, or remove it.",
-  timeout: "got no answer in time. If that stays, ask your DNS provider whether its name servers can be reached.",
-  REFUSED: "was refused. Check that the registrar names the name servers of your DNS provider.",
+/** What is wrong with a domain, in words that its owner can act on. */
+export type DomainProblem = Omit<DnsProblem, "code"> & {
+  code: DnsProblemCode | "proved_elsewhere" | "redirect_target_not_ready" | "plan_required";
 };
 
-/** Nothing is concluded from a look-up that failed. What was asked: `type` at `at`. */
-export function lookupFailed(type: LookupType, at: string, reason: FailureReason): DomainProblem {
-  return {
-    code: "lookup_failed",
-    message: `The look-up of the ${type} records of ${at} ${failureWords[reason] ?? "failed."}`,
-    expected: "an answer from DNS",
-    found: `${reason} for ${type} ${at}`,
-    fix: "Nothing was changed because of it, and it is tried again by itself.",
-  };
-}
-
-/** The platform's own name has no address, so that an apex has nothing to be compared with. */
-export function platformUnresolvable({ hostname, platformDomain }: Pointing): DomainProblem {
-  return {
-    code: "lookup_failed",
-    message: `${platformDomain} has no addresses at present, so that ${hostname} cannot be compared with it.`,
-    expected: `addresses of ${platformDomain}`,
-    found: "no record",
-    fix: `This is not yours to correct: the operator of this service has to give ${platformDomain} its addresses. It is tried again by itself.`,
-  };
-}
-
-export function proofMissing(name: Pointing, challenge: OwnershipRecord, found: string[]): DomainProblem {
-  return {
-    code: "proof_missing",
-    message: `A name of ${name.registrableDomain} was in use by another account. A TXT record shows that it is yours.`,
-    expected: `TXT ${challenge.name} ${challenge.value}`,
-    found: found.length === 0 ? "no record" : foundList(found.map((value) => `TXT ${value}`)),
-    fix: `Create a TXT record: name "${relativeName(challenge.name, name.registrableDomain)}", value "${challenge.value}".`,
-  };
-}
-
-/** For the account that has lost a name: what is set in DNS beats what was here before. */
-export function provedElsewhere({ hostname }: Pick<Hostname, "hostname">): DomainProblem {
+/** For the account that has lost a name to another one. */
+export function provedElsewhere(hostname: string): DomainProblem {
   return {
     code: "proved_elsewhere",
     message: `Another account has proved with a TXT record that ${hostname} is its own. Your project does not serve the name any more.`,
@@ -70,43 +17,38 @@ export function provedElsewhere({ hostname }: Pick<Hostname, "hostname">): Domai
   };
 }
 
-export function caaBlocks(name: Pointing, verdict: CaaVerdict & { outcome: "blocked" }, { identities }: CaaAuthority): DomainProblem {
-  const { at, records, reason } = verdict;
-  const where = `"${relativeName(at, name.registrableDomain)}"`;
-  const critical = reason === "critical_tag";
-  const identity = identities[0];
-  const authority = `this service's certificate authority${identity === undefined ? "" : `, ${identity}`}`;
+export const planMessage = (hostname: string): string =>
+  `The account's plan has no custom domains, so ${hostname} is not served. The project is served at its address on the platform.`;
+
+export function planProblem(hostname: string): DomainProblem {
   return {
-    code: "caa_blocks",
-    message: critical
-      ? `A CAA record of ${at} is marked critical and not understood by certificate authorities, which therefore refuse a certificate.`
-      : reason === "restricted"
-        ? `The CAA records of ${at} allow ${authority}, only for another account or another way to prove a name (accounturi, validationmethods).`
-        : `The CAA records of ${at} do not allow ${authority}.`,
-    expected:
-      identity === undefined ? "no CAA record, or one for the certificate authority" : `CAA 0 issue "${identity}", or no CAA record`,
-    found: foundList(records.map(caaText)),
-    fix: critical
-      ? `Delete the CAA record ${where} with the unknown tag, or set its flags to 0.`
-      : identity === undefined
-        ? `Ask the operator of this service for the name of its certificate authority (ACME_CAA_IDENTITIES), and allow that in the CAA records ${where}.`
-        : `Add a CAA record: name ${where}, flags 0, tag issue, value "${identity}". The others can stay.`,
+    code: "plan_required",
+    message: planMessage(hostname),
+    expected: "the plan Pro or above",
+    found: "a plan without custom domains",
+    fix: "Have the plan changed to Pro or above: the name is then served again as it is set up here, with the certificate that it has.",
   };
 }
 
-const caaText = ({ flags, tag, value }: CaaRecord): string => `CAA ${flags} ${tag} "${value}"`;
+/** The problem of a name whose redirect waits for its target. `target` is undefined where it is not attached to the project. */
+export function redirectProblem(hostname: string, to: string, target: NameState | undefined, hasAuthority: boolean): DomainProblem {
+  const { found, fix } = shortOf(to, target);
+  return {
+    code: "redirect_target_not_ready",
+    message: `${hostname} does not redirect to ${to} yet, because ${found}. The redirect takes effect as soon as ${to} is ready.`,
+    expected: hasAuthority ? `${to} verified, with its certificate` : `${to} verified`,
+    found,
+    fix: `${fix} Or choose another target, or remove the redirect of ${hostname}.`,
+  };
+}
 
-const shownMax = 6;
-const shownCharactersMax = 300;
-
-/** Without control characters, which could steer a terminal. */
-export const printable = (text: string): string => text.replaceAll(/\p{Cc}/gu, "\u{FFFD}");
-
-/** What strangers wrote into DNS is shown in part only. */
-export function foundList(values: string[]): string {
-  const shown = values
-    .slice(0, shownMax)
-    .map(printable)
-    .map((value) => (value.length > shownCharactersMax ? `${value.slice(0, shownCharactersMax)}…` : value));
-  return shown.join(", ") + (values.length > shownMax ? ` and ${values.length - shownMax} more` : "");
+function shortOf(to: string, target: NameState | undefined): { found: string; fix: string } {
+  if (target === undefined) return { found: `${to} is not attached to this project`, fix: `Add ${to} again.` };
+  if (target.redirect !== null) return { found: `${to} redirects itself`, fix: `Remove the redirect of ${to}.` };
+  if (target.status === "pending") return { found: `${to} has not been verified`, fix: `Verify ${to}.` };
+  if (target.status === "failing")
+    return { found: `the DNS of ${to} has changed`, fix: `Correct the DNS records of ${to} and verify it again.` };
+  return target.certificateId === null
+    ? { found: `${to} has no certificate yet`, fix: `Wait for the certificate of ${to}, or see what its problems say.` }
+    : { found: `the certificate of ${to} has expired`, fix: `Verify ${to} again to order a new certificate.` };
 }

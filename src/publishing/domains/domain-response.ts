@@ -2,14 +2,15 @@ import type { Queryable } from "../../platform/db/database.ts";
 import { versionOfShown } from "../../platform/http/conditions.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { attentionFor, type Attention } from "./attention.ts";
-import type { Checks } from "./checks.ts";
+import { isReadyAt, ownershipRecordOf, type Checks } from "./checks.ts";
+import { planProblem, redirectProblem } from "./domain-problems.ts";
 import type { Domain } from "./domains.ts";
 import type { StoredDomain } from "./domains.store.ts";
-import { recordFor } from "./hostnames.ts";
+import { recordFor } from "../dns/dns.ts";
 import { readSurroundings, type StoredName, type Surroundings } from "./names.store.ts";
 import { configuredPrimary } from "./primary-name.ts";
 import { servingOf, type Around, type Serving } from "./serving.ts";
-import { planProblem, redirectProblem, servingReason, takenReason } from "./serving-words.ts";
+import { servingReason, takenReason } from "./serving-words.ts";
 
 /** A domain as an answer shows it, and the version of that. */
 export type ShownDomain = { body: Domain; version: string };
@@ -44,7 +45,7 @@ function bodyOf(domain: StoredDomain, checks: Checks, surroundings: Surroundings
     primary: configuredPrimary(surroundings.primaries) === domain.hostname,
     redirect: domain.redirect,
     record: recordFor(domain, checks.own.platformDomain),
-    challenge: domain.proofNeeded ? checks.challengeOf(domain) : null,
+    challenge: domain.proofNeeded ? ownershipRecordOf(checks, domain) : null,
     problems: problemsOf(domain, checks, surroundings, now),
     serving: shownServing(domain, checks, surroundings, now),
     certificate: shownCertificate(domain, surroundings.isPaid, now),
@@ -60,14 +61,14 @@ function problemsOf(domain: StoredDomain, checks: Checks, { isPaid, targets }: S
   const { redirect } = domain;
   if (redirect === null) return problems;
   const target = targets.find(({ hostname }) => hostname === redirect.to);
-  if (target === undefined || !checks.isReady(target, now))
-    problems.push(redirectProblem(domain.hostname, redirect.to, target, checks.hasAuthority));
+  if (target === undefined || !isReadyAt(checks, target, now))
+    problems.push(redirectProblem(domain.hostname, redirect.to, target, checks.authority !== null));
   return problems;
 }
 
-function shownServing(domain: StoredDomain, { isReady }: Checks, surroundings: Surroundings, now: number): Domain["serving"] {
+function shownServing(domain: StoredDomain, checks: Checks, surroundings: Surroundings, now: number): Domain["serving"] {
   if (domain.isLost) return { what: "nothing", to: null, reason: takenReason(domain.hostname) };
-  const ready = (name: StoredName): boolean => isReady(name, now);
+  const ready = (name: StoredName): boolean => isReadyAt(checks, name, now);
   const { isPaid, redirectToPrimary, primaries, targets } = surroundings;
   const around: Around = {
     isPaid,

@@ -9,10 +9,10 @@ import { Problem } from "../../platform/problem.ts";
 import { PageQuery, projectChanged, ProjectPath } from "../projects/projects.ts";
 import { findProject, lockProject } from "../projects/projects.store.ts";
 import { attach, lookUpProofs } from "./domain-claims.ts";
-import type { Checks } from "./checks.ts";
+import { applyCheck, checkDomain, isReadyAt, ownershipRecordOf, stillLeadsHere, type Checks } from "./checks.ts";
 import { domainChanged, DomainPatch, DomainPath, Domain, Domains, keptForm, NewDomain, RemovedDomain } from "./domains.ts";
 import { deleteDomain, findDomain, listDomains, requirePaidPlan, type StoredDomain } from "./domains.store.ts";
-import { parseHostname } from "./hostnames.ts";
+import { parseHostname } from "../dns/dns.ts";
 import { hstsWarning } from "./hsts.ts";
 import { deleteLost, findLost, listLost } from "./lost-domains.store.ts";
 import { listRedirectsTo, lockNames, saveNames } from "./names.store.ts";
@@ -167,10 +167,10 @@ export function domainRoutes({ checks, wake, announcer, sendsHsts }: DomainParts
       problems: ["not_found", "precondition_failed", "domain_taken", "domain_not_verified"],
       write: async (tx, { accountId, params: { projectId, hostname }, body, conditions, now }) => {
         const lost = await findLost(tx, accountId, projectId, keptForm(hostname));
-        if (lost !== null) throw takenByAnother(lost.hostname, checks.challengeOf(lost));
+        if (lost !== null) throw takenByAnother(lost.hostname, ownershipRecordOf(checks, lost));
         const domain = await lockDomain(tx, accountId, projectId, hostname);
         requireConditions(conditions, (await shownDomain(tx, checks, domain, now)).version);
-        const names = await lockNames(tx, { accountId, projectId }, (name) => checks.isReady(name, now));
+        const names = await lockNames(tx, { accountId, projectId }, (name) => isReadyAt(checks, name, now));
         const { redirect } = body;
         const change = { ...body, ...(redirect?.to !== undefined && { redirect: { ...redirect, to: keptForm(redirect.to) } }) };
         await saveNames(tx, accountId, names, changeName(names, domain.hostname, present(change)));
@@ -207,7 +207,7 @@ export function domainRoutes({ checks, wake, announcer, sendsHsts }: DomainParts
       problems: ["not_found", "precondition_failed"],
       before: async (db, { accountId, params: { projectId, hostname } }) => {
         const domain = await findShown(db, accountId, projectId, hostname);
-        return { leadsHere: await checks.stillLeadsHere(domain) };
+        return { leadsHere: await stillLeadsHere(checks, domain) };
       },
       write: async (tx, { accountId, params: { projectId, hostname }, conditions, now }, { leadsHere }) => {
         const lost = await findLost(tx, accountId, projectId, keptForm(hostname));
@@ -251,12 +251,12 @@ export function domainRoutes({ checks, wake, announcer, sendsHsts }: DomainParts
         const lost = await findLost(db, accountId, projectId, keptForm(hostname));
         if (lost !== null) return { domain: lost, wanted: await lookUpProofs(db, checks, { accountId, projectId }, lost, now) };
         const domain = await findDomain(db, accountId, projectId, keptForm(hostname));
-        return { domain, checked: await checks.check(db, domain) };
+        return { domain, checked: await checkDomain(checks, db, domain) };
       },
       write: async (tx, { accountId, params: { projectId }, now }, { domain, wanted, checked }) => {
         const after = wanted
           ? await attach(tx, checks, { accountId, projectId }, wanted, now)
-          : await checks.apply(tx, domain, checked, true, now);
+          : await applyCheck(checks, tx, domain, checked, { isAsked: true, now });
         if (after === null) throw new Problem("not_found", `${domain.hostname} is not attached to project ${domain.projectId}.`);
         const answered = await answer(tx, after, now);
         await announcer.publish(tx, domainChanged(after.hostname));

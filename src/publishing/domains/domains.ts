@@ -4,11 +4,9 @@ import type { Change } from "../../platform/nodes/nodes.ts";
 import { Challenge, DateTime, enumeration, Id, named, Nullable, variant } from "../../platform/http/schemas.ts";
 import { RedirectStatus } from "../projects/projects.ts";
 
-export { parseNameserver } from "./dns-query.ts";
 export { hstsSeconds, sendsHsts, type EdgePorts } from "./hsts.ts";
 export type { DomainStatus } from "./schedule.ts";
 export { isReady, servedAt, servingOf, type Around, type NameState, type Serving } from "./serving.ts";
-export type { Verdict } from "./verification.ts";
 
 const statuses = ["pending", "verified", "failing"] as const;
 const certificateStatuses = ["none", "issuing", "issued", "failing"] as const;
@@ -208,12 +206,6 @@ export const paidPlans: ReadonlySet<string> = new Set(["pro", "business", "enter
 
 /** Names that one project may have. */
 export const domainsMax = 10_000;
-
-/** Whether a text can be `{platform_domain}`: a host name of at least two labels, in lower case (RFC 1123, section 2.1). */
-export function isPlatformDomain(text: string): boolean {
-  const labels = text.split(".");
-  return text.length <= 189 && labels.length > 1 && labels.every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label));
-}
 
 /** What no host name has, of ASCII. */
 const strayInName = /[\0-,/:-@[-`{-\x7F]/;

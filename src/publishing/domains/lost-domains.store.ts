@@ -2,9 +2,9 @@ import sql from "sql-template-tag";
 import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { walkRows } from "../../platform/db/index-walk.ts";
+import type { DomainKind } from "../dns/dns.ts";
 import { provedElsewhere, type DomainProblem } from "./domain-problems.ts";
 import type { StoredDomain } from "./domains.store.ts";
-import type { DomainKind } from "./hostnames.ts";
 
 /** Lost names are shown for so long. */
 const shownMs = 30 * 86_400_000;
@@ -17,7 +17,7 @@ export async function insertLost(tx: Transaction, domain: StoredDomain, now: num
   await tx.query(sql`
     INSERT INTO lost_domains (account_id, id, project_id, hostname, registrable_domain, kind, problems, version, created_at, verified_at, lost_at)
     VALUES (${accountId}, ${id}, ${projectId}, ${hostname}, ${registrableDomain}, ${kind},
-      ${JSON.stringify([provedElsewhere(domain)])}, ${version + 1}, ${createdAt}, ${verifiedAt}, ${now})`);
+      ${JSON.stringify([provedElsewhere(hostname)])}, ${version + 1}, ${createdAt}, ${verifiedAt}, ${now})`);
 }
 
 export async function listLost(db: Database, accountId: number, projectId: number, after: number, limit: number): Promise<StoredDomain[]> {

@@ -1,15 +1,14 @@
 import sql, { join, type Sql } from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { redirectsMax } from "../projects/projects.ts";
+import { redirectOf, type DomainRow } from "./domain-rows.ts";
 import { domainsMax, paidPlans } from "./domains.ts";
-import type { Redirect, SiteName } from "./redirects.ts";
+import type { SiteName } from "./redirects.ts";
 import type { DomainStatus } from "./schedule.ts";
 import type { NameState } from "./serving.ts";
 
 /** A name of a project with what decides about it and about the names that lead to it. */
 export type StoredName = NameState & { hostname: string; primary: boolean; becomesPrimary: boolean };
-
-type NameRow = Record<string, number | string | boolean | null>;
 
 const columns = sql`project_id, hostname, status, is_primary, becomes_primary, redirect_to, redirect_status, certificate_id, certificate_expires_at`;
 const isPrimary = sql`(is_primary OR becomes_primary)`;
@@ -20,7 +19,7 @@ export async function lockNames(
   { accountId, projectId }: { accountId: number; projectId: number },
   isReady: (name: NameState) => boolean,
 ): Promise<SiteName[]> {
-  const rows = await tx.query<NameRow>(sql`
+  const rows = await tx.query<DomainRow>(sql`
     SELECT ${columns} FROM domains
     WHERE account_id = ${accountId} AND project_id = ${projectId} ORDER BY id LIMIT ${domainsMax}${tx.forUpdate}`);
   return rows.map((row) => {
@@ -96,8 +95,8 @@ export async function readConfigured(db: Queryable, accountId: number, projectId
   if (projectIds.length === 0) return { isPaid: false, byProject };
   const where = sql`account_id = ${accountId} AND project_id IN (${join(projectIds)})`;
   const [account] = await db.query<{ plan: string }>(sql`SELECT plan FROM accounts WHERE id = ${accountId}`);
-  const primaries = await db.query<NameRow>(sql`SELECT ${columns} FROM domains WHERE ${where} AND ${isPrimary}`);
-  const redirects = await db.query<NameRow>(sql`
+  const primaries = await db.query<DomainRow>(sql`SELECT ${columns} FROM domains WHERE ${where} AND ${isPrimary}`);
+  const redirects = await db.query<DomainRow>(sql`
     SELECT ${columns} FROM (
       SELECT ${columns}, ROW_NUMBER() OVER (PARTITION BY project_id ORDER BY hostname) AS place
       FROM domains WHERE ${where} AND redirect_to IS NOT NULL
@@ -108,7 +107,7 @@ export async function readConfigured(db: Queryable, accountId: number, projectId
 }
 
 async function select(db: Queryable, where: Sql): Promise<StoredName[]> {
-  return (await db.query<NameRow>(sql`SELECT ${columns} FROM domains WHERE ${where}`)).map(nameOf);
+  return (await db.query<DomainRow>(sql`SELECT ${columns} FROM domains WHERE ${where}`)).map(nameOf);
 }
 
 /** The names of a project that redirect to one of them, by name. */
@@ -123,13 +122,7 @@ export async function listRedirectsTo(
   return rows.map(({ hostname }) => hostname);
 }
 
-/** The redirect of a row of `domains`. */
-export function redirectOf(row: NameRow): Redirect | null {
-  const to = row["redirect_to"] as string | null;
-  return to === null ? null : { to, status: Number(row["redirect_status"]) as Redirect["status"] };
-}
-
-function nameOf(row: NameRow): StoredName {
+function nameOf(row: DomainRow): StoredName {
   return {
     hostname: String(row["hostname"]),
     status: row["status"] as DomainStatus,

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Problem } from "../../platform/problem.ts";
-import { ownershipRecordFor, decideClaim, needsProof, proofIn, type Claim } from "./ownership.ts";
+import { proofIn } from "../dns/dns.ts";
+import { ownershipRecordFor, decideClaim, needsProof, type Claim } from "./ownership.ts";
 
 const secret = Buffer.alloc(32, 7);
 const now = Date.UTC(2026, 0, 10);

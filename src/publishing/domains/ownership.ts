@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { Problem, type ProofRecord } from "../../platform/problem.ts";
-import type { Lookup } from "./lookup.ts";
+import type { Proof } from "../dns/dns.ts";
 import { hasLapsed, type DomainStatus } from "./schedule.ts";
 
 /** The TXT record that proves who controls the DNS settings of a name; `name` is whole, not relative. */
@@ -28,15 +28,6 @@ export function needsProof(claim: Pick<Claim, "accountId" | "status" | "verified
   if (claim.status === "verified") return false;
   const since = claim.status === "failing" ? (claim.verifiedAt ?? -Infinity) : -Infinity;
   return verifications.some(({ accountId, verifiedAt }) => accountId !== claim.accountId && verifiedAt > since);
-}
-
-/** `absent` is an answer of DNS; `unknown` is a look-up that failed. */
-export type Proof = "present" | "absent" | "unknown";
-
-/** Whether the TXT records looked up at the challenge's name hold its value; others beside it do no harm. */
-export function proofIn(challenge: OwnershipRecord, lookup: Lookup<string>): Proof {
-  if (lookup.outcome === "failed") return "unknown";
-  return lookup.outcome === "records" && lookup.records.some(({ value }) => value.trim() === challenge.value) ? "present" : "absent";
 }
 
 /**

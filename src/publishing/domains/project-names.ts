@@ -1,6 +1,6 @@
 import type { Queryable } from "../../platform/db/database.ts";
 import type { ProjectNames } from "../projects/projects.ts";
-import type { Checks } from "./checks.ts";
+import { isReadyAt, type Checks } from "./checks.ts";
 import { readConfigured, type StoredName } from "./names.store.ts";
 import { configuredPrimary } from "./primary-name.ts";
 
@@ -10,7 +10,7 @@ export type Origins = { ofSlug: (slug: string) => string; ofDomain: (hostname: s
 /** What an account's projects tell of their names, in the order of the projects. */
 export async function projectNames(
   db: Queryable,
-  { isReady }: Pick<Checks, "isReady">,
+  checks: Checks,
   { ofSlug, ofDomain }: Origins,
   projects: { accountId: number; id: number; slug: string }[],
   now: number,
@@ -21,7 +21,7 @@ export async function projectNames(
   const { isPaid, byProject } = await readConfigured(db, first.accountId, ids);
   return projects.map(({ id, slug }) => {
     const { primaries, redirects } = byProject.get(id)!;
-    const inEffect = isPaid ? primaries.find((name) => name.primary && isReady(name, now)) : undefined;
+    const inEffect = isPaid ? primaries.find((name) => name.primary && isReadyAt(checks, name, now)) : undefined;
     return {
       url: inEffect === undefined ? ofSlug(slug) : ofDomain(inEffect.hostname, inEffect.certificateId !== null),
       domains: { primary: configuredPrimary(primaries), redirects: redirects.flatMap(configuredRedirect) },

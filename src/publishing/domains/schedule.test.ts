@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { hasLapsed, nextCheckAt } from "./schedule.ts";
+import { hasLapsed, nextCheckAt, statusAfter } from "./schedule.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -48,5 +48,18 @@ describe("a name that was verified", () => {
     assert.equal(nextCheckAt({ status: "failing", createdAt }, now), now + hourMs);
     assert.equal(hasLapsed({ status: "failing", createdAt }, now), false);
     assert.equal(hasLapsed({ status: "verified", createdAt }, now), false);
+  });
+});
+
+describe("the status after a check", () => {
+  it("never changes by a look-up that failed, and never goes back to pending", () => {
+    const after = (["pending", "verified", "failing"] as const).map((status) =>
+      (["verified", "not_verified", "unknown"] as const).map((outcome) => statusAfter(status, outcome)),
+    );
+    assert.deepEqual(after, [
+      ["verified", "pending", "pending"],
+      ["verified", "failing", "verified"],
+      ["verified", "failing", "failing"],
+    ]);
   });
 });

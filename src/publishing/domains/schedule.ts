@@ -1,5 +1,14 @@
+import type { DnsVerdict } from "../dns/dns.ts";
+
 /** `pending`: never verified yet. `failing`: was verified, and its DNS has changed; still served. */
 export type DomainStatus = "pending" | "verified" | "failing";
+
+/** A name that was verified once never becomes pending again; `unknown` changes nothing. */
+export function statusAfter(status: DomainStatus, outcome: DnsVerdict["outcome"]): DomainStatus {
+  if (outcome === "unknown") return status;
+  if (outcome === "verified") return "verified";
+  return status === "pending" ? "pending" : "failing";
+}
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

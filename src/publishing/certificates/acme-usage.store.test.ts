@@ -5,7 +5,7 @@ import sql from "sql-template-tag";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 import { openSqlite } from "../../platform/db/sqlite.ts";
-import { forgetOld, spendOne, type Subjects } from "./certificates.store.ts";
+import { deleteOldUsage, spendOne, type Subjects } from "./acme-usage.store.ts";
 
 const dayMs = 86_400_000;
 const now = 100 * dayMs;
@@ -19,7 +19,7 @@ test("what no limit looks at any more goes, however much it is, and the rest sta
     for (let i = 0; i < 2_500; i++) await spendOne(tx, "orders", shop, now - 32 * dayMs);
     await spendOne(tx, "orders", shop, now - 30 * dayMs);
   });
-  await forgetOld(db, now);
+  await deleteOldUsage(db, now);
   assert.deepEqual(
     (await db.query<{ at: number }>(sql`SELECT at FROM spends`)).map(({ at }) => at),
     [now - 30 * dayMs],

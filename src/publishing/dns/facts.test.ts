@@ -4,8 +4,8 @@ import { startDnsServer, type DnsServer } from "../../../test/support/dns-server
 import { lookUpFacts } from "./facts.ts";
 import { parseHostname } from "./hostnames.ts";
 import { createDns, type Dns } from "./lookup.ts";
-import { ownershipRecordFor } from "./ownership.ts";
-import { verify, type Expected, type Verdict } from "./verification.ts";
+import { ownershipRecordFor } from "../domains/ownership.ts";
+import { verify, type ExpectedDns, type DnsVerdict } from "./verification.ts";
 
 describe("a check against a real DNS server", () => {
   let server: DnsServer;
@@ -19,15 +19,15 @@ describe("a check against a real DNS server", () => {
   });
   after(() => server.close());
 
-  const expect = (hostname: string, more: Partial<Expected> = {}): Expected => ({
+  const expect = (hostname: string, more: Partial<ExpectedDns> = {}): ExpectedDns => ({
     ...parseHostname(hostname, { platformDomain, publicHost: "localhost" }),
     platformDomain,
     challenge: null,
     authority: { identities: ["ca.example.net"], accountUrl: null },
     ...more,
   });
-  const check = async (expected: Expected): Promise<Verdict> => verify(expected, await lookUpFacts(dns, expected));
-  const codes = ({ problems }: Verdict): string[] => problems.map(({ code }) => code);
+  const check = async (expected: ExpectedDns): Promise<DnsVerdict> => verify(expected, await lookUpFacts(dns, expected));
+  const codes = ({ problems }: DnsVerdict): string[] => problems.map(({ code }) => code);
 
   it("follows a subdomain from no record over a wrong one to the right one, and asks for hints only until then", async () => {
     const expected = expect("www.one.example");

@@ -1,27 +1,27 @@
 import { randomBytes } from "node:crypto";
 import { caaNames } from "./caa.ts";
-import type { Pointing } from "./domain-problems.ts";
+import type { CheckedName } from "./dns-problems.ts";
 import type { Dns } from "./lookup.ts";
-import { judgePointing, type Hints, type PointingFacts, type Records } from "./dns-verdict.ts";
-import type { DnsFacts, Expected } from "./verification.ts";
+import { judgeRecords, type Hints, type RecordFacts, type Records } from "./dns-verdict.ts";
+import type { DnsFacts, ExpectedDns } from "./verification.ts";
 
 /**
  * Looks up everything that `verify` judges, at once; where the record is not right, a second round looks for the likely reason.
  * Never rejects: a look-up that fails is a fact too.
  */
-export async function lookUpFacts(dns: Dns, expected: Expected): Promise<DnsFacts> {
+export async function lookUpFacts(dns: Dns, expected: ExpectedDns): Promise<DnsFacts> {
   const { challenge, hostname } = expected;
   const [pointing, proof, caa] = await Promise.all([
-    lookUpPointing(dns, expected),
+    lookUpRecordFacts(dns, expected),
     challenge === null ? null : dns.lookUp(challenge.name, "TXT"),
     expected.authority === null ? [] : lookUpCaa(dns, hostname),
   ]);
-  const hints = judgePointing(expected, { ...pointing, hints: null }).outcome === "not_verified" ? await lookUpHints(dns, expected) : null;
+  const hints = judgeRecords(expected, { ...pointing, hints: null }).outcome === "not_verified" ? await lookUpHints(dns, expected) : null;
   return { ...pointing, proof, caa, hints };
 }
 
 /** What `leadsHere` judges: the records of the name and the addresses of the platform. */
-export async function lookUpPointing(dns: Dns, { hostname, platformDomain }: Pointing): Promise<Omit<PointingFacts, "hints">> {
+export async function lookUpRecordFacts(dns: Dns, { hostname, platformDomain }: CheckedName): Promise<Omit<RecordFacts, "hints">> {
   const [records, a, aaaa] = await Promise.all([
     lookUpRecords(dns, hostname),
     dns.lookUp(platformDomain, "A"),
@@ -35,7 +35,7 @@ function lookUpCaa(dns: Dns, hostname: string): Promise<DnsFacts["caa"]> {
   return Promise.all(caaNames(hostname).map(async (name) => ({ name, lookup: await dns.lookUp(name, "CAA") })));
 }
 
-async function lookUpHints(dns: Dns, { hostname, registrableDomain }: Pointing): Promise<Hints> {
+async function lookUpHints(dns: Dns, { hostname, registrableDomain }: CheckedName): Promise<Hints> {
   const parent = hostname.slice(hostname.indexOf(".") + 1);
   const nobodysName = `petstore-${randomBytes(8).toString("hex")}.${parent}`;
   const [sibling, doubled, nameservers] = await Promise.all([

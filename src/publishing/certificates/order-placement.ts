@@ -1,11 +1,12 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
-import type { ClaimedDomain } from "../domains/domains.store.ts";
 import { newOrder, NotPermitted, resumeLiveOrder, type Account, type Order } from "./acme.ts";
 import { heldUntil, type Budget, type LimitName, type OrderKind } from "./budget.ts";
-import { findOrder, listSpent, lockOrder, saveOrder, saveOrderUrl, spendOne, type Subjects } from "./certificates.store.ts";
+import { listSpent, spendOne, type Subjects } from "./acme-usage.store.ts";
+import type { ClaimedDomain } from "./certificate-state.store.ts";
 import { newPrivateKey } from "./csr.ts";
 import { demandHeld } from "./lease-guard.ts";
+import { findOrder, lockOrder, saveOrder, saveOrderUrl } from "./orders.store.ts";
 import { encryptSecret, type SecretsKeys } from "./secrets.ts";
 
 export type OrderParts = { db: Database; clock: Clock; keys: SecretsKeys; budget: Budget };

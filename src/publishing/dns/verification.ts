@@ -1,29 +1,28 @@
+import type { ProofRecord } from "../../platform/problem.ts";
 import { judgeCaa, type CaaAuthority, type CaaStep } from "./caa.ts";
-import { caaBlocks, lookupFailed, proofMissing, type DomainProblem, type Pointing } from "./domain-problems.ts";
+import { caaBlocks, lookupFailed, proofMissing, type DnsProblem, type CheckedName } from "./dns-problems.ts";
 import type { Lookup } from "./lookup.ts";
-import { proofIn, type OwnershipRecord } from "./ownership.ts";
-import { judgePointing, refused, valuesOf, verified, type Finding, type PointingFacts } from "./dns-verdict.ts";
-import type { DomainStatus } from "./schedule.ts";
+import { judgeRecords, refused, valuesOf, verified, type Finding, type RecordFacts } from "./dns-verdict.ts";
 
 /** What a name has to show: its record, the proof if one is needed, and CAA records that allow the authority (null: none is set). */
-export type Expected = Pointing & { challenge: OwnershipRecord | null; authority: CaaAuthority | null };
+export type ExpectedDns = CheckedName & { challenge: ProofRecord | null; authority: CaaAuthority | null };
 
 /** What DNS said besides. `proof`: the TXT records of the challenge. `caa`: nearest name first. */
-export type DnsFacts = PointingFacts & { proof: Lookup<string> | null; caa: CaaStep[] };
+export type DnsFacts = RecordFacts & { proof: Lookup<string> | null; caa: CaaStep[] };
 
 /**
  * `unknown`: a look-up failed, and the state of the domain must not change.
  * `certificate` says whether the authority may be asked; it does not bear on `outcome`.
  */
-export type Verdict = {
+export type DnsVerdict = {
   outcome: Finding["outcome"];
   certificate: "allowed" | "blocked" | "unknown";
-  problems: DomainProblem[];
+  problems: DnsProblem[];
 };
 
 /** Whether a name leads here and is its owner's (spec part 1, rules 5, 6, 8 and 9), with each problem in words. */
-export function verify(expected: Expected, facts: DnsFacts): Verdict {
-  const pointing = judgePointing(expected, facts);
+export function verify(expected: ExpectedDns, facts: DnsFacts): DnsVerdict {
+  const pointing = judgeRecords(expected, facts);
   const proof = judgeProof(expected, facts);
   const outcomes = new Set([pointing.outcome, proof.outcome]);
   const caa = judgeCertificate(expected, facts);
@@ -35,14 +34,16 @@ export function verify(expected: Expected, facts: DnsFacts): Verdict {
   };
 }
 
-/** A name that was verified once never becomes pending again; `unknown` changes nothing. */
-export function statusAfter(status: DomainStatus, outcome: Finding["outcome"]): DomainStatus {
-  if (outcome === "unknown") return status;
-  if (outcome === "verified") return "verified";
-  return status === "pending" ? "pending" : "failing";
+/** `absent` is an answer of DNS; `unknown` is a look-up that failed. */
+export type Proof = "present" | "absent" | "unknown";
+
+/** Whether the TXT records looked up at the record's name hold its value; others beside it do no harm. */
+export function proofIn(record: ProofRecord, lookup: Lookup<string>): Proof {
+  if (lookup.outcome === "failed") return "unknown";
+  return lookup.outcome === "records" && lookup.records.some(({ value }) => value.trim() === record.value) ? "present" : "absent";
 }
 
-function judgeProof(expected: Expected, { proof }: DnsFacts): Finding {
+function judgeProof(expected: ExpectedDns, { proof }: DnsFacts): Finding {
   const { challenge } = expected;
   if (challenge === null) return verified;
   if (proof === null) throw new TypeError(`the challenge of ${expected.hostname} was not looked up`);
@@ -50,7 +51,10 @@ function judgeProof(expected: Expected, { proof }: DnsFacts): Finding {
   return proofIn(challenge, proof) === "present" ? verified : refused(proofMissing(expected, challenge, valuesOf(proof)));
 }
 
-function judgeCertificate(expected: Expected, { caa }: DnsFacts): { certificate: Verdict["certificate"]; problem: DomainProblem | null } {
+function judgeCertificate(
+  expected: ExpectedDns,
+  { caa }: DnsFacts,
+): { certificate: DnsVerdict["certificate"]; problem: DnsProblem | null } {
   const { authority } = expected;
   if (authority === null) return { certificate: "allowed", problem: null };
   const verdict = judgeCaa(caa, authority);

@@ -1,4 +1,4 @@
-import { foundList, printable, type DomainProblem, type DomainProblemCode, type Pointing } from "./domain-problems.ts";
+import { foundList, printable, type DnsProblem, type DnsProblemCode, type CheckedName } from "./dns-problems.ts";
 import { recordFor } from "./hostnames.ts";
 import { isTypo } from "./typo.ts";
 
@@ -15,7 +15,7 @@ export type Circumstances = {
   proxyingProvider: string | null;
 };
 
-export function recordMissing(name: Pointing, { recordDoubled }: Circumstances): DomainProblem {
+export function recordMissing(name: CheckedName, { recordDoubled }: Circumstances): DnsProblem {
   const { hostname, registrableDomain } = name;
   if (recordDoubled)
     return recordProblem(name, "record_missing", {
@@ -30,7 +30,7 @@ export function recordMissing(name: Pointing, { recordDoubled }: Circumstances):
   });
 }
 
-export function wrongTarget(name: Pointing, targets: string[], circumstances: Circumstances): DomainProblem {
+export function wrongTarget(name: CheckedName, targets: string[], circumstances: Circumstances): DnsProblem {
   const target = targets.find((one) => one !== name.platformDomain) ?? "";
   const { reason, fix } = targetMistake(name, target, circumstances);
   return recordProblem(name, "wrong_target", {
@@ -41,7 +41,7 @@ export function wrongTarget(name: Pointing, targets: string[], circumstances: Ci
 }
 
 /** The mistakes that people make again and again; without one of them the record simply belongs to another service. */
-function targetMistake(name: Pointing, target: string, { fromWildcard }: Circumstances): { reason: string; fix: string } {
+function targetMistake(name: CheckedName, target: string, { fromWildcard }: Circumstances): { reason: string; fix: string } {
   const { platformDomain, registrableDomain } = name;
   const label = recordFor(name, platformDomain).name;
   const change = `Change the value of the CNAME record "${label}" to "${platformDomain}`;
@@ -60,11 +60,11 @@ function targetMistake(name: Pointing, target: string, { fromWildcard }: Circums
 const wildcardReason = (label: string): string => `A wildcard record (*), as parking pages have it, answers for "${label}".`;
 
 /** A record that equals the wildcard's cannot be told from none at all. */
-const besideWildcard = (name: Pointing, label: string): string =>
+const besideWildcard = (name: CheckedName, label: string): string =>
   `If "${label}" has records of its own, delete them. ${create(name)} The wildcard can stay.`;
 
 /** A name with addresses where its CNAME should be; `ours`: they all lead here nevertheless. */
-export function addressesInsteadOfCname(name: Pointing, found: FoundRecord[], ours: boolean, circumstances: Circumstances): DomainProblem {
+export function addressesInsteadOfCname(name: CheckedName, found: FoundRecord[], ours: boolean, circumstances: Circumstances): DnsProblem {
   const { proxyingProvider, fromWildcard } = circumstances;
   const label = recordFor(name, "").name;
   if (fromWildcard)
@@ -87,7 +87,7 @@ export function addressesInsteadOfCname(name: Pointing, found: FoundRecord[], ou
 }
 
 /** A server that gives a CNAME and addresses at one name, against RFC 1034 section 3.6.2: what visitors get is left to chance. */
-export function addressesBesideCname(name: Pointing, found: FoundRecord[]): DomainProblem {
+export function addressesBesideCname(name: CheckedName, found: FoundRecord[]): DnsProblem {
   return recordProblem(name, "conflicting_record", {
     message: `${name.hostname} has the right CNAME record, but ${typesOf(found)} records beside it that lead elsewhere.`,
     found: listRecords(found),
@@ -97,11 +97,11 @@ export function addressesBesideCname(name: Pointing, found: FoundRecord[]): Doma
 
 /** An apex of whose addresses `foreign` are not ours; `rightBeside`: others are. */
 export function foreignAddresses(
-  name: Pointing,
+  name: CheckedName,
   foreign: FoundRecord[],
   rightBeside: boolean,
   { proxyingProvider }: Circumstances,
-): DomainProblem {
+): DnsProblem {
   const leftoverAaaa = rightBeside && foreign.every(({ type }) => type === "AAAA");
   const unproxy =
     proxyingProvider === null ? "" : ` If it is there already, ${proxyingProvider} hides it behind its proxy: set "@" to "DNS only".`;
@@ -114,12 +114,12 @@ export function foreignAddresses(
   });
 }
 
-function recordProblem(name: Pointing, code: DomainProblemCode, words: { message: string; found: string; fix: string }): DomainProblem {
+function recordProblem(name: CheckedName, code: DnsProblemCode, words: { message: string; found: string; fix: string }): DnsProblem {
   const { type } = recordFor(name, name.platformDomain);
   return { code, expected: `${type} ${name.platformDomain}`, ...words };
 }
 
-function create(name: Pointing): string {
+function create(name: CheckedName): string {
   const record = recordFor(name, name.platformDomain);
   const settings = `record: name "${record.name}", value "${record.value}", TTL ${record.ttl}.`;
   if (record.type === "CNAME") return `Create a CNAME ${settings}`;

@@ -37,6 +37,12 @@ export function parseHostname(text: string, own: OwnNames, path = "body.hostname
   return { hostname, registrableDomain: domain, kind: hostname === domain ? "apex" : "subdomain" };
 }
 
+/** Whether a text can be `{platform_domain}`: a host name of at least two labels, in lower case (RFC 1123, section 2.1). */
+export function isPlatformDomain(text: string): boolean {
+  const labels = text.split(".");
+  return text.length <= 189 && labels.length > 1 && labels.every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label));
+}
+
 /**
  * The registrable domain that the service's own address shares with its published projects, if any: pages of theirs may
  * set cookies for it (RFC 6265, 5.3), which browsers then send to the dashboard too.

@@ -1,4 +1,4 @@
-import { lookupFailed, platformUnresolvable, type DomainProblem, type Pointing } from "./domain-problems.ts";
+import { lookupFailed, platformUnresolvable, type DnsProblem, type CheckedName } from "./dns-problems.ts";
 import type { Lookup, LookupType } from "./lookup.ts";
 import {
   addressesBesideCname,
@@ -17,17 +17,17 @@ export type Records = Addresses & { cname: Lookup<string> };
 export type Hints = { sibling: Records; doubled: Lookup<string>; nameservers: Lookup<string> };
 
 /** What DNS said. `target`: of the platform's name. `hints`: looked up only where the records are not right. */
-export type PointingFacts = { records: Records; target: Addresses; hints: Hints | null };
+export type RecordFacts = { records: Records; target: Addresses; hints: Hints | null };
 
 /** `unknown`: a look-up failed, and nothing may be concluded. */
-export type Finding = { outcome: "verified" | "not_verified" | "unknown"; problem: DomainProblem | null };
+export type Finding = { outcome: "verified" | "not_verified" | "unknown"; problem: DnsProblem | null };
 
 /** Whether the record of a name is right, apart from any proof (spec part 1, rules 5, 6 and 9). */
-export function judgePointing(expected: Pointing, facts: PointingFacts): Finding {
+export function judgeRecords(expected: CheckedName, facts: RecordFacts): Finding {
   return expected.kind === "apex" ? judgeApex(expected, facts) : judgeSubdomain(expected, facts);
 }
 
-function judgeSubdomain(expected: Pointing, facts: PointingFacts): Finding {
+function judgeSubdomain(expected: CheckedName, facts: RecordFacts): Finding {
   const { records } = facts;
   if (records.cname.outcome === "failed") return unknown(expected, "CNAME", records.cname);
   const targets = valuesOf(records.cname);
@@ -47,7 +47,7 @@ function judgeSubdomain(expected: Pointing, facts: PointingFacts): Finding {
 }
 
 /** Every address must be one of the platform's: over ALIAS, ANAME or flattening nothing else can be seen. */
-function judgeApex(expected: Pointing, facts: PointingFacts): Finding {
+function judgeApex(expected: CheckedName, facts: RecordFacts): Finding {
   const { records, target } = facts;
   const failed = firstFailure(expected, { a: records.a, aaaa: records.aaaa });
   if (failed !== null) return failed;
@@ -66,18 +66,18 @@ function judgeApex(expected: Pointing, facts: PointingFacts): Finding {
 }
 
 /** Whether the record itself is right, without the proof: as after a removal, to warn that it still leads here. */
-export function leadsHere(expected: Pointing, facts: Omit<PointingFacts, "hints">): boolean {
-  return judgePointing(expected, { ...facts, hints: null }).outcome === "verified";
+export function leadsHere(expected: CheckedName, facts: Omit<RecordFacts, "hints">): boolean {
+  return judgeRecords(expected, { ...facts, hints: null }).outcome === "verified";
 }
 
 export const verified: Finding = { outcome: "verified", problem: null };
-export const refused = (problem: DomainProblem): Finding => ({ outcome: "not_verified", problem });
+export const refused = (problem: DnsProblem): Finding => ({ outcome: "not_verified", problem });
 
-function unknown(name: Pointing, type: LookupType, { reason }: Lookup<string> & { outcome: "failed" }): Finding {
+function unknown(name: CheckedName, type: LookupType, { reason }: Lookup<string> & { outcome: "failed" }): Finding {
   return { outcome: "unknown", problem: lookupFailed(type, name.hostname, reason) };
 }
 
-function firstFailure(name: Pointing, { cname, a, aaaa }: Partial<Records>): Finding | null {
+function firstFailure(name: CheckedName, { cname, a, aaaa }: Partial<Records>): Finding | null {
   if (cname?.outcome === "failed") return unknown(name, "CNAME", cname);
   if (a?.outcome === "failed") return unknown(name, "A", a);
   return aaaa?.outcome === "failed" ? unknown(name, "AAAA", aaaa) : null;
@@ -96,7 +96,7 @@ function foreignTo(target: Addresses, found: FoundRecord[]): FoundRecord[] {
 }
 
 /** Addresses at the name itself, beside its CNAME, that are not the platform's; none where the platform's are not known. */
-function strayAddresses(expected: Pointing, { records, target }: PointingFacts): FoundRecord[] {
+function strayAddresses(expected: CheckedName, { records, target }: RecordFacts): FoundRecord[] {
   if (addressesOf(target).length === 0 || target.a.outcome === "failed" || target.aaaa.outcome === "failed") return [];
   const atName = (lookup: Lookup<string>): Lookup<string> =>
     lookup.outcome === "records" ? { ...lookup, records: lookup.records.filter(({ owner }) => owner === expected.hostname) } : lookup;
@@ -109,7 +109,7 @@ export const valuesOf = (lookup: Lookup<string>): string[] =>
 /** Whose name servers answer with the provider's own addresses for records that are proxied there. */
 const proxyingProviders: [suffix: string, provider: string][] = [[".ns.cloudflare.com", "Cloudflare"]];
 
-function circumstancesOf({ platformDomain }: Pointing, { records, hints }: PointingFacts): Circumstances {
+function circumstancesOf({ platformDomain }: CheckedName, { records, hints }: RecordFacts): Circumstances {
   if (hints === null) return { fromWildcard: false, recordDoubled: false, proxyingProvider: null };
   const seen = (one: Records): string => [...valuesOf(one.cname), ...addressesOf(one).map(({ value }) => value)].toSorted().join(" ");
   const nameservers = valuesOf(hints.nameservers);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { subdomain, none, failed, timeout, at, here, facts, judges, type Row } from "../../../test/support/dns-facts.ts";
 import type { CaaRecord } from "./lookup.ts";
-import { statusAfter, verify } from "./verification.ts";
+import { verify } from "./verification.ts";
 
 const challenge = { type: "TXT" as const, name: "_petstore-challenge.www.example.com", value: "abc123" };
 
@@ -99,18 +99,5 @@ describe("CAA before an order", () => {
   it("does not matter where no authority is set", () => {
     const verdict = verify({ ...subdomain, authority: null }, facts(here, { caa: caa({ flags: 0, tag: "issue", value: ";" }) }));
     assert.deepEqual(verdict, { outcome: "verified", certificate: "allowed", problems: [] });
-  });
-});
-
-describe("the status after a check", () => {
-  it("never changes by a look-up that failed, and never goes back to pending", () => {
-    const after = (["pending", "verified", "failing"] as const).map((status) =>
-      (["verified", "not_verified", "unknown"] as const).map((outcome) => statusAfter(status, outcome)),
-    );
-    assert.deepEqual(after, [
-      ["verified", "pending", "pending"],
-      ["verified", "failing", "verified"],
-      ["verified", "failing", "failing"],
-    ]);
   });
 });

@@ -1,0 +1,92 @@
+import sql from "sql-template-tag";
+import { writeInBatches } from "../../platform/db/batches.ts";
+import type { Database, Transaction } from "../../platform/db/database.ts";
+import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
+import {
+  claimDue,
+  domainFromRow,
+  hasPaidPlan,
+  type AppliedCheck,
+  type CertificateState,
+  type DomainRow,
+  type StoredDomain,
+} from "../domains/domains.store.ts";
+import { certificateAfterCheck } from "./certificate-request.ts";
+import { findHold } from "./orders.store.ts";
+
+// The columns `certificate_…` of `domains`, which only this file writes.
+
+/** How long a name rests whose certificate is due while its account's plan has no custom domains. */
+export const suspendedMs = 3_600_000;
+
+/** A name that this process works on as long as its lease holds. */
+export type ClaimedDomain = StoredDomain & { lease: RowLease };
+
+/** What the worker found out about a certificate, and about the DNS of its name where it looked. */
+export type CertificateNote = Partial<Omit<CertificateState, "wantedSince"> & Pick<StoredDomain, "caa" | "problems">>;
+
+/** Requests a certificate for a name if its check shows that it should get one. */
+export async function requestCertificate(tx: Transaction, check: AppliedCheck, now: number): Promise<void> {
+  const { accountId, id, hostname } = check.before;
+  const heldUntil = check.isAsked ? await findHold(tx, hostname, now) : null;
+  const { status, wantedSince, dueAt, retryAt } = certificateAfterCheck(check, { heldUntil, now });
+  await tx.query(sql`
+    UPDATE domains SET certificate_status = ${status}, certificate_wanted_since = ${wantedSince}, certificate_due_at = ${dueAt},
+      certificate_retry_at = ${retryAt}
+    WHERE account_id = ${accountId} AND id = ${id}`);
+}
+
+/** Leases up to `count` names whose certificate is due. */
+export async function claimCertificates(tx: Transaction, count: number, { lease, now, isFree }: RowClaim): Promise<ClaimedDomain[]> {
+  await tx.lock("claims of certificates");
+  const due = sql`certificate_due_at <= ${now} AND ${isFree(sql`certificate_lease_until`, sql`certificate_lease_life`)}`;
+  const set = sql`certificate_lease_until = ${lease.until}, certificate_lease_life = ${lease.leaseId}`;
+  return (await claimDue(tx, due, set, sql`certificate_due_at`, count)).map((domain) => ({ ...domain, lease }));
+}
+
+/** Locks a claimed name. Returns null if the worker lost its lease, or if the name was removed, even if it was added again. */
+export async function lockClaimed(tx: Transaction, { accountId, id, lease }: ClaimedDomain): Promise<StoredDomain | null> {
+  const [row] = await tx.query<DomainRow>(sql`
+    SELECT * FROM domains WHERE account_id = ${accountId} AND id = ${id}
+      AND certificate_lease_until = ${lease.until} AND certificate_lease_life = ${lease.leaseId}${tx.forUpdate}`);
+  return row ? domainFromRow(row) : null;
+}
+
+/** Saves what the worker found out, and keeps the lease. Returns false, and saves nothing, if the lease was lost. */
+export function saveProgress(tx: Transaction, claimed: ClaimedDomain, note: CertificateNote): Promise<boolean> {
+  return saveNote(tx, claimed, note, claimed.lease.until);
+}
+
+/** Saves what the worker found out, and ends the lease. Returns false, and saves nothing, if the lease was lost. */
+export function saveResult(tx: Transaction, claimed: ClaimedDomain, note: CertificateNote): Promise<boolean> {
+  return saveNote(tx, claimed, note, null);
+}
+
+async function saveNote(tx: Transaction, claimed: ClaimedDomain, note: CertificateNote, leaseUntil: number | null): Promise<boolean> {
+  const before = await lockClaimed(tx, claimed);
+  if (before === null) return false;
+  const { accountId, id } = claimed;
+  const { caa, problems, certificate } = before;
+  const after = { caa, problems, ...certificate, ...note };
+  await tx.query(sql`
+    UPDATE domains SET certificate_id = ${after.id}, certificate_status = ${after.status}, certificate_issued_at = ${after.issuedAt},
+      certificate_expires_at = ${after.expiresAt}, certificate_problem = ${after.problem}, certificate_retry_at = ${after.retryAt},
+      certificate_due_at = ${after.dueAt}, caa = ${after.caa}, problems = ${JSON.stringify(after.problems)},
+      certificate_lease_until = ${leaseUntil}, version = version + 1
+    WHERE account_id = ${accountId} AND id = ${id}`);
+  return true;
+}
+
+/** Makes certificates of an account due now that rest because its plan had no custom domains, if it has them again. */
+export async function resumeCertificates(db: Database, accountId: number, now: number): Promise<void> {
+  if (!(await hasPaidPlan(db, accountId))) return;
+  await writeInBatches(
+    db,
+    (limit) => sql`
+    UPDATE domains SET certificate_due_at = ${now} WHERE account_id = ${accountId} AND id IN (
+      SELECT id FROM domains WHERE account_id = ${accountId} AND status = 'verified'
+        AND certificate_due_at > ${now} AND certificate_due_at <= ${now + suspendedMs}
+        AND (certificate_retry_at IS NULL OR certificate_retry_at <= ${now}) ${limit})
+    RETURNING 1`,
+  );
+}
