@@ -47,8 +47,8 @@ function atEnd(t: TestContext, work: () => unknown): void {
 }
 
 /** The URL of a new database on the server that the run shares. */
-async function databaseFor(t: TestContext): Promise<string> {
-  const { url, drop } = await newDatabase();
+async function databaseFor(t: TestContext, options?: { mayDeadlock: boolean }): Promise<string> {
+  const { url, drop } = await newDatabase(undefined, options);
   atEnd(t, drop);
   return url;
 }
@@ -211,8 +211,8 @@ test("a finished Idempotency-Key that 60 clients ask for at once on three nodes 
   }
 });
 
-test("two transactions that wait in a circle are both done", async (t) => {
-  const url = await databaseFor(t);
+test("both of two transactions that deadlock are done", async (t) => {
+  const url = await databaseFor(t, { mayDeadlock: true });
   const db = openPostgres(url, { onError: () => undefined });
   atEnd(t, () => db.close());
   await db.write((tx) =>

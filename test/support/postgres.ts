@@ -13,16 +13,28 @@ export const flags = [
 /** Where the server is that a whole run shares (`global-setup.ts`). */
 export const sharedServer = "PETSTORE_TEST_POSTGRES";
 
-/** A database that nothing else uses, and what does away with it; the same one for the same name. */
-export async function newDatabase(name: string = randomUUID()): Promise<{ url: string; drop: () => Promise<void> }> {
-  const url = process.env[sharedServer];
-  if (url === undefined) throw new Error("no PostgreSQL: run `node --test` with --test-global-setup=test/support/global-setup.ts");
+/**
+ * Opens a database that nothing else uses: the same one for the same name. `drop` deletes it, and fails if transactions
+ * have deadlocked in it: a deadlock means that two of them lock rows in different orders, and costs their clients a second.
+ *
+ * @param mayDeadlock for tests that cause a deadlock on purpose
+ */
+export async function newDatabase(
+  name: string = randomUUID(),
+  { mayDeadlock = false }: { mayDeadlock?: boolean } = {},
+): Promise<{ url: string; drop: () => Promise<void> }> {
+  const server = process.env[sharedServer];
+  if (server === undefined) throw new Error("no PostgreSQL: run `node --test` with --test-global-setup=test/support/global-setup.ts");
   const database = `test_${createHash("sha256").update(name).digest("hex").slice(0, 24)}`;
-  const exists = await administer(url, `SELECT FROM pg_database WHERE datname = '${database}'`);
-  if (exists === 0) await administer(url, `CREATE DATABASE ${database}`);
+  const exists = await administer(server, `SELECT FROM pg_database WHERE datname = '${database}'`);
+  if (exists === 0) await administer(server, `CREATE DATABASE ${database}`);
   return {
-    url: url.replace(/\/postgres$/, `/${database}`),
-    drop: async () => void (await administer(url, `DROP DATABASE ${database} WITH (FORCE)`)),
+    url: server.replace(/\/postgres$/, `/${database}`),
+    drop: async () => {
+      const deadlocks = await administer(server, `SELECT FROM pg_stat_database WHERE datname = '${database}' AND deadlocks > 0`);
+      await administer(server, `DROP DATABASE ${database} WITH (FORCE)`);
+      if (deadlocks > 0 && !mayDeadlock) throw new Error("transactions have deadlocked: they lock rows in different orders");
+    },
   };
 }
 

@@ -15,7 +15,16 @@ import {
   requireFollowingStatus,
   WrittenItem,
 } from "./inventory.ts";
-import { adjustQuantity, deleteItem, findItem, listItems, lockItem, lockItemWithOrders, setQuantity } from "./inventory.store.ts";
+import {
+  adjustQuantity,
+  deleteItem,
+  findItem,
+  listItems,
+  lockItem,
+  lockItemWithOrders,
+  requireUntracked,
+  setQuantity,
+} from "./inventory.store.ts";
 
 const path = "/store/inventory";
 const onePath = "/store/inventory/{petId}";
@@ -77,15 +86,15 @@ export const inventoryRoutes: Operation[] = [
     },
     problems: ["not_found", "precondition_failed", "storage_limit_reached"],
     write: async (tx, { accountId, params: { petId }, body, conditions }) => {
-      let current = await lockItem(tx, accountId, petId);
+      const current = await lockItem(tx, accountId, petId);
       if (!current) {
         if (!(await lockPet(tx, accountId, petId))) throw new Problem("not_found", `There is no ${byId("animal", petId)}.`);
-        current = await lockItem(tx, accountId, petId); // tracking may have begun before the animal was locked
+        await requireUntracked(tx, accountId, petId);
       }
       if (current) requireConditions(conditions, current.version);
       else requireAbsentAllowed(conditions);
       const isSame = current?.item.quantity === body.quantity;
-      const { item: after, version } = isSame ? current! : await setQuantity(tx, accountId, petId, body.quantity);
+      const { item: after, version } = isSame ? current : await setQuantity(tx, accountId, petId, body.quantity);
       requireFollowingStatus(body.status, current?.item.status, after.status);
       if (current) return { status: 200, body: after, version };
       return { status: 201, body: after, version, headers: { location: addressOf(`${path}/${petId}`) } };

@@ -11,9 +11,11 @@ import { deriveStatus } from "../pets/pets.store.ts";
 import { statusOfStock, type InventoryItem, type InventoryQuery } from "./inventory.ts";
 
 /*
- * Stock is only ever changed by single conditional statements, which lock the entry. Who locks more does so in one
- * order, so that nobody waits in a circle: orders, then entries by animal, then animals. A status that changes with the
- * counts is written after them, to the entry and on to the animal: most changes leave it, and its indexes, as they are.
+ * Stock is only ever changed by single conditional statements, which lock the entry. Transactions that lock more rows do
+ * so in one order, so that they cannot deadlock: orders by id, then entries by pet, then pets. A transaction that finds,
+ * after it has locked a row, that it needs a lock of an earlier kind starts over instead of waiting for that lock. A status
+ * that changes with the counts is written after them, to the entry and on to the pet: most changes leave it, and its
+ * indexes, as they are.
  */
 
 type ItemRow = { pet_id: number; quantity: number; held: number; status: PetStatus; version: number };
@@ -67,6 +69,15 @@ export async function lockItem(tx: Transaction, accountId: number, petId: number
   return row && fromRow(row);
 }
 
+/**
+ * Returns if the pet, which is locked, has no entry; nobody can add one until the transaction ends. If one was added
+ * before the pet was locked, starts over: the entry must be locked before the pet.
+ */
+export async function requireUntracked(tx: Transaction, accountId: number, petId: number): Promise<void> {
+  const entries = await tx.query(sql`SELECT 1 FROM inventory WHERE account_id = ${accountId} AND pet_id = ${petId}`);
+  if (entries.length > 0) tx.startOver();
+}
+
 /** Locks the entries of several animals, in the order that all do. */
 export async function lockItems(tx: Transaction, accountId: number, petIds: number[]): Promise<void> {
   await tx.query(sql`
@@ -105,14 +116,23 @@ export async function adjustQuantity(tx: Transaction, accountId: number, petId: 
   throw insufficient(petId, item.quantity);
 }
 
-/** The entry, locked like the open orders that hold of it. @throws Problem `not_found` */
+/** Locks the open orders that hold units of the pet, then its entry. @throws Problem `not_found` */
 export async function lockItemWithOrders(tx: Transaction, accountId: number, petId: number): Promise<StoredItem> {
-  await tx.query(sql`
-    SELECT id FROM orders WHERE account_id = ${accountId} AND pet_id = ${petId} AND complete = FALSE AND held > 0 ORDER BY id${tx.forUpdate}`);
-  return (await lockItem(tx, accountId, petId)) ?? absent(petId);
+  const holding = sql`account_id = ${accountId} AND pet_id = ${petId} AND complete = FALSE AND held > 0`;
+  await tx.query(sql`SELECT id FROM orders WHERE ${holding} ORDER BY id${tx.forUpdate}`);
+  const item = (await lockItem(tx, accountId, petId)) ?? absent(petId);
+  // Orders may have been placed before the entry was locked. Waiting for one of them could deadlock: its lock comes first.
+  const [counted] = await tx.query<{ locked: number; holding: number }>(sql`
+    WITH locked AS (SELECT id FROM orders WHERE ${holding}${tx.skipLocked("orders")})
+    SELECT (SELECT COUNT(*) FROM locked) AS locked, (SELECT COUNT(*) FROM orders WHERE ${holding}) AS holding`);
+  if (counted!.locked < counted!.holding) tx.startOver();
+  return item;
 }
 
-/** Stops tracking: the entry goes, and with it what open orders hold. The animal keeps the status it had. */
+/**
+ * Stops tracking: deletes the entry, which is locked with its orders, and with it what these hold. The pet keeps its
+ * status.
+ */
 export async function deleteItem(tx: Transaction, accountId: number, petId: number): Promise<void> {
   await tx.query(sql`DELETE FROM inventory WHERE account_id = ${accountId} AND pet_id = ${petId}`);
   await tx.query(sql`UPDATE orders SET held = 0 WHERE account_id = ${accountId} AND pet_id = ${petId} AND complete = FALSE AND held > 0`);

@@ -3,7 +3,7 @@ import type { Transaction } from "../../platform/db/database.ts";
 import { byId } from "../../platform/ids.ts";
 import { Problem, unknownReference } from "../../platform/problem.ts";
 import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
-import { giveBackUnits, insufficient, lockItem, lockItems, sellUnits, takeUnits } from "../inventory/inventory.store.ts";
+import { giveBackUnits, insufficient, lockItem, lockItems, requireUntracked, sellUnits, takeUnits } from "../inventory/inventory.store.ts";
 import { lockPet, petExists } from "../pets/pets.store.ts";
 import { unitsMoved, type OrderFields } from "./orders.ts";
 import { deleteOrder, insertOrder, updateOrder, type StoredOrder } from "./orders.store.ts";
@@ -64,10 +64,12 @@ async function move(tx: Transaction, accountId: number, { fields: current, held 
 /** Holds units of an animal for an order: all of them where it is tracked, none where it is not. */
 async function hold(tx: Transaction, accountId: number, petId: number, units: number): Promise<number> {
   if (await takeUnits(tx, accountId, petId, units)) return units;
-  const seen = await lockItem(tx, accountId, petId);
+  const entry = await lockItem(tx, accountId, petId);
   await requireNotSold(tx, accountId, petId);
-  const entry = seen ?? (await lockItem(tx, accountId, petId)); // tracking may have begun before the animal was locked
-  if (!entry) return 0;
+  if (!entry) {
+    await requireUntracked(tx, accountId, petId);
+    return 0;
+  }
   // one that grew since the first look is taken from like any other
   if (entry.item.quantity < units || !(await takeUnits(tx, accountId, petId, units))) throw insufficient(petId, entry.item.quantity);
   return units;

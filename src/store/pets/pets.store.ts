@@ -107,13 +107,14 @@ export async function deriveStatus(tx: Transaction, accountId: number, id: numbe
 /** An animal, and whether the inventory has an entry for it. */
 export type PetWithEntry = StoredPet & { isTracked: boolean };
 
-/** The animal, locked together with its inventory entry, so that no order takes from that; undefined where there is none. */
+/** The pet, locked after its inventory entry, so that no order takes from it; undefined if there is none. */
 export async function lockPetWithEntry(tx: Transaction, accountId: number, id: number): Promise<PetWithEntry | undefined> {
-  const entry = sql`SELECT 1 FROM inventory WHERE account_id = ${accountId} AND pet_id = ${id}${tx.forUpdate}`;
-  await tx.query(entry);
+  const entry = sql`SELECT 1 FROM inventory WHERE account_id = ${accountId} AND pet_id = ${id}`;
+  const isTracked = (await tx.query(sql`${entry}${tx.forUpdate}`)).length > 0;
   const pet = await lockPet(tx, accountId, id);
-  const entries = await tx.query(entry); // an entry may have been added before the animal was locked
-  return pet && { ...pet, isTracked: entries.length > 0 };
+  // An entry may have been added before the pet was locked. Its lock comes before the pet's, so the transaction starts over.
+  if (!isTracked && (await tx.query(entry)).length > 0) tx.startOver();
+  return pet && { ...pet, isTracked };
 }
 
 /**
