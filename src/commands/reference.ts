@@ -1,22 +1,32 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadSettings } from "../app/settings.ts";
+import { Problem } from "../platform/problem.ts";
 import { filled } from "./starter.ts";
 
 type Operation = { operationId: string; summary: string };
 
-const configFile = fileURLToPath(new URL("../../web/published/vite.config.ts", import.meta.url));
+/** Where bin/build-web.mjs puts the reference, with `{{url}}` and `{{name}}` left open in its page. */
+const built = fileURLToPath(new URL("../../dist/reference/", import.meta.url));
+
+/** @throws Problem `unavailable` where the reference has not been built */
+export async function requireReference(): Promise<void> {
+  const isBuilt = await stat(join(built, "index.html")).then(
+    () => true,
+    () => false,
+  );
+  if (!isBuilt) throw new Problem("unavailable", "the API reference has not been built yet: run `npm run build` first");
+}
 
 /**
- * Builds the API reference into `reference/` of a folder, as static files: a page for each operation, so that its address opens on
- * a server that knows files only. It reads the description from the service at `url`, and sends its requests there.
+ * Copies the built API reference into `reference/` of a folder, with a page for each operation, so that its address opens on a server
+ * of plain files. The pages read the description from the service at `url`, and send their requests there.
  */
 export async function writeReference(folder: string, url: string): Promise<void> {
-  const { build } = await import("vite");
   const { descriptionOf } = await import("../app/api.ts");
   const root = join(resolve(folder), "reference");
-  await build({ configFile, logLevel: "error", build: { outDir: root } });
+  await cp(built, root, { recursive: true, errorOnExist: true, force: false });
   const page = await readFile(join(root, "index.html"), "utf8");
   const paths = descriptionOf(loadSettings({}).getPetSunset).paths as Record<string, Record<string, Operation>>;
   const operations = Object.values(paths).flatMap((path) => Object.values(path));

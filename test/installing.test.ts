@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { appendFileSync, copyFileSync, cpSync, globSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { temporaryFolder } from "./support/folder.ts";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+type Manifest = { dependencies: Record<string, string> };
+type Lock = { packages: Record<string, { dev?: true }> };
+const read = (path: string): unknown => JSON.parse(readFileSync(join(root, path), "utf8"));
+const installed = read("node_modules/.package-lock.json") as Lock;
+const manifest = read("package.json") as Manifest;
+
+/** The project with its built pages in a folder of its own, with the packages that `keep` accepts and no npm to install others. */
+function clone(t: TestContext, keep: (isForDevelopment: boolean) => boolean) {
+  const folder = temporaryFolder(t);
+  const sources = ["bin", "client", "dist", "migrations", "src", "starter", "web", "package.json", "package-lock.json", "openapi.json"];
+  for (const name of sources) cpSync(join(root, name), join(folder, name), { recursive: true });
+  for (const [path, { dev }] of Object.entries(installed.packages)) {
+    if (path.lastIndexOf("node_modules/") > 0 || !keep(dev === true)) continue;
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    symlinkSync(join(root, path), join(folder, path));
+  }
+  copyFileSync(join(root, "node_modules/.package-lock.json"), join(folder, "node_modules/.package-lock.json"));
+  const run = (script: string, ...args: string[]) =>
+    spawnSync(process.execPath, [join(folder, "bin", script), ...args], { env: { PATH: "" }, encoding: "utf8", timeout: 120_000 });
+  return { folder, run };
+}
+
+test("with built pages and the packages of the service alone, a start installs and builds nothing", (t) => {
+  const { folder, run } = clone(t, (isForDevelopment) => !isForDevelopment);
+  for (const [script, ...args] of [["build-web.mjs"], ["install.mjs", "--production"]] as const) {
+    const { status, stdout, stderr } = run(script, ...args);
+    assert.deepEqual([status, stdout, stderr], [0, "", ""], script);
+  }
+  const site = join(folder, "shop");
+  const made = run("petstore.mjs", "init", site, "--key", `psp_${"0".repeat(36)}`, "--url", "https://pets.example.com", "--reference");
+  assert.deepEqual([made.status, made.stderr], [0, ""], "the reference is copied");
+  const page = readFileSync(join(site, "reference", "listPets", "index.html"), "utf8");
+  assert.match(page, /<meta name="petstore-url" content="https:\/\/pets\.example\.com" \/>/);
+});
+
+test("a changed page is built anew, with the development packages, which are installed first", (t) => {
+  const service = clone(t, (isForDevelopment) => !isForDevelopment);
+  appendFileSync(join(service.folder, "web", "main.tsx"), "// changed\n");
+  const refused = service.run("build-web.mjs");
+  assert.equal(refused.status, 1);
+  assert.match(refused.stderr, /^Installing npm packages \(.+ is missing\) …\ninstall: npm was not found/);
+
+  const complete = clone(t, () => true);
+  appendFileSync(join(complete.folder, "web", "main.tsx"), "// changed\n");
+  const built = complete.run("build-web.mjs");
+  assert.deepEqual([built.status, built.stdout], [0, ""], built.stderr);
+  assert.match(built.stderr, /^Built the web pages \(\d+ ms\)\n$/);
+  assert.equal(complete.run("build-web.mjs").stderr, "", "once");
+});
+
+test("the service's packages are those that it imports, and no others", () => {
+  const files = globSync(["src/**/*.ts", "client/**/*.ts"], { cwd: root }).filter((path) => !path.endsWith(".test.ts"));
+  const imports = /(?:\bfrom |\bimport\(|^import )"((?:@[\w-]+\/)?[\w-]+)(?:\/[^"]+)?"/gm;
+  const imported = new Set(
+    files.flatMap((path) =>
+      readFileSync(join(root, path), "utf8")
+        .split("\n")
+        .filter((line) => !line.startsWith("import type"))
+        .flatMap((line) => [...line.matchAll(imports)].map(([, name]) => name ?? "")),
+    ),
+  );
+  assert.deepEqual([...imported].toSorted(), Object.keys(manifest.dependencies).toSorted());
+});
