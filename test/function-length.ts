@@ -17,7 +17,6 @@ export const allowedLong: string[] = [
   // src/callers/keys
   "src/callers/keys/verify.ts#openKeyVerifier",
   // src/callers/limits
-  "src/callers/limits/memory.ts#openMemoryLimiter",
   "src/callers/limits/redis.ledger.ts#openLedger",
   "src/callers/limits/redis.link.ts#openLink",
   "src/callers/limits/redis.ts#openRedisLimiter",

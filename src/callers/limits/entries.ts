@@ -1,27 +1,27 @@
-/** Entries looked at in one sweep: what a sweep may cost (about 50 µs). */
+/** Entries that one sweep looks at, which takes about 50 µs. */
 const sweepMax = 1_000;
 
-/** Values made on first use, at most `max` of them. */
+/** A map that creates its values on first use and holds at most `max` of them. */
 export type Entries<K, V> = {
-  /** The value, if there is one. */
+  /** Returns the value, if there is one. */
   get(key: K): V | undefined;
-  /** The value, made if there is none; one above the maximum puts out the oldest. */
+  /** Returns the value, creating it if there is none; at the maximum the oldest value makes room. */
   at(key: K): V;
   delete(key: K): boolean;
-  /** Lets go of idle values among the next thousand; repeated calls come round to all of them. */
+  /** Removes the idle values among the next thousand entries; repeated calls reach all of them. */
   sweep(now: number): void;
   size(): number;
   [Symbol.iterator](): Iterator<[K, V]>;
 };
 
-/** @param isIdle whether a value may be forgotten, as one that is made anew would be the same; `now` in ms */
+/** @param isIdle whether a value may be removed, because a new one would be the same; `now` in ms */
 export function openEntries<K, V>(max: number, create: () => V, isIdle: (value: V, now: number) => boolean): Entries<K, V> {
   const values = new Map<K, V>();
   let round = values.entries();
-  // Kept, because a new iterator would step over the places of all that were put out before.
+  // One iterator for all calls: a new one would step over the gaps of all entries removed before.
   let oldest = values.keys();
 
-  function putOutOldest(): void {
+  function evictOldest(): void {
     let next = oldest.next();
     if (next.done === true) {
       oldest = values.keys();
@@ -35,10 +35,10 @@ export function openEntries<K, V>(max: number, create: () => V, isIdle: (value: 
     at(key) {
       const found = values.get(key);
       if (found !== undefined) return found;
-      if (values.size >= max) putOutOldest();
-      const made = create();
-      values.set(key, made);
-      return made;
+      if (values.size >= max) evictOldest();
+      const created = create();
+      values.set(key, created);
+      return created;
     },
     delete: (key) => values.delete(key),
     sweep(now) {

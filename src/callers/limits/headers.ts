@@ -1,40 +1,40 @@
 import type { Decision } from "./windows.ts";
 
 /**
- * Adds the headers of a decision, names and values by turns: the three of the specification (part 8), `RateLimit` with
- * `RateLimit-Policy` as in draft-ietf-httpapi-ratelimit-headers-11 (lists of structured fields; `t` and `w` in seconds),
- * and on refusals how long to wait and, where there are bans, how far one is.
+ * Appends the headers of a decision to a flat array of alternating names and values: the three of the specification (part 8),
+ * `RateLimit` with `RateLimit-Policy` as in draft-ietf-httpapi-ratelimit-headers-11 (lists of structured fields; `t` and `w`
+ * in seconds), and on refusals `Retry-After` and the strikes left.
  */
 export function pushLimitHeaders(headers: string[], decision: Decision): void {
   headers.push("X-RateLimit-Limit", `${decision.limit}`);
   headers.push("X-RateLimit-Remaining", `${decision.remaining}`);
   headers.push("X-RateLimit-Reset", `${decision.reset}`);
-  headers.push("RateLimit", standing(decision));
+  headers.push("RateLimit", remainingOf(decision));
   headers.push("RateLimit-Policy", policy(decision.perMinute, decision.perDay));
   if (decision.verdict === "pass") return;
   headers.push("Retry-After", `${decision.retryAfterSeconds}`);
   if (decision.strikesRemaining !== null) headers.push("X-RateLimit-Strikes-Remaining", `${decision.strikesRemaining}`);
 }
 
-/** Replaces the headers of an earlier decision by those of a later one. Both decisions let the request pass. */
+/** Replaces the headers of an earlier decision with those of a later one. Both decisions let the request pass. */
 export function replaceLimitHeaders(headers: string[], decision: Decision): void {
   const fresh = limitHeaders(decision);
   headers.splice(headers.indexOf("X-RateLimit-Limit"), fresh.length, ...fresh);
 }
 
-/** The headers of a decision alone, names and values by turns. */
+/** Returns the headers of a decision as a flat array of alternating names and values. */
 export function limitHeaders(decision: Decision): string[] {
   const headers: string[] = [];
   pushLimitHeaders(headers, decision);
   return headers;
 }
 
-function standing(decision: Decision): string {
+function remainingOf(decision: Decision): string {
   const minute = `"minute";r=${decision.minuteRemaining};t=${decision.minuteSeconds}`;
   return decision.perDay === Infinity ? minute : `${minute}, "day";r=${decision.dayRemaining};t=${decision.daySeconds}`;
 }
 
-/** Policies by requests per minute: few, since quotas come from plans. */
+/** Policies by requests per minute. There are few, because quotas come from plans. */
 const policies = new Map<number, { perDay: number; text: string }>();
 const policiesMax = 1_000;
 

@@ -27,7 +27,7 @@ function times(count: number, request: () => unknown): void {
   for (let i = 0; i < count; i++) request();
 }
 
-test("a restart in the middle of a minute hands out no second quota", () => {
+test("a restart in the middle of a minute grants no second quota", () => {
   const limiter = open();
   times(45, () => limiter.account(1, 1, free));
   times(50, () => limiter.address("192.0.2.1"));
@@ -50,14 +50,14 @@ test("strikes and bans survive a restart", () => {
   assert.equal(restarted(limiter).strikeStatus(2, free).strikes, 5);
 });
 
-test("a snapshot of thousands of accounts comes in pieces and is whole", () => {
+test("a snapshot of thousands of accounts comes in pieces and is complete", () => {
   const limiter = open();
   for (let account = 0; account < 2_500; account++) limiter.account(account, account, free);
   assert.equal([...limiter.snapshot()].length, 3);
   assert.equal(restarted(limiter).size(), 2_500);
 });
 
-test("a damaged line of a snapshot is passed over, and the others hold", () => {
+test("a damaged line of a snapshot is skipped, and the others are restored", () => {
   const limiter = open();
   times(10, () => limiter.account(1, 1, free));
   const [good = ""] = limiter.snapshot();
@@ -80,7 +80,7 @@ test("no snapshot can ban a key for longer than an hour", () => {
   assert.equal(limiter.account(1, 1, free).retryAfterSeconds, 3_600);
 });
 
-test("thousands of addresses take bounded memory, and the oldest is forgotten first", () => {
+test("thousands of addresses take bounded memory, and the oldest is removed first", () => {
   const limiter = open();
   times(30, () => limiter.address("192.0.2.1"));
   for (let i = 0; i < 49_999; i++) limiter.address(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`);
@@ -92,7 +92,7 @@ test("thousands of addresses take bounded memory, and the oldest is forgotten fi
   assert.equal(limiter.peekAddress("192.0.2.1").remaining, 60);
 });
 
-test("idle entries are let go, a thousand at a time; what still counts is kept", () => {
+test("a sweep removes idle entries, a thousand at a time, and keeps those that still count", () => {
   let now = noon;
   const limiter = open(() => now);
   for (let account = 0; account < 1_500; account++) limiter.account(account, account, free);
@@ -109,7 +109,7 @@ test("idle entries are let go, a thousand at a time; what still counts is kept",
   assert.equal(limiter.size(), 0);
 });
 
-test("a clock that jumps over midnight and back forgets nothing in a sweep", () => {
+test("a sweep loses nothing when the clock jumps over midnight and back", () => {
   let now = Date.UTC(2026, 5, 15, 23, 30);
   const limiter = open(() => now);
   times(60, () => limiter.account(1, 1, free));
@@ -119,7 +119,7 @@ test("a clock that jumps over midnight and back forgets nothing in a sweep", () 
   assert.equal(limiter.account(1, 1, free).verdict, "rate_limit_exceeded");
 });
 
-test("the state file brings everything back, is private, and a missing or cut one only remembers less", async (context) => {
+test("the state file restores everything and is private; a missing file restores nothing, a cut one what it holds", async (context) => {
   const folder = await mkdtemp(join(tmpdir(), "petstore-limits-"));
   context.after(() => rm(folder, { recursive: true }));
   const path = join(folder, "limits.state");

@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import { addressName } from "../../platform/addresses.ts";
 import { type Entries, openEntries } from "./entries.ts";
-import { dashboardQuota, type Limiter, type StrikeStatus } from "./limits.ts";
+import { type Counted, dashboardQuota, type Limiter, type StrikeStatus } from "./limits.ts";
 import { fullest, isSpared, publishableShare, visitorQuota } from "./publishable.ts";
 import { restoreEntries, snapshotEntries } from "./snapshot.ts";
 import { banLeftMs, banMemoryMs, newStrikes, recentStrikes, strike, strikesAllowed, type Strikes } from "./strikes.ts";
@@ -21,119 +21,50 @@ import {
   type Windows,
 } from "./windows.ts";
 
-/** What is idle is kept two hours longer, so that a clock that jumps an hour and back forgets nothing. */
+/** How long idle entries stay, so that a clock that jumps an hour and back loses nothing. */
 const graceMs = 2 * 60 * 60_000;
 
 const accountsMax = 1_000_000;
 /** Keys with strikes; people; addresses of each sort. */
 const othersMax = 50_000;
 
-/** The limiter of one process: every operation answers at once. It has no timers: its owner sweeps and saves it. */
+/** The limiter of one process, which answers every call at once. It has no timers: its owner sweeps and saves it. */
 export type MemoryLimiter = { [K in keyof Limiter]: (...args: Parameters<Limiter[K]>) => Awaited<ReturnType<Limiter[K]>> } & {
-  /** Everything that is counted, as lines of text, in pieces of about 50 KB; requests may be counted between two pieces. */
+  /** Yields the whole state as lines of text, in pieces of about 50 KB. Requests may be counted between two pieces. */
   snapshot(): Iterable<string>;
-  /** Takes over lines of a snapshot. A line that is damaged is passed over. */
+  /** Restores lines of a snapshot, and skips damaged ones. */
   restore(lines: Iterable<string>): void;
-  /** Grows with everything that is counted: an equal number means an equal snapshot. */
+  /** Grows with every count: while the number is the same, so is the snapshot. */
   changes(): number;
-  /** Entries held. */
+  /** Entries in memory. */
   size(): number;
 };
 
-/** Counts in the memory of this process. `addressQuota` is what a caller without a valid key has. */
+type State = {
+  clock: Clock;
+  /** Requests used by caller. `spared` counts refusals that were no strikes: see `publishable.ts`. */
+  meters: ReturnType<typeof openMeters>;
+  /** Strikes and bans, by key and by visitor of a publishable key. */
+  offenders: ReturnType<typeof openOffenders>;
+  changes: number;
+};
+
+/** Counts in the memory of this process. `addressQuota` is the quota of a caller without a valid key. */
 export function openMemoryLimiter({ clock, addressQuota }: { clock: Clock; addressQuota: Quota }): MemoryLimiter {
-  const meters = {
-    account: openEntries<number, Windows>(accountsMax, newWindows, daysAgo),
-    address: openEntries<string, Windows>(othersMax, newWindows, daysAgo),
-    publishable: openEntries<number, Windows>(accountsMax, newWindows, daysAgo),
-    spared: openEntries<number, Windows>(accountsMax, newWindows, daysAgo),
-    visitor: openEntries<string, Windows>(othersMax, newWindows, minutesAgo),
-    person: openEntries<number, Windows>(othersMax, newWindows, minutesAgo),
-  };
-  const offenders = {
-    key: openEntries<number, Strikes>(othersMax, newStrikes, isForgiven),
-    visitor: openEntries<string, Strikes>(othersMax, newStrikes, isForgiven),
-  };
+  const state: State = { clock, meters: openMeters(), offenders: openOffenders(), changes: 0 };
+  const { meters, offenders } = state;
   const everything: Pick<Entries<unknown, unknown>, "sweep" | "size">[] = [...Object.values(meters), ...Object.values(offenders)];
-  let changes = 0;
-
-  /** Counts on a caller's only meter, which makes no strikes. */
-  function count(windows: Windows, quota: Quota): Decision {
-    const now = clock();
-    changes += 1;
-    roll(windows, now);
-    if (!hasRoom(windows, quota)) return refused(figures(windows, quota, now), null);
-    take(windows);
-    return figures(windows, quota, now);
-  }
-
-  /** Cancels the strike of a refused secret key if the request was refused only because of requests with publishable keys. */
-  function spare(accountId: number, account: Windows, quota: Quota, now: number): boolean {
-    const shared = meters.publishable.get(accountId);
-    if (shared === undefined) return false;
-    const spared = meters.spared.at(accountId);
-    roll(shared, now);
-    roll(spared, now);
-    const excused = isSpared(quota, usedOf(account), usedOf(shared), usedOf(spared));
-    if (excused) take(spared);
-    return excused;
-  }
-
   return {
-    account(accountId, keyId, quota) {
-      const now = clock();
-      const windows = meters.account.at(accountId);
-      changes += 1;
-      roll(windows, now);
-      const leftMs = banOf(offenders.key.get(keyId), now);
-      if (leftMs > 0) return banned(figures(windows, quota, now), leftMs);
-      if (!hasRoom(windows, quota)) {
-        const allowed = strikesAllowed(quota.perMinute);
-        const decision = figures(windows, quota, now);
-        if (!spare(accountId, windows, quota, now)) return punish(offenders.key.at(keyId), allowed, decision, now);
-        return refused(decision, allowed - recentStrikes(offenders.key.get(keyId) ?? newStrikes(), now));
-      }
-      take(windows);
-      return figures(windows, quota, now);
-    },
-    address: (address) => count(meters.address.at(addressName(address)), addressQuota),
-    publishable(accountId, address, quota) {
-      const now = clock();
-      const name = `${accountId} ${addressName(address)}`;
-      const [visitor, shared, account] = [meters.visitor.at(name), meters.publishable.at(accountId), meters.account.at(accountId)];
-      changes += 1;
-      for (const windows of [visitor, shared, account]) roll(windows, now);
-      const leftMs = banOf(offenders.visitor.get(name), now);
-      if (leftMs > 0) return banned(fullestOf(visitor, shared, account, quota, now), leftMs);
-      const fits = hasRoom(visitor, visitorQuota) && hasRoom(shared, publishableShare(quota)) && hasRoom(account, quota);
-      if (!fits) {
-        const allowed = strikesAllowed(visitorQuota.perMinute);
-        return punish(offenders.visitor.at(name), allowed, fullestOf(visitor, shared, account, quota, now), now);
-      }
-      for (const windows of [visitor, shared, account]) take(windows);
-      return fullestOf(visitor, shared, account, quota, now);
-    },
-    dashboard: (personId) => count(meters.person.at(personId), dashboardQuota),
+    account: (accountId, keyId, quota) => countAccount(state, accountId, keyId, quota),
+    address: (address) => count(state, meters.address.at(addressName(address)), addressQuota),
+    publishable: (accountId, address, quota) => countPublishable(state, accountId, address, quota),
+    dashboard: (personId) => count(state, meters.person.at(personId), dashboardQuota),
     peekAccount: (accountId, quota) => peek(meters.account.get(accountId), quota, clock()),
     peekAddress: (address) => peek(meters.address.get(addressName(address)), addressQuota, clock()),
-    giveBack(counted, at) {
-      const now = clock();
-      const giveBackTo = (windows: Windows): Windows => {
-        roll(windows, now);
-        giveBack(windows, at);
-        return windows;
-      };
-      changes += 1;
-      if ("personId" in counted) return figures(giveBackTo(meters.person.at(counted.personId)), dashboardQuota, now);
-      const { accountId, quota, visitor: address } = counted;
-      const account = giveBackTo(meters.account.at(accountId));
-      if (address === undefined) return figures(account, quota, now);
-      const visitor = giveBackTo(meters.visitor.at(`${accountId} ${addressName(address)}`));
-      return fullestOf(visitor, giveBackTo(meters.publishable.at(accountId)), account, quota, now);
-    },
+    giveBack: (counted, at) => giveBackRequest(state, counted, at),
     strikeStatus: (keyId, quota) => strikeStatusOf(offenders.key.get(keyId) ?? newStrikes(), quota, clock()),
     unban(keyId) {
-      changes += 1;
+      state.changes += 1;
       return offenders.key.delete(keyId);
     },
     mode: () => "process",
@@ -145,9 +76,102 @@ export function openMemoryLimiter({ clock, addressQuota }: { clock: Clock; addre
     },
     snapshot: () => snapshotEntries(meters, offenders),
     restore: (lines) => restoreEntries(meters, offenders, lines),
-    changes: () => changes,
+    changes: () => state.changes,
     size: () => everything.reduce((sum, entries) => sum + entries.size(), 0),
   };
+}
+
+function openMeters() {
+  return {
+    account: openEntries<number, Windows>(accountsMax, newWindows, daysAgo),
+    address: openEntries<string, Windows>(othersMax, newWindows, daysAgo),
+    publishable: openEntries<number, Windows>(accountsMax, newWindows, daysAgo),
+    spared: openEntries<number, Windows>(accountsMax, newWindows, daysAgo),
+    visitor: openEntries<string, Windows>(othersMax, newWindows, minutesAgo),
+    person: openEntries<number, Windows>(othersMax, newWindows, minutesAgo),
+  };
+}
+
+function openOffenders() {
+  return {
+    key: openEntries<number, Strikes>(othersMax, newStrikes, isForgiven),
+    visitor: openEntries<string, Strikes>(othersMax, newStrikes, isForgiven),
+  };
+}
+
+function countAccount(state: State, accountId: number, keyId: number, quota: Quota): Decision {
+  const { clock, meters, offenders } = state;
+  const now = clock();
+  const windows = meters.account.at(accountId);
+  state.changes += 1;
+  roll(windows, now);
+  const leftMs = banOf(offenders.key.get(keyId), now);
+  if (leftMs > 0) return banned(figures(windows, quota, now), leftMs);
+  if (hasRoom(windows, quota)) {
+    take(windows);
+    return figures(windows, quota, now);
+  }
+  const allowed = strikesAllowed(quota.perMinute);
+  const decision = figures(windows, quota, now);
+  if (!spare(state, accountId, windows, quota, now)) return punish(offenders.key.at(keyId), allowed, decision, now);
+  return refused(decision, allowed - recentStrikes(offenders.key.get(keyId) ?? newStrikes(), now));
+}
+
+/** Cancels the strike of a refused secret key if the request was refused only because of requests with publishable keys. */
+function spare({ meters }: State, accountId: number, account: Windows, quota: Quota, now: number): boolean {
+  const shared = meters.publishable.get(accountId);
+  if (shared === undefined) return false;
+  const spared = meters.spared.at(accountId);
+  roll(shared, now);
+  roll(spared, now);
+  const excused = isSpared(quota, usedOf(account), usedOf(shared), usedOf(spared));
+  if (excused) take(spared);
+  return excused;
+}
+
+function countPublishable(state: State, accountId: number, address: string, quota: Quota): Decision {
+  const { clock, meters, offenders } = state;
+  const now = clock();
+  const name = `${accountId} ${addressName(address)}`;
+  const [visitor, shared, account] = [meters.visitor.at(name), meters.publishable.at(accountId), meters.account.at(accountId)];
+  state.changes += 1;
+  for (const windows of [visitor, shared, account]) roll(windows, now);
+  const leftMs = banOf(offenders.visitor.get(name), now);
+  if (leftMs > 0) return banned(fullestOf(visitor, shared, account, quota, now), leftMs);
+  const fits = hasRoom(visitor, visitorQuota) && hasRoom(shared, publishableShare(quota)) && hasRoom(account, quota);
+  if (!fits) {
+    const allowed = strikesAllowed(visitorQuota.perMinute);
+    return punish(offenders.visitor.at(name), allowed, fullestOf(visitor, shared, account, quota, now), now);
+  }
+  for (const windows of [visitor, shared, account]) take(windows);
+  return fullestOf(visitor, shared, account, quota, now);
+}
+
+/** Counts a request of a caller with one meter, whose refusals are no strikes. */
+function count(state: State, windows: Windows, quota: Quota): Decision {
+  const now = state.clock();
+  state.changes += 1;
+  roll(windows, now);
+  if (!hasRoom(windows, quota)) return refused(figures(windows, quota, now), null);
+  take(windows);
+  return figures(windows, quota, now);
+}
+
+function giveBackRequest(state: State, counted: Counted, at: number): Decision {
+  const { clock, meters } = state;
+  const now = clock();
+  const giveBackTo = (windows: Windows): Windows => {
+    roll(windows, now);
+    giveBack(windows, at);
+    return windows;
+  };
+  state.changes += 1;
+  if ("personId" in counted) return figures(giveBackTo(meters.person.at(counted.personId)), dashboardQuota, now);
+  const { accountId, quota, visitor: address } = counted;
+  const account = giveBackTo(meters.account.at(accountId));
+  if (address === undefined) return figures(account, quota, now);
+  const visitor = giveBackTo(meters.visitor.at(`${accountId} ${addressName(address)}`));
+  return fullestOf(visitor, giveBackTo(meters.publishable.at(accountId)), account, quota, now);
 }
 
 function figures(windows: Windows, quota: Quota, now: number): Decision {

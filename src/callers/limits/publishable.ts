@@ -1,14 +1,14 @@
 import { type Decision, passed, type Quota } from "./windows.ts";
 
-/** What a caller's address has on the publishable keys of one account (decisions, part 3). */
+/** The quota of a caller's address on the publishable keys of one account (decisions, part 3). */
 export const visitorQuota: Quota = { perMinute: 60, perDay: Infinity };
 
-/** What an account's publishable keys may use together: half of its minute and half of its day, rounded down. */
+/** The quota of all publishable keys of an account together: half of its minute and half of its day, rounded down. */
 export function publishableShare({ perMinute, perDay }: Quota): Quota {
   return { perMinute: Math.floor(perMinute / 2), perDay: Math.floor(perDay / 2) };
 }
 
-/** Requests used in the three minutes and the two days that a request with a publishable key counts on. */
+/** Requests used in the three minutes and the two days that a request with a publishable key counts in. */
 export type PublishableUse = {
   visitor: number;
   shared: number;
@@ -17,7 +17,7 @@ export type PublishableUse = {
   day: number;
 };
 
-/** The decision that shows the minute and the day with the fewest requests left, among those that such a request counts on. */
+/** Returns the decision with the figures of the minute and the day that have the fewest requests left. */
 export function fullest(now: number, quota: Quota, used: PublishableUse): Decision {
   const share = publishableShare(quota);
   let [perMinute, minuteUsed] = [visitorQuota.perMinute, used.visitor];
@@ -29,7 +29,7 @@ export function fullest(now: number, quota: Quota, used: PublishableUse): Decisi
 }
 
 /**
- * Whether a refused request with a secret key would have passed if the publishable keys had used nothing: it is then
+ * Whether a refused request with a secret key would have passed if the publishable keys had used nothing. Such a refusal is
  * no strike. `spared` counts the refusals of secret keys that this rule has already excused in the same windows.
  */
 export function isSpared(quota: Quota, account: Used, publishable: Used, spared: Used): boolean {

@@ -4,12 +4,12 @@ import type { Window, Windows } from "./windows.ts";
 
 /** Lines that one piece of a snapshot holds. */
 const pieceLines = 1_000;
-/** Strikes that are read back for one key: as many as a plan of 500,000 requests a minute allows. Of a key with more, none are. */
+/** The most strikes of one entry: as many as a plan of 500,000 requests a minute allows. An entry with more is damaged. */
 const strikesMax = 100_000;
 
 type Groups<V> = Record<string, Entries<number, V> | Entries<string, V>>;
 
-/** Each entry as one line, a JSON array of the group's name, the entry's key and its numbers. */
+/** Yields the entries as text in pieces of a thousand lines. A line is a JSON array: the sort, the group's name, the entry's key and its numbers. */
 export function* snapshotEntries(meters: Groups<Windows>, offenders: Groups<Strikes>): Generator<string> {
   let piece: string[] = [];
   for (const entry of lines(meters, offenders)) {
@@ -38,7 +38,7 @@ function numbers(window: Window): number[] {
   return [window.number, window.used, window.otherNumber, window.otherUsed];
 }
 
-/** Puts the entries of a snapshot's lines back. A line that is not one (cut off, foreign, damaged) is passed over. */
+/** Restores the entries of a snapshot's lines. Skips lines that are cut off, damaged or unknown. */
 export function restoreEntries(meters: Groups<Windows>, offenders: Groups<Strikes>, saved: Iterable<string>): void {
   for (const text of saved) {
     const entry = parse(text);
@@ -69,7 +69,7 @@ function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** The entry of a group, made if need be, where the group exists. Keys of a group are all numbers or all texts. */
+/** Returns the entry of a group, creating it if needed; undefined if there is no such group. */
 function find<V>(groups: Groups<V>, name: string, key: number | string): V | undefined {
   return Object.hasOwn(groups, name) ? (groups[name] as Entries<number | string, V>).at(key) : undefined;
 }

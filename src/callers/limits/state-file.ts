@@ -2,18 +2,18 @@ import { open } from "node:fs/promises";
 import { writeDurably } from "../../platform/files.ts";
 import type { MemoryLimiter } from "./memory.ts";
 
-/** Keeps a memory limiter across restarts in one file. */
+/** The file that keeps the state of a memory limiter across restarts. */
 export type StateFile = {
-  /** Takes over what was saved; a missing, damaged or half-written file only means that less is remembered. */
+  /** Restores the saved state. If the file is missing or damaged, restores what it can read. */
   load(): Promise<void>;
   /**
-   * Saves what is counted by now, unless nothing has changed since the last time. Calls do not overlap: those made
-   * while one runs share the next. The file is replaced whole, so a kill or a power cut leaves the last complete one.
+   * Saves the state, unless nothing has changed since the last time. Calls do not overlap: those made while one runs
+   * share the next. The file is replaced as a whole, so a kill or a power cut leaves the last complete one.
    */
   save(): Promise<void>;
 };
 
-/** @param path of the file; what is written before it is complete stands beside it as `path.new` */
+/** @param path of the file; an incomplete file is beside it as `path.new` */
 export function openStateFile(path: string, limiter: MemoryLimiter): StateFile {
   let savedChanges = limiter.changes();
   let saving = Promise.resolve();

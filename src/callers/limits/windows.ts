@@ -4,19 +4,19 @@ export const dayMs = 86_400_000;
 /** Requests that may pass in a UTC minute and in a UTC day; `perDay: Infinity` means that only the minute counts. */
 export type Quota = { perMinute: number; perDay: number };
 
-/** One fixed window (its number is the time divided by its length), and the one that the clock was in before. */
+/** A fixed window, whose number is the time divided by its length, and the window that the clock was in before. */
 export type Window = { number: number; used: number; otherNumber: number; otherUsed: number };
 
-/** What one caller has used: the whole state of a limit. */
+/** The requests that one caller has used: the whole state of a limit. */
 export type Windows = { minute: Window; day: Window };
 
-/** `unavailable`: too many requests wait to be counted; the caller is not over a limit. */
+/** `unavailable`: too many requests are waiting to be counted; the caller is not over a limit. */
 export type Verdict = "pass" | "rate_limit_exceeded" | "key_banned" | "unavailable";
 
-/** The answer to one request, with the figures that its headers show. */
+/** The decision on one request, with the figures that its headers show. */
 export type Decision = {
   verdict: Verdict;
-  /** The window with fewer requests left: the minute on a tie, the day when both are used up. */
+  /** The quota of the window with fewer requests left: the minute on a tie, the day when both are used up. */
   limit: number;
   remaining: number;
   /** When that window ends: Unix seconds. */
@@ -30,13 +30,13 @@ export type Decision = {
   daySeconds: number;
   /** Whole seconds, rounded up, until a request can pass, or until the ban ends; 0 on a pass. */
   retryAfterSeconds: number;
-  /** Strikes that may still be made before the ban; null where none are made. Looked up only for refusals, 0 on a pass. */
+  /** Strikes left before a ban; null where refusals are no strikes. Only refusals show it; 0 on a pass. */
   strikesRemaining: number | null;
-  /** When the decision was made, in ms by the clock of the counters. */
+  /** The time of the decision, in ms by the clock of the counters. */
   at: number;
 };
 
-/** Of a caller who has used nothing. */
+/** The state of a caller that has used nothing. */
 export function newWindows(): Windows {
   return { minute: newWindow(), day: newWindow() };
 }
@@ -52,9 +52,9 @@ export function roll(windows: Windows, now: number): void {
 }
 
 /**
- * A window entered for the first time is unused. One that the clock comes back to has what was used in it, and at least
- * what was used in the window that the clock came from: setting a clock back and forth gives nobody anything, and holds
- * nobody longer than the window it shows.
+ * A window that the clock enters for the first time is unused. A window that it returns to keeps the requests used in it, and
+ * if the clock went back, at least those of the window that it came from. So setting a clock back and forth grants no
+ * requests, and refuses nobody for longer than the window that the clock shows.
  */
 function enter(window: Window, number: number): void {
   if (number === window.number) return;
@@ -77,14 +77,14 @@ export function take(windows: Windows): void {
   windows.day.used += 1;
 }
 
-/** Gives back one request that was counted `at` (ms), in those of its (rolled) windows that have not ended. */
+/** Gives back one request that was counted at `at` (ms), in those of its (rolled) windows that have not ended. */
 export function giveBack(windows: Windows, at: number): void {
   const { minute, day } = windows;
   if (minute.number === Math.floor(at / minuteMs)) minute.used = Math.max(0, minute.used - 1);
   if (day.number === Math.floor(at / dayMs)) day.used = Math.max(0, day.used - 1);
 }
 
-/** The decision that lets a request pass, as both windows now stand. `now` in ms. */
+/** Returns the decision that lets a request pass, with the figures of both windows. `now` in ms. */
 export function passed(now: number, perMinute: number, minuteUsed: number, perDay: number, dayUsed: number): Decision {
   const minuteEnd = (Math.floor(now / minuteMs) + 1) * minuteMs;
   const dayEnd = (Math.floor(now / dayMs) + 1) * dayMs;
@@ -108,7 +108,7 @@ export function passed(now: number, perMinute: number, minuteUsed: number, perDa
   };
 }
 
-/** Turns a decision, in place, into the refusal of a request that no longer fits. */
+/** Turns a decision, in place, into the refusal of a request that is over a limit. */
 export function refused(decision: Decision, strikesRemaining: number | null): Decision {
   decision.verdict = "rate_limit_exceeded";
   decision.retryAfterSeconds = decision.dayRemaining === 0 ? decision.daySeconds : decision.minuteSeconds;
@@ -116,7 +116,7 @@ export function refused(decision: Decision, strikesRemaining: number | null): De
   return decision;
 }
 
-/** Turns a decision, in place, into the refusal of a key whose ban ends in `leftMs`: until then it has no requests left. */
+/** Turns a decision, in place, into the refusal of a key whose ban ends in `leftMs`; until then no requests are left. */
 export function banned(decision: Decision, leftMs: number): Decision {
   decision.verdict = "key_banned";
   decision.remaining = 0;
@@ -125,7 +125,7 @@ export function banned(decision: Decision, leftMs: number): Decision {
   return decision;
 }
 
-/** Turns a decision, in place, into the refusal of a request that cannot be counted for now. */
+/** Turns a decision, in place, into the refusal of a request that cannot be counted now. */
 export function unavailable(decision: Decision): Decision {
   decision.verdict = "unavailable";
   decision.retryAfterSeconds = 1;

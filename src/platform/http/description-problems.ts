@@ -40,7 +40,7 @@ const messages: Record<ProblemCode, string> = {
   unknown_reference: "body.categoryId: there is no category 12.",
   idempotency_key_reused: "This Idempotency-Key was used with another body.",
   rate_limit_exceeded: "The request limit is reached. Try again in 42 seconds.",
-  key_banned: "This key is banned for 300 seconds more: it went on after being refused.",
+  key_banned: "This key is banned for another 300 seconds, because it kept sending requests after they were refused.",
   headers_too_large: headersTooLarge().message,
   internal: "Something went wrong here. The X-Request-Id of this answer finds it in the log.",
   unavailable: "The store cannot take this now. Try again.",
