@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
+import { test } from "node:test";
+import { fileOf, groups, quickSuites } from "./suites.ts";
+
+const root = new URL("../", import.meta.url);
+const files = globSync("test/**/*.test.ts", { cwd: root }).map((path) => path.replaceAll("\\", "/"));
+
+/** The files below test/ that a file imports, and those that they import. */
+function importsOf(path: string, found = new Set<string>()): Set<string> {
+  if (found.has(path)) return found;
+  found.add(path);
+  for (const [, target = ""] of contentOf(path).matchAll(/^(?:import|export|\}) [^;]*?\bfrom "(\.[^"]+)";$/gm)) {
+    const imported = posix.join(posix.dirname(path), target);
+    if (imported.startsWith("test/")) importsOf(imported, found);
+  }
+  return found;
+}
+
+test("every suite that starts a service says in test/suites.ts, once, which engines it runs on", () => {
+  const starting = files.filter((path) => importsOf(path).has("test/support/service.ts"));
+  const listed = groups.flatMap(({ suites }) => suites.map(fileOf));
+  assert.deepEqual(listed.toSorted(), starting.toSorted());
+});
+
+test("the quick suites exist", () => {
+  for (const suite of quickSuites) assert.ok(files.includes(fileOf(suite)), suite);
+});
+
+test("what asks which engine it runs on runs on both", () => {
+  const both = new Set(groups.filter(({ engines }) => engines === "both").flatMap(({ suites }) => suites.map(fileOf)));
+  const asking = files.filter((path) => /import \{[^}]*\bengine\b[^}]*\} from "\.\/support\/service\.ts"/.test(contentOf(path)));
+  assert.ok(asking.length > 0);
+  assert.deepEqual(
+    asking.filter((path) => !both.has(path)),
+    [],
+  );
+});
+
+function contentOf(path: string): string {
+  return readFileSync(new URL(path, root), "utf8");
+}
