@@ -33,17 +33,17 @@ export type Schemas = {
   Pet: {
     /** Unique identifier assigned on creation. */
     id: number;
-    /** The animal's name. */
+    /** The pet's name. */
     name: string;
-    /** ID of the category the animal belongs to. */
+    /** ID of the category the pet belongs to. */
     categoryId: number;
     status: Schemas["PetStatus"];
   };
   Pets: (Schemas["Pet"])[];
   NewPet: {
-    /** The animal's name. */
+    /** The pet's name. */
     name: string;
-    /** ID of the category the animal belongs to. */
+    /** ID of the category the pet belongs to. */
     categoryId: number;
     /** Default: `available`. */
     status?: Schemas["PetStatus"] | null;
@@ -51,9 +51,9 @@ export type Schemas = {
   NewPets: (Schemas["NewPet"])[];
   NullablePetStatus: "available" | "pending" | "sold" | null;
   PetPatch: {
-    /** The animal's name. */
+    /** The pet's name. */
     name?: string;
-    /** ID of the category the animal belongs to. */
+    /** ID of the category the pet belongs to. */
     categoryId?: number;
     status?: Schemas["NullablePetStatus"];
   };
@@ -82,7 +82,7 @@ export type Schemas = {
   Order: {
     /** Unique order identifier. */
     id?: number;
-    /** ID of the animal in the order. An order without it is a draft. */
+    /** ID of the pet in the order. An order without it is a draft. */
     petId?: number;
     /** Number of units ordered. Default: `1`. */
     quantity?: number;
@@ -95,7 +95,7 @@ export type Schemas = {
   NewOrder: {
     /** Unique order identifier. */
     id?: number | null;
-    /** ID of the animal in the order. An order without it is a draft. */
+    /** ID of the pet in the order. An order without it is a draft. */
     petId?: number | null;
     /** Number of units ordered. Default: `1`. */
     quantity?: number | null;
@@ -107,7 +107,7 @@ export type Schemas = {
   OrderPatch: {
     /** Unique order identifier. */
     id?: number;
-    /** ID of the animal in the order. An order without it is a draft. */
+    /** ID of the pet in the order. An order without it is a draft. */
     petId?: number | null;
     /** Number of units ordered. */
     quantity?: number | null;
@@ -117,7 +117,7 @@ export type Schemas = {
     complete?: boolean | null;
   };
   InventoryItem: {
-    /** ID of the animal the entry tracks. */
+    /** ID of the pet the entry tracks. */
     petId: number;
     /** Current stock count: the units that are free. */
     quantity: number;
@@ -174,7 +174,7 @@ export type Schemas = {
     plan: Schemas["Plan"];
     minute: Schemas["LimitWindow"];
     day: Schemas["LimitWindow"];
-    /** Animals, categories, orders that are not complete, and stock entries. Additions beyond the limit are refused. */
+    /** Pets, categories, orders that are not complete, and stock entries. Additions beyond the limit are refused. */
     records: Schemas["StorageUse"];
     /** The files of the deployments that are kept, unpacked, in bytes. A file that several of them have counts once. Deployments beyond the limit fail or are refused. */
     publishedBytes: Schemas["StorageUse"];
@@ -217,7 +217,7 @@ export type Schemas = {
     to: string;
     /** The intervals that had requests, oldest first; those without any are left out. */
     points: (Schemas["UsagePoint"])[];
-    /** Animals, categories, orders that are not complete, and stock entries. Additions beyond the limit are refused. */
+    /** Pets, categories, orders that are not complete, and stock entries. Additions beyond the limit are refused. */
     records: Schemas["StorageUse"];
     /** The files of the deployments that are kept, unpacked, in bytes. A file that several of them have counts once. Deployments beyond the limit fail or are refused. */
     publishedBytes: Schemas["StorageUse"];
@@ -407,17 +407,17 @@ export type Schemas = {
 
 export type paths = {
   "/pets": {
-    /** listPets: List animals */
+    /** listPets: List pets */
     get: {
       parameters: {
         query?: {
-          /** Only animals with this status; may be repeated, for animals with one of several. */
+          /** Only pets with this status; may be repeated, for pets with one of several. */
           status?: (Schemas["PetStatus"])[];
-          /** Only animals of this category. */
+          /** Only pets of this category. */
           categoryId?: number;
-          /** Only animals with these identifiers; may be repeated. */
+          /** Only pets with these identifiers; may be repeated. */
           id?: (number)[];
-          /** Only animals whose name begins with this text, in any case. The order is then by name: `name` or `-name`. */
+          /** Only pets whose name begins with this text, in any case. The order is then by name: `name` or `-name`. */
           q?: string;
           /** The order; ties are ordered by `id`. */
           sort?: Schemas["PetSort"];
@@ -451,7 +451,7 @@ export type paths = {
         503: Json<Schemas["Error"]>;
       };
     };
-    /** createPet: Create an animal */
+    /** createPet: Create a pet */
     post: {
       parameters: {
         header?: {
@@ -484,7 +484,7 @@ export type paths = {
     };
   };
   "/pets/batch": {
-    /** createPetsBatch: Create many animals */
+    /** createPetsBatch: Create many pets */
     post: {
       parameters: {
         header?: {
@@ -517,11 +517,11 @@ export type paths = {
     };
   };
   "/pets/{petId}": {
-    /** getPet: Get an animal @deprecated */
+    /** getPet: Get a pet @deprecated */
     get: {
       parameters: {
         path: {
-          /** The animal's identifier. */
+          /** The pet's identifier. */
           petId: number;
         };
         header?: {
@@ -551,11 +551,11 @@ export type paths = {
         503: Json<Schemas["Error"]>;
       };
     };
-    /** replacePet: Replace an animal */
+    /** replacePet: Replace a pet */
     put: {
       parameters: {
         path: {
-          /** The animal's identifier. */
+          /** The pet's identifier. */
           petId: number;
         };
         header?: {
@@ -588,11 +588,11 @@ export type paths = {
         503: Json<Schemas["Error"]>;
       };
     };
-    /** updatePet: Update an animal */
+    /** updatePet: Update a pet */
     patch: {
       parameters: {
         path: {
-          /** The animal's identifier. */
+          /** The pet's identifier. */
           petId: number;
         };
         header?: {
@@ -626,11 +626,11 @@ export type paths = {
         503: Json<Schemas["Error"]>;
       };
     };
-    /** deletePet: Delete an animal */
+    /** deletePet: Delete a pet */
     delete: {
       parameters: {
         path: {
-          /** The animal's identifier. */
+          /** The pet's identifier. */
           petId: number;
         };
         header?: {
@@ -865,7 +865,7 @@ export type paths = {
     get: {
       parameters: {
         query?: {
-          /** Only orders of this animal. */
+          /** Only orders of this pet. */
           petId?: number;
           /** `true`: only fulfilled orders; `false`: only open ones. */
           complete?: boolean;
@@ -1075,7 +1075,7 @@ export type paths = {
         query?: {
           /** Only entries with this status; may be repeated, for entries with one of several. */
           status?: (Schemas["PetStatus"])[];
-          /** Only the entries of these animals; may be repeated. */
+          /** Only the entries of these pets; may be repeated. */
           petId?: (number)[];
           /** The most items to return. */
           limit?: number;
@@ -1107,7 +1107,7 @@ export type paths = {
     get: {
       parameters: {
         path: {
-          /** The identifier of the animal that the entry tracks. */
+          /** The identifier of the pet that the entry tracks. */
           petId: number;
         };
         header?: {
@@ -1140,7 +1140,7 @@ export type paths = {
     put: {
       parameters: {
         path: {
-          /** The identifier of the animal that the entry tracks. */
+          /** The identifier of the pet that the entry tracks. */
           petId: number;
         };
         header?: {
@@ -1172,11 +1172,11 @@ export type paths = {
         503: Json<Schemas["Error"]>;
       };
     };
-    /** deleteInventoryItem: Stop tracking an animal */
+    /** deleteInventoryItem: Stop tracking a pet */
     delete: {
       parameters: {
         path: {
-          /** The identifier of the animal that the entry tracks. */
+          /** The identifier of the pet that the entry tracks. */
           petId: number;
         };
         header?: {
@@ -1208,7 +1208,7 @@ export type paths = {
     post: {
       parameters: {
         path: {
-          /** The identifier of the animal that the entry tracks. */
+          /** The identifier of the pet that the entry tracks. */
           petId: number;
         };
         header?: {

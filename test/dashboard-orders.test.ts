@@ -27,7 +27,7 @@ test("an order is placed of an animal that is found by name, refused in words wh
   await dialog.getByRole("textbox", { name: "Quantity" }).fill("3");
   await dialog.getByLabel("Ship date").fill("2027-01-31T09:30");
   await dialog.getByRole("button", { name: "Place order" }).click();
-  await dialog.getByText(`Animal ${petId} has 2 free units, which is too few.`).waitFor();
+  await dialog.getByText(`Pet ${petId} has 2 free units, which is too few.`).waitFor();
   await dialog.getByText("Order fewer, or count more in first.").waitFor();
   assert.deepEqual((await shop.ask("GET", "/store/orders")).body, [], "nothing has changed");
 
@@ -171,7 +171,7 @@ test("a category is made, edited, and kept while it has animals", async (t) => {
 
   await choose(page, "Dogs", "Delete");
   await dialog.getByRole("button", { name: "Delete" }).click();
-  await dialog.getByText("has animals: move or delete them first").waitFor();
+  await dialog.getByText("has pets: move or delete them first").waitFor();
   await dialog.getByRole("link", { name: "Show its animals" }).click();
   await page.waitForURL(`**/dashboard/animals?categoryId=${category?.id}`);
   await page.getByRole("link", { name: "Rex" }).waitFor();

@@ -69,7 +69,7 @@ for (const [file, slug] of [
       pet: { id, name: "Rex", categoryId: (answers.pet as { categoryId?: number }).categoryId, status: "available" },
       stock: { petId: id, quantity: 1, status: "available" },
       order: { id: (answers["order"] as { id?: number }).id, petId: id, quantity: 1, complete: false },
-      refusal: `409 Animal ${id} has 0 free units, which is too few.`,
+      refusal: `409 Pet ${id} has 0 free units, which is too few.`,
       adjusted: { petId: id, quantity: 2, status: "available" },
       names: ["Rex available"],
       wrongPath: "body.name",

@@ -125,7 +125,7 @@ test("a refused addition leaves nothing behind: neither rows nor held units", as
   isRefused(refused);
   assert.equal(
     refused.body.message,
-    "The account stores 3 records (animals, categories, open orders and stock entries) and may store 3: there is no room for 1 more. Delete some, or ask for a higher limit.",
+    "The account stores 3 records (pets, categories, open orders and stock entries) and may store 3: there is no room for 1 more. Delete some, or ask for a higher limit.",
   );
   assert.deepEqual(await shop.make("GET", `/store/inventory/${petId}`), { petId, quantity: 5, status: "available" });
   assert.deepEqual(await shop.make("GET", "/store/orders"), []);

@@ -72,7 +72,7 @@ describe("the navigation", () => {
     const store = navigation.getByRole("list", { name: "Store" });
     assert.equal(await store.getByRole("list", { name: "Orders" }).getByRole("link").count(), 6);
     const pets = navigation.getByRole("list", { name: "Pets" });
-    assert.equal(await pets.getByRole("list", { name: "Animals" }).getByRole("link", { name: "Create an animal" }).count(), 1);
+    assert.equal(await pets.getByRole("list", { name: "Animals" }).getByRole("link", { name: "Create a pet" }).count(), 1);
     assert.equal(await pets.getByRole("list").count(), 2);
   });
 
@@ -95,7 +95,7 @@ describe("the navigation", () => {
     const navigation = page.getByRole("navigation", { name: "API reference" });
     for (const [filter, found] of [
       ["post /store/orders", "Place an order"],
-      ["createPetsBatch", "Create many animals"],
+      ["createPetsBatch", "Create many pets"],
       ["adjust", "Adjust"],
     ] as const) {
       await navigation.getByRole("searchbox").fill(filter);
@@ -110,7 +110,7 @@ test("the palette goes to an operation by keyboard alone", async (t) => {
   const { page } = await open(t, "/");
   await page.keyboard.press("Control+k");
   await page.getByRole("dialog").getByRole("textbox").fill("batch");
-  await page.getByRole("dialog").getByText("Create many animals").waitFor();
+  await page.getByRole("dialog").getByText("Create many pets").waitFor();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await page.waitForURL("**/reference/createPetsBatch");
@@ -130,7 +130,7 @@ test("a deprecated operation tells its sunset and leads to its successor", async
   const notice = page.getByRole("complementary", { name: "This operation is deprecated" });
   assert.match(await notice.innerText(), /31 December 2027 at 00:00 UTC/, "the zone is named");
   assert.equal(await notice.locator("time").getAttribute("datetime"), "2027-12-31T00:00:00.000Z");
-  await notice.getByRole("link", { name: "List animals" }).click();
+  await notice.getByRole("link", { name: "List pets" }).click();
   await page.waitForURL("**/reference/listPets");
 });
 
@@ -178,7 +178,7 @@ test("on paper there is the operation, without navigation and panel", async (t) 
   await page.emulateMedia({ media: "print" });
   assert.equal(await page.getByRole("navigation", { name: "API reference" }).isVisible(), false);
   assert.equal(await page.getByRole("button", { name: "Send" }).isVisible(), false);
-  assert.equal(await page.getByRole("heading", { level: 1, name: "List animals" }).isVisible(), true);
+  assert.equal(await page.getByRole("heading", { level: 1, name: "List pets" }).isVisible(), true);
 });
 
 test("without the description the reference says so, and works again when there is one", async (t) => {

@@ -31,10 +31,10 @@ const open = (t: TestContext, path: string, options = {}) =>
 
 test("a published operation opens by its address, and the overview says where the API is", async (t) => {
   const { page } = await open(t, "/listPets");
-  await page.getByRole("heading", { level: 1, name: "List animals" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "List pets" }).waitFor();
   await page.reload();
-  await page.getByRole("heading", { level: 1, name: "List animals" }).waitFor();
-  assert.match(await page.title(), /^List animals/);
+  await page.getByRole("heading", { level: 1, name: "List pets" }).waitFor();
+  assert.match(await page.title(), /^List pets/);
   await page.getByRole("navigation", { name: "API reference" }).getByRole("link", { name: "Overview" }).click();
   await page.getByText(`${service.address}/v1`, { exact: true }).waitFor();
   assert.equal(await page.getByRole("link", { name: "openapi.yaml" }).getAttribute("href"), `${service.address}/openapi.yaml`);

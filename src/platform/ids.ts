@@ -1,6 +1,6 @@
 /**
- * A thing by its identifier, as in `animal 12`. Identifiers stay below 2^53, and one beyond was rounded when it was read: its digits,
- * which nobody has sent, are left out.
+ * Names a thing by its identifier, as in `pet 12`. A number of 2^53 or more was rounded when it was parsed, so its digits are not those
+ * that the client sent: they are left out.
  */
 export function byId(thing: string, id: number): string {
   return Number.isSafeInteger(id) ? `${thing} ${id}` : `${thing} of this id`;

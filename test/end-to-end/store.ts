@@ -43,7 +43,7 @@ export async function orderOneTooMany({ page, dialog }: Scene): Promise<void> {
   await dialog.getByRole("combobox", { name: "Animal" }).fill("lala");
   await page.getByRole("option", { name: /^lala/ }).click();
   await dialog.getByRole("button", { name: "Place order" }).click();
-  await dialog.getByText(/^Animal \d+ has 0 free units, which is too few\.$/).waitFor();
+  await dialog.getByText(/^Pet \d+ has 0 free units, which is too few\.$/).waitFor();
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
   await page.reload();

@@ -89,7 +89,7 @@ const StorageUse = named(
 /** What an account stores and may store, as answers show it. */
 export const storageSchemas = {
   records: variant(StorageUse, {
-    description: "Animals, categories, orders that are not complete, and stock entries. Additions beyond the limit are refused.",
+    description: "Pets, categories, orders that are not complete, and stock entries. Additions beyond the limit are refused.",
   }),
   publishedBytes: variant(StorageUse, {
     description:

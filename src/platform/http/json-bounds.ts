@@ -2,7 +2,7 @@ import { invalidAt } from "../problem.ts";
 
 /** How deep the arrays and objects of a body may nest. No operation needs more than four levels. */
 export const depthMax = 32;
-/** Values that a body may hold, counted by its commas and opening brackets. A full batch of animals holds about 4,000. */
+/** Values that a body may hold, counted by its commas and opening brackets. A full batch of pets holds about 4,000. */
 export const valuesMax = 20_000;
 
 const quote = 0x22;

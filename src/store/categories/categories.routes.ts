@@ -122,7 +122,7 @@ export const categoryRoutes: Operation[] = [
     path: onePath,
     tag,
     summary: "Delete a category",
-    description: "Deletes a category that has no animals.",
+    description: "Deletes a category that has no pets.",
     scope: "catalogue:write",
     params: CategoryPath,
     example: { params: { categoryId: 2 } },

@@ -14,7 +14,7 @@ export type StoredCategory = { category: Category; version: number };
 
 const columns = sql`id, name, description, version`;
 
-/** Up to `limit` categories that pass the filter, with an id above `afterId`, by id. */
+/** Returns up to `limit` categories that pass the filter, by id, from above `afterId` on. */
 export async function listCategories(
   db: Database,
   accountId: number,
@@ -32,7 +32,7 @@ export async function findCategory(db: Queryable, accountId: number, id: number)
   return requireRow(await db.query<CategoryRow>(sql`SELECT ${columns} FROM categories WHERE account_id = ${accountId} AND id = ${id}`), id);
 }
 
-/** The category, locked until the transaction ends. @throws Problem `not_found` */
+/** Locks the category until the transaction ends. @throws Problem `not_found` */
 export async function lockCategory(tx: Transaction, accountId: number, id: number): Promise<StoredCategory> {
   const rows = await tx.query<CategoryRow>(sql`
     SELECT ${columns} FROM categories WHERE account_id = ${accountId} AND id = ${id}${tx.forUpdate}`);
@@ -52,7 +52,7 @@ export async function insertCategory(tx: Transaction, accountId: number, { name,
   return fromRow(row);
 }
 
-/** Writes a change to a locked category, if it changes anything. @throws Problem `category_exists` */
+/** Updates a locked category if the change makes a difference. @throws Problem `category_exists` */
 export async function updateCategory(
   tx: Transaction,
   accountId: number,
@@ -77,9 +77,7 @@ export async function deleteCategory(tx: Transaction, accountId: number, id: num
     const gone = await tx.query(sql`DELETE FROM categories WHERE account_id = ${accountId} AND id = ${id} RETURNING 1`);
     await removeRecords(tx, accountId, gone.length);
   } catch (error) {
-    throw breaks("foreign_key", error)
-      ? new Problem("category_not_empty", `Category ${id} has animals: move or delete them first.`)
-      : error;
+    throw breaks("foreign_key", error) ? new Problem("category_not_empty", `Category ${id} has pets: move or delete them first.`) : error;
   }
 }
 

@@ -33,7 +33,7 @@ export const CategoryQuery = Type.Object({
 });
 export type CategoryQuery = Static<typeof CategoryQuery>;
 
-/** The category as a merge patch leaves it (RFC 7396). */
+/** Applies a merge patch to a category (RFC 7396). */
 export function patchCategory(category: NewCategory, patch: CategoryPatch): NewCategory {
   const patched = { ...category, ...patch };
   return { name: patched.name, ...(typeof patched.description === "string" && { description: patched.description }) };

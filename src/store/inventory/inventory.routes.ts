@@ -39,7 +39,7 @@ export const inventoryRoutes: Operation[] = [
     path,
     tag,
     summary: "List the inventory",
-    description: "The entries of all tracked animals, ordered by `petId`.",
+    description: "The entries of all tracked pets, ordered by `petId`.",
     scope: "inventory:read",
     query: InventoryQuery,
     example: { query: { status: ["available"] } },
@@ -57,7 +57,7 @@ export const inventoryRoutes: Operation[] = [
     path: onePath,
     tag,
     summary: "Get an inventory entry",
-    description: "The stock of one animal. An animal without an entry is untracked: its orders are not limited by stock.",
+    description: "The stock of one pet. A pet without an entry is untracked: its orders are not limited by stock.",
     scope: "inventory:read",
     params: InventoryPath,
     example: { params },
@@ -75,20 +75,20 @@ export const inventoryRoutes: Operation[] = [
     tag,
     summary: "Set a stock count",
     description:
-      "Replaces the count of free units; open orders keep the units that they hold. Starts tracking an animal that has no entry. The `status` follows from the count: leave it out, or send the one that you read or the one that follows; any other is a 400.",
+      "Replaces the count of free units; open orders keep the units that they hold. Starts tracking a pet that has no entry. The `status` follows from the count: leave it out, or send the one that you read or the one that follows; any other is a 400.",
     scope: "inventory:write",
     params: InventoryPath,
     body: WrittenItem,
     example: { params, body: { quantity: 12 } },
     answers: {
       200: resource("The entry as it now stands.", InventoryItem, { ...item, quantity: 12 }),
-      201: created("The animal had no entry and is tracked from now on.", InventoryItem, { petId: 2, quantity: 12, status: "available" }),
+      201: created("The pet had no entry and is tracked from now on.", InventoryItem, { petId: 2, quantity: 12, status: "available" }),
     },
     problems: ["not_found", "precondition_failed", "storage_limit_reached"],
     write: async (tx, { accountId, params: { petId }, body, conditions }) => {
       const current = await lockItem(tx, accountId, petId);
       if (!current) {
-        if (!(await lockPet(tx, accountId, petId))) throw new Problem("not_found", `There is no ${byId("animal", petId)}.`);
+        if (!(await lockPet(tx, accountId, petId))) throw new Problem("not_found", `There is no ${byId("pet", petId)}.`);
         await requireUntracked(tx, accountId, petId);
       }
       if (current) requireConditions(conditions, current.version);
@@ -105,13 +105,12 @@ export const inventoryRoutes: Operation[] = [
     method: "DELETE",
     path: onePath,
     tag,
-    summary: "Stop tracking an animal",
-    description:
-      "Deletes the entry. Open orders then hold nothing, and further ones are not limited by stock; the animal keeps its status.",
+    summary: "Stop tracking a pet",
+    description: "Deletes the entry. Open orders then hold nothing, and further ones are not limited by stock; the pet keeps its status.",
     scope: "inventory:write",
     params: InventoryPath,
     example: { params },
-    answers: { 204: deleted("The animal is untracked.") },
+    answers: { 204: deleted("The pet is untracked.") },
     problems: ["not_found", "precondition_failed"],
     write: async (tx, { accountId, params: { petId }, conditions }) => {
       const { version } = await lockItemWithOrders(tx, accountId, petId);

@@ -11,11 +11,10 @@ import { deriveStatus } from "../pets/pets.store.ts";
 import { statusOfStock, type InventoryItem, type InventoryQuery } from "./inventory.ts";
 
 /*
- * Stock is only ever changed by single conditional statements, which lock the entry. Transactions that lock more rows do
- * so in one order, so that they cannot deadlock: orders by id, then entries by pet, then pets. A transaction that finds,
- * after it has locked a row, that it needs a lock of an earlier kind starts over instead of waiting for that lock. A status
- * that changes with the counts is written after them, to the entry and on to the pet: most changes leave it, and its
- * indexes, as they are.
+ * Stock changes only by single conditional statements, which lock the entry. Transactions that lock more rows do so in one
+ * order, so that they cannot deadlock: orders by id, then entries by pet, then pets. A transaction that finds, after it has
+ * locked a row, that it needs a lock of an earlier kind starts over instead of waiting for that lock. If the status changes
+ * with the counts, a second statement writes it to the entry and to the pet: most changes leave it, and its indexes, alone.
  */
 
 type ItemRow = { pet_id: number; quantity: number; held: number; status: PetStatus; version: number };
@@ -25,7 +24,7 @@ export type StoredItem = { item: InventoryItem; held: number; version: number };
 
 const columns = sql`pet_id, quantity, held, status, version`;
 
-/** Up to `limit` entries that pass the filters, of animals with an id above `afterPetId`, by that id. */
+/** Returns up to `limit` entries that pass the filters, by pet id, from above `afterPetId` on. */
 export async function listItems(
   db: Database,
   accountId: number,
@@ -41,7 +40,7 @@ export async function listItems(
   return (await db.query<ItemRow>(mergeRows(db.engine, walks, limit))).map(fromRow);
 }
 
-/** The entries of these animals, a hundred at most. */
+/** Returns the entries of these pets, a hundred at most. */
 function findItems(
   db: Database,
   accountId: number,
@@ -62,7 +61,7 @@ export async function findItem(db: Queryable, accountId: number, petId: number):
   return fromRow(rows[0] ?? absent(petId));
 }
 
-/** The entry, locked until the transaction ends; undefined where the animal is untracked. */
+/** Locks the entry until the transaction ends. Returns undefined if the pet is untracked. */
 export async function lockItem(tx: Transaction, accountId: number, petId: number): Promise<StoredItem | undefined> {
   const [row] = await tx.query<ItemRow>(sql`
     SELECT ${columns} FROM inventory WHERE account_id = ${accountId} AND pet_id = ${petId}${tx.forUpdate}`);
@@ -78,14 +77,14 @@ export async function requireUntracked(tx: Transaction, accountId: number, petId
   if (entries.length > 0) tx.startOver();
 }
 
-/** Locks the entries of several animals, in the order that all do. */
+/** Locks the entries of several pets, in the common order. */
 export async function lockItems(tx: Transaction, accountId: number, petIds: number[]): Promise<void> {
   await tx.query(sql`
     SELECT pet_id FROM inventory WHERE account_id = ${accountId} AND pet_id IN (${join(petIds)}) ORDER BY pet_id${tx.forUpdate}`);
 }
 
 /**
- * Sets the count of free units of an animal that exists and is locked, and begins tracking where there is no entry.
+ * Sets the number of free units of a pet that is locked, or begins tracking it.
  *
  * @throws Problem `storage_limit_reached` for a new entry
  */
@@ -98,25 +97,25 @@ export async function setQuantity(tx: Transaction, accountId: number, petId: num
     RETURNING ${columns}`);
   const entry = await settle(tx, accountId, rows[0] ?? tooMany());
   if (entry.version > 1) return entry;
-  await deriveStatus(tx, accountId, petId, entry.item.status); // an untracked animal may have any status
+  await deriveStatus(tx, accountId, petId, entry.item.status); // An untracked pet may have any status.
   await addRecords(tx, accountId, 1);
   return entry;
 }
 
-/** Adds `delta` units, or takes them away. @throws Problem `not_found`, `insufficient_stock` */
+/** Adds `delta` units; a negative number takes units away. @throws Problem `not_found`, `insufficient_stock` */
 export async function adjustQuantity(tx: Transaction, accountId: number, petId: number, delta: number): Promise<StoredItem> {
   if (delta === 0) return (await lockItem(tx, accountId, petId)) ?? absent(petId);
   const entry = await change(tx, accountId, petId, delta, 0);
   if (entry) return entry;
   const { item } = (await lockItem(tx, accountId, petId)) ?? absent(petId);
-  // what came or changed between the two looks is adjusted like any other
+  // Retry once: the entry may have come or changed after the first attempt.
   const late = await change(tx, accountId, petId, delta, 0);
   if (late) return late;
   if (delta > 0) return tooMany();
   throw insufficient(petId, item.quantity);
 }
 
-/** Locks the open orders that hold units of the pet, then its entry. @throws Problem `not_found` */
+/** Locks the open orders that hold units of the pet, then its entry, and returns the entry. @throws Problem `not_found` */
 export async function lockItemWithOrders(tx: Transaction, accountId: number, petId: number): Promise<StoredItem> {
   const holding = sql`account_id = ${accountId} AND pet_id = ${petId} AND complete = FALSE AND held > 0`;
   await tx.query(sql`SELECT id FROM orders WHERE ${holding} ORDER BY id${tx.forUpdate}`);
@@ -129,34 +128,31 @@ export async function lockItemWithOrders(tx: Transaction, accountId: number, pet
   return item;
 }
 
-/**
- * Stops tracking: deletes the entry, which is locked with its orders, and with it what these hold. The pet keeps its
- * status.
- */
+/** Ends tracking: deletes the entry that `lockItemWithOrders` has locked, and its orders hold nothing. The pet keeps its status. */
 export async function deleteItem(tx: Transaction, accountId: number, petId: number): Promise<void> {
   await tx.query(sql`DELETE FROM inventory WHERE account_id = ${accountId} AND pet_id = ${petId}`);
   await tx.query(sql`UPDATE orders SET held = 0 WHERE account_id = ${accountId} AND pet_id = ${petId} AND complete = FALSE AND held > 0`);
   await removeRecords(tx, accountId, 1);
 }
 
-/** Takes free units for an open order. Gives false, and changes nothing, where there is no entry with that many. */
+/** Takes free units for an open order. Returns false, and changes nothing, if no entry has that many. */
 export async function takeUnits(tx: Transaction, accountId: number, petId: number, units: number): Promise<boolean> {
   return (await change(tx, accountId, petId, -units, units)) !== undefined;
 }
 
-/** Gives units back that an open order held. */
+/** Gives back units that an open order held. */
 export async function giveBackUnits(tx: Transaction, accountId: number, petId: number, units: number): Promise<void> {
   if (!(await change(tx, accountId, petId, units, -units))) lost(petId);
 }
 
-/** Turns units that an open order held into sold ones. */
+/** Sells units that an open order held. */
 export async function sellUnits(tx: Transaction, accountId: number, petId: number, units: number): Promise<void> {
   if (!(await change(tx, accountId, petId, 0, -units))) lost(petId);
 }
 
-/** The refusal of more units than are free. */
+/** Returns the refusal of more units than are free. */
 export function insufficient(petId: number, free: number): Problem {
-  return new Problem("insufficient_stock", `Animal ${petId} has ${free} free ${free === 1 ? "unit" : "units"}, which is too few.`);
+  return new Problem("insufficient_stock", `Pet ${petId} has ${free} free ${free === 1 ? "unit" : "units"}, which is too few.`);
 }
 
 async function change(tx: Transaction, accountId: number, petId: number, free: number, held: number): Promise<StoredItem | undefined> {
@@ -168,7 +164,7 @@ async function change(tx: Transaction, accountId: number, petId: number, free: n
   return row && settle(tx, accountId, row);
 }
 
-/** Writes the status that follows from changed counts, where it is another. */
+/** Writes the status that follows from changed counts, if it differs. */
 async function settle(tx: Transaction, accountId: number, row: ItemRow): Promise<StoredItem> {
   const status = statusOfStock(row);
   if (status !== row.status) {
@@ -183,7 +179,7 @@ function fromRow({ pet_id: petId, quantity, held, status, version }: ItemRow): S
 }
 
 function absent(petId: number): never {
-  throw new Problem("not_found", `${byId("Animal", petId)} has no inventory entry.`);
+  throw new Problem("not_found", `${byId("Pet", petId)} has no inventory entry.`);
 }
 
 function tooMany(): never {
@@ -192,5 +188,5 @@ function tooMany(): never {
 }
 
 function lost(petId: number): never {
-  throw new Error(`the entry of animal ${petId} no longer has the units that an order holds`);
+  throw new Error(`the entry of pet ${petId} no longer has the units that an order holds`);
 }

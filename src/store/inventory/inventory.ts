@@ -8,7 +8,7 @@ const quantity = (description: string) => Type.Integer({ minimum: 0, maximum: in
 export const InventoryItem = named(
   "InventoryItem",
   Type.Object({
-    petId: Id("ID of the animal the entry tracks."),
+    petId: Id("ID of the pet the entry tracks."),
     quantity: quantity("Current stock count: the units that are free."),
     status: PetStatus,
   }),
@@ -32,18 +32,16 @@ export const InventoryAdjustment = named(
   ),
 );
 
-export const InventoryPath = Type.Object({ petId: Id("The identifier of the animal that the entry tracks.") });
+export const InventoryPath = Type.Object({ petId: Id("The identifier of the pet that the entry tracks.") });
 export const InventoryQuery = Type.Object({
   status: Type.Optional(StatusFilter("Only entries with this status; may be repeated, for entries with one of several.")),
-  petId: Type.Optional(
-    Type.Array(Id(""), { minItems: 1, maxItems: 100, description: "Only the entries of these animals; may be repeated." }),
-  ),
+  petId: Type.Optional(Type.Array(Id(""), { minItems: 1, maxItems: 100, description: "Only the entries of these pets; may be repeated." })),
   ...paging,
 });
 export type InventoryQuery = Static<typeof InventoryQuery>;
 
 /**
- * Refuses a PUT whose status is neither the entry's current one nor the one that follows from the new count.
+ * Requires that a PUT names no status, the entry's current one, or the one that follows from the new count.
  *
  * @param before undefined if there was no entry
  * @throws Problem `invalid_request`
@@ -53,7 +51,7 @@ export function requireFollowingStatus(sent: PetStatus | undefined, before: PetS
   throw invalidAt("body.status", `must be ${after}, which follows from the count: leave it out, and set the quantity alone`);
 }
 
-/** The status that follows from a stock: free units, else units that open orders hold, else none (decisions, part 2). */
+/** Returns the status that follows from a stock (specification 2.6). */
 export function statusOfStock(stock: { quantity: number; held: number }): PetStatus {
   if (stock.quantity > 0) return "available";
   return stock.held > 0 ? "pending" : "sold";

@@ -9,9 +9,9 @@ import { unitsMoved, type OrderFields } from "./orders.ts";
 import { deleteOrder, insertOrder, updateOrder, type StoredOrder } from "./orders.store.ts";
 
 /**
- * Stock, never sold twice (decisions, part 2): at every moment, per animal, units counted in − taken out by complete
- * orders − held by open orders = units free, and none of them below zero. Each function runs in the transaction of its
- * request, so a refusal leaves nothing behind.
+ * Stock is never sold twice (specification 2.5): at every moment, for each pet, units counted in − sold by complete orders −
+ * held by open orders = free units, and none of them is below zero. Each function runs in the transaction of its request, so a
+ * refusal leaves nothing behind.
  */
 
 /** @throws Problem `unknown_reference`, `pet_not_available`, `insufficient_stock`, `storage_limit_reached` for an open order */
@@ -24,7 +24,7 @@ export async function placeOrder(tx: Transaction, accountId: number, fields: Ord
   return order;
 }
 
-/** Writes a change to a locked order, if it changes anything. @throws Problem `unknown_reference`, `order_complete`, `pet_not_available`, `insufficient_stock` */
+/** Updates a locked order if the change makes a difference. @throws Problem `unknown_reference`, `order_complete`, `pet_not_available`, `insufficient_stock` */
 export async function changeOrder(tx: Transaction, accountId: number, order: StoredOrder, next: OrderFields): Promise<StoredOrder> {
   const { id, fields: current } = order;
   if (isDeepStrictEqual(next, current)) return order;
@@ -37,7 +37,7 @@ export async function changeOrder(tx: Transaction, accountId: number, order: Sto
   if (stockChanges) held = await move(tx, accountId, order, next);
   if (next.complete) held = await sell(tx, accountId, next.petId, held);
   const changed = await updateOrder(tx, accountId, id, next, held);
-  if (next.complete && !current.complete) await removeRecords(tx, accountId, 1); // complete orders do not count
+  if (next.complete && !current.complete) await removeRecords(tx, accountId, 1); // Complete orders do not count.
   return changed;
 }
 
@@ -49,7 +49,7 @@ export async function cancelOrder(tx: Transaction, accountId: number, { id, fiel
   await removeRecords(tx, accountId, 1);
 }
 
-/** Moves units between the stock and an open order, which then holds what is answered. */
+/** Moves units between the stock and an open order. Returns how many the order then holds. */
 async function move(tx: Transaction, accountId: number, { fields: current, held }: StoredOrder, next: OrderFields): Promise<number> {
   const { give, take } = unitsMoved(held, current, next);
   if (current.petId !== null && next.petId !== null && current.petId !== next.petId) {
@@ -61,7 +61,7 @@ async function move(tx: Transaction, accountId: number, { fields: current, held 
   return held - give + (take > 0 ? await hold(tx, accountId, next.petId, take) : 0);
 }
 
-/** Holds units of an animal for an order: all of them where it is tracked, none where it is not. */
+/** Holds units of a pet for an order. Returns how many: all of them if the pet is tracked, otherwise none. */
 async function hold(tx: Transaction, accountId: number, petId: number, units: number): Promise<number> {
   if (await takeUnits(tx, accountId, petId, units)) return units;
   const entry = await lockItem(tx, accountId, petId);
@@ -70,7 +70,7 @@ async function hold(tx: Transaction, accountId: number, petId: number, units: nu
     await requireUntracked(tx, accountId, petId);
     return 0;
   }
-  // one that grew since the first look is taken from like any other
+  // Retry once: the entry may have grown after the first attempt.
   if (entry.item.quantity < units || !(await takeUnits(tx, accountId, petId, units))) throw insufficient(petId, entry.item.quantity);
   return units;
 }
@@ -80,7 +80,7 @@ async function sell(tx: Transaction, accountId: number, petId: number | null, he
   return 0;
 }
 
-/** Looks without a lock, which would come before that of the entry. */
+/** Reads without a lock: locking the pet before its entry would break the lock order. */
 async function requireKnown(tx: Transaction, accountId: number, petId: number): Promise<void> {
   if (!(await petExists(tx, accountId, petId))) throw unknownPet(petId);
 }
@@ -88,11 +88,11 @@ async function requireKnown(tx: Transaction, accountId: number, petId: number): 
 async function requireNotSold(tx: Transaction, accountId: number, petId: number): Promise<void> {
   const stored = await lockPet(tx, accountId, petId);
   if (!stored) throw unknownPet(petId);
-  if (stored.pet.status === "sold") throw new Problem("pet_not_available", `Animal ${petId} is sold.`);
+  if (stored.pet.status === "sold") throw new Problem("pet_not_available", `Pet ${petId} is sold.`);
 }
 
 function unknownPet(petId: number): Problem {
-  return unknownReference("body.petId", byId("animal", petId));
+  return unknownReference("body.petId", byId("pet", petId));
 }
 
 function orderComplete(id: number): Problem {

@@ -42,7 +42,7 @@ export const orderRoutes: Operation[] = [
     tag,
     summary: "Place an order",
     description:
-      "Places an order. While the animal's stock is tracked, an open order holds its units, and a complete one has sold them. An order for more units than are free is refused, so no unit is sold twice. Without `petId` it is a draft. An `id` in the body is ignored.",
+      "Places an order. While the pet's stock is tracked, an open order holds its units, and a complete one has sold them. An order for more units than are free is refused, so no unit is sold twice. Without `petId` it is a draft. An `id` in the body is ignored.",
     scope: "orders:write",
     body: NewOrder,
     example: { body: { petId: 1, quantity: 2, shipDate: "2026-12-24T10:00:00Z" } },
@@ -82,7 +82,7 @@ export const orderRoutes: Operation[] = [
     tag,
     summary: "Replace an order",
     description:
-      "Replaces the order; a field that is left out gets its default. When the animal or the quantity changes, the order takes or gives back units. `complete: true` sells them and is final: afterwards only the ship date may change.",
+      "Replaces the order; a field that is left out gets its default. When the pet or the quantity changes, the order takes or gives back units. `complete: true` sells them and is final: afterwards only the ship date may change.",
     scope: "orders:write",
     params: OrderPath,
     body: WrittenOrder,

@@ -21,7 +21,7 @@ export type StoredOrder = { id: number; fields: OrderFields; held: number; versi
 
 const columns = sql`id, pet_id, quantity, held, ship_date, complete, version`;
 
-/** Up to `limit` orders that pass the filters, in the order of `sort`; with `afterId` only those after that id. */
+/** Returns up to `limit` orders that pass the filters, in the order of `sort`; with `afterId` only those after that id. */
 export async function listOrders(
   db: Database,
   accountId: number,
@@ -42,14 +42,14 @@ export async function findOrder(db: Queryable, accountId: number, id: number): P
   return requireRow(await db.query<OrderRow>(sql`SELECT ${columns} FROM orders WHERE account_id = ${accountId} AND id = ${id}`), id);
 }
 
-/** The order, locked until the transaction ends. @throws Problem `not_found` */
+/** Locks the order until the transaction ends. @throws Problem `not_found` */
 export async function lockOrder(tx: Transaction, accountId: number, id: number): Promise<StoredOrder> {
   const rows = await tx.query<OrderRow>(sql`
     SELECT ${columns} FROM orders WHERE account_id = ${accountId} AND id = ${id}${tx.forUpdate}`);
   return requireRow(rows, id);
 }
 
-/** Writes down an order whose `held` units have been taken from the stock. */
+/** Inserts an order whose `held` units have been taken from the stock. */
 export async function insertOrder(tx: Transaction, accountId: number, fields: OrderFields, held: number): Promise<StoredOrder> {
   const rows = await tx.query<OrderRow>(sql`
     INSERT INTO orders (account_id, id, pet_id, quantity, held, ship_date, complete, version)
@@ -58,7 +58,7 @@ export async function insertOrder(tx: Transaction, accountId: number, fields: Or
   return fromRow(rows[0]!);
 }
 
-/** Writes down what has become of an order that is locked; `held` are the units that it now holds. @throws Problem `not_found` */
+/** Updates a locked order; `held` is the number of units that it now holds. @throws Problem `not_found` */
 export async function updateOrder(tx: Transaction, accountId: number, id: number, fields: OrderFields, held: number): Promise<StoredOrder> {
   const rows = await tx.query<OrderRow>(sql`
     UPDATE orders SET pet_id = ${fields.petId}, quantity = ${fields.quantity}, held = ${held}, ship_date = ${fields.shipDate},
@@ -67,12 +67,12 @@ export async function updateOrder(tx: Transaction, accountId: number, id: number
   return requireRow(rows, id);
 }
 
-/** Deletes an order that is locked; the units that it held are given back by the caller. */
+/** Deletes a locked order. The caller gives back the units that it held. */
 export async function deleteOrder(tx: Transaction, accountId: number, id: number): Promise<void> {
   await tx.query(sql`DELETE FROM orders WHERE account_id = ${accountId} AND id = ${id}`);
 }
 
-/** The order as an answer shows it: `petId` and `shipDate` only when set. */
+/** Returns the order as an answer shows it: `petId` and `shipDate` only if set. */
 export function orderOf({ id, fields: { petId, quantity, shipDate, complete } }: StoredOrder): Order {
   return { id, ...(petId !== null && { petId }), quantity, ...(shipDate !== null && { shipDate: formatDateTime(shipDate) }), complete };
 }

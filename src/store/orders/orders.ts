@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import { DateTime, enumeration, Id, int32Max, named, Nullable, OwnId, paging, variant, writtenBack } from "../../platform/http/schemas.ts";
 
-const petId = Id("ID of the animal in the order. An order without it is a draft.");
+const petId = Id("ID of the pet in the order. An order without it is a draft.");
 const quantity = Type.Integer({ minimum: 1, maximum: int32Max, default: 1, description: "Number of units ordered." });
 const shipDate = DateTime("Expected or actual ship date, ISO 8601.");
 const complete = Type.Boolean({ default: false, description: "Whether the order has been fulfilled." });
@@ -45,23 +45,23 @@ export const OrderPath = Type.Object({ orderId: Id("The order's identifier.") })
 const OrderSort = enumeration("OrderSort", ["id", "-id"], "The order of orders; `-` is descending.");
 type OrderSort = Static<typeof OrderSort>;
 export const OrderQuery = Type.Object({
-  petId: Type.Optional(Id("Only orders of this animal.")),
+  petId: Type.Optional(Id("Only orders of this pet.")),
   complete: Type.Optional(Type.Boolean({ description: "`true`: only fulfilled orders; `false`: only open ones." })),
   sort: Type.Optional(variant(OrderSort, { description: "The order of the answer." })),
   ...paging,
 });
 export type OrderQuery = Static<typeof OrderQuery>;
 
-/** What a client sets of an order; `shipDate` in milliseconds since the Unix epoch, null for what is not set. */
+/** What a client sets of an order: `shipDate` in milliseconds since the Unix epoch; null means not set. */
 export type OrderFields = { petId: number | null; quantity: number; shipDate: number | null; complete: boolean };
 
-/** The order as a merge patch leaves it (RFC 7396): `null` takes a value away, or back to its default. */
+/** Applies a merge patch to an order (RFC 7396): `null` removes a value or resets it to its default. */
 export function patchOrder(order: Order, { id: _id, ...patch }: OrderPatch): Order {
   const entries = Object.entries({ ...order, ...patch }).filter(([, value]) => value !== null);
   return Object.fromEntries(entries);
 }
 
-/** How a change of an open order moves its units. `give` of those it holds come back; `take` more are wanted. */
+/** Returns how a change of an open order moves units: it gives back `give` of those that it holds and takes `take` more. */
 export function unitsMoved(held: number, before: OrderFields, after: OrderFields): { give: number; take: number } {
   if (before.petId !== after.petId) return { give: held, take: after.petId === null ? 0 : after.quantity };
   const more = after.quantity - before.quantity;

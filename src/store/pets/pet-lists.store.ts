@@ -14,10 +14,10 @@ const columns = sql`${petColumns}, name_key`;
 const idOnly = ["id"] as const;
 const nameAndId = ["name_key", "id"] as const;
 
-/** The walks of a list: one for each entry of `equal`; `from` and `until` bound the names that begin with `q`. */
+/** What a list reads: one index walk for each entry of `equal`; `from` and `until` bound the names that begin with `q`. */
 type Range = { db: Database; accountId: number; equal: Record<string, string | number>[]; from?: string; until?: string; limit: number };
 
-/** By what a list is ordered. @throws Problem `invalid_request` when a prefix is asked for in the order of ids */
+/** Returns the order of a list. @throws Problem `invalid_request` for `q` with the order of ids */
 export function sortOf({ q, sort }: PetQuery): PetSort {
   if (q !== undefined && (sort === "id" || sort === "-id")) {
     throw invalidAt("query.sort", "must be name or -name beside q");
@@ -25,14 +25,14 @@ export function sortOf({ q, sort }: PetQuery): PetSort {
   return sort ?? (q === undefined ? "id" : "name");
 }
 
-/** The position of an animal in the order of names. */
+/** Returns the position of a pet in the order of names. */
 export function namePosition({ pet }: StoredPet): [string, number] {
   return [nameKeyOf(pet.name), pet.id];
 }
 
 /**
- * Up to `limit` animals that pass the filters, after a position. Each combination of filters and order has its index,
- * so a page costs the same wherever it begins and however few animals match; several statuses are merged.
+ * Returns up to `limit` pets that pass the filters, after a position. Each combination of filters and order has its index,
+ * so a page costs the same wherever it begins and however few pets match. Several statuses are several walks, merged.
  */
 export async function listPets(
   db: Database,
@@ -49,7 +49,7 @@ export async function listPets(
   return rows.map(storedPet);
 }
 
-/** What takes the place of GET /pets/{petId}: the most frequent list of all has a statement of its own, made in half the time. */
+/** Whether a request is the successor of GET /pets/{petId}: this most frequent list has its own statement, which takes half the time. */
 function asksForOne(query: PetQuery): query is PetQuery & { id: [number] } {
   return query.id?.length === 1 && query.q === undefined && query.status === undefined && query.categoryId === undefined;
 }
@@ -91,8 +91,8 @@ function walk({ db, accountId, equal, limit }: Range, course: Course): Promise<N
 }
 
 /**
- * Names descend while ties ascend by id, which no index walk gives: the rows are read backwards, the ties of each name
- * turned round, and the last name, of which more may follow, is read again from its first id.
+ * Names descend and ties ascend by id (decision 0005), which no index walk gives. So this reads the rows backwards, reverses the
+ * ties of each name, and reads the last name, of which more may follow, again from its first id.
  */
 async function descendingByName(range: Range, after: Position | undefined): Promise<NamedRow[]> {
   const ties = (name: string, id: number, limit: number): Promise<NamedRow[]> =>
@@ -110,7 +110,7 @@ async function descendingByName(range: Range, after: Position | undefined): Prom
   return rows;
 }
 
-/** The values to look for: one set for each status that the request names, or one set without status if it names all or none. */
+/** Returns the values that each walk looks for: one set for each status of the request, or one without status if it names all or none. */
 function equalOf({ status, categoryId }: PetQuery): Range["equal"] {
   const category: Record<string, number> = categoryId === undefined ? {} : { category_id: categoryId };
   const statuses = new Set<PetStatus>(status);
@@ -118,7 +118,7 @@ function equalOf({ status, categoryId }: PetQuery): Range["equal"] {
   return [...statuses].map((value) => ({ ...category, status: value }));
 }
 
-/** The bounds of names that begin with `q`. @throws Problem `invalid_request` for a position outside of them */
+/** Returns the bounds of names that begin with `q`. @throws Problem `invalid_request` for a position outside them */
 function namesOf({ q }: PetQuery, after: Position | undefined): { from?: string; until?: string } {
   if (q === undefined) return {};
   const prefix = nameKeyOf(q);
@@ -137,7 +137,7 @@ const orders = {
   },
 };
 
-/** The animals of these ids, a hundred at most, that pass the other filters. */
+/** Returns the pets with these ids, a hundred at most, that pass the other filters. */
 function findPets(
   db: Database,
   accountId: number,

@@ -16,7 +16,7 @@ const tag = "Animals";
 const rex: Pet = { id: 1, name: "Rex", categoryId: 1, status: "available" };
 const rexParams = { petId: 1 };
 
-/** Moments in milliseconds since the Unix epoch: when GET /pets/{petId} was deprecated, and when it ends. */
+/** When GET /pets/{petId} was deprecated and when it ends, in milliseconds since the Unix epoch (specification 1.13). */
 export type GetPetEnd = { since: number; sunset: number };
 
 export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
@@ -25,20 +25,20 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
     method: "GET",
     path,
     tag,
-    summary: "List animals",
+    summary: "List pets",
     description:
-      "The animals that pass all given filters. `GET /pets?id=N` replaces `GET /pets/{petId}`: with one `id` the answer has that animal's ETag and honours `If-None-Match`.",
+      "The pets that pass all given filters. `GET /pets?id=N` replaces `GET /pets/{petId}`: with one `id` the answer has that pet's ETag and honours `If-None-Match`.",
     scope: "catalogue:read",
     query: PetQuery,
     example: { query: { status: ["available"], sort: "name", limit: 2 } },
     answers: {
       200: {
-        ...listed("The animals.", Pets, [{ id: 2, name: "Luna", categoryId: 1, status: "available" }, rex]),
+        ...listed("The pets.", Pets, [{ id: 2, name: "Luna", categoryId: 1, status: "available" }, rex]),
         headers: ["Link", "ETag"],
       },
     },
     read: async (db, { accountId, query }) => {
-      const asked = { ...query, sort: sortOf(query) }; // so that a cursor also fits the list that names its default order
+      const asked = { ...query, sort: sortOf(query) }; // A cursor then also fits a request that names the default order.
       const byName = asked.sort.endsWith("name");
       const rows = await listPets(db, accountId, query, positionOf(asked, byName ? 2 : 1), (query.limit ?? limitDefault) + 1);
       const page = pageOf(path, asked, rows, (row) => (byName ? namePosition(row) : [row.pet.id]));
@@ -52,12 +52,12 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
     method: "POST",
     path,
     tag,
-    summary: "Create an animal",
-    description: "Adds an animal to a category. Its status is `available` unless another is given.",
+    summary: "Create a pet",
+    description: "Adds a pet to a category. Its status is `available` unless another is given.",
     scope: "catalogue:write",
     body: NewPet,
     example: { body: { name: "Bella", categoryId: 1, status: "available" } },
-    answers: { 201: created("The animal as it was created.", Pet, { id: 4, name: "Bella", categoryId: 1, status: "available" }) },
+    answers: { 201: created("The pet as it was created.", Pet, { id: 4, name: "Bella", categoryId: 1, status: "available" }) },
     problems: ["unknown_reference", "storage_limit_reached"],
     write: async (tx, { accountId, body }) => {
       const { pet, version } = await insertPet(tx, accountId, body);
@@ -69,8 +69,8 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
     method: "POST",
     path: "/pets/batch",
     tag,
-    summary: "Create many animals",
-    description: "Adds up to 1,000 animals in one request, all or none; the answer has them in the order of the request.",
+    summary: "Create many pets",
+    description: "Adds up to 1,000 pets in one request, all or none; the answer has them in the order of the request.",
     scope: "catalogue:write",
     stability: "beta",
     body: NewPets,
@@ -83,7 +83,7 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
     },
     answers: {
       201: {
-        description: "The animals as they were created.",
+        description: "The pets as they were created.",
         schema: Pets,
         example: [
           { id: 4, name: "Bella", categoryId: 1, status: "available" },
@@ -103,14 +103,13 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
     method: "GET",
     path: onePath,
     tag,
-    summary: "Get an animal",
-    description:
-      "One animal by its identifier. Deprecated: use `GET /pets?id=N`. After the sunset date the answer is 410 `operation_sunset`.",
+    summary: "Get a pet",
+    description: "One pet by its identifier. Deprecated: use `GET /pets?id=N`. After the sunset date the answer is 410 `operation_sunset`.",
     scope: "catalogue:read",
     deprecated: { ...getPetEnd, successor: "/pets?id={petId}" },
     params: PetPath,
     example: { params: rexParams },
-    answers: { 200: resource("The animal.", Pet, rex) },
+    answers: { 200: resource("The pet.", Pet, rex) },
     problems: ["not_found", "operation_sunset"],
     read: async (db, { accountId, params }) => {
       const { pet, version } = await findPet(db, accountId, params.petId);
@@ -122,14 +121,14 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
     method: "PUT",
     path: onePath,
     tag,
-    summary: "Replace an animal",
+    summary: "Replace a pet",
     description:
       "Replaces name, category and status. A status that is left out becomes `available`. While stock is tracked the status follows the stock: leave it out or send the current one; any other is a 409 `status_follows_stock`.",
     scope: "catalogue:write",
     params: PetPath,
     body: WrittenPet,
     example: { params: rexParams, body: { name: "Rex the Brave", categoryId: 1, status: "available" } },
-    answers: { 200: resource("The animal as it now stands.", Pet, { ...rex, name: "Rex the Brave" }) },
+    answers: { 200: resource("The pet as it now stands.", Pet, { ...rex, name: "Rex the Brave" }) },
     problems: ["not_found", "precondition_failed", "unknown_reference", "status_follows_stock"],
     write: async (tx, { accountId, params, body, conditions }) => {
       const current = await requirePet(tx, accountId, params.petId);
@@ -143,7 +142,7 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
     method: "PATCH",
     path: onePath,
     tag,
-    summary: "Update an animal",
+    summary: "Update a pet",
     description:
       "A JSON merge patch (RFC 7396): fields that are left out stay. While stock is tracked the status follows the stock: any other is a 409 `status_follows_stock`.",
     scope: "catalogue:write",
@@ -151,7 +150,7 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
     body: WrittenPetPatch,
     mediaTypes: mergePatch,
     example: { params: { petId: 2 }, body: { status: "pending" } },
-    answers: { 200: resource("The animal as it now stands.", Pet, { id: 2, name: "Luna", categoryId: 1, status: "pending" }) },
+    answers: { 200: resource("The pet as it now stands.", Pet, { id: 2, name: "Luna", categoryId: 1, status: "pending" }) },
     problems: ["not_found", "precondition_failed", "unknown_reference", "status_follows_stock"],
     write: async (tx, { accountId, params, body, conditions }) => {
       const current = await requirePet(tx, accountId, params.petId);
@@ -165,13 +164,13 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
     method: "DELETE",
     path: onePath,
     tag,
-    summary: "Delete an animal",
+    summary: "Delete a pet",
     description:
-      "Deletes an animal and its inventory entry. It is refused while an open order has the animal; complete orders keep its identifier.",
+      "Deletes a pet and its inventory entry. It is refused while an open order has the pet; complete orders keep its identifier.",
     scope: "catalogue:write",
     params: PetPath,
     example: { params: { petId: 3 } },
-    answers: { 204: deleted("The animal is gone.") },
+    answers: { 204: deleted("The pet is gone.") },
     problems: ["not_found", "precondition_failed", "pet_in_use"],
     write: async (tx, { accountId, params, conditions }) => {
       const current = (await lockPetWithEntry(tx, accountId, params.petId)) ?? absent(params.petId);
@@ -187,5 +186,5 @@ async function requirePet(tx: Transaction, accountId: number, id: number): Promi
 }
 
 function absent(id: number): never {
-  throw new Problem("not_found", `There is no ${byId("animal", id)}.`);
+  throw new Problem("not_found", `There is no ${byId("pet", id)}.`);
 }

@@ -8,7 +8,7 @@ import { nameKeyOf, statusDefault, type NewPet, type Pet, type PetChange, type P
 
 export type PetRow = { id: number; name: string; category_id: number; status: PetStatus; version: number };
 
-/** An animal with the version that its ETag shows. */
+/** A pet with the version that its ETag shows. */
 export type StoredPet = { pet: Pet; version: number };
 
 export const petColumns = sql`id, name, category_id, status, version`;
@@ -18,32 +18,32 @@ export async function findPet(db: Queryable, accountId: number, id: number): Pro
   return requireRow(await db.query<PetRow>(sql`SELECT ${petColumns} FROM pets WHERE account_id = ${accountId} AND id = ${id}`), id);
 }
 
-/** The animal, locked until the transaction ends; undefined where there is none. */
+/** Locks the pet until the transaction ends. Returns undefined if there is no such pet. */
 export async function lockPet(tx: Transaction, accountId: number, id: number): Promise<StoredPet | undefined> {
   const [row] = await tx.query<PetRow>(sql`
     SELECT ${petColumns} FROM pets WHERE account_id = ${accountId} AND id = ${id}${tx.forUpdate}`);
   return row && storedPet(row);
 }
 
-/** Whether the account has the animal at this moment; locks nothing. */
+/** Returns whether the account has the pet, without locking it. */
 export async function petExists(db: Queryable, accountId: number, id: number): Promise<boolean> {
   return (await db.query(sql`SELECT 1 FROM pets WHERE account_id = ${accountId} AND id = ${id}`)).length > 0;
 }
 
-/** @throws Problem `unknown_reference` when the category is unknown, `storage_limit_reached` */
+/** @throws Problem `unknown_reference` for an unknown category, `storage_limit_reached` */
 export async function insertPet(tx: Transaction, accountId: number, pet: NewPet): Promise<StoredPet> {
   const [stored] = await insertRows(tx, accountId, [pet]);
   await addRecords(tx, accountId, 1);
   return stored!;
 }
 
-/** Rows of one INSERT: bounded, since each binds six values. */
+/** The most rows of one INSERT, because each binds six values. */
 const insertRowsMax = 200;
 
 /**
- * Inserts all or none, in order.
+ * Inserts all of the pets, in order, or none.
  *
- * @throws Problem `unknown_reference` that names the first animal of an unknown category, `storage_limit_reached`
+ * @throws Problem `unknown_reference` that names the first pet of an unknown category, `storage_limit_reached`
  */
 export async function insertPets(tx: Transaction, accountId: number, pets: NewPet[]): Promise<Pet[]> {
   await requireCategories(tx, accountId, pets);
@@ -57,13 +57,13 @@ export async function insertPets(tx: Transaction, accountId: number, pets: NewPe
 }
 
 /**
- * Writes a change to a locked animal, if it changes anything. The status of a tracked animal still follows from its stock.
+ * Updates a locked pet if the change makes a difference. The status of a tracked pet goes on following its stock.
  *
  * @throws Problem `unknown_reference`, `status_follows_stock` for a status that the stock contradicts
  */
 export async function updatePet(tx: Transaction, accountId: number, current: StoredPet, change: PetChange): Promise<StoredPet> {
   const { pet } = current;
-  // tracking cannot begin while the animal is locked
+  // Tracking cannot begin while the pet is locked.
   const stock = change.status === pet.status ? undefined : await findStock(tx, accountId, pet.id);
   const status = stock ? pet.status : (change.status ?? statusDefault);
   const isSame = change.name === pet.name && change.categoryId === pet.categoryId && status === pet.status;
@@ -85,7 +85,7 @@ async function writePet(tx: Transaction, accountId: number, { id, name, category
 
 type Stock = { quantity: number; held: number };
 
-/** The stock of an animal; undefined if it is untracked. */
+/** Returns the stock of a pet, or undefined if the pet is untracked. */
 async function findStock(tx: Transaction, accountId: number, petId: number): Promise<Stock | undefined> {
   const [stock] = await tx.query<Stock>(sql`SELECT quantity, held FROM inventory WHERE account_id = ${accountId} AND pet_id = ${petId}`);
   return stock;
@@ -93,21 +93,21 @@ async function findStock(tx: Transaction, accountId: number, petId: number): Pro
 
 function statusFollowsStock({ id, status }: Pet, wanted: PetStatus, { quantity, held }: Stock): Problem {
   const entry = addressOf(`/store/inventory/${id}`);
-  const says = `Animal ${id} is ${status}, as its stock says: ${quantity} free, ${held} held by open orders. It cannot be set to ${wanted}.`;
+  const says = `Pet ${id} is ${status}, as its stock says: ${quantity} free, ${held} held by open orders. It cannot be set to ${wanted}.`;
   return new Problem("status_follows_stock", `${says} Change the count with PUT ${entry}, or stop tracking with DELETE ${entry}.`);
 }
 
-/** Writes the status that follows from the stock, where it is another. */
+/** Writes the status that follows from the stock, if it differs. */
 export async function deriveStatus(tx: Transaction, accountId: number, id: number, status: PetStatus): Promise<void> {
   await tx.query(sql`
     UPDATE pets SET status = ${status}, version = version + 1
     WHERE account_id = ${accountId} AND id = ${id} AND status <> ${status}`);
 }
 
-/** An animal, and whether the inventory has an entry for it. */
+/** A pet, and whether the inventory has an entry for it. */
 export type PetWithEntry = StoredPet & { isTracked: boolean };
 
-/** The pet, locked after its inventory entry, so that no order takes from it; undefined if there is none. */
+/** Locks the inventory entry, then the pet, so that no order can take units. Returns undefined if there is no such pet. */
 export async function lockPetWithEntry(tx: Transaction, accountId: number, id: number): Promise<PetWithEntry | undefined> {
   const entry = sql`SELECT 1 FROM inventory WHERE account_id = ${accountId} AND pet_id = ${id}`;
   const isTracked = (await tx.query(sql`${entry}${tx.forUpdate}`)).length > 0;
@@ -118,16 +118,16 @@ export async function lockPetWithEntry(tx: Transaction, accountId: number, id: n
 }
 
 /**
- * Deletes an animal that is locked with its inventory entry, which goes with it.
+ * Deletes a pet that `lockPetWithEntry` has locked, and its inventory entry.
  *
- * @throws Problem `pet_in_use` while an unfulfilled order has it
+ * @throws Problem `pet_in_use` while an unfulfilled order is for this pet
  */
 export async function deletePet(tx: Transaction, accountId: number, { pet: { id }, isTracked }: PetWithEntry): Promise<void> {
   const gone = await tx.query(sql`
     DELETE FROM pets WHERE account_id = ${accountId} AND id = ${id} AND NOT EXISTS
       (SELECT 1 FROM orders WHERE account_id = ${accountId} AND pet_id = ${id} AND complete = FALSE)
     RETURNING id`);
-  if (gone.length === 0) throw new Problem("pet_in_use", `Animal ${id} has an unfulfilled order: fulfil or delete that first.`);
+  if (gone.length === 0) throw new Problem("pet_in_use", `Pet ${id} has an unfulfilled order: fulfil or delete the order first.`);
   await removeRecords(tx, accountId, isTracked ? 2 : 1);
 }
 
@@ -158,11 +158,10 @@ async function requireCategories(tx: Transaction, accountId: number, pets: NewPe
 
 function requireRow(rows: PetRow[], id: number): StoredPet {
   const [row] = rows;
-  if (!row) throw new Problem("not_found", `There is no ${byId("animal", id)}.`);
+  if (!row) throw new Problem("not_found", `There is no ${byId("pet", id)}.`);
   return storedPet(row);
 }
 
-/** A row as the rules see it. */
 export function storedPet({ id, name, category_id: categoryId, status, version }: PetRow): StoredPet {
   return { pet: { id, name, categoryId, status }, version };
 }

@@ -5,19 +5,19 @@ import { enumeration, Id, named, Nullable, OwnId, paging, Text, variant, written
 export const petStatuses = ["available", "pending", "sold"] as const;
 export type PetStatus = (typeof petStatuses)[number];
 export const PetStatus = enumeration("PetStatus", petStatuses);
-/** The status of an animal that is given none and has no stock. */
+/** The status of an untracked pet whose body names none. */
 export const statusDefault: PetStatus = "available";
 
-/** A filter by status, which may be repeated. */
+/** A query parameter that filters by status and may be repeated. */
 export const StatusFilter = (description: string) => Type.Array(PetStatus, { minItems: 1, maxItems: petStatuses.length, description });
 
-const name = Text("The animal's name.", 1, 200);
-const categoryId = Id("ID of the category the animal belongs to.");
+const name = Text("The pet's name.", 1, 200);
+const categoryId = Id("ID of the category the pet belongs to.");
 const status = variant(PetStatus, { default: statusDefault });
 
 export const NewPet = named("NewPet", Type.Object({ name, categoryId, status: Type.Optional(status) }, { additionalProperties: false }));
 export type NewPet = Static<typeof NewPet>;
-/** The body of a PUT: a status that is left out depends on the stock, so it gets no default here. */
+/** The body of a PUT. Its status has no default here, because that depends on the stock. */
 export const WrittenPet = writtenBack(NewPet, { id: OwnId("petId"), status: PetStatus });
 
 export const Pet = named("Pet", Type.Object({ id: Id("Unique identifier assigned on creation."), name, categoryId, status: PetStatus }));
@@ -25,7 +25,7 @@ export type Pet = Static<typeof Pet>;
 
 export const Pets = named("Pets", Type.Array(Pet));
 
-/** Animals that one batch may hold. */
+/** The most pets of one batch. */
 const batchMax = 1_000;
 /** The most bytes of a batch's body: enough for the longest names in any script. */
 export const batchBytesMax = 1_048_576;
@@ -42,21 +42,19 @@ export type PetPatch = Static<typeof PetPatch>;
 
 export const WrittenPetPatch = writtenBack(PetPatch, { id: OwnId("petId") });
 
-export const PetPath = Type.Object({ petId: Id("The animal's identifier.") });
+export const PetPath = Type.Object({ petId: Id("The pet's identifier.") });
 
-const PetSort = enumeration("PetSort", ["id", "-id", "name", "-name"], "The order of animals; `-` is descending.");
+const PetSort = enumeration("PetSort", ["id", "-id", "name", "-name"], "The order of pets; `-` is descending.");
 export type PetSort = Static<typeof PetSort>;
 export const PetQuery = Type.Object({
-  status: Type.Optional(StatusFilter("Only animals with this status; may be repeated, for animals with one of several.")),
-  categoryId: Type.Optional(Id("Only animals of this category.")),
-  id: Type.Optional(
-    Type.Array(Id(""), { minItems: 1, maxItems: 100, description: "Only animals with these identifiers; may be repeated." }),
-  ),
+  status: Type.Optional(StatusFilter("Only pets with this status; may be repeated, for pets with one of several.")),
+  categoryId: Type.Optional(Id("Only pets of this category.")),
+  id: Type.Optional(Type.Array(Id(""), { minItems: 1, maxItems: 100, description: "Only pets with these identifiers; may be repeated." })),
   q: Type.Optional(
     Type.String({
       maxLength: 200,
       pattern: "^[^\\u0000]*$",
-      description: "Only animals whose name begins with this text, in any case. The order is then by name: `name` or `-name`.",
+      description: "Only pets whose name begins with this text, in any case. The order is then by name: `name` or `-name`.",
       "x-text": true,
     }),
   ),
@@ -65,12 +63,12 @@ export const PetQuery = Type.Object({
 });
 export type PetQuery = Static<typeof PetQuery>;
 
-/** Code points of a name's key, at most: a name of plain letters has no more. An index of PostgreSQL takes three times as much. */
+/** The most code points of a name's key: the length of the longest name of plain letters, and a third of what a PostgreSQL index can take. */
 const nameKeyMax = 200;
 
 /**
- * The key by which an animal's name, or the beginning of one, sorts and is found. Four indexes
- * contain it, and some characters fold to eighteen, so the key is cut at the bound.
+ * Returns the key by which a pet's name, or the beginning of one, sorts and is found (specification 1.6). Some characters fold
+ * to eighteen, and four indexes contain the key, so it is cut at `nameKeyMax`.
  */
 export function nameKeyOf(text: string): string {
   const folded = normalize(text);
@@ -80,10 +78,10 @@ export function nameKeyOf(text: string): string {
   return folded.slice(0, end);
 }
 
-/** What a client writes to an animal. A status of null means the default: the one that follows from the stock, or `available` if it is untracked. */
+/** What a client writes to a pet. A null status means the default: the one that follows from the stock, or `available` without tracked stock. */
 export type PetChange = { name: string; categoryId: number; status: PetStatus | null };
 
-/** The animal as a merge patch leaves it (RFC 7396). */
+/** Applies a merge patch to a pet (RFC 7396). */
 export function patchPet(pet: Pet, patch: PetPatch): PetChange {
   const { id: _id, ...patched } = { ...pet, ...patch };
   return patched;
