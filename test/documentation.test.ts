@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { limitWaitMsMax } from "../client/limits.ts";
 import { limitWaitsMax, triesMax } from "../client/sending.ts";
@@ -182,18 +182,5 @@ test("every link from one page to another leads to a file and a heading that exi
         anchor === "" ? [] : [...readFileSync(target, "utf8").matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => anchorOf(heading));
       assert.ok(anchor === "" || headings.includes(anchor), `${path}: ${file}#${anchor}`);
     }
-  }
-});
-
-test("the decisions are numbered from 1 on, each once, and each page begins with its number", () => {
-  const decisions = readdirSync(new URL("../docs/decisions/", import.meta.url)).toSorted();
-  const numbers = decisions.map((name) => Number(name.slice(0, 4)));
-  assert.deepEqual(
-    numbers,
-    numbers.map((_, i) => i + 1),
-  );
-  for (const name of decisions) {
-    const text = readFileSync(new URL(`../docs/decisions/${name}`, import.meta.url), "utf8");
-    assert.ok(text.startsWith(`# ${Number(name.slice(0, 4))}. `), name);
   }
 });

@@ -44,6 +44,19 @@ test("every citation of the specification or of a decision can be followed", () 
   assert.deepEqual(deadCitations(files, known), []);
 });
 
+test("the decisions are numbered from 1 on, each once, and each page begins with its number", () => {
+  const decisions = readdirSync(new URL("docs/decisions/", root)).toSorted();
+  const numbers = decisions.map((name) => Number(name.slice(0, 4)));
+  assert.deepEqual(
+    numbers,
+    numbers.map((_, i) => i + 1),
+  );
+  for (const name of decisions) {
+    const text = readFileSync(new URL(`docs/decisions/${name}`, root), "utf8");
+    assert.ok(text.startsWith(`# ${Number(name.slice(0, 4))}. `), name);
+  }
+});
+
 test("a citation that leads nowhere is found", () => {
   const known = citable(
     [{ path: "docs/specification/1-api.md", text: "# 1. The API\n\n## 1.1 Paths\n\n## 1.2 Bodies\n" }],
