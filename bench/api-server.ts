@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { openApi } from "../src/app/api.ts";
+import type { ApiServices, DashboardServices } from "../src/app/operations.ts";
 import { quotaMax } from "../src/callers/accounts/accounts.ts";
 import { insertAccount } from "../src/callers/accounts/accounts.store.ts";
 import { openGate } from "../src/callers/gate.ts";
@@ -50,8 +51,9 @@ const app = openApi({
   clock,
   nowRange: openNowRange(clock, systemTimer),
   gate,
-  dashboard: { gate, operations: [] },
-  publishing: [],
+  // only operations of the store are called, which need no services
+  dashboard: { gate, services: {} as DashboardServices },
+  services: {} as ApiServices,
   limiter,
   refusals,
   bounds,
@@ -62,7 +64,6 @@ const app = openApi({
   connections: guardConnections({ limits: connectionLimits, exempt: trustedProxies, bounds, listener: "api" }),
   trustedProxies,
   metricsFrom: trustedProxies,
-  flushUsage: usage.flush,
   ready: () => true,
   log: pino({ level: "silent" }),
   getPetSunset: Number.MAX_SAFE_INTEGER / 2,

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
-import { operationsOf } from "../src/app/api.ts";
+import { apiOperations } from "../src/app/operations.ts";
 import { pageOf } from "../src/platform/http/paging.ts";
 import { combinationsOf, listsOf, shareOf, textOf, type ListOperation, type ListQuery } from "../test/support/lists.ts";
 import { cpuMs } from "./cpu.ts";
@@ -38,9 +38,8 @@ export async function measurePaging(): Promise<Figure[]> {
 
 /** The same, of a shop that is filled. */
 async function measureLists(shop: Shop): Promise<Figure[]> {
-  const parts = { getPetSunset: 0, limiter: undefined as never, flushUsage: async () => undefined, publishing: [] };
   const figures: Figure[] = [];
-  for (const list of listsOf(operationsOf(parts))) figures.push(await measureList(shop, list));
+  for (const list of listsOf(apiOperations)) figures.push(await measureList(shop, list));
   return figures;
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { compactJson } from "../src/platform/compact-json.ts";
-import { descriptionOf } from "../src/app/api.ts";
+import { descriptionOf } from "../src/app/operations.ts";
 import { loadSettings } from "../src/app/settings.ts";
 import { operationsIn, type Document } from "./support/description.ts";
 import { startDnsServer, type DnsServer } from "./support/dns-server.ts";
@@ -12,7 +12,7 @@ import { startService } from "./support/service.ts";
 import { exampleSite, fillWithExamples } from "./support/shop.ts";
 import { packSite } from "./support/sites.ts";
 
-const document = JSON.parse(JSON.stringify(descriptionOf(loadSettings({}).getPetSunset))) as Document;
+const document = JSON.parse(JSON.stringify(descriptionOf(loadSettings({})))) as Document;
 const operations = operationsIn(document);
 /** Answers that are the same for every operation: the tests of these statuses say when each is given. */
 const shared = new Set(["401", "406", "413", "415", "429", "431", "500", "503"]);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, suite, test } from "node:test";
-import { descriptionOf } from "../src/app/api.ts";
+import { descriptionOf } from "../src/app/operations.ts";
 import { loadSettings } from "../src/app/settings.ts";
 import { bodyChecker, exampleOf, operationsIn, successOf, type Document, type Operation } from "./support/description.ts";
 import type { Failure } from "./support/models.ts";
@@ -14,7 +14,7 @@ import { startDnsServer, type DnsServer } from "./support/dns-server.ts";
 import { exampleSite, fillWithExamples } from "./support/shop.ts";
 
 // as the service serves it: the document file leaves the code samples out
-const document = JSON.parse(JSON.stringify(descriptionOf(loadSettings({}).getPetSunset))) as Document;
+const document = JSON.parse(JSON.stringify(descriptionOf(loadSettings({})))) as Document;
 const operations = operationsIn(document);
 const wrongWith = bodyChecker(document);
 const limits = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];

@@ -3,8 +3,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { readFileSync } from "node:fs";
 import { Agent, type IncomingMessage, request as sendRequest } from "node:http";
 import { after, before, test } from "node:test";
-import { openMemoryLimiter } from "../src/callers/limits/memory.ts";
-import { openDashboard } from "../src/app/dashboard.ts";
+import { dashboardOperations } from "../src/app/operations.ts";
 import { animalOf } from "../src/importing/animals.ts";
 import type { TextField } from "../src/importing/mapping.ts";
 import { checkOf } from "../src/platform/http/value-checks.ts";
@@ -75,12 +74,7 @@ function describedSchemas(): Schema[] {
 }
 
 function dashboardSchemas(): Schema[] {
-  const { db, administration } = service;
-  const limiter = openMemoryLimiter({ clock: () => 0, addressQuota: { perMinute: 1, perDay: 1 } });
-  const publicUrl = service.address;
-  const parts = { db, administration, limiter, publicUrl, clock: () => 0, onRefused: () => undefined, onError: () => undefined };
-  const dashboard = openDashboard({ ...parts, onSignedIn: async () => undefined });
-  return dashboard.operations
+  return dashboardOperations
     .flatMap(({ params, query, body }) => [params, query, body])
     .filter((schema) => schema !== undefined) as Schema[];
 }

@@ -4,7 +4,7 @@ import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import pg from "pg";
 import sql, { raw, type Sql } from "sql-template-tag";
-import { operationsOf } from "../src/app/api.ts";
+import { apiOperations } from "../src/app/operations.ts";
 import { listKeys } from "../src/callers/keys/keys.store.ts";
 import { listMembers } from "../src/callers/members/members.store.ts";
 import { listSessions } from "../src/callers/members/sessions.store.ts";
@@ -13,7 +13,7 @@ import { migrate } from "../src/platform/db/migrate.ts";
 import { openPostgres } from "../src/platform/db/postgres.ts";
 import { openSqlite } from "../src/platform/db/sqlite.ts";
 import { Problem } from "../src/platform/problem.ts";
-import { describedOperations } from "../src/app/publishing.ts";
+import { createDns } from "../src/publishing/dns/dns.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { combinationsOf, listsOf, shareOf, textOf, type ListOperation, type ListQuery } from "./support/lists.ts";
 import { newDatabase } from "./support/postgres.ts";
@@ -27,14 +27,19 @@ const many = 20_000;
 const [accountId, neighbour] = [1, 2];
 const limit = 20;
 const samples = { integers: [1, 7, 999_999_999], texts: ["rex", "zz"] };
-const lists = listsOf(
-  operationsOf({
-    getPetSunset: Number.MAX_SAFE_INTEGER / 2,
-    limiter: undefined as never,
-    flushUsage: async () => undefined,
-    publishing: describedOperations(),
-  }),
-);
+const lists = listsOf(apiOperations);
+const dns = createDns({ servers: ["127.0.0.1"] });
+/** What lists of projects and domains need besides their rows; they look up nothing in DNS. */
+const services = {
+  namesOf: async () => [],
+  checks: {
+    dns,
+    quickDns: dns,
+    own: { platformDomain: "petstore.localhost", publicHost: "localhost" },
+    proofSecret: () => Buffer.alloc(0),
+    authority: null,
+  },
+};
 
 /** Two statements of a page read again where names descend; a third of the look-ups of an index is its own. */
 const slack = 4;
@@ -151,6 +156,7 @@ async function pageOf(db: Database, list: ListOperation, query: ListQuery): Prom
     query: { ...query, limit },
     body: undefined,
     conditions: {},
+    services,
     now: 1,
   };
   const { headers } = await list.read(recorded, call as never);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { descriptionOf } from "../src/app/api.ts";
+import { descriptionOf } from "../src/app/operations.ts";
 import { loadSettings } from "../src/app/settings.ts";
 import { newMember } from "./support/dashboard.ts";
 import { dereferenced, exampleOf, operationsIn, type Document, type Operation } from "./support/description.ts";
@@ -11,7 +11,7 @@ import { fillWithExamples, made, newCategory, newPet } from "./support/shop.ts";
 type Json = Record<string, unknown>;
 type ObjectSchema = { properties: Record<string, Json>; required?: string[] };
 
-const document = JSON.parse(JSON.stringify(descriptionOf(loadSettings({}).getPetSunset))) as Document;
+const document = JSON.parse(JSON.stringify(descriptionOf(loadSettings({})))) as Document;
 const operations = operationsIn(document);
 const byMethod = (...methods: string[]) => operations.filter(({ method }) => methods.includes(method));
 

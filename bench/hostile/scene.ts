@@ -1,16 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import sql from "sql-template-tag";
-import { operationsOf } from "../../src/app/api.ts";
-import { keyRoutes } from "../../src/callers/members/keys.routes.ts";
-import { memberRoutes } from "../../src/callers/members/members.routes.ts";
+import { apiOperations, dashboardOperations } from "../../src/app/operations.ts";
 import { beginSession } from "../../src/callers/members/sessions.store.ts";
-import { sessionRoutes } from "../../src/callers/members/sessions.routes.ts";
-import { signInRoutes } from "../../src/callers/members/sign-in.routes.ts";
-import type { Operation } from "../../src/platform/http/operation.ts";
+import type { DescribedOperation } from "../../src/platform/http/operation.ts";
 import { dashboardPrefix, prefix } from "../../src/platform/http/prefix.ts";
 import { throwAwayCertificate } from "../../test/support/test-edge.ts";
-import { describedOperations } from "../../src/app/publishing.ts";
 import { openStorage } from "../../src/app/storage.ts";
 import { freePorts } from "../../test/support/pebble.ts";
 import { packSite } from "../../test/support/sites.ts";
@@ -38,7 +33,6 @@ const bodyBytesUsual = 65_536;
 export const largeFile = "/large.txt";
 /** Their answers end the session that asks, or are uploads and batches, which are measured apart. */
 const apart = new Set(["signOut", "endOtherSessions", "createDeployment", "createPetsBatch"]);
-const parts = { getPetSunset: Number.MAX_SAFE_INTEGER / 2, limiter: undefined as never, flushUsage: async () => undefined };
 
 export async function openScene(): Promise<Scene> {
   const servername = `${slug}.petstore.localhost`;
@@ -53,10 +47,9 @@ export async function openScene(): Promise<Scene> {
   const shop = await openShop(folder, env);
   await fillShop(shop);
   const { origin, port } = new URL(shop.url);
-  const operations = operationsOf({ ...parts, publishing: describedOperations() });
-  const ofDashboard = [...operations, ...dashboardOperations()];
+  const ofDashboard: DescribedOperation[] = [...apiOperations, ...dashboardOperations];
   const withKey: [string, string][] = [["Authorization", `Bearer ${shop.key}`]];
-  const keyed = (list: Operation[], base: string, headers: () => [string, string][]) =>
+  const keyed = (list: DescribedOperation[], base: string, headers: () => [string, string][]) =>
     list
       .filter(({ operationId, scope }) => scope !== null && !apart.has(operationId))
       .map((operation) => targetOf(operation, base, headers()));
@@ -71,13 +64,13 @@ export async function openScene(): Promise<Scene> {
     api: { port: Number(port) },
     edge: { port: edgePort, servername },
     open: [
-      ...operations.map((operation) => targetOf(operation, prefix, [])),
+      ...apiOperations.map((operation) => targetOf(operation, prefix, [])),
       ...ofDashboard.map((operation) => targetOf(operation, dashboardPrefix, [["Origin", origin]])),
       ...pages.map((path) => pageTarget("api", path)),
       ...["/", "/page.html", "/index.html", "/missing"].map((path) => pageTarget("edge", path)),
     ],
     keyed: [
-      ...keyed(operations, prefix, () => withKey),
+      ...keyed(apiOperations, prefix, () => withKey),
       ...Array.from({ length: 3 }, () => keyed(ofDashboard, dashboardPrefix, asPerson)).flat(),
     ],
     close: async () => {
@@ -105,7 +98,7 @@ function pageTarget(listener: Target["listener"], path: string): Target {
   return { name: `${listener} ${path}`, listener, method: "GET", path, ...nothing };
 }
 
-function targetOf(operation: Operation, base: string, headers: Target["headers"]): Target {
+function targetOf(operation: DescribedOperation, base: string, headers: Target["headers"]): Target {
   const { method, path, query, body, example, mediaTypes = ["application/json"] } = operation;
   const properties = propertiesOf(body);
   const sample = example?.body ?? Object.fromEntries(properties.map((name) => [name, "a@shop.example"]));
@@ -124,12 +117,6 @@ function targetOf(operation: Operation, base: string, headers: Target["headers"]
 
 function propertiesOf(schema: object | undefined): string[] {
   return Object.keys((schema && "properties" in schema && schema.properties) || {});
-}
-
-/** They are only looked at, so nothing that they need is there. */
-function dashboardOperations(): Operation[] {
-  const none = { publicUrl: "http://localhost" } as never;
-  return [...signInRoutes(none), ...sessionRoutes(none), ...memberRoutes(none), ...keyRoutes(none)];
 }
 
 /** Sessions of many people: each may ask 300 times a minute. */

@@ -4,71 +4,29 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import sql from "sql-template-tag";
 import { stringify } from "yaml";
-import type { Limiter } from "../callers/limits/limits.ts";
-import { openMemoryLimiter } from "../callers/limits/memory.ts";
 import { addMetrics, type MetricsOptions } from "./metrics.ts";
-import { limitRoutes } from "../callers/limits/limits.routes.ts";
-import { usageRoutes } from "../callers/usage/usage.routes.ts";
 import type { Clock, NowRange } from "../platform/clock.ts";
 import type { ConnectionGuard } from "../platform/connections.ts";
 import type { Database } from "../platform/db/database.ts";
 import { addPages, openApp } from "../platform/http/app.ts";
 import type { Gate } from "../platform/http/caller.ts";
-import { describe, type Description } from "../platform/http/description.ts";
-import type { Operation } from "../platform/http/operation.ts";
+import type { Description } from "../platform/http/description.ts";
 import { dashboardPrefix } from "../platform/http/prefix.ts";
 import { apiSurface, dashboardSurface } from "../platform/http/api-surfaces.ts";
 import type { OwnHosts } from "../platform/http/hosts.ts";
 import type { RequestBounds } from "../platform/http/request-bounds.ts";
 import { addOperations } from "../platform/http/routes.ts";
 import { openStaticText, sendStaticFile } from "../platform/http/static-files.ts";
-import { describedOperations } from "./publishing.ts";
 import { countTraffic } from "../platform/http/traffic.ts";
-import { categoryRoutes } from "../store/categories/categories.routes.ts";
-import { inventoryRoutes } from "../store/inventory/inventory.routes.ts";
-import { orderRoutes } from "../store/orders/orders.routes.ts";
-import { petRoutes } from "../store/pets/pets.routes.ts";
-import errorExamples from "./error-examples.json" with { type: "json" };
+import { apiOperations, dashboardOperations, descriptionOf, sunsetsOf, type ApiServices, type DashboardServices } from "./operations.ts";
 import { addSecurityText } from "./security-text.ts";
 import { addWeb, sendPage, type Web } from "./web.ts";
-
-/** When GET /pets/{petId} was deprecated: it was so from the first release on. */
-const getPetDeprecated = Date.UTC(2026, 0, 1);
 
 /** What a readiness probe waits for the database. */
 const probeMs = 1_000;
 
-type OperationOptions = {
-  getPetSunset: number;
-  limiter: Pick<Limiter, "peekAccount" | "strikeStatus">;
-  flushUsage: () => Promise<void>;
-  publishing: Operation[];
-};
-
-/** The description of the API as a service with this setting serves it. */
-export function descriptionOf(getPetSunset: number): Description {
-  const limiter = openMemoryLimiter({ clock: () => 0, addressQuota: { perMinute: 0, perDay: 0 } });
-  return describe(
-    operationsOf({ getPetSunset, limiter, flushUsage: async () => undefined, publishing: describedOperations() }),
-    errorExamples,
-  );
-}
-
-/** Every operation of the API, in the order of the description. */
-export function operationsOf(options: OperationOptions): Operation[] {
-  return [
-    ...petRoutes({ since: getPetDeprecated, sunset: options.getPetSunset }),
-    ...categoryRoutes,
-    ...orderRoutes,
-    ...inventoryRoutes,
-    ...limitRoutes(options.limiter),
-    ...usageRoutes(options.flushUsage),
-    ...options.publishing,
-  ];
-}
-
-/** What signed-in people call: every operation of the API, and those about themselves and their account's access. */
-export type Dashboard = { gate: Gate; operations: Operation[] };
+/** What the dashboard calls: every operation of the API, and those that only it calls. */
+export type Dashboard = { gate: Gate; services: DashboardServices };
 
 export type ApiOptions = MetricsOptions & {
   securityContact: string[];
@@ -77,12 +35,10 @@ export type ApiOptions = MetricsOptions & {
   nowRange: () => NowRange;
   gate: Gate;
   dashboard: Dashboard;
-  limiter: Limiter;
-  flushUsage: () => Promise<void>;
+  /** What the operations of the API need. */
+  services: ApiServices;
   log: Logger;
   getPetSunset: number;
-  /** The operations of projects and domains. */
-  publishing: Operation[];
   trustedProxies: BlockList;
   connections: ConnectionGuard;
   hosts: OwnHosts;
@@ -95,18 +51,19 @@ export type ApiOptions = MetricsOptions & {
 
 /** Builds the HTTP side of the service: the conventions, the operations, the description, the probes, the web application. */
 export function openApi(options: ApiOptions): FastifyInstance {
-  const { db, clock, nowRange, gate, dashboard, log, trustedProxies, connections, requests, bounds, hosts, securityContact, web, ready } =
-    options;
+  const { db, clock, nowRange, gate, dashboard, services, log } = options;
+  const { trustedProxies, connections, requests, bounds, hosts, securityContact, web, ready } = options;
   const traffic = countTraffic();
   const realms = [apiSurface(gate), dashboardSurface(dashboard.gate)] as const;
   const notFoundPage = web && ((request: FastifyRequest, reply: FastifyReply) => sendPage(request, reply.code(404), web));
   const { onAnswered } = traffic;
   const app = openApp({ realms, log, trustedProxies, connections, requests, bounds, hosts, onAnswered, notFoundPage });
-  const operations = operationsOf(options);
-  addOperations(app, operations, { db, clock, nowRange, requests });
-  addOperations(app, [...operations, ...dashboard.operations], { db, clock, nowRange, requests }, dashboardPrefix);
+  const runtime = { db, clock, nowRange, requests, services, sunsets: sunsetsOf(options) };
+  addOperations(app, apiOperations, runtime);
+  const onDashboard = { ...runtime, services: { ...dashboard.services, ...services } };
+  addOperations(app, [...apiOperations, ...dashboardOperations], onDashboard, dashboardPrefix);
   addPages(app, (pages) => {
-    addDescription(pages, describe(operations, errorExamples));
+    addDescription(pages, descriptionOf(options));
     addProbes(pages, db, ready);
     addMetrics(pages, { ...options, traffic });
     addSecurityText(pages, { clock, securityContact, publicUrl: hosts.publicUrl });

@@ -1,10 +1,8 @@
 import type { Dashboard } from "./api.ts";
 import { openDashboardGate, type DashboardGateOptions } from "../callers/members/gate.ts";
-import { keyRoutes, type KeyAdministration } from "../callers/members/keys.routes.ts";
-import { memberRoutes } from "../callers/members/members.routes.ts";
+import type { KeyAdministration } from "../callers/members/keys.routes.ts";
 import { openPasswordHasher } from "../callers/members/passwords.ts";
-import { sessionRoutes } from "../callers/members/sessions.routes.ts";
-import { signInRoutes } from "../callers/members/sign-in.routes.ts";
+import { sessionCookie } from "../callers/members/sessions.ts";
 import { openSignInThrottle } from "../callers/members/throttle.ts";
 import type { Limiter } from "../callers/limits/limits.ts";
 
@@ -15,17 +13,10 @@ type DashboardOptions = DashboardGateOptions & {
   onSignedIn: () => Promise<void>;
 };
 
-/** Joins what signed-in people call: the way in, and the operations that are theirs alone. */
+/** Opens the dashboard's gate, and what the operations that only it calls need. */
 export function openDashboard(options: DashboardOptions): Dashboard {
   const { db, publicUrl, administration, limiter, onSignedIn } = options;
-  const signIn = { db, publicUrl, onSignedIn, hasher: openPasswordHasher(), throttle: openSignInThrottle() };
-  return {
-    gate: openDashboardGate(options),
-    operations: [
-      ...signInRoutes(signIn),
-      ...sessionRoutes(signIn),
-      ...memberRoutes({ publicUrl }),
-      ...keyRoutes({ administration, limiter }),
-    ],
-  };
+  const signIn = { db, hasher: openPasswordHasher(), throttle: openSignInThrottle() };
+  const cookie = sessionCookie(publicUrl);
+  return { gate: openDashboardGate(options), services: { signIn, cookie, onSignedIn, publicUrl, administration, limiter } };
 }

@@ -1,15 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { getServers } from "node:dns";
 import { join } from "node:path";
-import { countBounds, type Bounds } from "../platform/bounds.ts";
+import type { Bounds } from "../platform/bounds.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { ConnectionLimits } from "../platform/connections.ts";
 import type { Database } from "../platform/db/database.ts";
-import type { Operation } from "../platform/http/operation.ts";
 import { repeat } from "../platform/jobs/repeat.ts";
 import type { Worker } from "../platform/jobs/worker.ts";
 import type { Logger } from "../platform/log.ts";
-import { noOtherNodes, type Announcer, type Change, type Node } from "../platform/nodes/nodes.ts";
+import type { Announcer, Change, Node } from "../platform/nodes/nodes.ts";
 import { openRowLeases } from "../platform/nodes/row-leases.ts";
 import { Problem } from "../platform/problem.ts";
 import { openAuthority, type Authority } from "../publishing/certificates/authority.ts";
@@ -25,7 +24,6 @@ import { createDns, sharedDomain } from "../publishing/dns/dns.ts";
 import { prepareConfig } from "../publishing/domains/domain-claims.ts";
 import { openChecking } from "../publishing/domains/check-worker.ts";
 import { checkDomain, type Checks } from "../publishing/domains/checks.ts";
-import { domainRoutes } from "../publishing/domains/domains.routes.ts";
 import { domainChanged, sendsHsts } from "../publishing/domains/domains.ts";
 import { forgetLost } from "../publishing/domains/lost-domains.store.ts";
 import { projectNames, type Origins } from "../publishing/domains/project-names.ts";
@@ -35,12 +33,11 @@ import { openHosts, type Hosts } from "../publishing/hosts/host-map.ts";
 import { openBlobs } from "../publishing/projects/shared-bytes.ts";
 import { clearIncoming } from "../publishing/projects/content.ts";
 import { openDeploying } from "../publishing/projects/deployment-worker.ts";
-import { deploymentRoutes } from "../publishing/projects/deployments.routes.ts";
 import { isUploadTaken } from "../publishing/projects/deployments.store.ts";
 import { forgetFreedSlugs } from "../publishing/projects/freed-slugs.store.ts";
-import { projectRoutes } from "../publishing/projects/projects.routes.ts";
 import { localContent, sharedContent } from "../publishing/projects/shared-content.ts";
 import { openUploads, uploadBlobs, uploadFolder } from "../publishing/projects/uploads.ts";
+import type { PublishingServices } from "./operations.ts";
 import type { Settings } from "./settings.ts";
 
 const cleanEveryMs = 60_000;
@@ -50,7 +47,8 @@ const quickTimeoutMs = 400;
 const closeMs = 5_000;
 
 export type Publishing = {
-  operations: Operation[];
+  /** What the publishing operations need. */
+  services: PublishingServices;
   /** What this process knows of what is published: kept by the node of this process, as changes come. */
   sites: { applyChange(change: Change | undefined): Promise<void>; onLeaseLost(): void };
   /** Opens the edge and begins to work; the database has to answer. Rejects where a port is taken. */
@@ -75,7 +73,7 @@ export type PublishingParts = {
   connections: ConnectionLimits;
 };
 
-/** The publishing wing: settings → secrets → host map → edge → workers, and the operations of projects and domains. */
+/** The publishing wing: settings → secrets → host map → edge → workers, and what its operations need. */
 export function openPublishing(parts: PublishingParts): Publishing {
   const { settings, db, clock, log, announcer, node, bounds } = parts;
   const leases = openRowLeases(node, clock);
@@ -155,11 +153,14 @@ export function openPublishing(parts: PublishingParts): Publishing {
   }
 
   return {
-    operations: [
-      ...projectRoutes({ namesOf: (tx, projects, now) => projectNames(tx, checks, originsOf(settings, edge), projects, now), announcer }),
-      ...deploymentRoutes({ uploads, wake, announcer }),
-      ...domainRoutes({ checks, wake, announcer, sendsHsts: sendsHsts(settings) }),
-    ],
+    services: {
+      namesOf: (tx, projects, now) => projectNames(tx, checks, originsOf(settings, edge), projects, now),
+      uploads,
+      checks,
+      wake,
+      announcer,
+      sendsHsts: sendsHsts(settings),
+    },
     sites: { applyChange: hosts.applyChange, onLeaseLost: hosts.onLeaseLost },
     start,
     addresses: () => edge?.addresses,
@@ -183,20 +184,6 @@ function warnOfSharedDomain({ platformDomain, publicUrl }: Settings, log: Logger
 
 function notStarted(): never {
   throw new Problem("unavailable", "The service is starting.", { headers: { "retry-after": "1" } });
-}
-
-/** The operations as the description shows them: none of their parts is used. */
-export function describedOperations(): Operation[] {
-  const announcer = noOtherNodes;
-  const wake = (): void => undefined;
-  const dns = createDns({ servers: ["127.0.0.1"] });
-  const own = { platformDomain: "petstore.localhost", publicHost: "localhost" };
-  const checks: Checks = { dns, quickDns: dns, own, proofSecret: () => Buffer.alloc(0), authority: null };
-  return [
-    ...projectRoutes({ namesOf: async () => [], announcer }),
-    ...deploymentRoutes({ uploads: openUploads(uploadFolder(""), countBounds()), wake, announcer }),
-    ...domainRoutes({ checks, wake, announcer, sendsHsts: true }),
-  ];
 }
 
 function openVerification(settings: Settings, db: Database, clock: Clock, keys: SecretsKeys, proofSecret: () => Uint8Array) {

@@ -27,9 +27,9 @@ export const description: Command = {
 
 /** The generated files, texts by path from the project's root. */
 async function generate(): Promise<Record<string, string>> {
-  const { descriptionOf } = await import("../app/api.ts");
+  const { descriptionOf } = await import("../app/operations.ts");
   const { typesOf } = await import("../../client/generate.ts");
-  const described = descriptionOf(loadSettings({}).getPetSunset);
+  const described = descriptionOf(loadSettings({}));
   // only the description that the service serves has code samples: here they would be a sixth of the file
   const text = `${compactJson(described, (name) => name !== "x-codeSamples")}\n`;
   return { "openapi.json": text, "client/api.gen.ts": typesOf(JSON.parse(text) as Description) };

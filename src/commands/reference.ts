@@ -24,11 +24,11 @@ export async function requireReference(): Promise<void> {
  * of plain files. The pages read the description from the service at `url`, and send their requests there.
  */
 export async function writeReference(folder: string, url: string): Promise<void> {
-  const { descriptionOf } = await import("../app/api.ts");
+  const { descriptionOf } = await import("../app/operations.ts");
   const root = join(resolve(folder), "reference");
   await cp(built, root, { recursive: true, errorOnExist: true, force: false });
   const page = await readFile(join(root, "index.html"), "utf8");
-  const paths = descriptionOf(loadSettings({}).getPetSunset).paths as Record<string, Record<string, Operation>>;
+  const paths = descriptionOf(loadSettings({})).paths as Record<string, Record<string, Operation>>;
   const operations = Object.values(paths).flatMap((path) => Object.values(path));
   const pages = [
     { path: "", name: "API reference" },

@@ -1,7 +1,7 @@
-import type { Operation } from "../../src/platform/http/operation.ts";
+import type { DescribedOperation } from "../../src/platform/http/operation.ts";
 
 /** A list of the API by its declaration. */
-export type ListOperation = Operation & { read: NonNullable<Operation["read"]>; query: Schema };
+export type ListOperation = DescribedOperation & { read: NonNullable<DescribedOperation["read"]>; query: Schema };
 
 type Schema = { properties: Record<string, Property> };
 type Property = { type?: string; enum?: string[]; items?: Property; maxItems?: number };
@@ -11,7 +11,7 @@ export type ListQuery = Record<string, Value | Value[]>;
 const pagingOnly = new Set(["limit", "cursor"]);
 
 /** The operations that answer pages. */
-export function listsOf(operations: readonly Operation[]): ListOperation[] {
+export function listsOf(operations: readonly DescribedOperation[]): ListOperation[] {
   return operations.filter((operation) => "cursor" in ((operation.query as Schema | undefined)?.properties ?? {})) as ListOperation[];
 }
 

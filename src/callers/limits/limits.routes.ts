@@ -1,6 +1,7 @@
 import { Type } from "typebox";
+import type { Database } from "../../platform/db/database.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
-import { operation, type Operation } from "../../platform/http/operation.ts";
+import { operation, type Answer, type Call, type Operation } from "../../platform/http/operation.ts";
 import { DateTime, enumeration, Id, named, variant } from "../../platform/http/schemas.ts";
 import { Problem } from "../../platform/problem.ts";
 import { readStorage } from "../../platform/storage-quotas.ts";
@@ -62,7 +63,9 @@ const example = {
   bans: [],
 };
 
-export const limitRoutes = (limiter: Pick<Limiter, "peekAccount" | "strikeStatus">): Operation[] => [
+export type LimitServices = { limiter: Pick<Limiter, "peekAccount" | "strikeStatus"> };
+
+export const limitRoutes: Operation<LimitServices>[] = [
   operation({
     operationId: "getAccount",
     method: "GET",
@@ -73,33 +76,33 @@ export const limitRoutes = (limiter: Pick<Limiter, "peekAccount" | "strikeStatus
       "The plan, its limits on requests and on storage, how much of each is used, how near the key is to a ban, and which keys are banned. Counts as a request like any other.",
     scope: "account:read",
     answers: { 200: { description: "The account as it stands.", schema: AccountStanding, example } },
-    read: async (db, { accountId, keyId, now }) => {
-      const account = await findAccount(db, accountId);
-      if (!account) throw new Problem("unauthorized", "The account was deleted meanwhile.");
-      const quota = quotaOf(account);
-      const windows = await limiter.peekAccount(accountId, quota);
-      const keys = await listKeys(db, accountId);
-      const standings = await Promise.all(keys.map(async ({ id }) => ({ id, ...(await limiter.strikeStatus(id, quota)) })));
-      const own = standings.find(({ id }) => id === keyId);
-      const window = (limit: number, remaining: number, seconds: number) => ({
-        limit,
-        used: limit - remaining,
-        remaining,
-        resetAt: formatDateTime(Math.floor(now / 1000 + seconds) * 1000),
-      });
-      const body = {
-        id: account.id,
-        name: account.name,
-        plan: account.plan,
-        minute: window(quota.perMinute, windows.minuteRemaining, windows.minuteSeconds),
-        day: window(quota.perDay, windows.dayRemaining, windows.daySeconds),
-        ...(await readStorage(db, accountId)),
-        ...(own && { key: { id: own.id, strikes: own.strikes, strikesRemaining: own.strikesRemaining } }),
-        bans: standings.flatMap(({ id, bannedUntil }) =>
-          bannedUntil === undefined ? [] : [{ keyId: id, until: formatDateTime(bannedUntil) }],
-        ),
-      };
-      return { status: 200, body };
-    },
+    read: readAccount,
   }),
 ];
+
+async function readAccount(db: Database, { accountId, keyId, now, services: { limiter } }: Call<LimitServices>): Promise<Answer> {
+  const account = await findAccount(db, accountId);
+  if (!account) throw new Problem("unauthorized", "The account was deleted meanwhile.");
+  const quota = quotaOf(account);
+  const windows = await limiter.peekAccount(accountId, quota);
+  const keys = await listKeys(db, accountId);
+  const strikes = await Promise.all(keys.map(async ({ id }) => ({ id, ...(await limiter.strikeStatus(id, quota)) })));
+  const own = strikes.find(({ id }) => id === keyId);
+  const window = (limit: number, remaining: number, seconds: number) => ({
+    limit,
+    used: limit - remaining,
+    remaining,
+    resetAt: formatDateTime(Math.floor(now / 1000 + seconds) * 1000),
+  });
+  const body = {
+    id: account.id,
+    name: account.name,
+    plan: account.plan,
+    minute: window(quota.perMinute, windows.minuteRemaining, windows.minuteSeconds),
+    day: window(quota.perDay, windows.dayRemaining, windows.daySeconds),
+    ...(await readStorage(db, accountId)),
+    ...(own && { key: { id: own.id, strikes: own.strikes, strikesRemaining: own.strikesRemaining } }),
+    bans: strikes.flatMap(({ id, bannedUntil }) => (bannedUntil === undefined ? [] : [{ keyId: id, until: formatDateTime(bannedUntil) }])),
+  };
+  return { status: 200, body };
+}

@@ -46,10 +46,10 @@ export type KeyAdministration = {
   "keys.rotate": (input: unknown) => Promise<{ id: number; key: string; scopes: string[]; previous: { id: number; expiresAt: string } }>;
   "keys.revoke": (input: unknown) => Promise<unknown>;
 };
-type Parts = { administration: KeyAdministration; limiter: Pick<Limiter, "strikeStatus"> };
+export type KeyServices = { administration: KeyAdministration; limiter: Pick<Limiter, "strikeStatus"> };
 
-/** The account's keys: everybody sees them, owners make and revoke them. */
-export const keyRoutes = ({ administration, limiter }: Parts): Operation[] => [
+/** The account's keys: every member sees them, and owners create and revoke them. */
+export const keyRoutes: Operation<KeyServices>[] = [
   operation({
     operationId: "listKeys",
     method: "GET",
@@ -59,7 +59,7 @@ export const keyRoutes = ({ administration, limiter }: Parts): Operation[] => [
     description: "The account's keys by id, and how near each is to a ban.",
     scope: "keys:read",
     answers: { 200: { description: "The keys.", schema: Type.Array(KeyShown) } },
-    act: async ({ db, caller }) => {
+    handle: async ({ db, caller, services: { limiter } }) => {
       const { accountId } = personOf(caller);
       const account = await findAccount(db, accountId);
       if (!account) throw signedOut();
@@ -77,7 +77,7 @@ export const keyRoutes = ({ administration, limiter }: Parts): Operation[] => [
     summary: "Create a key",
     description: "Makes a key, which is shown once; without scopes it has all that its kind may have.",
     scope: "keys:write",
-    permit: requireConfirmed,
+    authorize: requireConfirmed,
     body: Type.Object(
       {
         scopes: Type.Optional(Scopes),
@@ -89,7 +89,7 @@ export const keyRoutes = ({ administration, limiter }: Parts): Operation[] => [
       closed,
     ),
     answers: { 201: { description: "The key.", schema: MadeKey } },
-    act: async ({ caller, body }) => ({
+    handle: async ({ caller, body, services: { administration } }) => ({
       status: 201,
       body: await administration["keys.create"]({ account: personOf(caller).accountId, ...body }),
     }),
@@ -103,11 +103,11 @@ export const keyRoutes = ({ administration, limiter }: Parts): Operation[] => [
     description:
       "Makes a new key with the scopes and the expiry of an existing one. The old key ends after the overlap. Default: 24 hours.",
     scope: "keys:write",
-    permit: requireConfirmed,
+    authorize: requireConfirmed,
     params: KeyPath,
     body: Type.Object({ overlapHours: Type.Optional(Type.Number({ minimum: 0, maximum: overlapHoursMax })) }, closed),
     answers: { 201: { description: "The new key.", schema: RotatedKey } },
-    act: async ({ db, caller, params, body }) => {
+    handle: async ({ db, caller, params, body, services: { administration } }) => {
       await requireOwnKey(db, personOf(caller).accountId, params.keyId);
       return { status: 201, body: await administration["keys.rotate"]({ id: params.keyId, ...body }) };
     },
@@ -122,7 +122,7 @@ export const keyRoutes = ({ administration, limiter }: Parts): Operation[] => [
     scope: "keys:write",
     params: KeyPath,
     answers: { 204: { description: "The key no longer works." } },
-    act: async ({ db, caller, params }) => {
+    handle: async ({ db, caller, params, services: { administration } }) => {
       await requireOwnKey(db, personOf(caller).accountId, params.keyId);
       await administration["keys.revoke"]({ id: params.keyId });
       return { status: 204 };

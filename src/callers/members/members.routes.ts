@@ -11,8 +11,11 @@ const tag = "Members";
 const MemberPath = Type.Object({ memberId: Id("The member.") });
 const closed = { additionalProperties: false };
 
-/** The people of the account: everybody sees them, owners decide about them. */
-export const memberRoutes = ({ publicUrl }: { publicUrl: string }): Operation[] => [
+/** `publicUrl` is the origin of the sign-in links. */
+export type MemberServices = { publicUrl: string };
+
+/** The members of the account: every member sees them, and owners change them. */
+export const memberRoutes: Operation<MemberServices>[] = [
   operation({
     operationId: "listMembers",
     method: "GET",
@@ -22,7 +25,7 @@ export const memberRoutes = ({ publicUrl }: { publicUrl: string }): Operation[] 
     description: "The members of the account, by id.",
     scope: "members:read",
     answers: { 200: { description: "The members.", schema: Type.Array(MemberResponse) } },
-    act: async ({ db, caller }) => {
+    handle: async ({ db, caller }) => {
       const members = await listMembers(db, personOf(caller).accountId);
       return { status: 200, body: members.map(memberResponse) };
     },
@@ -35,13 +38,13 @@ export const memberRoutes = ({ publicUrl }: { publicUrl: string }): Operation[] 
     summary: "Invite a member",
     description: "Adds a member with a sign-in link, which is shown once. The email of a member is a 409 `member_exists`.",
     scope: "members:write",
-    permit: requireConfirmed,
+    authorize: requireConfirmed,
     body: Type.Object({ email: Type.String({ maxLength: 254 }), role: Type.Optional(RoleSchema) }, closed),
     answers: { 201: { description: "The member and the link.", schema: InvitedResponse } },
-    act: async ({ db, caller, body, now }) => {
+    handle: async ({ db, caller, body, services, now }) => {
       const { accountId } = personOf(caller);
       const invited = await db.write((tx) => invite(tx, accountId, { email: body.email, role: body.role ?? "member" }, now));
-      return { status: 201, body: invitedResponse(publicUrl, invited) };
+      return { status: 201, body: invitedResponse(services.publicUrl, invited) };
     },
   }),
   operation({
@@ -52,10 +55,10 @@ export const memberRoutes = ({ publicUrl }: { publicUrl: string }): Operation[] 
     summary: "Reset a member",
     description: "Removes the member's password and sessions, and makes a new sign-in link, which is shown once. The reset is recorded.",
     scope: "members:write",
-    permit: requireConfirmed,
+    authorize: requireConfirmed,
     params: MemberPath,
     answers: { 201: { description: "The member and the link.", schema: InvitedResponse } },
-    act: async ({ db, caller, params, now }) => {
+    handle: async ({ db, caller, params, services, now }) => {
       const { accountId, memberId } = personOf(caller);
       const invited = await db.write(async (tx) => {
         const owner = await findMember(tx, accountId, memberId);
@@ -63,7 +66,7 @@ export const memberRoutes = ({ publicUrl }: { publicUrl: string }): Operation[] 
         return reset(tx, accountId, params.memberId, owner.email ?? byId("member", memberId), now);
       });
       if (!invited) throw noMember(params.memberId);
-      return { status: 201, body: invitedResponse(publicUrl, invited) };
+      return { status: 201, body: invitedResponse(services.publicUrl, invited) };
     },
   }),
   operation({
@@ -74,11 +77,11 @@ export const memberRoutes = ({ publicUrl }: { publicUrl: string }): Operation[] 
     summary: "Change a member's role",
     description: "Changes the role, at once. An account always has an owner.",
     scope: "members:write",
-    permit: requireConfirmed,
+    authorize: requireConfirmed,
     params: MemberPath,
     body: Type.Object({ role: RoleSchema }, closed),
     answers: { 200: { description: "The member.", schema: MemberResponse } },
-    act: async ({ db, caller, params, body }) => {
+    handle: async ({ db, caller, params, body }) => {
       const { accountId } = personOf(caller);
       const member = await db.write((tx) => setRole(tx, accountId, params.memberId, body.role));
       if (!member) throw noMember(params.memberId);
@@ -93,10 +96,10 @@ export const memberRoutes = ({ publicUrl }: { publicUrl: string }): Operation[] 
     summary: "Remove a member",
     description: "Removes a member, whose sessions and links end at once. An account always has an owner.",
     scope: "members:write",
-    permit: requireConfirmed,
+    authorize: requireConfirmed,
     params: MemberPath,
     answers: { 204: { description: "The member is gone." } },
-    act: async ({ db, caller, params }) => {
+    handle: async ({ db, caller, params }) => {
       const { accountId } = personOf(caller);
       const gone = await db.write((tx) => removeMember(tx, accountId, params.memberId));
       if (!gone) throw noMember(params.memberId);

@@ -1,7 +1,7 @@
-import { Type } from "typebox";
+import { Type, type Static } from "typebox";
 import { smallBytesMax } from "../../platform/http/bodies.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
-import { operation, type Operation } from "../../platform/http/operation.ts";
+import { operation, type Answer, type DashboardCall, type Operation } from "../../platform/http/operation.ts";
 import { DateTime, Id } from "../../platform/http/schemas.ts";
 import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
@@ -9,7 +9,7 @@ import { personOf, signedOut, CurrentUser } from "./responses.ts";
 import { newSalt, passwordLengthMax, requireGoodPassword } from "./passwords.ts";
 import { emailOf } from "./members.ts";
 import { findMember, findPassword, replacePassword, setMemberEmail } from "./members.store.ts";
-import { confirmedMs, sessionCookie, type Session } from "./sessions.ts";
+import { confirmedMs, type Session, type sessionCookie } from "./sessions.ts";
 import { beginSession, confirmSession, endOtherSessions, endOwnSession, listSessions } from "./sessions.store.ts";
 import { currentUser, provePassword, refusedField, type SignInParts } from "./sign-in.ts";
 
@@ -34,118 +34,124 @@ const NewPassword = Type.Object(
 
 const Confirmation = Type.Object({ confirmedUntil: DateTime("When the password is asked for again.") });
 
-/** A person's own password and sessions. */
-export function sessionRoutes(parts: SignInParts & { publicUrl: string }): Operation[] {
-  const { hasher, publicUrl } = parts;
-  const cookie = sessionCookie(publicUrl);
-  return [
-    operation({
-      operationId: "setPassword",
-      method: "PUT",
-      path: "/password",
-      tag,
-      summary: "Set the password",
-      description:
-        "Sets the password, or changes it if the current one is given. A member without an email gives one too. All other sessions end, and this one is renewed.",
-      scope: "self",
-      body: NewPassword,
-      bodyBytesMax: smallBytesMax,
-      answers: { 200: { description: "Who is signed in; the new cookie of the session.", schema: CurrentUser } },
-      act: async ({ db, caller, address, userAgent, body, now }) => {
-        const { accountId, memberId, sessionId } = personOf(caller);
-        const member = await findMember(db, accountId, memberId);
-        const seen = await findPassword(db, accountId, memberId);
-        if (!member || !seen) throw signedOut();
-        const newEmail = member.email === null ? emailOf(body.email ?? "") : undefined;
-        if (newEmail === undefined && body.email !== undefined) throw refusedField("email", "cannot be changed");
-        await requireGoodPassword(body.password, newEmail ?? member.email ?? "");
-        if (seen.password !== null) {
-          const proof = { field: "currentPassword", password: body.currentPassword, address, now };
-          await provePassword(parts, { accountId, memberId, salt: seen.salt, password: seen.password }, proof);
-        }
+/** What operations on a member's own session need: how passwords are checked, and the session's cookie. */
+export type SessionServices = { signIn: SignInParts; cookie: ReturnType<typeof sessionCookie> };
 
-        const salt = newSalt();
-        const password = await hasher.hash(body.password, salt);
-        const token = await db.write(async (tx) => {
-          if (newEmail !== undefined) await setMemberEmail(tx, accountId, memberId, newEmail);
-          const replaced = await replacePassword(tx, { accountId, memberId }, seen, { salt, password });
-          if (!replaced) throw refusedField("currentPassword", "has changed in the meantime");
-          await endOtherSessions(tx, accountId, memberId, sessionId);
-          return beginSession(tx, { accountId, memberId }, { address, userAgent }, { accountId, sessionId }, now);
-        });
-        return { status: 200, body: await currentUser(db, accountId, memberId), headers: { "set-cookie": cookie.set(token) } };
-      },
-    }),
-    operation({
-      operationId: "confirmPassword",
-      method: "POST",
-      path: "/confirm",
-      tag,
-      summary: "Confirm the password",
-      description: "Checks the member's password again, and allows changes of keys and members in this session for 10 minutes.",
-      scope: "self",
-      body: Type.Object({ password: Type.String({ maxLength: passwordLengthMax }) }, { additionalProperties: false }),
-      bodyBytesMax: smallBytesMax,
-      answers: { 200: { description: "Until when such changes are allowed.", schema: Confirmation } },
-      act: async ({ db, caller, address, body, now }) => {
-        const { accountId, memberId, sessionId } = personOf(caller);
-        const seen = await findPassword(db, accountId, memberId);
-        if (!seen) throw signedOut();
-        const { salt, password } = seen;
-        if (password === null) throw refusedField("password", "is not set yet: set one first");
-        await provePassword(parts, { accountId, memberId, salt, password }, { field: "password", password: body.password, address, now });
-        await db.write((tx) => confirmSession(tx, accountId, sessionId, now));
-        return { status: 200, body: { confirmedUntil: formatDateTime(now + confirmedMs) } };
-      },
-    }),
-    operation({
-      operationId: "listSessions",
-      method: "GET",
-      path: "/sessions",
-      tag,
-      summary: "List the sessions",
-      description: "The person's own sessions, those used last first.",
-      scope: "self",
-      answers: { 200: { description: "The sessions.", schema: Type.Array(SessionShown) } },
-      act: async ({ db, caller, now }) => {
-        const { accountId, memberId, sessionId } = personOf(caller);
-        const sessions = await listSessions(db, accountId, memberId, now);
-        return { status: 200, body: sessions.map((session) => shownSession(session, sessionId)) };
-      },
-    }),
-    operation({
-      operationId: "endSession",
-      method: "DELETE",
-      path: "/sessions/{sessionId}",
-      tag,
-      summary: "End a session",
-      description: "Ends one of the person's own sessions, at once.",
-      scope: "self",
-      params: SessionPath,
-      answers: { 204: { description: "The session has ended." } },
-      act: async ({ db, caller, params }) => {
-        const { accountId, memberId, sessionId } = personOf(caller);
-        const ended = await db.write((tx) => endOwnSession(tx, accountId, memberId, params.sessionId));
-        if (!ended) throw new Problem("not_found", `There is no ${byId("session", params.sessionId)}.`);
-        return { status: 204, ...(params.sessionId === sessionId && { headers: { "set-cookie": cookie.clear() } }) };
-      },
-    }),
-    operation({
-      operationId: "endOtherSessions",
-      method: "DELETE",
-      path: "/sessions",
-      tag,
-      summary: "End the other sessions",
-      description: "Ends all of the person's sessions but this one, at once.",
-      scope: "self",
-      answers: { 204: { description: "They have ended." } },
-      act: async ({ db, caller }) => {
-        const { accountId, memberId, sessionId } = personOf(caller);
-        await db.write((tx) => endOtherSessions(tx, accountId, memberId, sessionId));
-        return { status: 204 };
-      },
-    }),
-  ];
+/** A member's own password and sessions. */
+export const sessionRoutes: Operation<SessionServices>[] = [
+  operation({
+    operationId: "setPassword",
+    method: "PUT",
+    path: "/password",
+    tag,
+    summary: "Set the password",
+    description:
+      "Sets the password, or changes it if the current one is given. A member without an email gives one too. All other sessions end, and this one is renewed.",
+    scope: "self",
+    body: NewPassword,
+    bodyBytesMax: smallBytesMax,
+    answers: { 200: { description: "Who is signed in; the new cookie of the session.", schema: CurrentUser } },
+    handle: setPassword,
+  }),
+  operation({
+    operationId: "confirmPassword",
+    method: "POST",
+    path: "/confirm",
+    tag,
+    summary: "Confirm the password",
+    description: "Checks the member's password again, and allows changes of keys and members in this session for 10 minutes.",
+    scope: "self",
+    body: Type.Object({ password: Type.String({ maxLength: passwordLengthMax }) }, { additionalProperties: false }),
+    bodyBytesMax: smallBytesMax,
+    answers: { 200: { description: "Until when such changes are allowed.", schema: Confirmation } },
+    handle: confirmPassword,
+  }),
+  operation({
+    operationId: "listSessions",
+    method: "GET",
+    path: "/sessions",
+    tag,
+    summary: "List the sessions",
+    description: "The person's own sessions, those used last first.",
+    scope: "self",
+    answers: { 200: { description: "The sessions.", schema: Type.Array(SessionShown) } },
+    handle: async ({ db, caller, now }) => {
+      const { accountId, memberId, sessionId } = personOf(caller);
+      const sessions = await listSessions(db, accountId, memberId, now);
+      return { status: 200, body: sessions.map((session) => shownSession(session, sessionId)) };
+    },
+  }),
+  operation({
+    operationId: "endSession",
+    method: "DELETE",
+    path: "/sessions/{sessionId}",
+    tag,
+    summary: "End a session",
+    description: "Ends one of the person's own sessions, at once.",
+    scope: "self",
+    params: SessionPath,
+    answers: { 204: { description: "The session has ended." } },
+    handle: async ({ db, caller, params, services: { cookie } }) => {
+      const { accountId, memberId, sessionId } = personOf(caller);
+      const ended = await db.write((tx) => endOwnSession(tx, accountId, memberId, params.sessionId));
+      if (!ended) throw new Problem("not_found", `There is no ${byId("session", params.sessionId)}.`);
+      return { status: 204, ...(params.sessionId === sessionId && { headers: { "set-cookie": cookie.clear() } }) };
+    },
+  }),
+  operation({
+    operationId: "endOtherSessions",
+    method: "DELETE",
+    path: "/sessions",
+    tag,
+    summary: "End the other sessions",
+    description: "Ends all of the person's sessions but this one, at once.",
+    scope: "self",
+    answers: { 204: { description: "They have ended." } },
+    handle: async ({ db, caller }) => {
+      const { accountId, memberId, sessionId } = personOf(caller);
+      await db.write((tx) => endOtherSessions(tx, accountId, memberId, sessionId));
+      return { status: 204 };
+    },
+  }),
+];
+
+async function setPassword(call: DashboardCall<SessionServices, { body: Static<typeof NewPassword> }>): Promise<Answer> {
+  const { db, caller, address, userAgent, body, services, now } = call;
+  const { accountId, memberId, sessionId } = personOf(caller);
+  const member = await findMember(db, accountId, memberId);
+  const seen = await findPassword(db, accountId, memberId);
+  if (!member || !seen) throw signedOut();
+  const newEmail = member.email === null ? emailOf(body.email ?? "") : undefined;
+  if (newEmail === undefined && body.email !== undefined) throw refusedField("email", "cannot be changed");
+  await requireGoodPassword(body.password, newEmail ?? member.email ?? "");
+  if (seen.password !== null) {
+    const proof = { field: "currentPassword", password: body.currentPassword, address, now };
+    await provePassword(services.signIn, { accountId, memberId, salt: seen.salt, password: seen.password }, proof);
+  }
+
+  const salt = newSalt();
+  const password = await services.signIn.hasher.hash(body.password, salt);
+  const token = await db.write(async (tx) => {
+    if (newEmail !== undefined) await setMemberEmail(tx, accountId, memberId, newEmail);
+    const replaced = await replacePassword(tx, { accountId, memberId }, seen, { salt, password });
+    if (!replaced) throw refusedField("currentPassword", "has changed in the meantime");
+    await endOtherSessions(tx, accountId, memberId, sessionId);
+    return beginSession(tx, { accountId, memberId }, { address, userAgent }, { accountId, sessionId }, now);
+  });
+  return { status: 200, body: await currentUser(db, accountId, memberId), headers: { "set-cookie": services.cookie.set(token) } };
+}
+
+async function confirmPassword(call: DashboardCall<SessionServices, { body: { password: string } }>): Promise<Answer> {
+  const { db, caller, address, body, services, now } = call;
+  const { accountId, memberId, sessionId } = personOf(caller);
+  const seen = await findPassword(db, accountId, memberId);
+  if (!seen) throw signedOut();
+  const { salt, password } = seen;
+  if (password === null) throw refusedField("password", "is not set yet: set one first");
+  const proof = { field: "password", password: body.password, address, now };
+  await provePassword(services.signIn, { accountId, memberId, salt, password }, proof);
+  await db.write((tx) => confirmSession(tx, accountId, sessionId, now));
+  return { status: 200, body: { confirmedUntil: formatDateTime(now + confirmedMs) } };
 }
 
 function shownSession({ id, address, userAgent, createdAt, seenAt }: Session, current: number) {

@@ -22,8 +22,10 @@ const example = {
   ],
 };
 
-/** @param flush writes down what this process has counted, so that an answer has it */
-export const usageRoutes = (flush: () => Promise<void>): Operation[] => [
+/** `flushUsage` stores what this process has counted, so that the answer includes it. */
+export type UsageServices = { flushUsage: () => Promise<void> };
+
+export const usageRoutes: Operation<UsageServices>[] = [
   operation({
     operationId: "getUsage",
     method: "GET",
@@ -36,8 +38,8 @@ export const usageRoutes = (flush: () => Promise<void>): Operation[] => [
     query: UsageQuery,
     example: { query: { interval: "hour", groupBy: "key" } },
     answers: { 200: { description: "The requests, by interval.", schema: Usage, example } },
-    read: async (db, { accountId, query, now }) => {
-      await flush();
+    read: async (db, { accountId, query, now, services }) => {
+      await services.flushUsage();
       const { interval = "hour", groupBy = "none" } = query;
       const { from, to } = spanOf(interval, now);
       const points = (await readUsage(db, accountId, interval, now)).map(shown);

@@ -4,7 +4,7 @@ import { breaks } from "../db/database.ts";
 import { invalidAt, Problem } from "../problem.ts";
 import { drain, hasBody } from "./bodies.ts";
 import { etagOf, noneMatchHolds, requireMatch } from "./conditions.ts";
-import type { Answer, Operation } from "./operation.ts";
+import type { Answer, DescribedOperation } from "./operation.ts";
 import type { ErrorBody } from "./schemas.ts";
 import { statuses } from "./statuses.ts";
 
@@ -48,7 +48,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, proble
 }
 
 /** Writes the answers of an operation by the schemas that describe them. */
-export function answerWriter({ answers, read }: Operation) {
+export function answerWriter({ answers, read }: DescribedOperation) {
   const writers = new Map<number, (body: unknown) => string>();
   for (const [status, { schema }] of Object.entries(answers)) if (schema) writers.set(Number(status), fastJson(schema));
   return (request: FastifyRequest, reply: FastifyReply, { status, body, headers, version }: Answer): void => {

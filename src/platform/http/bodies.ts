@@ -4,7 +4,7 @@ import { invalidAt, Problem } from "../problem.ts";
 import { isStopped, stoppedEvent } from "./chunk-bounds.ts";
 import { int64Number } from "./int64.ts";
 import { requireBoundedJson } from "./json-bounds.ts";
-import type { Operation } from "./operation.ts";
+import type { DescribedOperation } from "./operation.ts";
 
 /** The most bytes of a JSON body if the operation declares no other bound (decisions, part 1). */
 const jsonBytesMax = 65_536;
@@ -125,7 +125,7 @@ export function hasBody(headers: IncomingHttpHeaders): boolean {
 }
 
 /** The most bytes that the body of an operation may have. */
-export function bodyBytesMaxOf({ bodyBytesMax, upload, scope }: Pick<Operation, "bodyBytesMax" | "upload" | "scope">): number {
+export function bodyBytesMaxOf({ bodyBytesMax, upload, scope }: Pick<DescribedOperation, "bodyBytesMax" | "upload" | "scope">): number {
   return upload?.bytesMax ?? bodyBytesMax ?? (scope === null ? smallBytesMax : jsonBytesMax);
 }
 

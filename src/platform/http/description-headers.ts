@@ -1,4 +1,4 @@
-import type { Operation } from "./operation.ts";
+import type { DescribedOperation } from "./operation.ts";
 
 const integer = { type: "integer" };
 const text = { type: "string" };
@@ -91,6 +91,6 @@ export function headerReferences(names: readonly string[]): Record<string, { $re
 }
 
 /** Whether an operation reads one resource: it then answers with the resource's ETag and evaluates conditional headers. */
-export function readsResource({ read, answers }: Operation): boolean {
+export function readsResource({ read, answers }: DescribedOperation): boolean {
   return read !== undefined && Object.values(answers).some(({ headers }) => headers?.includes("ETag"));
 }

@@ -2,7 +2,7 @@ import type { Detail, ProblemCode } from "../problem.ts";
 import { pascalCase, share, shareIfFree, type Components } from "./description-components.ts";
 import { deprecationHeaders, everyAnswer, headerReferences, readsResource } from "./description-headers.ts";
 import { keptStatuses } from "./idempotency.ts";
-import type { Operation } from "./operation.ts";
+import type { DescribedOperation } from "./operation.ts";
 import { baseOf, nameOf } from "./schemas.ts";
 import { statuses } from "./statuses.ts";
 import { headersTooLarge } from "./unparsed.ts";
@@ -91,7 +91,7 @@ export type ErrorExamples = Record<
 >;
 
 /** Every refusal that an operation may give: its own, and those that follow from its form. */
-function problemsOf(operation: Operation): ProblemCode[] {
+function problemsOf(operation: DescribedOperation): ProblemCode[] {
   const codes: ProblemCode[] = [
     "invalid_request",
     "unauthorized",
@@ -114,7 +114,7 @@ function problemsOf(operation: Operation): ProblemCode[] {
 
 /** The descriptions of an operation's refusals, by status, with an example for each code. */
 export function describeProblems(
-  operation: Operation,
+  operation: DescribedOperation,
   components: Components,
   said: ErrorExamples[string] | undefined = {},
 ): Record<string, unknown> {
@@ -126,7 +126,7 @@ export function describeProblems(
 
 type Refusal = { status: number; codes: ProblemCode[]; said: ErrorExamples[string] };
 
-function describeRefusal(operation: Operation, { status, codes, said }: Refusal, components: Components): unknown {
+function describeRefusal(operation: DescribedOperation, { status, codes, said }: Refusal, components: Components): unknown {
   const sharedName = sharedNames[status];
   if (sharedName !== undefined) {
     const deprecation = beforeRoute.has(status) ? [] : deprecationHeaders;
@@ -140,7 +140,7 @@ function describeRefusal(operation: Operation, { status, codes, said }: Refusal,
 }
 
 /** The name of a refusal that several operations may share: its only code, or its subject; undefined if only this operation has it. */
-function nameOfRefusal({ scope, body, params }: Operation, status: number, codes: ProblemCode[]): string | undefined {
+function nameOfRefusal({ scope, body, params }: DescribedOperation, status: number, codes: ProblemCode[]): string | undefined {
   const { properties = {} } = (params ?? {}) as { properties?: object };
   const parameter = Object.keys(properties).at(-1);
   if (status === 400) return pascalCase(`bad-request-${(body && nameOf(baseOf(body) ?? body)) ?? parameter ?? "query"}`);

@@ -4,7 +4,7 @@ import { describeSchema, emptyComponents, pascalCase, share, shareIfFree, type C
 import { describeProblems, type ErrorExamples } from "./description-problems.ts";
 import { deprecationHeaders, everyAnswer, everyRequest, headerReferences, readsResource, responseHeaders } from "./description-headers.ts";
 import { introduction, stabilities, tagGroups, tags } from "./description-text.ts";
-import { readingOf, type Operation } from "./operation.ts";
+import { readingOf, sunsetOf, type DescribedOperation, type Sunsets } from "./operation.ts";
 import { prefix } from "./prefix.ts";
 import { codeSamples } from "./samples.ts";
 import { baseOf, ErrorSchema, nameOf, paging, parameterOf } from "./schemas.ts";
@@ -15,14 +15,17 @@ export type Description = Json & { openapi: string; paths: Record<string, Json>;
 const bearer = "BearerKey";
 const header = "ApiKeyHeader";
 
+/** What the operations do not say themselves: examples of their refusals, and when the deprecated ones end. */
+export type Recorded = { errors: ErrorExamples; sunsets: Sunsets };
+
 /** The OpenAPI 3.0.3 description of the API (specification, part 1), made from the operations that serve it, with recorded errors. */
-export function describe(operations: Operation[], errors: ErrorExamples): Description {
+export function describe(operations: DescribedOperation[], recorded: Recorded): Description {
   const components = emptyComponents();
   const paths: Record<string, Json> = {};
   describeSchema(ErrorSchema, components);
   for (const operation of operations) {
     const path = (paths[operation.path] ??= {});
-    path[operation.method.toLowerCase()] = describeOperation(operation, components, errors[operation.operationId]);
+    path[operation.method.toLowerCase()] = describeOperation(operation, components, recorded);
   }
   const used = new Set(operations.map(({ tag }) => tag));
   return {
@@ -50,7 +53,7 @@ export function describe(operations: Operation[], errors: ErrorExamples): Descri
   };
 }
 
-function describeOperation(operation: Operation, components: Components, errors: ErrorExamples[string] | undefined): Json {
+function describeOperation(operation: DescribedOperation, components: Components, { errors, sunsets }: Recorded): Json {
   const { operationId, tag, summary, description, scope, stability, deprecated, hideTryItPanel } = operation;
   const notes = [description, stability && stabilities[stability], `Scope of the key: \`${scope}\`.`];
   return {
@@ -58,18 +61,22 @@ function describeOperation(operation: Operation, components: Components, errors:
     tags: [tag],
     summary,
     description: notes.filter(Boolean).join("\n\n"),
-    ...(deprecated && { deprecated: true, "x-sunset": new Date(deprecated.sunset).toISOString(), "x-successor": deprecated.successor }),
+    ...(deprecated && {
+      deprecated: true,
+      "x-sunset": new Date(sunsetOf(operation, sunsets)).toISOString(),
+      "x-successor": deprecated.successor,
+    }),
     ...(stability && { "x-stability": stability }),
     ...(hideTryItPanel && { "x-hideTryItPanel": true }),
     parameters: describeParameters(operation, components),
     ...(operation.body && { requestBody: describeBody(operation, components) }),
     ...(operation.upload && { requestBody: describeUpload(operation.upload) }),
-    responses: { ...describeAnswers(operation, components), ...describeProblems(operation, components, errors) },
+    responses: { ...describeAnswers(operation, components), ...describeProblems(operation, components, errors[operationId]) },
     "x-codeSamples": codeSamples(operation),
   };
 }
 
-function describeParameters(operation: Operation, components: Components): Json[] {
+function describeParameters(operation: DescribedOperation, components: Components): Json[] {
   const { params, query, method, example, problems } = operation;
   const list: Json[] = [
     ...parametersOf(params, "path", example?.params, components),
@@ -120,7 +127,7 @@ function withDefault(schema: Json, value: unknown): Json {
   return "$ref" in schema ? { allOf: [schema], default: value } : { ...schema, default: value };
 }
 
-function describeBody(operation: Operation, components: Components): Json {
+function describeBody(operation: DescribedOperation, components: Components): Json {
   const { body, mediaTypes = ["application/json"], example } = operation;
   const content = { schema: describeSchema(body as TSchema, components, readingOf(operation)), example: example?.body };
   const notes = [`At most ${shownSize(bodyBytesMaxOf(operation))}.`, ...repeatedFields(body as TSchema)];
@@ -136,11 +143,11 @@ function repeatedFields(body: TSchema): string[] {
   });
 }
 
-function describeUpload({ mediaType, description }: NonNullable<Operation["upload"]>): Json {
+function describeUpload({ mediaType, description }: NonNullable<DescribedOperation["upload"]>): Json {
   return { required: true, description, content: { [mediaType]: { schema: { type: "string", format: "binary" } } } };
 }
 
-function describeAnswers(operation: Operation, components: Components): Json {
+function describeAnswers(operation: DescribedOperation, components: Components): Json {
   const replayed = operation.method === "POST" ? ["Idempotent-Replayed"] : [];
   const deprecation = operation.deprecated ? deprecationHeaders : [];
   const answers: [string, unknown][] = Object.entries(operation.answers).map(([status, { description, schema, example, headers = [] }]) => [

@@ -15,37 +15,37 @@ export type AnswerDescription = {
   headers?: string[];
 };
 
-/** What a handler is given: validated input, who calls, and the one moment that counts as now. */
-export type Call<P, Q, B> = {
+/**
+ * One request to an operation. `I` has the validated `params`, `query` and `body`; `S` is what the operation needs of the app at
+ * run time, which comes with the call so that routes are plain data.
+ */
+export type Call<S = unknown, I = unknown> = I & {
   accountId: number;
-  /** Undefined where a person calls. */
+  /** Undefined if a signed-in person calls. */
   keyId: number | undefined;
-  params: P;
-  query: Q;
-  body: B;
   conditions: Conditions;
-  /** Milliseconds since the Unix epoch. */
+  services: S;
+  /** The one moment that counts as now for this request, in milliseconds since the Unix epoch. */
   now: number;
 };
 
-/** What an operation of the dashboard is given, which is about who calls; nobody is known where it has no scope. */
-export type DashboardCall<P, Q, B> = {
-  /** The database; for the work of the caller's account if the caller is known. */
+/** One request to an operation that only the dashboard calls. `caller` is null if the operation has no scope and nobody is signed in. */
+export type DashboardCall<S = unknown, I = unknown> = I & {
+  /** The database, charged to the caller's account if there is a caller. */
   db: Database;
   caller: Caller | null;
-  /** As the socket or a trusted proxy names it. */
+  /** The client's address, from the socket or a trusted proxy. */
   address: string;
   userAgent: string;
-  params: P;
-  query: Q;
-  body: B;
+  services: S;
+  /** In milliseconds since the Unix epoch. */
   now: number;
 };
 
 /** `If-Match` and `If-None-Match` of the request, as sent. */
 export type Conditions = { ifMatch: string | undefined; ifNoneMatch: string | undefined };
 
-/** The count of changes; a text if the representation also depends on other rows or on the time. */
+/** The number of changes; a text if the representation also depends on other rows or on the time. */
 export type Version = number | string;
 
 export type Answer = {
@@ -56,49 +56,52 @@ export type Answer = {
   version?: Version;
 };
 
-type Declaration = {
+type Declaration<S> = {
   operationId: string;
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** As in the description, below `/v1`: `/pets/{petId}`. */
+  /** The path below `/v1`, as the description shows it: `/pets/{petId}`. */
   path: string;
   tag: string;
   summary: string;
   description: string;
-  /** The scope that the caller must have; null where nobody needs to be known. */
+  /** The scope that the caller must have; null if the operation is open to everyone. */
   scope: string | null;
   stability?: "beta" | "experimental";
   /**
-   * Throws the 403 for a caller who may not use the operation now, whatever the request contains. It runs after the
-   * check of the scope and before the body is read.
+   * Throws the 403 if the caller may not use the operation now, whatever the request contains. Runs after the check of the
+   * scope and before the body is read.
    */
-  permit?: (db: Queryable, caller: Caller, now: number) => Promise<void>;
-  /** RFC 9745 and RFC 8594: both in milliseconds since the Unix epoch; `successor` with `{…}` filled from the path. */
-  deprecated?: { since: number; sunset: number; successor: string };
+  authorize?: (db: Queryable, caller: Caller, now: number) => Promise<void>;
+  /**
+   * RFC 9745: `since` is in milliseconds since the Unix epoch, and the `{…}` in `successor` is filled from the path. The app sets when the
+   * operation ends, in its `Sunsets`.
+   */
+  deprecated?: { since: number; successor: string };
   hideTryItPanel?: boolean;
-  /** Content types that the body may have. Default: JSON. */
+  /** The accepted content types of the body. Default: JSON. */
   mediaTypes?: string[];
   /** The most bytes of a JSON body. Default: 64 KiB; 4 KiB if `scope` is null. */
   bodyBytesMax?: number;
   /**
-   * Counts a call by the caller's address before the body is read, and throws the 429 after too many. For operations that need no
-   * key and no session.
+   * Counts a call by the caller's address before the body is read, and throws the 429 after too many. Required for operations
+   * without a scope that take a body.
    */
-  throttle?: (address: string, now: number) => void;
-  /** The body is a file, which `before` is handed as it arrives; `sample` names it in the code samples. */
+  throttle?: (services: S, address: string, now: number) => void;
+  /** The body is a file, which `before` gets as a stream; `sample` is its name in the code samples. */
   upload?: { mediaType: string; bytesMax: number; sample: string; description: string };
-  /** The values that the example request is made of. */
+  /** The values of the example request. */
   example?: { params?: Record<string, Example>; query?: Record<string, Example>; body?: Example };
   answers: Record<number, AnswerDescription>;
-  /** The refusals that are this operation's own, beside those that any may give. */
+  /** The refusals of this operation, besides those that follow from its form. */
   problems?: ProblemCode[];
 };
 
-/** What `before` makes of an uploaded body; `fingerprint` tells it from another one where an Idempotency-Key is replayed. */
+/** What `before` makes of an uploaded body. A replay of an Idempotency-Key must have the same `fingerprint`. */
 export type Received = { fingerprint: string };
 
 /**
- * A change, in a transaction that awaits nothing else. What has to wait for the outside (DNS, an uploaded body) is done
- * `before` it, and what others must know of it is told in `finish`, which runs however the change ended, and before the answer.
+ * A change: a transaction that awaits only its own queries. `before` does what waits for something else (DNS, an uploaded
+ * body). `finish` runs after the transaction, whether or not it succeeded, and before the answer.
  */
 type Write<C, F, R = F> = {
   write: (tx: Transaction, call: C, prepared: F) => Promise<Answer>;
@@ -106,40 +109,56 @@ type Write<C, F, R = F> = {
   finish?: (db: Database, call: C, prepared: F) => Promise<void>;
 };
 
+type AnyInput = { params: never; query: never; body: never };
+
 /** One operation of the API: the single source of its route, its validation, its answers and its description. */
-export type Operation = Declaration & {
+export type Operation<S = unknown> = Declaration<S> & {
   params?: TSchema;
   query?: TSchema;
   body?: TSchema;
 } & (
-    | { read: (db: Database, call: Call<never, never, never>) => Promise<Answer>; write?: undefined; act?: undefined }
-    | (Write<Call<never, never, never>, never, unknown> & { read?: undefined; act?: undefined })
-    | { act: (visit: DashboardCall<never, never, never>) => Promise<Answer>; read?: undefined; write?: undefined }
+    | { read: (db: Database, call: Call<S, AnyInput>) => Promise<Answer>; write?: undefined; handle?: undefined }
+    | (Write<Call<S, AnyInput>, never, unknown> & { read?: undefined; handle?: undefined })
+    | { handle: (call: DashboardCall<S, AnyInput>) => Promise<Answer>; read?: undefined; write?: undefined }
   );
 
-/** How the fields of a body are read: in a PATCH `null` removes a value (RFC 7396), elsewhere it counts as left out. */
-export function readingOf({ method }: Pick<Operation, "method">): Reading {
+/** What can be read of an operation without knowing its services. */
+export type DescribedOperation = Operation<never>;
+
+/** When each deprecated operation ends (RFC 8594), by operationId, in milliseconds since the Unix epoch. */
+export type Sunsets = Readonly<Record<string, number>>;
+
+/** When a deprecated operation ends. @throws TypeError if the app has not set it */
+export function sunsetOf({ operationId }: DescribedOperation, sunsets: Sunsets): number {
+  const sunset = sunsets[operationId];
+  if (sunset === undefined) throw new TypeError(`${operationId} is deprecated, so it needs a sunset`);
+  return sunset;
+}
+
+/** How to read the fields of a body: in a PATCH `null` removes a value (RFC 7396), elsewhere it counts as absent. */
+export function readingOf({ method }: Pick<DescribedOperation, "method">): Reading {
   return { nullIsAbsent: method !== "PATCH" };
 }
 
 type Input<T extends TSchema | undefined> = T extends TSchema ? Static<T> : undefined;
 
 /**
- * Declares an operation; the handler's input has the types of its schemas. `read` is given the database, `write` a
- * transaction, which also keeps the record of an Idempotency-Key; `act` sees to its own, and its answers, which may hold
- * secrets, are never kept.
+ * Declares an operation, whose handler gets the types of its schemas. `read` gets the database; `write` gets a transaction,
+ * in which the answer to an Idempotency-Key is kept too; `handle` manages its own transactions, and its answers, which may
+ * contain secrets, are never kept.
  */
 export function operation<
+  S,
   P extends TSchema | undefined = undefined,
   Q extends TSchema | undefined = undefined,
   B extends TSchema | undefined = undefined,
   F = unknown,
 >(
-  declared: Declaration & { params?: P; query?: Q; body?: B } & (
-      | { read: (db: Database, call: Call<Input<P>, Input<Q>, Input<B>>) => Promise<Answer> }
-      | Write<Call<Input<P>, Input<Q>, Input<B>>, F>
-      | { act: (visit: DashboardCall<Input<P>, Input<Q>, Input<B>>) => Promise<Answer> }
+  declared: Declaration<S> & { params?: P; query?: Q; body?: B } & (
+      | { read: (db: Database, call: Call<S, { params: Input<P>; query: Input<Q>; body: Input<B> }>) => Promise<Answer> }
+      | Write<Call<S, { params: Input<P>; query: Input<Q>; body: Input<B> }>, F>
+      | { handle: (call: DashboardCall<S, { params: Input<P>; query: Input<Q>; body: Input<B> }>) => Promise<Answer> }
     ),
-): Operation {
+): Operation<S> {
   return declared;
 }

@@ -8,112 +8,166 @@ import { clientAddress } from "./client-address.ts";
 import { idempotencyKeyOf, idempotentRunner } from "./idempotency.ts";
 import { requireJsonAccepted, requireMediaType } from "./negotiation.ts";
 import type { Caller } from "./caller.ts";
-import { readingOf, type Answer, type Call, type Operation, type Received, type DashboardCall } from "./operation.ts";
+import {
+  readingOf,
+  sunsetOf,
+  type Answer,
+  type Call,
+  type DashboardCall,
+  type DescribedOperation,
+  type Operation,
+  type Received,
+  type Sunsets,
+} from "./operation.ts";
 import type { RequestBounds } from "./request-bounds.ts";
 import { addressOf, prefix, relocated } from "./prefix.ts";
 import { bodyValidator, parameterValidator } from "./validation.ts";
 
-type Runtime = { db: Database; clock: Clock; nowRange: () => NowRange; requests: Pick<RequestBounds, "takeBytes"> };
+/** What the operations of an app run with. */
+export type Runtime<S> = {
+  db: Database;
+  clock: Clock;
+  nowRange: () => NowRange;
+  requests: Pick<RequestBounds, "takeBytes">;
+  /** What the operations need besides the database. */
+  services: S;
+  sunsets: Sunsets;
+};
 
-type Change = Extract<Operation, { write: unknown }>;
+type Change<S> = Extract<Operation<S>, { write: unknown }>;
+
+/** Everything about one operation that is the same for all its requests. */
+type Route<S> = {
+  operation: Operation<S>;
+  runtime: Runtime<S>;
+  base: string;
+  validateParams: ReturnType<typeof parameterValidator> | undefined;
+  validateQuery: ReturnType<typeof parameterValidator>;
+  validateBody: ReturnType<typeof bodyValidator> | undefined;
+  addDeprecation: ((request: FastifyRequest, now: number) => void) | undefined;
+  writeAnswer: ReturnType<typeof answerWriter>;
+  idempotent: ReturnType<typeof idempotentRunner>;
+  mediaTypes: readonly string[];
+  bytesMax: number;
+};
+
+/** The validated input of one request, with the parsed body as it was sent. */
+type Given = { params: unknown; query: unknown; body: unknown; sent: unknown; key: string | undefined; now: number };
 
 /**
- * Makes a route below `base` of each operation, and a 405 of each method that a path does not have. Refusals come in the order of
- * decisions, part 1; what comes before them (address, key, limits) is the gate's.
+ * Adds a route below `base` for each operation, and a 405 for each method that a path does not have. Refusals come in the order of
+ * decisions, part 1; the gate has made those that come before them (address, key, limits).
  */
-export function addOperations(app: FastifyInstance, operations: Operation[], runtime: Runtime, base = prefix): void {
+export function addOperations<S>(app: FastifyInstance, operations: Operation<S>[], runtime: Runtime<S>, base = prefix): void {
   const idempotent = idempotentRunner();
   for (const operation of operations) {
+    const route = routeOf(operation, runtime, idempotent, base);
     app.route({
       method: operation.method,
-      url: routeOf(base, operation.path),
+      url: routePattern(base, operation.path),
       config: { operationId: operation.operationId, isOpen: operation.scope === null },
-      handler: handlerOf(operation, runtime, idempotent, base),
+      handler: (request, reply) => handleRequest(route, request, reply),
     });
   }
   for (const path of new Set(operations.map((operation) => operation.path))) addMethodNotAllowed(app, base, path, operations);
 }
 
-function handlerOf(
-  operation: Operation,
-  { db, clock, nowRange, requests }: Runtime,
-  idempotent: ReturnType<typeof idempotentRunner>,
-  base: string,
-) {
-  const validateParams = operation.params && parameterValidator(operation.params, "path");
-  const validateQuery = parameterValidator(operation.query ?? { type: "object", properties: {} }, "query");
-  const validateBody = operation.body && bodyValidator(operation.body, readingOf(operation));
-  const announceDeprecation = operation.deprecated && deprecationOf(operation.deprecated, base);
-  const writeAnswer = answerWriter(operation);
-  const { upload, mediaTypes = ["application/json"] } = operation;
-  const bytesMax = bodyBytesMaxOf(operation);
+function routeOf<S>(operation: Operation<S>, runtime: Runtime<S>, idempotent: Route<S>["idempotent"], base: string): Route<S> {
   if (operation.scope === null && operation.body && !operation.throttle) {
-    throw new TypeError(`${operation.operationId} reads bodies from anybody, so it needs a throttle`);
+    throw new TypeError(`${operation.operationId} reads bodies from anyone, so it needs a throttle`);
   }
-
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const now = clock();
-    operation.throttle?.(clientAddress(request), now);
-    if (operation.params) requireParameters(request.params as Record<string, string>);
-    announceDeprecation?.(request, now);
-    const caller = requireScope(request, operation.scope);
-    if (caller && operation.permit) await operation.permit(db.forAccount(caller.accountId), caller, now);
-    requireJsonAccepted(request.headers.accept);
-
-    let input: unknown;
-    if (validateBody) {
-      requireBodyWithin(request, bytesMax);
-      const isChunked = request.headers["transfer-encoding"] !== undefined;
-      if (!isChunked && hasBody(request.headers)) requireMediaType(mediaTypes, request.headers);
-      const refusal = isChunked ? undefined : requests.takeBytes(request, Number(request.headers["content-length"] ?? 0));
-      if (refusal) throw refusal;
-      const bytes = await readBody(request.raw, bytesMax, isChunked ? (count) => requests.takeBytes(request, count) : undefined);
-      // only a chunked body that was read is known not to be too large, which comes first
-      if (isChunked && bytes.length > 0) requireMediaType(mediaTypes, request.headers);
-      input = parseJson(bytes);
-    }
-    if (upload) {
-      requireBodyWithin(request, bytesMax);
-      requireMediaType([upload.mediaType], request.headers);
-    }
-    const key = operation.method === "POST" && operation.write ? idempotencyKeyOf(request.headers["idempotency-key"]) : undefined;
-    if (request.keyProblem) throw request.keyProblem;
-    const params = validateParams?.(request.params);
-    const given = { params, query: validateQuery(request.query), body: validateBody?.(input, params), now };
-    const answer = await run();
-    writeAnswer(request, reply, base === prefix ? answer : moved(answer, base));
-
-    function run(): Promise<Answer> {
-      const { headers } = request;
-      if (operation.act) {
-        const { act } = operation;
-        const own = caller ? db.forAccount(caller.accountId) : db;
-        return act({ ...given, db: own, caller, address: clientAddress(request), userAgent: headers["user-agent"] ?? "" } as DashboardCall<
-          never,
-          never,
-          never
-        >);
-      }
-      if (!caller) throw unknownCaller();
-      const { accountId, keyId } = caller;
-      const conditions = { ifMatch: headers["if-match"], ifNoneMatch: headers["if-none-match"] };
-      const call = { accountId, keyId, ...given, conditions } as Call<never, never, never>;
-      const own = db.forAccount(accountId);
-      return operation.read ? operation.read(own, call) : change(operation, own, call);
-    }
-
-    async function change({ before, write, finish }: Change, own: Database, call: Call<never, never, never>): Promise<Answer> {
-      const prepared = (await before?.(own, call, streamBody(request.raw, bytesMax))) as never;
-      try {
-        if (key === undefined) return await own.write((tx) => write(tx, call, prepared));
-        const target = `${operation.method} ${filledPath(base, operation.path, call.params)}`;
-        const said = upload ? (prepared as Received).fingerprint : input;
-        return await idempotent(own, { accountId: call.accountId, target, key }, said, nowRange(), (tx) => write(tx, call, prepared));
-      } finally {
-        await finish?.(own, call, prepared);
-      }
-    }
+  return {
+    operation,
+    runtime,
+    base,
+    validateParams: operation.params && parameterValidator(operation.params, "path"),
+    validateQuery: parameterValidator(operation.query ?? { type: "object", properties: {} }, "query"),
+    validateBody: operation.body && bodyValidator(operation.body, readingOf(operation)),
+    addDeprecation: operation.deprecated && deprecationOf(operation.deprecated, sunsetOf(operation, runtime.sunsets), base),
+    writeAnswer: answerWriter(operation),
+    idempotent,
+    mediaTypes: operation.mediaTypes ?? ["application/json"],
+    bytesMax: bodyBytesMaxOf(operation),
   };
+}
+
+async function handleRequest<S>(route: Route<S>, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { operation, runtime, base } = route;
+  const now = runtime.clock();
+  operation.throttle?.(runtime.services, clientAddress(request), now);
+  if (operation.params) requireParameters(request.params as Record<string, string>);
+  route.addDeprecation?.(request, now);
+  const caller = requireScope(request, operation.scope);
+  if (caller && operation.authorize) await operation.authorize(runtime.db.forAccount(caller.accountId), caller, now);
+  requireJsonAccepted(request.headers.accept);
+
+  let sent: unknown;
+  if (route.validateBody) {
+    const isChunked = request.headers["transfer-encoding"] !== undefined;
+    admitBody(route, request, isChunked);
+    const { requests } = runtime;
+    const bytes = await readBody(request.raw, route.bytesMax, isChunked ? (count) => requests.takeBytes(request, count) : undefined);
+    // the size comes first, and the size of a chunked body is known only now
+    if (isChunked && bytes.length > 0) requireMediaType(route.mediaTypes, request.headers);
+    sent = parseJson(bytes);
+  }
+  if (operation.upload) {
+    requireBodyWithin(request, route.bytesMax);
+    requireMediaType([operation.upload.mediaType], request.headers);
+  }
+  const key = operation.method === "POST" && operation.write ? idempotencyKeyOf(request.headers["idempotency-key"]) : undefined;
+  if (request.keyProblem) throw request.keyProblem;
+  const params = route.validateParams?.(request.params);
+  const given = { params, query: route.validateQuery(request.query), body: route.validateBody?.(sent, params), sent, key, now };
+  const answered = await run(route, request, caller, given);
+  route.writeAnswer(request, reply, base === prefix ? answered : moved(answered, base));
+}
+
+/** Refuses a body by its headers, before any of it is read. */
+function admitBody<S>({ runtime, mediaTypes, bytesMax }: Route<S>, request: FastifyRequest, isChunked: boolean): void {
+  requireBodyWithin(request, bytesMax);
+  if (isChunked) return;
+  if (hasBody(request.headers)) requireMediaType(mediaTypes, request.headers);
+  const refusal = runtime.requests.takeBytes(request, Number(request.headers["content-length"] ?? 0));
+  if (refusal) throw refusal;
+}
+
+function run<S>(route: Route<S>, request: FastifyRequest, caller: Caller | null, given: Given): Promise<Answer> {
+  const { operation, runtime } = route;
+  const { db, services } = runtime;
+  const { params, query, body, now } = given;
+  const { headers } = request;
+  if (operation.handle) {
+    const own = caller ? db.forAccount(caller.accountId) : db;
+    const [address, userAgent] = [clientAddress(request), headers["user-agent"] ?? ""];
+    return operation.handle({ params, query, body, db: own, caller, address, userAgent, services, now } as DashboardCall<S, never>);
+  }
+  if (!caller) throw unknownCaller();
+  const { accountId, keyId } = caller;
+  const conditions = { ifMatch: headers["if-match"], ifNoneMatch: headers["if-none-match"] };
+  const call = { params, query, body, accountId, keyId, conditions, services, now } as Call<S, never>;
+  const own = db.forAccount(accountId);
+  return operation.read ? operation.read(own, call) : change(route, operation, own, call, request, given);
+}
+
+async function change<S>(
+  { runtime, base, idempotent, bytesMax }: Route<S>,
+  { before, write, finish, method, path, upload }: Change<S>,
+  db: Database,
+  call: Call<S, never>,
+  request: FastifyRequest,
+  { params, sent, key }: Given,
+): Promise<Answer> {
+  const prepared = (await before?.(db, call, streamBody(request.raw, bytesMax))) as never;
+  try {
+    if (key === undefined) return await db.write((tx) => write(tx, call, prepared));
+    const target = `${method} ${filledPath(base, path, params as Record<string, unknown> | undefined)}`;
+    const input = upload ? (prepared as Received).fingerprint : sent;
+    const { accountId } = call as Call<S>;
+    return await idempotent(db, { accountId, target, key }, input, runtime.nowRange(), (tx) => write(tx, call, prepared));
+  } finally {
+    await finish?.(db, call, prepared);
+  }
 }
 
 function requireScope({ caller, headers }: FastifyRequest, scope: string | null): Caller | null {
@@ -124,7 +178,7 @@ function requireScope({ caller, headers }: FastifyRequest, scope: string | null)
   throw new Problem("forbidden", caller.person ? "Your role does not allow this." : `The key lacks the scope ${scope}.`);
 }
 
-/** Browsers name the origin of every page that calls from elsewhere; what names none is no page, and may call. */
+/** A browser names the origin of every page that calls another host. A request without one comes from a program, and passes. */
 function requireOrigin({ origins }: Caller, origin: string | undefined): void {
   if (origins === undefined || origin === undefined || origins.has(origin)) return;
   throw new Problem("forbidden", "The key is bound to other origins than that of this page.");
@@ -134,7 +188,7 @@ function unknownCaller(): Problem {
   return new Problem("unauthorized", "The request needs an API key.");
 }
 
-/** The answer of an operation of the API, as it is where the operation is served elsewhere too. */
+/** The answer with its addresses below `base`, for an operation of the API that is served there too. */
 function moved(answer: Answer, base: string): Answer {
   const { location, link, ...headers } = answer.headers ?? {};
   if (location !== undefined) headers["location"] = relocated(location, base);
@@ -147,8 +201,8 @@ function requireParameters(params: Record<string, string>): void {
   for (const name in params) if (params[name] === "") throw notFound();
 }
 
-/** `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the successor; after the date the operation is gone. */
-function deprecationOf({ since, sunset, successor }: NonNullable<Operation["deprecated"]>, base: string) {
+/** Adds `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the successor to an answer; refuses the request after the sunset. */
+function deprecationOf({ since, successor }: NonNullable<DescribedOperation["deprecated"]>, sunset: number, base: string) {
   const end = new Date(sunset).toUTCString();
   const headers = ["Deprecation", `@${Math.floor(since / 1000)}`, "Sunset", end];
   const [before = "", name = "", after = ""] = relocated(addressOf(successor), base).split(/\{(\w+)\}/);
@@ -165,13 +219,13 @@ function requireBodyWithin(request: FastifyRequest, bytesMax: number): void {
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) throw tooLarge(bytesMax);
 }
 
-function addMethodNotAllowed(app: FastifyInstance, base: string, path: string, operations: Operation[]): void {
+function addMethodNotAllowed<S>(app: FastifyInstance, base: string, path: string, operations: Operation<S>[]): void {
   const allowed = operations.filter((operation) => operation.path === path).map((operation) => operation.method as string);
   if (allowed.includes("GET")) allowed.push("HEAD");
   const allow = [...allowed, "OPTIONS"].toSorted().join(", ");
   app.route({
     method: app.supportedMethods.filter((method) => !allowed.includes(method)),
-    url: routeOf(base, path),
+    url: routePattern(base, path),
     config: { allow },
     // the other methods were refused before (`request-form.ts`)
     handler: (request, reply) => {
@@ -186,7 +240,7 @@ function filledPath(base: string, path: string, params: Record<string, unknown> 
   return (base + path).replaceAll(/\{(\w+)\}/g, (_all, name: string) => String(params?.[name]));
 }
 
-function routeOf(base: string, path: string): string {
+function routePattern(base: string, path: string): string {
   return (base + path).replaceAll(/\{(\w+)\}/g, ":$1");
 }
 

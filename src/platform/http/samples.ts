@@ -1,4 +1,4 @@
-import type { Operation } from "./operation.ts";
+import type { DescribedOperation } from "./operation.ts";
 
 export type CodeSample = { lang: string; label: string; source: string };
 
@@ -8,7 +8,7 @@ type Request = { method: string; path: string; headers: [string, string][]; body
  * The example request of an operation as programs. They read `BASE_URL` (with the version, as
  * `http://localhost:8080/v1`) and `API_KEY` from the environment.
  */
-export function codeSamples(operation: Operation): CodeSample[] {
+export function codeSamples(operation: DescribedOperation): CodeSample[] {
   const request = exampleRequest(operation);
   return [
     { lang: "Shell", label: "curl", source: curl(request) },
@@ -18,7 +18,7 @@ export function codeSamples(operation: Operation): CodeSample[] {
 }
 
 /** The example request of an operation: its path is below the base URL. */
-function exampleRequest({ method, path, example, body, mediaTypes, upload }: Operation): Request {
+function exampleRequest({ method, path, example, body, mediaTypes, upload }: DescribedOperation): Request {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(example?.params?.[name])));
   const values = Object.entries(example?.query ?? {}).flatMap(([name, value]) => [value].flat().map((item) => [name, String(item)]));
   const query = new URLSearchParams(values).toString();

@@ -1,6 +1,8 @@
+import type { Static } from "typebox";
+import type { Transaction } from "../../platform/db/database.ts";
 import { requireConditions } from "../../platform/http/conditions.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
-import { operation, type Operation } from "../../platform/http/operation.ts";
+import { operation, type Answer, type Call, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/prefix.ts";
 import { created, listed, resource } from "../../platform/http/resource-answers.ts";
@@ -20,14 +22,14 @@ import { PageQuery, projectChanged, ProjectPath } from "./projects.ts";
 import { findProject, lockProject, switchDeployment } from "./projects.store.ts";
 import type { Uploads } from "./uploads.ts";
 
-/** `wake` is called when a deployment waits to be unpacked. */
-export type DeploymentParts = { uploads: Uploads; wake: () => void; announcer: Announcer };
+/** `wake` starts the worker that unpacks deployments. */
+export type DeploymentServices = { uploads: Uploads; wake: () => void; announcer: Announcer };
 
 const path = "/projects/{projectId}/deployments";
 const onePath = "/projects/{projectId}/deployments/{deploymentId}";
 const tag = "Projects";
 const stability = "beta";
-const params = { projectId: 1 };
+const projectParams = { projectId: 1 };
 const oneParams = { projectId: 1, deploymentId: 1 };
 const ready: Deployment = {
   id: 1,
@@ -39,107 +41,111 @@ const ready: Deployment = {
   createdAt: "2026-12-24T10:00:00Z",
 };
 
-export function deploymentRoutes({ uploads, wake, announcer }: DeploymentParts): Operation[] {
-  return [
-    operation({
-      operationId: "listDeployments",
-      method: "GET",
-      path,
-      tag,
-      stability,
-      summary: "List deployments",
-      description: "A project's deployments, ordered by `id`: the 10 that are kept, and those that are queued.",
-      scope: "publishing:read",
-      params: ProjectPath,
-      query: PageQuery,
-      example: { params },
-      answers: { 200: listed("The deployments.", Deployments, [ready]) },
-      problems: ["not_found"],
-      read: async (db, { accountId, params: { projectId }, query }) => {
-        const [after = 0] = positionOf(query, 1) ?? [];
-        await findProject(db, accountId, projectId);
-        const rows = await listDeployments(db, accountId, projectId, Number(after), (query.limit ?? limitDefault) + 1);
-        const page = pageOf(path.replace("{projectId}", String(projectId)), query, rows, (row) => [row.id]);
-        return { status: 200, body: page.rows.map(deploymentOf), headers: page.headers };
-      },
-    }),
-    operation({
-      operationId: "createDeployment",
-      method: "POST",
-      path,
-      tag,
-      stability,
-      summary: "Deploy",
-      description:
-        "Uploads a site: a gzipped tar of a folder with `petstore.json` at its top. The service unpacks it after the answer: poll `Location` until the deployment is `ready` (and served) or `failed` (with the reason). At most 200 MiB unpacked, 2,000 files, 25 MiB a file. It fails if the account has too little room for its files, and is refused at once if the account has none. The `domains` of its `petstore.json` are applied with it: the service attaches `primary` and each `from` that the project does not have yet, a list of `redirects` replaces all redirects of the project, and a `to` must be attached or be the `primary`. If one of them is refused, the deployment fails and changes nothing.",
-      scope: "publishing:write",
-      params: ProjectPath,
-      upload: {
-        mediaType: "application/gzip",
-        bytesMax: archiveLimits.packedBytesMax,
-        sample: "site.tar.gz",
-        description: "A gzipped tar, at most 50 MiB: `tar -czf site.tar.gz -C site .`",
-      },
-      example: { params },
-      answers: {
-        202: created("The deployment, which is unpacked now.", Deployment, { ...ready, id: 2, status: "queued", files: 0, bytes: 0 }),
-      },
-      problems: ["not_found", "storage_limit_reached"],
-      before: (_db, { accountId }, body) => uploads.receive(accountId, body),
-      write: async (tx, { accountId, params: { projectId }, now }, { name }) => {
-        const project = await lockProject(tx, accountId, projectId);
-        await requireRoom(tx, accountId, projectId, project.deploymentId);
-        const deployment = await insertDeployment(tx, accountId, projectId, name, now);
-        return { ...answer(deployment, 202), headers: { location: addressOf(`/projects/${projectId}/deployments/${deployment.id}`) } };
-      },
-      finish: async (db, _call, { name }) => {
-        if (await isUploadTaken(db, name)) wake();
-        else await uploads.remove(name); // refused, or a replay of an earlier one
-      },
-    }),
-    operation({
-      operationId: "getDeployment",
-      method: "GET",
-      path: onePath,
-      tag,
-      stability,
-      summary: "Get a deployment",
-      description: "One deployment of a project.",
-      scope: "publishing:read",
-      params: DeploymentPath,
-      example: { params: oneParams },
-      answers: { 200: resource("The deployment.", Deployment, ready) },
-      problems: ["not_found"],
-      read: async (db, { accountId, params: { projectId, deploymentId } }) =>
-        answer(await findDeployment(db, accountId, projectId, deploymentId)),
-    }),
-    operation({
-      operationId: "promoteDeployment",
-      method: "POST",
-      path: "/projects/{projectId}/deployments/{deploymentId}/promote",
-      tag,
-      stability,
-      summary: "Promote a deployment",
-      description: "Serves a ready deployment from now on, for example an earlier one. Its `domains` are not applied again.",
-      scope: "publishing:write",
-      params: DeploymentPath,
-      example: { params: oneParams },
-      answers: { 200: resource("The deployment, which is served now.", Deployment, ready) },
-      problems: ["not_found", "precondition_failed", "deployment_not_ready"],
-      write: async (tx, { accountId, params: { projectId, deploymentId }, conditions }) => {
-        await lockProject(tx, accountId, projectId);
-        const deployment = await findDeployment(tx, accountId, projectId, deploymentId);
-        requireConditions(conditions, deployment.version);
-        if (deployment.status !== "ready") {
-          throw new Problem("deployment_not_ready", `Deployment ${deploymentId} is ${deployment.status}: only a ready one can be served.`);
-        }
-        await switchDeployment(tx, accountId, projectId, deploymentId);
-        await announcer.publish(tx, projectChanged(accountId, projectId));
-        return answer(deployment);
-      },
-      finish: () => announcer.waitForAll(),
-    }),
-  ];
+export const deploymentRoutes: Operation<DeploymentServices>[] = [
+  operation({
+    operationId: "listDeployments",
+    method: "GET",
+    path,
+    tag,
+    stability,
+    summary: "List deployments",
+    description: "A project's deployments, ordered by `id`: the 10 that are kept, and those that are queued.",
+    scope: "publishing:read",
+    params: ProjectPath,
+    query: PageQuery,
+    example: { params: projectParams },
+    answers: { 200: listed("The deployments.", Deployments, [ready]) },
+    problems: ["not_found"],
+    read: async (db, { accountId, params: { projectId }, query }) => {
+      const [after = 0] = positionOf(query, 1) ?? [];
+      await findProject(db, accountId, projectId);
+      const rows = await listDeployments(db, accountId, projectId, Number(after), (query.limit ?? limitDefault) + 1);
+      const page = pageOf(path.replace("{projectId}", String(projectId)), query, rows, (row) => [row.id]);
+      return { status: 200, body: page.rows.map(deploymentOf), headers: page.headers };
+    },
+  }),
+  operation({
+    operationId: "createDeployment",
+    method: "POST",
+    path,
+    tag,
+    stability,
+    summary: "Deploy",
+    description:
+      "Uploads a site: a gzipped tar of a folder with `petstore.json` at its top. The service unpacks it after the answer: poll `Location` until the deployment is `ready` (and served) or `failed` (with the reason). At most 200 MiB unpacked, 2,000 files, 25 MiB a file. It fails if the account has too little room for its files, and is refused at once if the account has none. The `domains` of its `petstore.json` are applied with it: the service attaches `primary` and each `from` that the project does not have yet, a list of `redirects` replaces all redirects of the project, and a `to` must be attached or be the `primary`. If one of them is refused, the deployment fails and changes nothing.",
+    scope: "publishing:write",
+    params: ProjectPath,
+    upload: {
+      mediaType: "application/gzip",
+      bytesMax: archiveLimits.packedBytesMax,
+      sample: "site.tar.gz",
+      description: "A gzipped tar, at most 50 MiB: `tar -czf site.tar.gz -C site .`",
+    },
+    example: { params: projectParams },
+    answers: {
+      202: created("The deployment, which is unpacked now.", Deployment, { ...ready, id: 2, status: "queued", files: 0, bytes: 0 }),
+    },
+    problems: ["not_found", "storage_limit_reached"],
+    before: (_db, { accountId, services }, body) => services.uploads.receive(accountId, body),
+    write: async (tx, { accountId, params: { projectId }, now }, { name }) => {
+      const project = await lockProject(tx, accountId, projectId);
+      await requireRoom(tx, accountId, projectId, project.deploymentId);
+      const deployment = await insertDeployment(tx, accountId, projectId, name, now);
+      return { ...answer(deployment, 202), headers: { location: addressOf(`/projects/${projectId}/deployments/${deployment.id}`) } };
+    },
+    finish: async (db, { services: { uploads, wake } }, { name }) => {
+      if (await isUploadTaken(db, name)) wake();
+      else await uploads.remove(name); // the deployment was refused, or this is a replay
+    },
+  }),
+  operation({
+    operationId: "getDeployment",
+    method: "GET",
+    path: onePath,
+    tag,
+    stability,
+    summary: "Get a deployment",
+    description: "One deployment of a project.",
+    scope: "publishing:read",
+    params: DeploymentPath,
+    example: { params: oneParams },
+    answers: { 200: resource("The deployment.", Deployment, ready) },
+    problems: ["not_found"],
+    read: async (db, { accountId, params: { projectId, deploymentId } }) =>
+      answer(await findDeployment(db, accountId, projectId, deploymentId)),
+  }),
+  operation({
+    operationId: "promoteDeployment",
+    method: "POST",
+    path: "/projects/{projectId}/deployments/{deploymentId}/promote",
+    tag,
+    stability,
+    summary: "Promote a deployment",
+    description: "Serves a ready deployment from now on, for example an earlier one. Its `domains` are not applied again.",
+    scope: "publishing:write",
+    params: DeploymentPath,
+    example: { params: oneParams },
+    answers: { 200: resource("The deployment, which is served now.", Deployment, ready) },
+    problems: ["not_found", "precondition_failed", "deployment_not_ready"],
+    write: promoteDeployment,
+    finish: (_db, { services }) => services.announcer.waitForAll(),
+  }),
+];
+
+type OneDeployment = { params: Static<typeof DeploymentPath> };
+
+async function promoteDeployment(tx: Transaction, call: Call<DeploymentServices, OneDeployment>): Promise<Answer> {
+  const { accountId, params, conditions, services } = call;
+  const { projectId, deploymentId } = params;
+  await lockProject(tx, accountId, projectId);
+  const deployment = await findDeployment(tx, accountId, projectId, deploymentId);
+  requireConditions(conditions, deployment.version);
+  if (deployment.status !== "ready") {
+    throw new Problem("deployment_not_ready", `Deployment ${deploymentId} is ${deployment.status}: only a ready one can be served.`);
+  }
+  await switchDeployment(tx, accountId, projectId, deploymentId);
+  await services.announcer.publish(tx, projectChanged(accountId, projectId));
+  return answer(deployment);
 }
 
 function answer(deployment: StoredDeployment, status = 200) {

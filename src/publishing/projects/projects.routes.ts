@@ -1,7 +1,8 @@
-import type { Queryable } from "../../platform/db/database.ts";
+import type { Static } from "typebox";
+import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { requireConditions, versionOfShown } from "../../platform/http/conditions.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
-import { operation, type Operation } from "../../platform/http/operation.ts";
+import { operation, type Answer, type Call, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/prefix.ts";
 import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
@@ -27,8 +28,8 @@ import {
   type StoredProject,
 } from "./projects.store.ts";
 
-export type ProjectParts = {
-  /** What answers show of the names of one account's projects, in the order of the projects. */
+export type ProjectServices = {
+  /** Returns the names of one account's projects, as answers show them, in the order of `projects`. */
   namesOf: (db: Queryable, projects: StoredProject[], now: number) => Promise<ProjectNames[]>;
   announcer: Announcer;
 };
@@ -37,7 +38,7 @@ const path = "/projects";
 const onePath = "/projects/{projectId}";
 const tag = "Projects";
 const stability = "beta";
-const params = { projectId: 1 };
+const oneParams = { projectId: 1 };
 const shop: Project = {
   id: 1,
   name: "Rex & Co.",
@@ -50,134 +51,151 @@ const shop: Project = {
   createdAt: "2026-12-24T10:00:00Z",
 };
 
-export function projectRoutes({ namesOf, announcer }: ProjectParts): Operation[] {
-  /** Projects as an answer shows them; `version` counts their names too. */
-  async function shown(db: Queryable, projects: StoredProject[], now: number) {
-    const names = await namesOf(db, projects, now);
-    return projects.map((project, index) => {
-      const body = projectOf(project, names[index]!);
-      return { body, version: versionOfShown(project.version, body) };
-    });
-  }
-  async function answer(db: Queryable, project: StoredProject, now: number, status = 200) {
-    const [one] = await shown(db, [project], now);
-    return { status, ...one! };
-  }
+export const projectRoutes: Operation<ProjectServices>[] = [
+  operation({
+    operationId: "listProjects",
+    method: "GET",
+    path,
+    tag,
+    stability,
+    summary: "List projects",
+    description: "The account's projects, ordered by `id`.",
+    scope: "publishing:read",
+    query: PageQuery,
+    answers: { 200: listed("The projects.", Projects, [shop]) },
+    read: readProjects,
+  }),
+  operation({
+    operationId: "createProject",
+    method: "POST",
+    path,
+    tag,
+    stability,
+    summary: "Create a project",
+    description: "Takes a slug for a site. Nothing is served there before its first deployment. An account has at most 100 projects.",
+    scope: "publishing:write",
+    body: NewProject,
+    example: { body: { name: "Luna's Corner", slug: "luna" } },
+    answers: {
+      201: created("The project as it was made.", Project, {
+        ...shop,
+        id: 2,
+        name: "Luna's Corner",
+        slug: "luna",
+        url: "http://luna.petstore.localhost:8081",
+        deploymentId: null,
+      }),
+    },
+    problems: ["slug_taken"],
+    write: createProject,
+  }),
+  operation({
+    operationId: "getProject",
+    method: "GET",
+    path: onePath,
+    tag,
+    stability,
+    summary: "Get a project",
+    description: "One project by its identifier.",
+    scope: "publishing:read",
+    params: ProjectPath,
+    example: { params: oneParams },
+    answers: { 200: resource("The project.", Project, shop) },
+    problems: ["not_found"],
+    read: async (db, { accountId, params: { projectId }, services, now }) =>
+      answer(db, services, await findProject(db, accountId, projectId), now),
+  }),
+  operation({
+    operationId: "updateProject",
+    method: "PATCH",
+    path: onePath,
+    tag,
+    stability,
+    summary: "Update a project",
+    description:
+      "A JSON merge patch (RFC 7396). A new slug is served at once, and the old one no longer; for 30 days no other account can take the old one.",
+    scope: "publishing:write",
+    params: ProjectPath,
+    body: WrittenProjectPatch,
+    mediaTypes: mergePatch,
+    example: { params: oneParams, body: { name: "Rex & Friends" } },
+    answers: { 200: resource("The project as it now stands.", Project, { ...shop, name: "Rex & Friends" }) },
+    problems: ["not_found", "precondition_failed", "slug_taken"],
+    write: changeProject,
+    finish: (_db, { services }) => services.announcer.waitForAll(),
+  }),
+  operation({
+    operationId: "deleteProject",
+    method: "DELETE",
+    path: onePath,
+    tag,
+    stability,
+    summary: "Delete a project",
+    description:
+      "Deletes a project with its deployments and domains. From the answer on nothing of it is served. For 30 days no other account can take its slug.",
+    scope: "publishing:write",
+    params: ProjectPath,
+    example: { params: oneParams },
+    answers: { 204: deleted("The project is gone.") },
+    problems: ["not_found", "precondition_failed"],
+    write: removeProject,
+    finish: (_db, { services }) => services.announcer.waitForAll(),
+  }),
+];
 
-  return [
-    operation({
-      operationId: "listProjects",
-      method: "GET",
-      path,
-      tag,
-      stability,
-      summary: "List projects",
-      description: "The account's projects, ordered by `id`.",
-      scope: "publishing:read",
-      query: PageQuery,
-      answers: { 200: listed("The projects.", Projects, [shop]) },
-      read: async (db, { accountId, query, now }) => {
-        const [after = 0] = positionOf(query, 1) ?? [];
-        const rows = await listProjects(db, accountId, Number(after), (query.limit ?? limitDefault) + 1);
-        const page = pageOf(path, query, rows, (row) => [row.id]);
-        const projects = await shown(db, page.rows, now);
-        return { status: 200, body: projects.map(({ body }) => body), headers: page.headers };
-      },
-    }),
-    operation({
-      operationId: "createProject",
-      method: "POST",
-      path,
-      tag,
-      stability,
-      summary: "Create a project",
-      description: "Takes a slug for a site. Nothing is served there before its first deployment. An account has at most 100 projects.",
-      scope: "publishing:write",
-      body: NewProject,
-      example: { body: { name: "Luna's Corner", slug: "luna" } },
-      answers: {
-        201: created("The project as it was made.", Project, {
-          ...shop,
-          id: 2,
-          name: "Luna's Corner",
-          slug: "luna",
-          url: "http://luna.petstore.localhost:8081",
-          deploymentId: null,
-        }),
-      },
-      problems: ["slug_taken"],
-      write: async (tx, { accountId, body, now }) => {
-        requireSlug(body.slug);
-        const project = await insertProject(tx, accountId, body, now);
-        return { ...(await answer(tx, project, now, 201)), headers: { location: addressOf(`${path}/${project.id}`) } };
-      },
-    }),
-    operation({
-      operationId: "getProject",
-      method: "GET",
-      path: onePath,
-      tag,
-      stability,
-      summary: "Get a project",
-      description: "One project by its identifier.",
-      scope: "publishing:read",
-      params: ProjectPath,
-      example: { params },
-      answers: { 200: resource("The project.", Project, shop) },
-      problems: ["not_found"],
-      read: async (db, { accountId, params: { projectId }, now }) => answer(db, await findProject(db, accountId, projectId), now),
-    }),
-    operation({
-      operationId: "updateProject",
-      method: "PATCH",
-      path: onePath,
-      tag,
-      stability,
-      summary: "Update a project",
-      description:
-        "A JSON merge patch (RFC 7396). A new slug is served at once, and the old one no longer; for 30 days no other account can take the old one.",
-      scope: "publishing:write",
-      params: ProjectPath,
-      body: WrittenProjectPatch,
-      mediaTypes: mergePatch,
-      example: { params, body: { name: "Rex & Friends" } },
-      answers: { 200: resource("The project as it now stands.", Project, { ...shop, name: "Rex & Friends" }) },
-      problems: ["not_found", "precondition_failed", "slug_taken"],
-      write: async (tx, { accountId, params: { projectId }, body, conditions, now }) => {
-        if (body.slug !== undefined) requireSlug(body.slug);
-        const project = await lockProject(tx, accountId, projectId);
-        requireConditions(conditions, (await answer(tx, project, now)).version);
-        const updated = await updateProject(tx, project, body, now);
-        const answered = await answer(tx, updated, now);
-        if (updated !== project) await announcer.publish(tx, projectChanged(accountId, projectId));
-        return answered;
-      },
-      finish: () => announcer.waitForAll(),
-    }),
-    operation({
-      operationId: "deleteProject",
-      method: "DELETE",
-      path: onePath,
-      tag,
-      stability,
-      summary: "Delete a project",
-      description:
-        "Deletes a project with its deployments and domains. From the answer on nothing of it is served. For 30 days no other account can take its slug.",
-      scope: "publishing:write",
-      params: ProjectPath,
-      example: { params },
-      answers: { 204: deleted("The project is gone.") },
-      problems: ["not_found", "precondition_failed"],
-      write: async (tx, { accountId, params: { projectId }, conditions, now }) => {
-        const project = await lockProject(tx, accountId, projectId);
-        requireConditions(conditions, (await answer(tx, project, now)).version);
-        await deleteProject(tx, accountId, projectId, now);
-        await announcer.publish(tx, projectChanged(accountId, projectId));
-        return { status: 204 };
-      },
-      finish: () => announcer.waitForAll(),
-    }),
-  ];
+type OneProject = { params: Static<typeof ProjectPath> };
+
+async function readProjects(db: Database, call: Call<ProjectServices, { query: Static<typeof PageQuery> }>): Promise<Answer> {
+  const { accountId, query, services, now } = call;
+  const [after = 0] = positionOf(query, 1) ?? [];
+  const rows = await listProjects(db, accountId, Number(after), (query.limit ?? limitDefault) + 1);
+  const page = pageOf(path, query, rows, (row) => [row.id]);
+  const projects = await projectResponses(db, services, page.rows, now);
+  return { status: 200, body: projects.map(({ body }) => body), headers: page.headers };
+}
+
+async function createProject(tx: Transaction, call: Call<ProjectServices, { body: NewProject }>): Promise<Answer> {
+  const { accountId, body, services, now } = call;
+  requireSlug(body.slug);
+  const project = await insertProject(tx, accountId, body, now);
+  return { ...(await answer(tx, services, project, now, 201)), headers: { location: addressOf(`${path}/${project.id}`) } };
+}
+
+async function changeProject(
+  tx: Transaction,
+  call: Call<ProjectServices, OneProject & { body: Static<typeof WrittenProjectPatch> }>,
+): Promise<Answer> {
+  const { accountId, params, body, conditions, services, now } = call;
+  if (body.slug !== undefined) requireSlug(body.slug);
+  const project = await lockProject(tx, accountId, params.projectId);
+  requireConditions(conditions, (await answer(tx, services, project, now)).version);
+  const updated = await updateProject(tx, project, body, now);
+  const answered = await answer(tx, services, updated, now);
+  if (updated !== project) await services.announcer.publish(tx, projectChanged(accountId, project.id));
+  return answered;
+}
+
+async function removeProject(tx: Transaction, call: Call<ProjectServices, OneProject>): Promise<Answer> {
+  const { accountId, params, conditions, services, now } = call;
+  const project = await lockProject(tx, accountId, params.projectId);
+  requireConditions(conditions, (await answer(tx, services, project, now)).version);
+  await deleteProject(tx, accountId, project.id, now);
+  await services.announcer.publish(tx, projectChanged(accountId, project.id));
+  return { status: 204 };
+}
+
+async function answer(db: Queryable, services: ProjectServices, project: StoredProject, now: number, status = 200) {
+  const [one] = await projectResponses(db, services, [project], now);
+  return { status, ...one! };
+}
+
+/** The body and the version of each project. A change of its names changes its version too. */
+async function projectResponses(db: Queryable, { namesOf }: ProjectServices, projects: StoredProject[], now: number) {
+  const names = await namesOf(db, projects, now);
+  return projects.map((project, index) => {
+    const body = projectOf(project, names[index]!);
+    return { body, version: versionOfShown(project.version, body) };
+  });
 }
 
 function projectOf({ id, name, slug, deploymentId, redirectToPrimary, hsts, createdAt }: StoredProject, names: ProjectNames): Project {

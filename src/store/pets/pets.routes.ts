@@ -16,10 +16,7 @@ const tag = "Animals";
 const rex: Pet = { id: 1, name: "Rex", categoryId: 1, status: "available" };
 const rexParams = { petId: 1 };
 
-/** When GET /pets/{petId} was deprecated and when it ends, in milliseconds since the Unix epoch (specification 1.13). */
-export type GetPetEnd = { since: number; sunset: number };
-
-export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
+export const petRoutes: Operation[] = [
   operation({
     operationId: "listPets",
     method: "GET",
@@ -106,7 +103,7 @@ export const petRoutes = (getPetEnd: GetPetEnd): Operation[] => [
     summary: "Get a pet",
     description: "One pet by its identifier. Deprecated: use `GET /pets?id=N`. After the sunset date the answer is 410 `operation_sunset`.",
     scope: "catalogue:read",
-    deprecated: { ...getPetEnd, successor: "/pets?id={petId}" },
+    deprecated: { since: Date.UTC(2026, 0, 1), successor: "/pets?id={petId}" },
     params: PetPath,
     example: { params: rexParams },
     answers: { 200: resource("The pet.", Pet, rex) },
