@@ -20,11 +20,6 @@ export const allowedLong: string[] = [
   "src/callers/limits/redis.ledger.ts#openLedger",
   "src/callers/limits/redis.link.ts#openLink",
   "src/callers/limits/redis.ts#openRedisLimiter",
-  // src/callers/members
-  "src/callers/members/keys.routes.ts#keyRoutes",
-  "src/callers/members/members.routes.ts#memberRoutes",
-  "src/callers/members/sessions.routes.ts#sessionRoutes",
-  "src/callers/members/sign-in.routes.ts#signInRoutes",
   // src/platform/connections.ts#guardConnections
   "src/platform/connections.ts#guardConnections",
   // src/platform/db
@@ -32,12 +27,8 @@ export const allowedLong: string[] = [
   "src/platform/db/sqlite.ts#openSqlite",
   // src/platform/http
   "src/platform/http/app.ts#openApp",
-  "src/platform/http/routes.ts#handlerOf",
-  "src/platform/http/routes.ts#handlerOf (inner)",
   // src/publishing/certificates
   "src/publishing/certificates/certificate-worker.ts#openIssuing",
-  // src/publishing/domains
-  "src/publishing/domains/domains.routes.ts#domainRoutes",
   // src/publishing/edge
   "src/publishing/edge/bodies.ts#openBodies",
   "src/publishing/edge/edge.ts#openEdge",
@@ -46,11 +37,7 @@ export const allowedLong: string[] = [
   "src/publishing/hosts/host-map.ts#openHosts",
   // src/publishing/projects
   "src/publishing/projects/deployment-worker.ts#openDeploying",
-  "src/publishing/projects/deployments.routes.ts#deploymentRoutes",
-  "src/publishing/projects/projects.routes.ts#projectRoutes",
   "src/publishing/projects/shared-content.ts#sharedContent",
-  // src/store/pets
-  "src/store/pets/pets.routes.ts#petRoutes",
   // test
   "test/support/clerk.ts#openClerk",
   "test/support/cluster.ts#openCluster",
