@@ -27,17 +27,10 @@ export const allowedLong: string[] = [
   "src/platform/db/sqlite.ts#openSqlite",
   // src/platform/http
   "src/platform/http/app.ts#openApp",
-  // src/publishing/certificates
-  "src/publishing/certificates/certificate-worker.ts#openIssuing",
   // src/publishing/edge
   "src/publishing/edge/bodies.ts#openBodies",
   "src/publishing/edge/edge.ts#openEdge",
   "src/publishing/edge/http2-bounds.ts#createHttp2Bounds",
-  // src/publishing/hosts
-  "src/publishing/hosts/host-map.ts#openHosts",
-  // src/publishing/projects
-  "src/publishing/projects/deployment-worker.ts#openDeploying",
-  "src/publishing/projects/shared-content.ts#sharedContent",
   // test
   "test/support/clerk.ts#openClerk",
   "test/support/cluster.ts#openCluster",

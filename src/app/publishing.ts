@@ -17,12 +17,12 @@ import { requestCertificate } from "../publishing/certificates/certificate-state
 import { deleteExpiredChallenges } from "../publishing/certificates/challenges.store.ts";
 import { deleteEndedHolds } from "../publishing/certificates/orders.store.ts";
 import { keepSecret } from "../publishing/certificates/secrets.store.ts";
-import { openIssuing } from "../publishing/certificates/certificate-worker.ts";
+import { openCertificateWorker } from "../publishing/certificates/certificate-worker.ts";
 import { secretsKeysIn } from "../publishing/certificates/secrets-file.ts";
 import { decryptSecret, encryptSecret, type SecretsKeys } from "../publishing/certificates/secrets.ts";
 import { createDns, sharedDomain } from "../publishing/dns/dns.ts";
 import { prepareConfig } from "../publishing/domains/domain-claims.ts";
-import { openChecking } from "../publishing/domains/check-worker.ts";
+import { openCheckWorker } from "../publishing/domains/check-worker.ts";
 import { checkDomain, type Checks } from "../publishing/domains/checks.ts";
 import { domainChanged, sendsHsts } from "../publishing/domains/domains.ts";
 import { forgetLost } from "../publishing/domains/lost-domains.store.ts";
@@ -32,7 +32,7 @@ import { openEdge, type Edge } from "../publishing/edge/edge.ts";
 import { openHosts, type Hosts } from "../publishing/hosts/host-map.ts";
 import { openBlobs } from "../publishing/projects/shared-bytes.ts";
 import { clearIncoming } from "../publishing/projects/content.ts";
-import { openDeploying } from "../publishing/projects/deployment-worker.ts";
+import { openDeploymentWorker } from "../publishing/projects/deployment-worker.ts";
 import { isUploadTaken } from "../publishing/projects/deployments.store.ts";
 import { forgetFreedSlugs } from "../publishing/projects/freed-slugs.store.ts";
 import { localContent, sharedContent } from "../publishing/projects/shared-content.ts";
@@ -107,7 +107,7 @@ export function openPublishing(parts: PublishingParts): Publishing {
     proofSecret = await sharedSecret(db, keys, "ownership proofs");
     await takeUpAfterStop();
     edge = await openServing(parts, hosts, content.open);
-    const domains: Parameters<typeof openDeploying>[0]["domains"] = async (owner, { primary, redirects }) => {
+    const domains: Parameters<typeof openDeploymentWorker>[0]["domains"] = async (owner, { primary, redirects }) => {
       const config = { ...(primary !== undefined && { primary }), ...(redirects !== undefined && { redirects }) };
       const apply = await prepareConfig(db, checks, owner, config, clock());
       return async (tx, now) => {
@@ -115,12 +115,12 @@ export function openPublishing(parts: PublishingParts): Publishing {
       };
     };
     workers.push(
-      openDeploying({ db, clock, uploads, content, announcer, leases, domains, onError }),
-      openChecking({ db, clock, checks, announcer, leases, verified: wake, onError }),
+      openDeploymentWorker({ db, clock, uploads, content, announcer, leases, domains, onError }),
+      openCheckWorker({ db, clock, checks, announcer, leases, verified: wake, onError }),
     );
     if (authority) {
       workers.push(
-        openIssuing({
+        openCertificateWorker({
           db,
           clock,
           keys,

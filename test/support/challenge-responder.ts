@@ -1,14 +1,14 @@
 import { createServer as createHttpServer } from "node:http";
 import type { Server } from "node:net";
 import { createServer as createTlsServer, createSecureContext, type SecureContext } from "node:tls";
-import type { Challenge } from "../../src/publishing/certificates/acme.ts";
+import type { AcmeChallenge } from "../../src/publishing/certificates/acme.ts";
 import { tlsAlpnCertificate } from "../../src/publishing/certificates/challenges.ts";
 
 export type ChallengeResponder = {
   httpPort: number;
   tlsPort: number;
   /** From the moment that this resolves the challenge is answered. */
-  publish(hostname: string, challenge: Challenge, now: number): Promise<void>;
+  publish(hostname: string, challenge: AcmeChallenge, now: number): Promise<void>;
   close(): Promise<void>;
 };
 

@@ -25,7 +25,6 @@ export const Directory = Type.Object({
       termsOfService: Type.Optional(Text),
       caaIdentities: Type.Optional(Type.Array(Text, { maxItems: 20 })),
       externalAccountRequired: Type.Optional(Type.Boolean()),
-      profiles: Type.Optional(Type.Record(Type.String(), Text)),
     }),
   ),
 });

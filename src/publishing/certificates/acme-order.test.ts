@@ -5,9 +5,11 @@ import { startAcmeProxy, type AcmeProxy, type ProxiedAnswer, type ProxiedRequest
 import { startChallengeResponder, type ChallengeResponder } from "../../../test/support/challenge-responder.ts";
 import { startDnsServer, type DnsServer } from "../../../test/support/dns-server.ts";
 import { startPebble, type Pebble } from "../../../test/support/pebble.ts";
-import { closeSession, newOrder, openAccount, openSession, resumeOrder, type Account, type AcmeProblem } from "./acme.ts";
+import { newOrder, openAccount, resumeOrder, type AcmeAccount } from "./acme.ts";
+import type { AcmeProblem } from "./acme-problem.ts";
+import { closeAcmeSession, openAcmeSession } from "./acme-session.ts";
 import { newPrivateKey } from "./csr.ts";
-import { completeOrder, type Issuance } from "./acme-order.ts";
+import { completeOrder, type OrderWork } from "./acme-order.ts";
 
 const isFinalize = (request: ProxiedRequest): boolean => request.path.startsWith("/finalize-order/");
 const isOrder = (request: ProxiedRequest): boolean => request.path === "/order-plz";
@@ -22,7 +24,7 @@ describe("a certificate order", () => {
   let responder: ChallengeResponder;
   let pebble: Pebble;
   let proxy: AcmeProxy;
-  let account: Account;
+  let account: AcmeAccount;
 
   before(async () => {
     [dns, responder] = await Promise.all([startDnsServer(), startChallengeResponder()]);
@@ -30,17 +32,17 @@ describe("a certificate order", () => {
     const { httpPort, tlsPort } = responder;
     pebble = await startPebble({ dns: dns.address, httpPort, tlsPort, nonceRejectPercent: 50 });
     proxy = await startAcmeProxy(pebble);
-    const session = await openSession({ directoryUrl: proxy.directoryUrl, ca: pebble.ca, clock: Date.now });
+    const session = await openAcmeSession({ directoryUrl: proxy.directoryUrl, ca: pebble.ca, clock: Date.now });
     account = await openAccount(session, await newPrivateKey(), { email: "owner@shop.test" });
   });
   after(async () => {
-    closeSession(account.session);
+    closeAcmeSession(account.session);
     await proxy.close();
     await Promise.all([pebble.stop(), responder.close(), dns.close()]);
   });
 
-  async function issuance(hostname: string, prefer: Issuance["prefer"] = "http-01"): Promise<Issuance> {
-    const publish: Issuance["publish"] = (challenge) => responder.publish(hostname, challenge, Date.now());
+  async function issuance(hostname: string, prefer: OrderWork["prefer"] = "http-01"): Promise<OrderWork> {
+    const publish: OrderWork["publish"] = (challenge) => responder.publish(hostname, challenge, Date.now());
     return { hostname, key: await newPrivateKey(), prefer, publish };
   }
 

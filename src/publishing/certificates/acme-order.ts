@@ -1,29 +1,29 @@
 import type { KeyObject } from "node:crypto";
 import {
-  AcmeProblem,
   answerChallenge,
   downloadCertificate,
   finalize,
   getAuthorization,
   resumeOrder,
-  type Account,
-  type Challenge,
-  type Order,
+  type AcmeAccount,
+  type AcmeChallenge,
+  type AcmeOrder,
 } from "./acme.ts";
+import { AcmeProblem } from "./acme-problem.ts";
 import { describeProblem } from "./acme-messages.ts";
 import type { ChallengeType } from "./challenges.ts";
 import { signingRequest } from "./csr.ts";
 import type { IssuedCertificate } from "./issued.ts";
 
 /** What the caller does while an order is completed. */
-export type Issuance = {
+export type OrderWork = {
   hostname: string;
   /** The key of the certificate: to be kept before the order is finalized, so that a certificate that was issued is never without it. */
   key: KeyObject;
   /** The way to prove control that is tried where the authority offers both. */
   prefer: ChallengeType;
   /** Resolves when every node answers the challenge; only then is the authority told. */
-  publish: (challenge: Challenge) => Promise<void>;
+  publish: (challenge: AcmeChallenge) => Promise<void>;
 };
 
 const pollsMax = 40;
@@ -36,7 +36,7 @@ const patienceMs = 60_000;
  * failure that was not `invalid`, it goes on where it stopped and spends no second order.
  * Waits a minute at most at each step; an authority that wants more time is `unavailable` with its `retryAt`. Throws `AcmeProblem`.
  */
-export async function completeOrder(account: Account, order: Order, issuance: Issuance): Promise<IssuedCertificate> {
+export async function completeOrder(account: AcmeAccount, order: AcmeOrder, issuance: OrderWork): Promise<IssuedCertificate> {
   let current = order;
   if (current.status === "pending") {
     for (const url of current.authorizations) await prove(account, url, issuance);
@@ -47,7 +47,7 @@ export async function completeOrder(account: Account, order: Order, issuance: Is
   return downloadCertificate(account, current, issuance);
 }
 
-async function prove(account: Account, url: string, { prefer, publish }: Issuance): Promise<void> {
+async function prove(account: AcmeAccount, url: string, { prefer, publish }: OrderWork): Promise<void> {
   const authorization = await getAuthorization(account, url);
   if (authorization.status === "valid") return;
   const challenge = authorization.challenges.find((one) => one.type === prefer) ?? authorization.challenges[0];
@@ -68,7 +68,7 @@ async function prove(account: Account, url: string, { prefer, publish }: Issuanc
   );
 }
 
-async function pollOrder(account: Account, order: Order, done: (order: Order) => boolean): Promise<Order> {
+async function pollOrder(account: AcmeAccount, order: AcmeOrder, done: (order: AcmeOrder) => boolean): Promise<AcmeOrder> {
   const settled = await poll(
     account,
     order,
@@ -84,7 +84,7 @@ async function pollOrder(account: Account, order: Order, done: (order: Order) =>
 
 /** Reads again until it is done: after the time that the authority asks for, and not sooner than 25 ms, doubling up to 5 s. */
 async function poll<T extends { retryAt: number | null }>(
-  { session }: Account,
+  { session }: AcmeAccount,
   seen: T | null,
   read: () => Promise<T>,
   done: (value: T) => boolean,

@@ -31,6 +31,9 @@ export class AcmeProblem extends Error {
   }
 }
 
+/** The request was not sent, because this process may no longer send requests for the name. */
+export class NotPermitted extends Error {}
+
 const messageLengthMax = 600;
 
 function printable(message: string): string {

@@ -9,7 +9,7 @@ import { openTransport, type HttpsAnswer, type HttpsRequest, type Transport, typ
 /** Waits; rejects when the signal aborts. */
 type Wait = (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 
-export type SessionSettings = TransportSettings & {
+export type AcmeSessionSettings = TransportSettings & {
   /** `ACME_DIRECTORY_URL`. */
   directoryUrl: string;
   clock: Clock;
@@ -19,7 +19,7 @@ export type SessionSettings = TransportSettings & {
 };
 
 /** A conversation with one authority: its directory, and nonces that it gave out and that have not been used. */
-export type Session = {
+export type AcmeSession = {
   directory: Directory;
   nonces: string[];
   transport: Transport;
@@ -34,7 +34,7 @@ const noncesMax = 32;
 const nonceRejectionsMax = 32;
 
 /** Reads the directory (RFC 8555 section 7.1.1). The session holds connections until `closeSession`. */
-export async function openSession(settings: SessionSettings): Promise<Session> {
+export async function openAcmeSession(settings: AcmeSessionSettings): Promise<AcmeSession> {
   const transport = openTransport(settings);
   const { clock, signal } = settings;
   const wait: Wait = settings.wait ?? ((ms, aborted) => sleep(ms, undefined, aborted === undefined ? {} : { signal: aborted }));
@@ -48,7 +48,7 @@ export async function openSession(settings: SessionSettings): Promise<Session> {
   }
 }
 
-export function closeSession(session: Session): void {
+export function closeAcmeSession(session: AcmeSession): void {
   session.transport.close();
 }
 
@@ -62,7 +62,7 @@ export type Post = { url: string; payload: object | null; what: string; accept?:
  * A refused nonce is no failure: the request is signed again with a new one (section 6.5), 32 times at most.
  * Throws `AcmeProblem`.
  */
-export async function post(session: Session, { key, signer }: Signature, { url, payload, what, accept }: Post): Promise<HttpsAnswer> {
+export async function post(session: AcmeSession, { key, signer }: Signature, { url, payload, what, accept }: Post): Promise<HttpsAnswer> {
   for (let rejections = 0; ; rejections++) {
     const nonce = session.nonces.pop() ?? (await freshNonce(session));
     const body = signRequest(key, signer, { url, nonce, payload });
@@ -74,13 +74,13 @@ export async function post(session: Session, { key, signer }: Signature, { url, 
 }
 
 /** An unsigned read, as of renewal information. */
-export async function get(session: Session, url: string, what: string): Promise<HttpsAnswer> {
+export async function get(session: AcmeSession, url: string, what: string): Promise<HttpsAnswer> {
   const answer = await exchange(session, { method: "GET", url });
   if (answer.status !== 200) throw problemOf(answer, what, session.clock());
   return answer;
 }
 
-async function freshNonce(session: Session): Promise<string> {
+async function freshNonce(session: AcmeSession): Promise<string> {
   const answer = await exchange(session, { method: "HEAD", url: session.directory.newNonce });
   const nonce = session.nonces.pop();
   if (nonce !== undefined) return nonce;
@@ -89,7 +89,7 @@ async function freshNonce(session: Session): Promise<string> {
 }
 
 /** Keeps the nonce of every answer. One that is not base64url is ignored (RFC 8555 section 6.5.1); the oldest, likeliest stale, goes first. */
-async function exchange(session: Session, request: HttpsRequest): Promise<HttpsAnswer> {
+async function exchange(session: AcmeSession, request: HttpsRequest): Promise<HttpsAnswer> {
   const answer = await session.transport.exchange({ ...request, signal: session.signal, permit: session.permit });
   const nonce = answer.headers["replay-nonce"];
   if (typeof nonce === "string" && /^[\w-]{1,512}$/.test(nonce)) session.nonces.push(nonce);

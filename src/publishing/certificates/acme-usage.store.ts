@@ -1,31 +1,31 @@
 import sql from "sql-template-tag";
 import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
-import type { Budget, LimitName, Spent } from "./budget.ts";
+import type { Budget, LimitName, LimitUses } from "./budget.ts";
 
-/** What the subjects of each limit are: the name, its registrable domain, and the account at the authority. */
-export type Subjects = { hostname: string; registrableDomain: string; directoryUrl: string };
+/** What the limits count for: a name, its registrable domain, and the account at the authority. */
+export type LimitSubjects = { hostname: string; registrableDomain: string; directoryUrl: string };
 
-const subjectOf = (limit: LimitName, { hostname, registrableDomain, directoryUrl }: Subjects): string =>
+const subjectOf = (limit: LimitName, { hostname, registrableDomain, directoryUrl }: LimitSubjects): string =>
   limit === "orders" ? directoryUrl : limit === "domain" ? registrableDomain : hostname;
 
-/** The latest uses of each limit, no more of each than it allows. */
-export async function listSpent(db: Queryable, budget: Budget, subjects: Subjects, now: number): Promise<Spent> {
-  const spent: Spent = { failures: [], duplicates: [], domain: [], orders: [] };
-  for (const name of Object.keys(spent) as LimitName[]) {
+/** The latest uses of each limit, at most as many as it allows. */
+export async function listUses(db: Queryable, budget: Budget, subjects: LimitSubjects, now: number): Promise<LimitUses> {
+  const uses: LimitUses = { failures: [], duplicates: [], domain: [], orders: [] };
+  for (const name of Object.keys(uses) as LimitName[]) {
     const limit = budget[name];
     if (limit === null) continue;
     const rows = await db.query<{ at: number }>(sql`
-      SELECT at FROM spends WHERE limit_name = ${name} AND subject = ${subjectOf(name, subjects)} AND at > ${now - limit.perMs}
+      SELECT at FROM acme_usage WHERE limit_name = ${name} AND subject = ${subjectOf(name, subjects)} AND at > ${now - limit.perMs}
       ORDER BY at DESC LIMIT ${limit.count}`);
-    spent[name] = rows.map(({ at }) => at);
+    uses[name] = rows.map(({ at }) => at);
   }
-  return spent;
+  return uses;
 }
 
-export async function spendOne(tx: Transaction, limit: LimitName, subjects: Subjects, now: number): Promise<void> {
+export async function recordUse(tx: Transaction, limit: LimitName, subjects: LimitSubjects, now: number): Promise<void> {
   await tx.query(
-    sql`INSERT INTO spends (id, limit_name, subject, at) VALUES (nextval('spend_ids'), ${limit}, ${subjectOf(limit, subjects)}, ${now})`,
+    sql`INSERT INTO acme_usage (id, limit_name, subject, at) VALUES (nextval('acme_usage_ids'), ${limit}, ${subjectOf(limit, subjects)}, ${now})`,
   );
 }
 
@@ -35,6 +35,6 @@ const keptMs = 31 * 86_400_000;
 export async function deleteOldUsage(db: Database, now: number): Promise<void> {
   await writeInBatches(
     db,
-    (limit) => sql`DELETE FROM spends WHERE id IN (SELECT id FROM spends WHERE at <= ${now - keptMs} ${limit}) RETURNING 1`,
+    (limit) => sql`DELETE FROM acme_usage WHERE id IN (SELECT id FROM acme_usage WHERE at <= ${now - keptMs} ${limit}) RETURNING 1`,
   );
 }

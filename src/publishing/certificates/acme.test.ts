@@ -5,16 +5,9 @@ import { after, before, describe, it } from "node:test";
 import { createServer as createTlsServer } from "node:tls";
 import { startAcmeProxy, type AcmeProxy, type ProxiedAnswer } from "../../../test/support/acme-proxy.ts";
 import { startPebble, type Pebble } from "../../../test/support/pebble.ts";
-import {
-  answerChallenge,
-  closeSession,
-  getAuthorization,
-  newOrder,
-  openAccount,
-  openSession,
-  type Account,
-  type AcmeProblem,
-} from "./acme.ts";
+import { answerChallenge, getAuthorization, newOrder, openAccount, type AcmeAccount } from "./acme.ts";
+import type { AcmeProblem } from "./acme-problem.ts";
+import { closeAcmeSession, openAcmeSession } from "./acme-session.ts";
 import { newPrivateKey } from "./csr.ts";
 
 const json = (value: unknown): Partial<ProxiedAnswer> => ({ body: Buffer.from(JSON.stringify(value)) });
@@ -22,10 +15,10 @@ const json = (value: unknown): Partial<ProxiedAnswer> => ({ body: Buffer.from(JS
 describe("the conversation with an authority", () => {
   let pebble: Pebble;
   let proxy: AcmeProxy;
-  let account: Account;
+  let account: AcmeAccount;
   const external = { keyId: "kid-1", hmacKey: "zWNDZM6eQGHWpSRTPal5eIUYFTu7EajVIoguysqZ9wG44nMEtx3MUAsUDkMTQ12W" };
   const open = (directoryUrl = proxy.directoryUrl, timeoutMs?: number) =>
-    openSession({ directoryUrl, ca: pebble.ca, clock: Date.now, timeoutMs });
+    openAcmeSession({ directoryUrl, ca: pebble.ca, clock: Date.now, timeoutMs });
 
   before(async () => {
     pebble = await startPebble({ dns: "127.0.0.1:9", httpPort: 9, tlsPort: 9, externalAccounts: { [external.keyId]: external.hmacKey } });
@@ -33,7 +26,7 @@ describe("the conversation with an authority", () => {
     account = await openAccount(await open(), await newPrivateKey(), { external });
   });
   after(async () => {
-    closeSession(account.session);
+    closeAcmeSession(account.session);
     await proxy.close();
     await pebble.stop();
   });
@@ -62,7 +55,7 @@ describe("the conversation with an authority", () => {
         type: "externalAccountRequired",
         message: /ACME_EAB_KID/,
       });
-      closeSession(session);
+      closeAcmeSession(session);
     });
   });
 
@@ -75,20 +68,15 @@ describe("the conversation with an authority", () => {
     });
   });
 
-  it("sends `replaces` and `profile` only where the directory offers them", async () => {
-    await newOrder(account, "plain.test", { replaces: "aa.bb", profile: "shortlived" });
+  it("sends `replaces` only where the directory offers renewal information", async () => {
+    await newOrder(account, "plain.test", { replaces: "aa.bb" });
     assert.deepEqual(proxy.requests.at(-1)?.payload, { identifiers: [{ type: "dns", value: "plain.test" }] });
     const { directory } = account.session;
-    const offering = {
-      ...directory,
-      renewalInfo: "https://localhost/ari",
-      meta: { ...directory.meta, profiles: { shortlived: "a week" } },
-    };
+    const offering = { ...directory, renewalInfo: "https://localhost/ari" };
     const able = { ...account, session: { ...account.session, directory: offering } };
-    await newOrder(able, "plain.test", { replaces: "aa.bb", profile: "shortlived" }).catch(() => {});
+    await newOrder(able, "plain.test", { replaces: "aa.bb" }).catch(() => {});
     assert.deepEqual(proxy.requests.at(-1)?.payload, {
       identifiers: [{ type: "dns", value: "plain.test" }],
-      profile: "shortlived",
       replaces: "aa.bb",
     });
   });
@@ -223,7 +211,7 @@ describe("the conversation with an authority", () => {
   }
 
   it("trusts nobody but the authorities that it is told to, and nothing but HTTPS", async () => {
-    await assert.rejects(openSession({ directoryUrl: proxy.directoryUrl, clock: Date.now }), {
+    await assert.rejects(openAcmeSession({ directoryUrl: proxy.directoryUrl, clock: Date.now }), {
       failure: "unreachable",
       message: /certificate/i,
     });

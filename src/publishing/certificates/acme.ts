@@ -10,26 +10,22 @@ import {
   parseRetryAfter,
 } from "./acme-messages.ts";
 import { AcmeProblem } from "./acme-problem.ts";
-import { post, type Session } from "./acme-session.ts";
+import { post, type AcmeSession } from "./acme-session.ts";
 import { keyAuthorization, type ChallengeType } from "./challenges.ts";
-import { parseChain, type IssuedCertificate } from "./issued.ts";
+import { parseIssued, type IssuedCertificate } from "./issued.ts";
 import { bindExternalAccount, publicJwk, type ExternalAccount } from "./jws.ts";
 import type { HttpsAnswer } from "./transport.ts";
 
-export { AcmeProblem } from "./acme-problem.ts";
-export { NotPermitted } from "./transport.ts";
-export { closeSession, openSession, type Session } from "./acme-session.ts";
-
 /** An account at the authority. `url` and `key` together are all that there is to keep. */
-export type Account = { session: Session; key: KeyObject; url: string };
+export type AcmeAccount = { session: AcmeSession; key: KeyObject; url: string };
 
-export type AccountOptions = { email?: string | undefined; external?: ExternalAccount | undefined };
+export type AcmeAccountOptions = { email?: string | undefined; external?: ExternalAccount | undefined };
 
 /**
  * Creates the account of this key, or finds it: asking twice is harmless (RFC 8555 section 7.3). Agrees to the terms of service.
  * Throws `AcmeProblem`: `refused` with type `externalAccountRequired` if the authority needs a binding that was not given.
  */
-export async function openAccount(session: Session, key: KeyObject, options: AccountOptions = {}): Promise<Account> {
+export async function openAccount(session: AcmeSession, key: KeyObject, options: AcmeAccountOptions = {}): Promise<AcmeAccount> {
   const { newAccount, meta } = session.directory;
   if (meta?.externalAccountRequired === true && options.external === undefined) {
     throw new AcmeProblem("refused", "The certificate authority needs an external account (ACME_EAB_KID, ACME_EAB_HMAC).", {
@@ -48,23 +44,24 @@ export async function openAccount(session: Session, key: KeyObject, options: Acc
   return { session, key, url: location(answer, "account") };
 }
 
+/** The same account, whose requests are sent only while `permit` returns true; otherwise they reject with `NotPermitted`. */
+export function withPermit(account: AcmeAccount, permit: () => boolean): AcmeAccount {
+  return { ...account, session: { ...account.session, permit } };
+}
+
 /** An order for one name. Its `url` is to be kept as soon as it is known: all that follows can be taken up again from it. */
-export type Order = Static<typeof OrderMessage> & { url: string; retryAt: number | null };
+export type AcmeOrder = Static<typeof OrderMessage> & { url: string; retryAt: number | null };
 
 export type OrderOptions = {
   /** The certificate that is renewed, by its identifier of `ari.ts`; sent only where the authority knows RFC 9773. */
   replaces?: string | undefined;
-  /** A profile of the directory's `meta.profiles`; one that the authority does not offer is not sent. */
-  profile?: string | undefined;
 };
 
 /** Orders a certificate for `hostname` (RFC 8555 section 7.4). */
-export async function newOrder(account: Account, hostname: string, options: OrderOptions = {}): Promise<Order> {
+export async function newOrder(account: AcmeAccount, hostname: string, options: OrderOptions = {}): Promise<AcmeOrder> {
   const { directory } = account.session;
   const replaces = directory.renewalInfo === undefined ? undefined : options.replaces;
-  const profile =
-    options.profile !== undefined && Object.hasOwn(directory.meta?.profiles ?? {}, options.profile) ? options.profile : undefined;
-  const payload = { identifiers: [{ type: "dns", value: hostname }], profile };
+  const payload = { identifiers: [{ type: "dns", value: hostname }] };
   try {
     return await placeOrder(account, { ...payload, replaces });
   } catch (error) {
@@ -74,18 +71,18 @@ export async function newOrder(account: Account, hostname: string, options: Orde
   }
 }
 
-async function placeOrder(account: Account, payload: object): Promise<Order> {
+async function placeOrder(account: AcmeAccount, payload: object): Promise<AcmeOrder> {
   const answer = await signedPost(account, account.session.directory.newOrder, payload, "order");
-  return orderOf(account, answer, location(answer, "order"));
+  return parseOrder(account, answer, location(answer, "order"));
 }
 
 /**
  * The order as it now stands: after a crash, a lost answer or a wait, its status says which step comes next.
  * Throws `AcmeProblem`: `invalid` if the authority has it no longer.
  */
-export async function resumeOrder(account: Account, orderUrl: string): Promise<Order> {
+export async function resumeOrder(account: AcmeAccount, orderUrl: string): Promise<AcmeOrder> {
   try {
-    return orderOf(account, await signedPost(account, orderUrl, null, "order"), orderUrl);
+    return parseOrder(account, await signedPost(account, orderUrl, null, "order"), orderUrl);
   } catch (error) {
     // Not there any more, or of an account that the authority had before it lost its accounts.
     const gone = error instanceof AcmeProblem && (error.status === 404 || error.type === "unauthorized");
@@ -95,7 +92,7 @@ export async function resumeOrder(account: Account, orderUrl: string): Promise<O
 }
 
 /** The order as it now stands; null where it has failed or is not there any more, so that a new one is needed. Throws `AcmeProblem`. */
-export async function resumeLiveOrder(account: Account, orderUrl: string): Promise<Order | null> {
+export async function resumeLiveOrder(account: AcmeAccount, orderUrl: string): Promise<AcmeOrder | null> {
   const order = await resumeOrder(account, orderUrl).catch((error: unknown) => {
     if (error instanceof AcmeProblem && error.failure === "invalid") return null;
     throw error;
@@ -104,19 +101,24 @@ export async function resumeLiveOrder(account: Account, orderUrl: string): Promi
 }
 
 /** A way to prove control of the name. The authority is told with `answerChallenge`, once every node answers it. */
-export type Challenge = { type: ChallengeType; url: string; token: string; keyAuthorization: string };
+export type AcmeChallenge = { type: ChallengeType; url: string; token: string; keyAuthorization: string };
 
-export type Authorization = { url: string; status: AuthorizationMessage["status"]; challenges: Challenge[]; retryAt: number | null };
+export type AcmeAuthorization = {
+  url: string;
+  status: AuthorizationMessage["status"];
+  challenges: AcmeChallenge[];
+  retryAt: number | null;
+};
 
 /** Tokens become a path and a file's name elsewhere: nothing but base64url passes (RFC 8555 section 8.3). */
 const tokenPattern = /^[\w-]{16,256}$/;
 
 /** An authorization of an order, with the challenges that can be answered here; other types are left out. Throws `invalid` if it has failed. */
-export async function getAuthorization(account: Account, url: string): Promise<Authorization> {
+export async function getAuthorization(account: AcmeAccount, url: string): Promise<AcmeAuthorization> {
   const answer = await signedPost(account, url, null, "authorization");
   const message = parseMessage(AuthorizationMessage, "authorization", answer);
   if (message.status !== "pending" && message.status !== "valid") throw failedAuthorization(message);
-  const challenges = message.challenges.flatMap(({ type, url: challengeUrl, token }): Challenge[] => {
+  const challenges = message.challenges.flatMap(({ type, url: challengeUrl, token }): AcmeChallenge[] => {
     if ((type !== "http-01" && type !== "tls-alpn-01") || challengeUrl === undefined || !tokenPattern.test(token ?? "")) return [];
     return [{ type, url: challengeUrl, token: token!, keyAuthorization: keyAuthorization(token!, account.key) }];
   });
@@ -132,7 +134,7 @@ function failedAuthorization(message: AuthorizationMessage): AcmeProblem {
 }
 
 /** Tells the authority that the challenge can be checked (RFC 8555 section 7.5.1). */
-export async function answerChallenge(account: Account, challenge: Challenge): Promise<void> {
+export async function answerChallenge(account: AcmeAccount, challenge: AcmeChallenge): Promise<void> {
   parseMessage(ChallengeMessage, "challenge", await signedPost(account, challenge.url, {}, "challenge"));
 }
 
@@ -140,10 +142,10 @@ export async function answerChallenge(account: Account, challenge: Challenge): P
  * Asks for the certificate (RFC 8555 section 7.4); `csr` is DER. If the answer is lost, or an earlier request was heard after all,
  * the order itself tells what became of it.
  */
-export async function finalize(account: Account, order: Order, csr: Buffer): Promise<Order> {
+export async function finalize(account: AcmeAccount, order: AcmeOrder, csr: Buffer): Promise<AcmeOrder> {
   try {
     const answer = await signedPost(account, order.finalize, { csr: csr.toString("base64url") }, "finalize");
-    return orderOf(account, answer, order.url);
+    return parseOrder(account, answer, order.url);
   } catch (error) {
     const unknown = error instanceof AcmeProblem && (error.failure === "unreachable" || error.type === "orderNotReady");
     if (!unknown) throw error;
@@ -155,8 +157,8 @@ export async function finalize(account: Account, order: Order, csr: Buffer): Pro
 
 /** The certificate of a valid order with its chain, checked: it is for this name and this key, and has not expired. */
 export async function downloadCertificate(
-  account: Account,
-  order: Order,
+  account: AcmeAccount,
+  order: AcmeOrder,
   wanted: { hostname: string; key: KeyObject },
 ): Promise<IssuedCertificate> {
   if (order.certificate === undefined)
@@ -164,15 +166,15 @@ export async function downloadCertificate(
   const accept = "application/pem-certificate-chain";
   const request = { url: order.certificate, payload: null, what: "certificate", accept };
   const answer = await post(account.session, { key: account.key, signer: { kid: account.url } }, request);
-  return parseChain(answer.body.toString("latin1"), wanted, account.session.clock());
+  return parseIssued(answer.body.toString("latin1"), wanted, account.session.clock());
 }
 
-function orderOf(account: Account, answer: HttpsAnswer, url: string): Order {
+function parseOrder(account: AcmeAccount, answer: HttpsAnswer, url: string): AcmeOrder {
   const message = parseMessage(OrderMessage, "order", answer);
   return { ...message, url, retryAt: retryAfter(account, answer) };
 }
 
-function signedPost(account: Account, url: string, payload: object | null, what: string): Promise<HttpsAnswer> {
+function signedPost(account: AcmeAccount, url: string, payload: object | null, what: string): Promise<HttpsAnswer> {
   return post(account.session, { key: account.key, signer: { kid: account.url } }, { url, payload, what });
 }
 
@@ -184,5 +186,5 @@ function location(answer: HttpsAnswer, what: string): string {
   return url;
 }
 
-const retryAfter = (account: Account, answer: HttpsAnswer): number | null =>
+const retryAfter = (account: AcmeAccount, answer: HttpsAnswer): number | null =>
   parseRetryAfter(answer.headers["retry-after"], account.session.clock());

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { startAcmeProxy, type AcmeProxy } from "../../../test/support/acme-proxy.ts";
 import { startPebble, type Pebble } from "../../../test/support/pebble.ts";
-import { closeSession, openSession, type Session } from "./acme.ts";
+import { closeAcmeSession, openAcmeSession, type AcmeSession } from "./acme-session.ts";
 import { renewalIdentifier, renewalInfo } from "./ari.ts";
 
 const minuteMs = 60_000;
@@ -53,7 +53,7 @@ describe("the renewal identifier", () => {
 describe("renewal information", () => {
   let pebble: Pebble;
   let proxy: AcmeProxy;
-  let session: Session;
+  let session: AcmeSession;
   before(async () => {
     pebble = await startPebble({ dns: "127.0.0.1:9", httpPort: 9, tlsPort: 9 });
     proxy = await startAcmeProxy(pebble);
@@ -64,10 +64,10 @@ describe("renewal information", () => {
         return { ...answer, body: Buffer.from(JSON.stringify(directory)) };
       },
     };
-    session = await openSession({ directoryUrl: proxy.directoryUrl, ca: pebble.ca, clock: () => now });
+    session = await openAcmeSession({ directoryUrl: proxy.directoryUrl, ca: pebble.ca, clock: () => now });
   });
   after(async () => {
-    closeSession(session);
+    closeAcmeSession(session);
     await proxy.close();
     await pebble.stop();
   });

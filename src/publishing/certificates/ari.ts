@@ -1,7 +1,7 @@
 import type { X509Certificate } from "node:crypto";
 import { parseMessage, parseRetryAfter, RenewalInfoMessage } from "./acme-messages.ts";
 import { AcmeProblem } from "./acme-problem.ts";
-import { get, type Session } from "./acme-session.ts";
+import { get, type AcmeSession } from "./acme-session.ts";
 import { derOid, derValues, tags } from "./der.ts";
 
 /** When the authority wants the certificate renewed, and when to ask again. Milliseconds since the epoch. */
@@ -27,8 +27,13 @@ export function renewalIdentifier(certificate: X509Certificate): string | null {
   return null;
 }
 
+/** Whether the authority answers when to renew a certificate. */
+export function knowsRenewalInfo({ directory }: AcmeSession): boolean {
+  return directory.renewalInfo !== undefined;
+}
+
 /** Asks when to renew (RFC 9773 section 4.2). Null if the authority does not say such things. Throws `AcmeProblem`. */
-export async function renewalInfo(session: Session, identifier: string): Promise<RenewalInfo | null> {
+export async function renewalInfo(session: AcmeSession, identifier: string): Promise<RenewalInfo | null> {
   const base = session.directory.renewalInfo;
   if (base === undefined) return null;
   const answer = await get(session, `${base.replace(/\/$/, "")}/${identifier}`, "renewal information");
@@ -42,7 +47,7 @@ export async function renewalInfo(session: Session, identifier: string): Promise
 }
 
 /** When to renew a certificate; null where it has no identifier, and where the authority cannot say just now: that is no reason to renew late. */
-export async function renewalInfoOf(session: Session, identifier: string | null): Promise<RenewalInfo | null> {
+export async function renewalInfoOf(session: AcmeSession, identifier: string | null): Promise<RenewalInfo | null> {
   if (identifier === null) return null;
   return renewalInfo(session, identifier).catch((error: unknown) => {
     if (error instanceof AcmeProblem) return null;

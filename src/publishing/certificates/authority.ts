@@ -1,7 +1,8 @@
 import { createPrivateKey } from "node:crypto";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
-import { closeSession, openAccount, openSession, type Account } from "./acme.ts";
+import { openAccount, type AcmeAccount } from "./acme.ts";
+import { closeAcmeSession, openAcmeSession } from "./acme-session.ts";
 import { findAccountKey, keepAccountKey } from "./secrets.store.ts";
 import { newPrivateKey } from "./csr.ts";
 import type { ExternalAccount } from "./jws.ts";
@@ -19,9 +20,9 @@ export type AuthoritySettings = {
 export type Authority = {
   directoryUrl: string;
   /** The account at the authority: opened at the first call, and anew after one that failed. Throws `AcmeProblem`. */
-  account(): Promise<Account>;
+  account(): Promise<AcmeAccount>;
   /** Lets go of an account that the authority says it does not have: the next call opens another, by the same key. */
-  forget(account: Account): void;
+  forget(account: AcmeAccount): void;
   /** Its names in CAA records; none before its directory was read, or if the directory names none. */
   caaIdentities(): readonly string[];
   /** The address of the account at it; null until it was opened. */
@@ -34,16 +35,16 @@ export function openAuthority(parts: { db: Database; clock: Clock; keys: Secrets
   const { db, clock, keys, settings } = parts;
   const { directoryUrl, ca, email, external } = settings;
   const closing = new AbortController();
-  let opened: Account | undefined;
-  let opening: Promise<Account> | undefined;
+  let opened: AcmeAccount | undefined;
+  let opening: Promise<AcmeAccount> | undefined;
 
-  async function open(): Promise<Account> {
-    const session = await openSession({ directoryUrl, ca, clock, signal: closing.signal });
+  async function open(): Promise<AcmeAccount> {
+    const session = await openAcmeSession({ directoryUrl, ca, clock, signal: closing.signal });
     try {
       opened = await openAccount(session, await accountKey(), { email, external });
       return opened;
     } catch (error) {
-      closeSession(session);
+      closeAcmeSession(session);
       throw error;
     }
   }
@@ -56,7 +57,7 @@ export function openAuthority(parts: { db: Database; clock: Clock; keys: Secrets
     return createPrivateKey(decryptSecret(keys, await db.write((tx) => keepAccountKey(tx, directoryUrl, envelope)), directoryUrl));
   }
 
-  function account(): Promise<Account> {
+  function account(): Promise<AcmeAccount> {
     opening ??= open().catch((error: unknown) => {
       opening = undefined;
       throw error;
@@ -75,7 +76,7 @@ export function openAuthority(parts: { db: Database; clock: Clock; keys: Secrets
     accountUrl: () => opened?.url ?? null,
     close: () => {
       closing.abort();
-      if (opened) closeSession(opened.session);
+      if (opened) closeAcmeSession(opened.session);
     },
   };
 }

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
-import { heldUntil, letsEncryptBudget, parseBudget, type Limit, type LimitName, type Spent } from "./budget.ts";
+import { limitReached, letsEncryptBudget, parseBudget, type Limit, type LimitName, type LimitUses } from "./budget.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const now = 100 * dayMs;
 
-const nothing: Spent = { failures: [], duplicates: [], domain: [], orders: [] };
-const used = (limit: LimitName, count: number, at: number): Spent => ({ ...nothing, [limit]: Array<number>(count).fill(at) });
+const nothing: LimitUses = { failures: [], duplicates: [], domain: [], orders: [] };
+const used = (limit: LimitName, count: number, at: number): LimitUses => ({ ...nothing, [limit]: Array<number>(count).fill(at) });
 
 describe("the local budget", () => {
   it("holds an order at each of the authority's limits until the oldest use has left the window", () => {
@@ -19,15 +19,15 @@ describe("the local budget", () => {
       ["orders", 300, 3 * hourMs],
     ] as const) {
       const at = now - 60_000;
-      assert.equal(heldUntil(letsEncryptBudget, used(limit, count - 1, at), "new", now), null);
-      assert.deepEqual(heldUntil(letsEncryptBudget, used(limit, count, at), "new", now), { retryAt: at + perMs, limit });
-      assert.equal(heldUntil(letsEncryptBudget, used(limit, count, at), "new", at + perMs), null);
+      assert.equal(limitReached(letsEncryptBudget, used(limit, count - 1, at), "new", now), null);
+      assert.deepEqual(limitReached(letsEncryptBudget, used(limit, count, at), "new", now), { retryAt: at + perMs, limit });
+      assert.equal(limitReached(letsEncryptBudget, used(limit, count, at), "new", at + perMs), null);
     }
   });
 
   it("names the limit that lasts longest", () => {
     const spent = { ...used("failures", 5, now), duplicates: Array<number>(5).fill(now) };
-    assert.equal(heldUntil(letsEncryptBudget, spent, "new", now)?.limit, "duplicates");
+    assert.equal(limitReached(letsEncryptBudget, spent, "new", now)?.limit, "duplicates");
   });
 
   it("exempts a renewal from the limits of orders and of the domain, and one within the authority's window from all", () => {
@@ -37,9 +37,9 @@ describe("the local budget", () => {
       domain: Array<number>(50).fill(now),
       orders: Array<number>(300).fill(now),
     };
-    assert.equal(heldUntil(letsEncryptBudget, { ...all, failures: [] }, "renewal", now), null);
-    assert.equal(heldUntil(letsEncryptBudget, all, "renewal", now)?.limit, "failures");
-    assert.equal(heldUntil(letsEncryptBudget, all, "ari", now), null);
+    assert.equal(limitReached(letsEncryptBudget, { ...all, failures: [] }, "renewal", now), null);
+    assert.equal(limitReached(letsEncryptBudget, all, "renewal", now)?.limit, "failures");
+    assert.equal(limitReached(letsEncryptBudget, all, "ari", now), null);
   });
 
   it("never lets more through than a limit in any window, whatever the times of the tries", () => {
@@ -51,7 +51,7 @@ describe("the local budget", () => {
         const passed: number[] = [];
         for (const gap of gaps) {
           at += gap;
-          if (heldUntil(budget, { ...nothing, failures: passed }, "new", at) !== null) continue;
+          if (limitReached(budget, { ...nothing, failures: passed }, "new", at) !== null) continue;
           passed.push(at);
           assert.ok(passed.filter((one) => at - one < limit.perMs).length <= limit.count);
         }
@@ -69,7 +69,7 @@ describe("ACME_BUDGET", () => {
   it("changes single limits and lifts others", () => {
     const budget = parseBudget(" failures=10/30m, orders=off ");
     assert.deepEqual(budget, { ...letsEncryptBudget, failures: { count: 10, perMs: 30 * 60_000 }, orders: null });
-    assert.equal(heldUntil(budget, used("orders", 1000, now), "new", now), null);
+    assert.equal(limitReached(budget, used("orders", 1000, now), "new", now), null);
   });
 
   it("names the part that is wrong", () => {

@@ -26,7 +26,7 @@ export const letsEncryptBudget: Budget = {
 };
 
 /** When each limit was used, in milliseconds since the epoch: for this name, its registrable domain, and the account. In any order. */
-export type Spent = Record<LimitName, number[]>;
+export type LimitUses = Record<LimitName, number[]>;
 
 /**
  * `new`: no certificate for the name yet. `renewal`: exempt from `domain` and `orders`. `ari`: a renewal within the authority's own window, with
@@ -40,14 +40,17 @@ const limitsOf: Record<OrderKind, LimitName[]> = {
   ari: [],
 };
 
-/** Null: an order may be made now. Otherwise when it may, and the limit that holds it up longest. */
-export function heldUntil(budget: Budget, spent: Spent, kind: OrderKind, now: number): { retryAt: number; limit: LimitName } | null {
-  let held: { retryAt: number; limit: LimitName } | null = null;
+/** The limit that is used up, and when (ms) it allows the next order. */
+export type LimitReached = { retryAt: number; limit: LimitName };
+
+/** The limit that holds up an order longest; null if the order may be placed now. */
+export function limitReached(budget: Budget, uses: LimitUses, kind: OrderKind, now: number): LimitReached | null {
+  let reached: LimitReached | null = null;
   for (const limit of limitsOf[kind]) {
-    const retryAt = freeAt(budget[limit], spent[limit], now);
-    if (retryAt > now && retryAt > (held?.retryAt ?? 0)) held = { retryAt, limit };
+    const retryAt = freeAt(budget[limit], uses[limit], now);
+    if (retryAt > now && retryAt > (reached?.retryAt ?? 0)) reached = { retryAt, limit };
   }
-  return held;
+  return reached;
 }
 
 function freeAt(limit: Limit | null, times: number[], now: number): number {

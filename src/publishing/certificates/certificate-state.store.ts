@@ -11,6 +11,7 @@ import {
   type DomainRow,
   type StoredDomain,
 } from "../domains/domains.store.ts";
+import { NotPermitted } from "./acme-problem.ts";
 import { certificateAfterCheck } from "./certificate-request.ts";
 import { findHold } from "./orders.store.ts";
 
@@ -45,11 +46,16 @@ export async function claimCertificates(tx: Transaction, count: number, { lease,
 }
 
 /** Locks a claimed name. Returns null if the worker lost its lease, or if the name was removed, even if it was added again. */
-export async function lockClaimed(tx: Transaction, { accountId, id, lease }: ClaimedDomain): Promise<StoredDomain | null> {
+async function lockClaimed(tx: Transaction, { accountId, id, lease }: ClaimedDomain): Promise<StoredDomain | null> {
   const [row] = await tx.query<DomainRow>(sql`
     SELECT * FROM domains WHERE account_id = ${accountId} AND id = ${id}
       AND certificate_lease_until = ${lease.until} AND certificate_lease_life = ${lease.leaseId}${tx.forUpdate}`);
   return row ? domainFromRow(row) : null;
+}
+
+/** Holds the lease of a claimed name until commit. @throws NotPermitted if the worker lost the lease */
+export async function requireLease(tx: Transaction, domain: ClaimedDomain): Promise<void> {
+  if ((await lockClaimed(tx, domain)) === null) throw new NotPermitted(`the lease of ${domain.hostname} was lost`);
 }
 
 /** Saves what the worker found out, and keeps the lease. Returns false, and saves nothing, if the lease was lost. */

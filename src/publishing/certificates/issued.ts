@@ -13,7 +13,7 @@ export type IssuedCertificate = {
 const chainLengthMax = 10;
 
 /** Reads a certificate chain and checks that it is for this name and this key, and valid beyond `now`. Throws `AcmeProblem` `nonsense` for anything else. */
-export function parseChain(text: string, wanted: { hostname: string; key: KeyObject }, now: number): IssuedCertificate {
+export function parseIssued(text: string, wanted: { hostname: string; key: KeyObject }, now: number): IssuedCertificate {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (blocks.length > chainLengthMax) throw nonsense(`${blocks.length} certificates in a chain`);
   const [leaf] = blocks.map(parseCertificate);

@@ -1,6 +1,6 @@
 import { Agent, request, type RequestOptions } from "node:https";
 import type { IncomingMessage } from "node:http";
-import { AcmeProblem } from "./acme-problem.ts";
+import { AcmeProblem, NotPermitted } from "./acme-problem.ts";
 
 export type TransportSettings = {
   /** PEM of the authorities that the directory's own certificate may come from (`ACME_CA_FILE`); without it, those that Node trusts. */
@@ -59,9 +59,6 @@ async function exchangeBounded(agent: Agent, timeoutMs: number, sent: HttpsReque
     throw new AcmeProblem("unreachable", `The certificate authority at ${url.host} cannot be reached: ${why}.`, { cause: error });
   }
 }
-
-/** The request may not be made any more, and was not. */
-export class NotPermitted extends Error {}
 
 class StaleConnection extends Error {}
 

@@ -2,7 +2,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { slots } from "../../platform/jobs/fair-share.ts";
-import { createTally } from "../../platform/jobs/tally.ts";
+import { createTally, type Tally } from "../../platform/jobs/tally.ts";
 import type { RowLeases } from "../../platform/nodes/row-leases.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import { Problem } from "../../platform/problem.ts";
@@ -26,7 +26,7 @@ import { projectChanged } from "./projects.ts";
 import { lockProject, switchDeployment } from "./projects.store.ts";
 import type { Uploads } from "./uploads.ts";
 
-export type DeployingParts = {
+export type DeploymentWorkerParts = {
   db: Database;
   clock: Clock;
   uploads: Uploads;
@@ -34,127 +34,141 @@ export type DeployingParts = {
   announcer: Announcer;
   leases: RowLeases;
   /**
-   * Checks the `domains` of a `petstore.json` and gives what applies them, to be run in the transaction of the switch, and announces it.
-   * Both raise the Problem that refuses them.
+   * Checks the `domains` of a `petstore.json`. Returns the function that applies and announces them in the transaction of the switch. Both
+   * throw the Problem that refuses them.
    */
   domains: (
     project: { accountId: number; projectId: number },
-    wanted: ProjectFile["domains"],
+    config: ProjectFile["domains"],
   ) => Promise<(tx: Transaction, now: number) => Promise<void>>;
   onError: (error: unknown) => void;
 };
 
-/** Longer than the largest archive takes; a node that hangs, though it beats, gives the deployment to another after this time. */
+/** Longer than the largest archive takes. Frees the deployments of a node that hangs but still sends heartbeats. */
 const leaseMs = 10 * 60_000;
-const lookEveryMs = 1_000;
+const pollEveryMs = 1_000;
 const removedAtOnce = 200;
 const atOnceMax = 4;
-/** So that large uploads of one account do not hold up everybody's. */
+/** Keeps large uploads of one account from delaying those of others. */
 const atOnceMaxEach = 2;
 
+/** What the deployments of one worker share. */
+type Context = DeploymentWorkerParts & {
+  /** Deployments under way, by account. */
+  running: Tally<number>;
+  /** Either claims files or removes unused ones: an unused file may be what is claimed next. */
+  alone: <Result>(work: () => Promise<Result>) => Promise<Result>;
+};
+
 /**
- * Unpacks waiting deployments, a few at once and of the accounts in turn, and switches each project to what came out (decisions, part 5). A
- * deployment is ready when every node serves it.
+ * Unpacks waiting deployments, a few at once and in turn by account, and switches each project to the result. A deployment is ready when
+ * every node serves it.
  */
-export function openDeploying(parts: DeployingParts): Worker {
-  const { db, clock, uploads, content, announcer, leases, onError } = parts;
-  const running = createTally<number>();
-  /** Files are claimed, or unused ones go: what was found unused may be what is claimed next. */
-  const alone = slots(1);
-
-  async function deploy(waiting: WaitingDeployment): Promise<void> {
-    const claimed: string[] = [];
-    try {
-      if (!(await isReady(waiting, claimed))) await db.write((tx) => noteUnusedFiles(tx, claimed));
-    } finally {
-      content.release(claimed);
-      running.take(waiting.accountId);
-    }
-    // One that another process has taken over is still needed.
-    if (!(await isUploadTaken(db, waiting.upload))) await uploads.remove(waiting.upload);
-  }
-
-  /** Whether the deployment came to be ready; if not, why is written. */
-  async function isReady(waiting: WaitingDeployment, claimed: string[]): Promise<boolean> {
-    try {
-      const unpacked = await unpackArchive(uploads.read(waiting.upload), content, (files) => alone(() => claim(waiting, files, claimed)));
-      if (!(await serve(waiting, unpacked))) return false;
-    } catch (error) {
-      if (!(error instanceof Problem) || error.code === "internal") onError(error);
-      if (error instanceof Problem && error.code === "unavailable") throw error; // the store is busy: the lease brings it back
-      await end(waiting, (tx) => failDeployment(tx, waiting, failureOf(error)));
-      return false;
-    }
-    await announcer.waitForAll();
-    return end(waiting, (tx) => finishDeployment(tx, waiting));
-  }
-
-  /**
-   * With the project locked, since its deletion frees what its deployments have claimed. The oldest deployment goes now, not when this one
-   * has ended, so that its bytes are room for this one.
-   *
-   * @throws Problem `storage_limit_reached`
-   */
-  async function claim(waiting: WaitingDeployment, files: ClaimedFile[], claimed: string[]): Promise<void> {
-    const { accountId, projectId } = waiting;
-    const hashes = files.map(({ hash }) => hash);
-    content.hold(hashes);
-    claimed.push(...hashes);
-    await db.write(async (tx) => {
-      const { deploymentId } = await lockProject(tx, accountId, projectId);
-      await pruneDeployments(tx, accountId, projectId, deploymentId, deploymentsKept - 1);
-      await claimFiles(tx, waiting, files);
-    });
-  }
-
-  /** Switches the project; false where another process has taken the deployment over. */
-  async function serve(waiting: WaitingDeployment, unpacked: UnpackedArchive): Promise<boolean> {
-    const { accountId, id, projectId } = waiting;
-    const applyDomains = await parts.domains({ accountId, projectId }, unpacked.projectFile.domains);
-    return db.write(async (tx) => {
-      await lockProject(tx, accountId, projectId);
-      if (!(await keepManifest(tx, waiting, unpacked))) return false;
-      await switchDeployment(tx, accountId, projectId, id);
-      await applyDomains(tx, clock());
-      await announcer.publish(tx, projectChanged(accountId, projectId));
-      return true;
-    });
-  }
-
-  /** Gives a deployment its last state; false where the project is gone, or another process has taken the deployment over. */
-  function end({ accountId, projectId }: WaitingDeployment, write: (tx: Transaction) => Promise<boolean>): Promise<boolean> {
-    return db
-      .write(async (tx) => {
-        const { deploymentId } = await lockProject(tx, accountId, projectId);
-        if (!(await write(tx))) return false;
-        await pruneDeployments(tx, accountId, projectId, deploymentId);
-        return true;
-      })
-      .catch(unlessGone);
-  }
-
-  async function removeUnused(): Promise<void> {
-    while ((await hasUnusedFiles(db)) && (await alone(() => content.remove(removedAtOnce))) > 0);
-  }
-
+export function openDeploymentWorker(parts: DeploymentWorkerParts): Worker {
+  const context: Context = { ...parts, running: createTally<number>(), alone: slots(1) };
   return openWorker({
-    claim: async (count) => {
-      await removeUnused().catch(onError);
-      const by = await leases.begin(leaseMs);
-      if (by === undefined) return [];
-      const share = { count, each: atOnceMaxEach, running: running.counts };
-      const claimed = await db.write((tx) => claimDeployments(tx, share, by));
-      for (const { accountId } of claimed) running.add(accountId);
-      return claimed;
-    },
-    run: deploy,
+    claim: (count) => claimWaiting(context, count),
+    run: (waiting) => deploy(context, waiting),
     atOnceMax,
-    everyMs: lookEveryMs,
-    onError,
+    everyMs: pollEveryMs,
+    onError: parts.onError,
   });
 }
 
-function unlessGone(error: unknown): false {
+async function claimWaiting(context: Context, count: number): Promise<WaitingDeployment[]> {
+  const { db, leases, running, onError } = context;
+  await removeUnused(context).catch(onError);
+  const claim = await leases.begin(leaseMs);
+  if (claim === undefined) return [];
+  const claimed = await db.write((tx) => claimDeployments(tx, { count, each: atOnceMaxEach, running: running.counts }, claim));
+  for (const { accountId } of claimed) running.add(accountId);
+  return claimed;
+}
+
+async function removeUnused({ db, content, alone }: Context): Promise<void> {
+  while ((await hasUnusedFiles(db)) && (await alone(() => content.remove(removedAtOnce))) > 0);
+}
+
+async function deploy(context: Context, waiting: WaitingDeployment): Promise<void> {
+  const { db, content, uploads, running } = context;
+  const claimed: string[] = [];
+  try {
+    if (!(await publish(context, waiting, claimed))) await db.write((tx) => noteUnusedFiles(tx, claimed));
+  } finally {
+    content.release(claimed);
+    running.take(waiting.accountId);
+  }
+  // Another process that has taken the deployment over still needs the upload.
+  if (!(await isUploadTaken(db, waiting.upload))) await uploads.remove(waiting.upload);
+}
+
+/** Returns whether the deployment is ready; otherwise the reason is saved. Adds the hashes of its files to `claimed`. */
+async function publish(context: Context, waiting: WaitingDeployment, claimed: string[]): Promise<boolean> {
+  const { uploads, content, announcer, alone, onError } = context;
+  const claim = (files: ClaimedFile[]) => alone(() => claimContent(context, waiting, files, claimed));
+  try {
+    const unpacked = await unpackArchive(uploads.read(waiting.upload), content, claim);
+    if (!(await switchProject(context, waiting, unpacked))) return false;
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code === "internal") onError(error);
+    if (error instanceof Problem && error.code === "unavailable") throw error; // the store is busy: retried when the lease ends
+    await finish(context, waiting, (tx) => failDeployment(tx, waiting, failureOf(error)));
+    return false;
+  }
+  await announcer.waitForAll();
+  return finish(context, waiting, (tx) => finishDeployment(tx, waiting));
+}
+
+/**
+ * Claims the files of a deployment. Locks the project, because deleting a project frees what its deployments have claimed. Deletes the oldest
+ * deployment now and not when this one is ready, so that its bytes make room for this one.
+ *
+ * @throws Problem `storage_limit_reached`
+ */
+async function claimContent({ db, content }: Context, waiting: WaitingDeployment, files: ClaimedFile[], claimed: string[]): Promise<void> {
+  const { accountId, projectId } = waiting;
+  const hashes = files.map(({ hash }) => hash);
+  content.hold(hashes);
+  claimed.push(...hashes);
+  await db.write(async (tx) => {
+    const { deploymentId } = await lockProject(tx, accountId, projectId);
+    await pruneDeployments(tx, accountId, projectId, deploymentId, deploymentsKept - 1);
+    await claimFiles(tx, waiting, files);
+  });
+}
+
+/** Returns false if another process has taken the deployment over. */
+async function switchProject(context: Context, waiting: WaitingDeployment, unpacked: UnpackedArchive): Promise<boolean> {
+  const { db, clock, announcer, domains } = context;
+  const { accountId, id, projectId } = waiting;
+  const applyDomains = await domains({ accountId, projectId }, unpacked.projectFile.domains);
+  return db.write(async (tx) => {
+    await lockProject(tx, accountId, projectId);
+    if (!(await keepManifest(tx, waiting, unpacked))) return false;
+    await switchDeployment(tx, accountId, projectId, id);
+    await applyDomains(tx, clock());
+    await announcer.publish(tx, projectChanged(accountId, projectId));
+    return true;
+  });
+}
+
+/** Writes the final status. Returns false if the project is gone, or if another process has taken the deployment over. */
+function finish(
+  { db }: Context,
+  { accountId, projectId }: WaitingDeployment,
+  write: (tx: Transaction) => Promise<boolean>,
+): Promise<boolean> {
+  return db
+    .write(async (tx) => {
+      const { deploymentId } = await lockProject(tx, accountId, projectId);
+      if (!(await write(tx))) return false;
+      await pruneDeployments(tx, accountId, projectId, deploymentId);
+      return true;
+    })
+    .catch(falseIfGone);
+}
+
+function falseIfGone(error: unknown): false {
   if (error instanceof Problem && error.code === "not_found") return false;
   throw error;
 }

@@ -8,7 +8,7 @@ import { makeFolder, placeFile, stagingStream } from "../../platform/files.ts";
 import { slots } from "../../platform/jobs/fair-share.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
 import { Problem } from "../../platform/problem.ts";
-import { openContentCache } from "./content-cache.ts";
+import { openContentCache, type ContentCache } from "./content-cache.ts";
 import { contentPath, encodings, type Encoding } from "./content.ts";
 import { forgetUnusedFiles, listUnusedFiles } from "./deployments.store.ts";
 import type { Blobs } from "./shared-bytes.ts";
@@ -61,60 +61,36 @@ export function localContent(db: Database, folder: string): Content {
   };
 }
 
+/** What the content of many nodes works with. */
+type SharedContext = {
+  folder: string;
+  blobs: Blobs;
+  cache: ContentCache;
+  /** Files that are being fetched, by path. */
+  fetching: Map<string, Promise<void>>;
+  inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
+};
+
 /** The content of many nodes. @param cacheBytesMax bytes that this node's folder may hold */
 export function sharedContent(db: Database, folder: string, blobs: Blobs, cacheBytesMax: number): Content {
-  const { put, read, sizes, remove } = blobs;
   const { hold, release, isHeld } = createHolding();
   const cache = openContentCache(folder, cacheBytesMax, isHeld);
-  const fetching = new Map<string, Promise<void>>();
-  const take = slots(fetchesAtOnce);
-
-  async function openForm(hash: string, encoding: Encoding | undefined, size: number): Promise<FileHandle> {
-    const path = contentPath(folder, hash, encoding);
-    const there = await openWhole(path, size);
-    if (there !== undefined) return there;
-    await fetchOnce(path, size);
-    return (await openWhole(path, size)) ?? missing(path);
-  }
-
-  function fetchOnce(path: string, size: number): Promise<void> {
-    const running = fetching.get(path);
-    if (running !== undefined) return running;
-    if (fetching.size >= fetchesWaitingMax) throw new Problem("unavailable", "Too many published files are fetched at once.");
-    const fetched = take(() => fetchFile(path, size)).finally(() => fetching.delete(path));
-    fetching.set(path, fetched);
-    return fetched;
-  }
-
-  async function fetchFile(path: string, size: number): Promise<void> {
-    await cache.grow(size);
-    const incoming = join(folder, "incoming");
-    await makeFolder(incoming);
-    const temporary = join(incoming, randomUUID());
-    try {
-      await pipeline(read(basename(path)), stagingStream(temporary));
-      await placeFile(temporary, path);
-    } catch (error) {
-      await rm(temporary, { force: true });
-      throw error;
-    }
-  }
-
+  const context: SharedContext = { folder, blobs, cache, fetching: new Map(), inTurn: slots(fetchesAtOnce) };
   return {
     folder,
-    open: openForm,
-    known: (hashes) => sizes(hashes.flatMap(formsOf)),
+    open: (hash, encoding, size) => openShared(context, contentPath(folder, hash, encoding), size),
+    known: (hashes) => blobs.sizes(hashes.flatMap(formsOf)),
     async share(hash, encoding, size) {
       await cache.grow(size);
-      return put(formName(hash, encoding), createReadStream(contentPath(folder, hash, encoding)));
+      return blobs.put(formName(hash, encoding), createReadStream(contentPath(folder, hash, encoding)));
     },
     hold,
     release,
-    /** Other nodes' folders keep them until there is no room. */
+    /** The folders of other nodes keep the files until they need the room. */
     async remove(limit) {
       const unused = await db.write(async (tx) => {
         const hashes = (await listUnusedFiles(tx, limit)).filter((hash) => !isHeld(hash));
-        await remove(tx, hashes.flatMap(formsOf));
+        await blobs.remove(tx, hashes.flatMap(formsOf));
         await forgetUnusedFiles(tx, hashes);
         return hashes;
       });
@@ -122,6 +98,37 @@ export function sharedContent(db: Database, folder: string, blobs: Blobs, cacheB
       return unused.length;
     },
   };
+}
+
+async function openShared(context: SharedContext, path: string, size: number): Promise<FileHandle> {
+  const there = await openWhole(path, size);
+  if (there !== undefined) return there;
+  await fetchOnce(context, path, size);
+  return (await openWhole(path, size)) ?? missing(path);
+}
+
+function fetchOnce(context: SharedContext, path: string, size: number): Promise<void> {
+  const { fetching, inTurn } = context;
+  const running = fetching.get(path);
+  if (running !== undefined) return running;
+  if (fetching.size >= fetchesWaitingMax) throw new Problem("unavailable", "Too many published files are fetched at once.");
+  const fetched = inTurn(() => fetchFile(context, path, size)).finally(() => fetching.delete(path));
+  fetching.set(path, fetched);
+  return fetched;
+}
+
+async function fetchFile({ folder, blobs, cache }: SharedContext, path: string, size: number): Promise<void> {
+  await cache.grow(size);
+  const incoming = join(folder, "incoming");
+  await makeFolder(incoming);
+  const temporary = join(incoming, randomUUID());
+  try {
+    await pipeline(blobs.read(basename(path)), stagingStream(temporary));
+    await placeFile(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
 }
 
 /** What deployments of this process are about to publish; several may want the same. */

@@ -1,0 +1,117 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/db/database.ts";
+import type { Announcer } from "../../platform/nodes/nodes.ts";
+import type { DnsVerdict } from "../dns/dns.ts";
+import { domainChanged } from "../domains/domains.ts";
+import { promoteToPrimary, type StoredDomain } from "../domains/domains.store.ts";
+import type { AcmeProblem } from "./acme-problem.ts";
+import { recordUse, type LimitSubjects } from "./acme-usage.store.ts";
+import { renewalIdentifier } from "./ari.ts";
+import type { Authority } from "./authority.ts";
+import type { LimitReached } from "./budget.ts";
+import type { OrderedCertificate } from "./certificate-order.ts";
+import { saveProgress, saveResult, type CertificateNote, type ClaimedDomain } from "./certificate-state.store.ts";
+import { saveCertificate, setRenewAt } from "./certificates.store.ts";
+import { deleteChallenges } from "./challenges.store.ts";
+import { deleteOrder, findOrder, saveFailures, saveHold } from "./orders.store.ts";
+import { holdAfterFailure, renewAt, retryAfterFailure } from "./renewal.ts";
+
+// How the work on a name can end. Each function saves the result and when the name is due again, unless the worker has lost its lease.
+
+type ResultParts = { db: Database; clock: Clock; announcer: Announcer; authority: Pick<Authority, "directoryUrl"> };
+
+/** A certificate is due again this long after it was issued, to ask the authority when to renew it. */
+const askAfterMs = 3_600_000;
+
+/** The certificate is still good. Deletes the order, so that earlier failures do not delay a later renewal. */
+export async function saveValid({ db }: ResultParts, domain: ClaimedDomain, due: { renewAt: number; dueAt: number }): Promise<void> {
+  await db.write(async (tx) => {
+    if (!(await saveResult(tx, domain, { dueAt: due.dueAt, status: "issued", problem: null, retryAt: null }))) return;
+    await setRenewAt(tx, domain.accountId, domain.hostname, due.renewAt);
+    await deleteOrder(tx, domain.accountId, domain.hostname);
+  });
+}
+
+/** Saves a new certificate and has every node serve it. */
+export async function saveIssued(parts: ResultParts, domain: ClaimedDomain, { issued, key }: OrderedCertificate): Promise<void> {
+  const { db, clock, announcer } = parts;
+  const { accountId, hostname } = domain;
+  const { chain, notBefore, notAfter } = issued;
+  const now = clock();
+  const renewalId = renewalIdentifier(issued.leaf);
+  const at = renewAt(issued, null, renewalId ?? hostname);
+  const subjects = subjectsOf(parts, domain);
+  const isSaved = await db.write(async (tx) => {
+    const done = { status: "issued", issuedAt: now, expiresAt: notAfter, problem: null, retryAt: null, dueAt: now + askAfterMs } as const;
+    // First of all: a certificate refers to its name, which may be gone.
+    if (!(await saveProgress(tx, domain, done))) return false;
+    const id = await saveCertificate(tx, accountId, { hostname, chain, key, notBefore, notAfter, renewalId, renewAt: at });
+    await deleteOrder(tx, accountId, hostname);
+    await deleteChallenges(tx, accountId, hostname);
+    await recordUse(tx, "duplicates", subjects, now);
+    await recordUse(tx, "domain", subjects, now);
+    await saveResult(tx, domain, { id });
+    await promoteToPrimary(tx, accountId, hostname);
+    await announcer.publish(tx, domainChanged(hostname));
+    return true;
+  });
+  if (isSaved) await announcer.waitForAll();
+}
+
+export function saveLimitReached(parts: ResultParts, domain: ClaimedDomain, { limit, retryAt }: LimitReached): Promise<void> {
+  const problem = `The certificate authority's limit of ${limit} is used up for now. The next try starts as soon as the limit allows it.`;
+  return finish(parts, domain, { status: statusAfterFailure(parts, domain), problem, retryAt, dueAt: retryAt });
+}
+
+/** DNS stands in the way: places no order, and shows the owner the problems. */
+export async function saveBlocked(parts: ResultParts, domain: ClaimedDomain, verdict: DnsVerdict): Promise<void> {
+  const { db, clock, authority } = parts;
+  const { accountId, hostname } = domain;
+  const failures = await failuresWithThis(parts, domain);
+  const retryAt = retryAfterFailure(failures, clock(), null);
+  const { problems, certificate: caa } = verdict;
+  const problem = problems.map(({ message }) => message).join(" ");
+  const status = statusAfterFailure(parts, domain);
+  await db.write(async (tx) => {
+    if (!(await saveResult(tx, domain, { status, problem, problems, caa, retryAt, dueAt: retryAt }))) return;
+    await saveFailures(tx, accountId, hostname, { directoryUrl: authority.directoryUrl, failures, isOver: false });
+  });
+}
+
+/** The authority could not issue, or refused: retries after growing pauses, with the same order as long as that is valid. */
+export async function saveFailure(parts: ResultParts, domain: ClaimedDomain, error: AcmeProblem): Promise<void> {
+  const { db, clock, authority, announcer } = parts;
+  const { accountId, hostname } = domain;
+  const failures = await failuresWithThis(parts, domain);
+  const now = clock();
+  const retryAt = retryAfterFailure(failures, now, error.retryAt);
+  const status = statusAfterFailure(parts, domain);
+  await db.write(async (tx) => {
+    if (!(await saveResult(tx, domain, { status, problem: error.message, retryAt, dueAt: retryAt }))) return;
+    await saveHold(tx, hostname, holdAfterFailure(now, error.retryAt));
+    const isOver = error.failure === "invalid";
+    await saveFailures(tx, accountId, hostname, { directoryUrl: authority.directoryUrl, failures, isOver });
+    if (!isOver) return;
+    await recordUse(tx, "failures", subjectsOf(parts, domain), now);
+    await deleteChallenges(tx, accountId, hostname);
+    await announcer.publish(tx, domainChanged(hostname));
+  });
+  await announcer.waitForAll();
+}
+
+export async function finish({ db }: ResultParts, domain: ClaimedDomain, note: CertificateNote): Promise<void> {
+  await db.write((tx) => saveResult(tx, domain, note));
+}
+
+async function failuresWithThis({ db }: ResultParts, { accountId, hostname }: ClaimedDomain): Promise<number> {
+  return ((await findOrder(db, accountId, hostname))?.failures ?? 0) + 1;
+}
+
+export function subjectsOf({ authority }: ResultParts, { hostname, registrableDomain }: StoredDomain): LimitSubjects {
+  return { hostname, registrableDomain, directoryUrl: authority.directoryUrl };
+}
+
+/** A failed renewal leaves a certificate that is still served. */
+function statusAfterFailure({ clock }: ResultParts, { certificate }: StoredDomain): "issued" | "failing" {
+  return certificate.id !== null && (certificate.expiresAt ?? 0) > clock() ? "issued" : "failing";
+}

@@ -1,0 +1,185 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/db/database.ts";
+import { createLru, type Lru } from "../../platform/lru.ts";
+import { decryptSecret, type SecretsKeys } from "../certificates/certificates.ts";
+import type { KeyPair, Log, Site } from "../edge/edge.ts";
+import { manifestFromText, type Manifest } from "../projects/projects.ts";
+import type { ChallengeRow, DomainRow, ProjectRow, Scope } from "./hosts.store.ts";
+
+export type HostParts = {
+  db: Database;
+  clock: Clock;
+  keys: SecretsKeys;
+  log: Log;
+  /** Whether this node may use what it has in memory. */
+  isLive: () => boolean;
+  /** Whether certificates are ordered for custom domains. */
+  hasAuthority: boolean;
+  platformDomain: string;
+  /** The operator's wildcard certificate for the platform's own names. */
+  platformCertificate: KeyPair | null;
+  /** Closes the connections to a host that is no longer served, or no longer by the same project. */
+  drop: (host: string) => void;
+  /** The most manifests that are kept parsed, in characters of their texts. Default: `manifestCharsMax`. */
+  manifestChars?: number;
+};
+
+type Project = { accountId: number; host: string; hsts: boolean; redirectToPrimary: boolean; site: LiveSite | undefined };
+export type LiveSite = Extract<Site, { status: "live" }>;
+type Challenge = { tokens: Map<string, string>; pair: KeyPair | undefined };
+
+/** All hosts that are served, in memory. */
+export type HostState = HostParts & {
+  /** Parsed manifests, by a number for each site. */
+  manifests: Lru<Manifest>;
+  sitesMade: number;
+  projects: Map<number, Project>;
+  /** Project by host name on the platform. */
+  slugs: Map<string, number>;
+  /** Custom domains that were verified once, by host name. */
+  domains: Map<string, DomainRow>;
+  domainsOf: Map<number, Set<string>>;
+  /** Primary name by project. */
+  primaries: Map<number, string>;
+  projectsOf: Map<number, Set<number>>;
+  /** Challenges of the certificate authority, by host name. */
+  challenges: Map<string, Challenge>;
+};
+
+/** Parsed, a manifest takes about twice as many bytes. */
+const manifestCharsMax = 64 * 1024 * 1024;
+
+export function emptyState(parts: HostParts): HostState {
+  return {
+    ...parts,
+    manifests: createLru<Manifest>(parts.manifestChars ?? manifestCharsMax),
+    sitesMade: 0,
+    projects: new Map(),
+    slugs: new Map(),
+    domains: new Map(),
+    domainsOf: new Map(),
+    primaries: new Map(),
+    projectsOf: new Map(),
+    challenges: new Map(),
+  };
+}
+
+/** The known projects that a change concerns. */
+export function projectsIn({ projects, projectsOf }: HostState, scope: Scope): number[] {
+  if (scope === undefined) return [...projects.keys()];
+  if ("hostname" in scope) return [];
+  const ids = scope.projectId === undefined ? [...(projectsOf.get(scope.accountId) ?? [])] : [scope.projectId];
+  return ids.filter((id) => projects.get(id)?.accountId === scope.accountId);
+}
+
+/** The known domains that a change concerns. */
+export function domainsIn({ domains, domainsOf }: HostState, scope: Scope, projects: number[]): string[] {
+  if (scope === undefined) return [...domains.keys()];
+  if ("hostname" in scope) return domains.has(scope.hostname) ? [scope.hostname] : [];
+  return projects.flatMap((id) => [...(domainsOf.get(id) ?? [])]);
+}
+
+/** Sets the projects of `rows`, and forgets those of `known` that are not among them. */
+export function setProjects(state: HostState, known: number[], rows: ProjectRow[]): void {
+  for (const row of rows) setProject(state, row);
+  const there = new Set(rows.map(({ id }) => id));
+  for (const id of known) if (!there.has(id)) forgetProject(state, id);
+}
+
+function setProject(state: HostState, { id, accountId, slug, hsts, redirectToPrimary, manifest }: ProjectRow): void {
+  const host = `${slug}.${state.platformDomain}`;
+  const before = state.projects.get(id);
+  state.projects.set(id, { accountId, host, hsts, redirectToPrimary, site: manifest === null ? undefined : liveSite(state, manifest) });
+  state.slugs.set(host, id);
+  setOf(state.projectsOf, accountId).add(id);
+  if (before !== undefined && before.host !== host) forgetSlug(state, before.host, id);
+}
+
+/** Parses the manifest at its first use, and again if it was evicted: visitors rarely open most sites of a large platform. */
+function liveSite(state: HostState, text: string): LiveSite {
+  const { manifests } = state;
+  state.sitesMade += 1;
+  const key = String(state.sitesMade);
+  const parse = (): Manifest => {
+    const manifest = manifestFromText(text);
+    manifests.set(key, manifest, text.length);
+    return manifest;
+  };
+  return {
+    status: "live",
+    get manifest() {
+      return manifests.get(key) ?? parse();
+    },
+  };
+}
+
+function forgetProject(state: HostState, id: number): void {
+  const project = state.projects.get(id);
+  if (project === undefined) return;
+  state.projects.delete(id);
+  state.projectsOf.get(project.accountId)?.delete(id);
+  forgetSlug(state, project.host, id);
+}
+
+function forgetSlug({ slugs, drop }: HostState, host: string, id: number): void {
+  if (slugs.get(host) === id) slugs.delete(host);
+  drop(host);
+}
+
+/** Sets the domains of `rows`, and forgets those of `known` that are not among them. */
+export function setDomains(state: HostState, known: string[], rows: DomainRow[]): void {
+  for (const row of rows) setDomain(state, row);
+  const there = new Set(known.length === 0 ? [] : rows.map(({ hostname }) => hostname));
+  for (const hostname of known) if (!there.has(hostname)) forgetDomain(state, hostname);
+}
+
+function setDomain(state: HostState, row: DomainRow): void {
+  const before = state.domains.get(row.hostname);
+  if (before !== undefined && before.projectId !== row.projectId) forgetDomain(state, row.hostname);
+  state.domains.set(row.hostname, row);
+  setOf(state.domainsOf, row.projectId).add(row.hostname);
+  if (row.primary) state.primaries.set(row.projectId, row.hostname);
+  else forgetPrimary(state, row);
+  if (row.suspended && before?.suspended === false) state.drop(row.hostname);
+}
+
+function forgetDomain(state: HostState, hostname: string): void {
+  const domain = state.domains.get(hostname);
+  if (domain === undefined) return;
+  state.domains.delete(hostname);
+  state.domainsOf.get(domain.projectId)?.delete(hostname);
+  forgetPrimary(state, domain);
+  state.drop(hostname);
+}
+
+function forgetPrimary({ primaries }: HostState, { projectId, hostname }: DomainRow): void {
+  if (primaries.get(projectId) === hostname) primaries.delete(projectId);
+}
+
+/** Replaces the challenges of `known` by those of `rows`. */
+export function setChallenges({ challenges, keys, log }: HostState, known: string[], rows: ChallengeRow[]): void {
+  for (const hostname of known) challenges.delete(hostname);
+  for (const row of rows) {
+    const challenge = challenges.get(row.hostname) ?? { tokens: new Map<string, string>(), pair: undefined };
+    challenge.tokens.set(row.token, row.keyAuthorization);
+    challenge.pair ??= pairOf(row, keys, log);
+    challenges.set(row.hostname, challenge);
+  }
+}
+
+/** A key that cannot be decrypted fails its own order and nothing else. */
+function pairOf({ hostname, certificate, certificateKey }: ChallengeRow, keys: SecretsKeys, log: Log): KeyPair | undefined {
+  if (certificate === null || certificateKey === null) return undefined;
+  try {
+    return { cert: certificate, key: decryptSecret(keys, certificateKey, hostname) };
+  } catch (error) {
+    log.error({ err: error, host: hostname }, "a challenge cannot be answered");
+    return undefined;
+  }
+}
+
+function setOf<K, V>(map: Map<K, Set<V>>, key: K): Set<V> {
+  const set = map.get(key) ?? new Set<V>();
+  map.set(key, set);
+  return set;
+}
