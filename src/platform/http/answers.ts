@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { breaks } from "../db/database.ts";
 import { invalidAt, Problem } from "../problem.ts";
 import { drain, hasBody } from "./bodies.ts";
-import { etagOf, noneMatchHolds, requireMatch } from "./conditions.ts";
+import { changedMeanwhile, etagOf, evaluateRead } from "./conditions.ts";
 import type { Answer, DescribedOperation } from "./operation.ts";
 import type { ErrorBody } from "./schemas.ts";
 import { statuses } from "./statuses.ts";
@@ -55,10 +55,11 @@ export function answerWriter({ answers, read }: DescribedOperation) {
     const { answerHeaders } = request;
     if (headers) for (const name in headers) answerHeaders.push(name, headers[name] ?? "");
     if (version !== undefined) {
-      if (read) requireMatch(request.headers["if-match"], version);
-      answerHeaders.push("ETag", etagOf(version));
-      const ifNoneMatch = read && request.headers["if-none-match"];
-      if (ifNoneMatch !== undefined && !noneMatchHolds(ifNoneMatch, version)) return send(request, reply, 304);
+      const etag = etagOf(version);
+      const outcome = read ? evaluateRead(request.headers, etag) : "full";
+      if (outcome === "failed") throw changedMeanwhile();
+      answerHeaders.push("ETag", etag);
+      if (outcome === "not_modified") return send(request, reply, 304);
     }
     const write: (body: unknown) => string = writers.get(status) ?? JSON.stringify;
     send(request, reply, status, body === undefined ? undefined : write(body));

@@ -1,28 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { acceptedCoding, listItems, qualities } from "./header-lists.ts";
+import { listItems, qualities } from "./header-lists.ts";
 
 test("a weighted list is read whatever its spacing and case; the first of two equal names counts, and a quality that is no number counts as 1", () => {
   const read = qualities("Text/HTML;level=1 ; Q = 0.5,\tapplication/json , a/b;q=x, c/d;q=, text/html;q=0, ;q=1");
   assert.deepEqual(Object.fromEntries(read), { "text/html": 0.5, "application/json": 1, "a/b": 1, "c/d": 1 });
-});
-
-test("the best of the codings that a client accepts is chosen, and none if it accepts none", () => {
-  const all = ["br", "gzip"] as const;
-  const chosen: [string | undefined, string | undefined][] = [
-    [undefined, undefined],
-    ["", undefined],
-    ["gzip", "gzip"],
-    ["x-gzip", "gzip"],
-    ["gzip, deflate, br", "br"],
-    ["br ; q = 0, gzip;q=0.001", "gzip"],
-    ["br;q=0.000,gzip;q=0", undefined],
-    ["*", "br"],
-    ["br;q=0, *", "gzip"],
-    ["identity", undefined],
-  ];
-  for (const [header, coding] of chosen) assert.equal(acceptedCoding(header, all), coding, header ?? "none");
-  assert.equal(acceptedCoding("br", []), undefined);
 });
 
 test("a list is read up to its 500th item", () => {

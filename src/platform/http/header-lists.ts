@@ -1,14 +1,14 @@
-/** The most items of a list that are read; 16 KiB of headers could hold thousands. */
+/** The most items of a list that count. 16 KiB of headers could have thousands. */
 const itemsMax = 500;
 
-/** The items of a header that is a list (RFC 9110, 5.6.1), in linear time: those past the 500th are ignored. */
+/** The items of a header that is a list (RFC 9110, 5.6.1), in linear time. Ignores those after the 500th. */
 export function listItems(header: string): string[] {
   return header.split(",", itemsMax).map((item) => item.trim());
 }
 
 /**
  * The names of a weighted list (RFC 9110, 12.4.2), in lower case, with their qualities. If a name appears twice, the first
- * counts; a quality that is not a number counts as 1.
+ * one counts. A quality that is not a number counts as 1.
  */
 export function qualities(header: string): Map<string, number> {
   const found = new Map<string, number>();
@@ -29,12 +29,4 @@ function qualityOf(parameters: readonly string[]): number {
     return Number.isNaN(quality) ? 1 : quality;
   }
   return 1;
-}
-
-/** The first of `codings` that Accept-Encoding accepts (RFC 9110, 12.5.3); undefined to send the content unencoded. */
-export function acceptedCoding<T extends string>(acceptEncoding: string | undefined, codings: readonly T[]): T | undefined {
-  if (acceptEncoding === undefined || codings.length === 0) return undefined;
-  const accepted = qualities(acceptEncoding);
-  const takes = (name: string): boolean => (accepted.get(name) ?? accepted.get("*") ?? 0) > 0;
-  return codings.find((coding) => takes(coding) || (coding === "gzip" && takes("x-gzip")));
 }

@@ -1,22 +1,44 @@
 import { Problem } from "../problem.ts";
 import { qualities } from "./header-lists.ts";
 
+/** The codings that files are stored in, the smallest first. */
+export const codings = ["br", "gzip"] as const;
+export type Coding = (typeof codings)[number];
+
 /**
- * Refuses a request that excludes JSON from its answer (RFC 9110, 12.5.1).
+ * Chooses the content coding of a file (RFC 9110, 12.5.3): the first of `codings` that the file has and the client accepts, whatever
+ * its quality, because both are smaller than the plain file. Undefined means the plain file: the client accepts no such coding, or
+ * prefers `identity` to it. A client that refuses `identity` too gets the plain file, since a 406 would not help it.
+ *
+ * @param has returns whether the file is stored in a coding
+ */
+export function chooseCoding(acceptEncoding: string | undefined, has: (coding: Coding) => boolean): Coding | undefined {
+  if (acceptEncoding === undefined) return undefined;
+  const accepted = qualities(acceptEncoding);
+  const identity = accepted.get("identity") ?? 0;
+  return codings.find((coding) => {
+    const named = accepted.get(coding) ?? (coding === "gzip" ? accepted.get("x-gzip") : undefined);
+    const quality = named ?? accepted.get("*") ?? 0;
+    return quality > 0 && quality >= identity && has(coding);
+  });
+}
+
+/**
+ * Refuses a request whose `Accept` excludes JSON (RFC 9110, 12.5.1).
  *
  * @throws Problem `not_acceptable`
  */
 export function requireJsonAccepted(accept: string | undefined): void {
   if (accept === undefined || accept === "*/*" || accept === "application/json" || accept.trim() === "") return;
   const ranges = qualities(accept);
-  if (!ranges.keys().some((name) => name.includes("/"))) return; // the header names no type, so it excludes none
+  if (!ranges.keys().some((name) => name.includes("/"))) return; // a header without a type excludes none
   // the most specific range decides
   const decisive = ranges.get("application/json") ?? ranges.get("application/*") ?? ranges.get("*/*") ?? 0;
   if (!(decisive > 0)) throw new Problem("not_acceptable", "The answer is application/json, which Accept excludes.");
 }
 
 /**
- * Refuses a body of another content type than the operation's, of another charset than UTF-8, or one that is encoded.
+ * Refuses a body that has another content type than the operation's, another charset than UTF-8, or a content coding.
  *
  * @throws Problem `unsupported_media_type`
  */

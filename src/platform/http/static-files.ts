@@ -4,18 +4,14 @@ import { extname, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { acceptedCoding, listItems } from "./header-lists.ts";
+import { evaluateRead } from "./conditions.ts";
+import { chooseCoding, codings, type Coding } from "./negotiation.ts";
 
-/** A file as it is served, in memory: with the encodings that were made for it at build time. */
-export type StaticFile = { type: string; etag: string; body: Buffer; encodings: { name: Encoding; body: Buffer }[] };
+/** A file in memory, plain and in its encodings. */
+export type StaticFile = { type: string; etag: string; body: Buffer; encodings: Partial<Record<Coding, Buffer>> };
 
-type Encoding = "br" | "gzip";
-
-/** The best first. */
-const endings: [ending: string, name: Encoding][] = [
-  [".br", "br"],
-  [".gz", "gzip"],
-];
+/** How the names of the encoded files end, which the build makes beside each plain one. */
+const endings: Record<Coding, string> = { br: ".br", gzip: ".gz" };
 
 const types: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
@@ -25,7 +21,7 @@ const types: Record<string, string> = {
   ".woff2": "font/woff2",
 };
 
-/** Reads a folder of built files, by their path below it: `assets/index.js`. What has no known type is left out; an absent folder has none. */
+/** Reads the files of known types in a folder, by their path in it: `assets/index.js`. An absent folder has none. */
 export async function readStaticFiles(folder: string): Promise<Map<string, StaticFile>> {
   const paths = await readdir(folder, { recursive: true }).catch(() => []);
   const wanted = paths.filter((path) => extname(path) in types);
@@ -35,43 +31,43 @@ export async function readStaticFiles(folder: string): Promise<Map<string, Stati
 
 async function readStaticFile(folder: string, path: string, paths: string[]): Promise<StaticFile> {
   const body = await readFile(join(folder, path));
-  const made = endings.filter(([ending]) => paths.includes(path + ending));
-  const encodings = await Promise.all(made.map(async ([ending, name]) => ({ name, body: await readFile(join(folder, path + ending)) })));
-  return { type: types[extname(path)] ?? "", etag: etagOf(body), body, encodings };
+  const encodings: StaticFile["encodings"] = {};
+  for (const coding of codings) {
+    const encoded = path + endings[coding];
+    if (paths.includes(encoded)) encodings[coding] = await readFile(join(folder, encoded));
+  }
+  return { type: types[extname(path)] ?? "", etag: weakEtagOf(body), body, encodings };
 }
 
-/** A text that is served as a file; its encodings are made beside the start of the service, and offered when they are there. */
+/** A text that is served as a file. It is compressed in the background, and sent plain until then. */
 export function openStaticText(type: string, text: string): StaticFile {
   const body = Buffer.from(text);
-  const file: StaticFile = { type, etag: etagOf(body), body, encodings: [] };
-  void encode(body).then((encodings) => file.encodings.push(...encodings));
+  const file: StaticFile = { type, etag: weakEtagOf(body), body, encodings: {} };
+  void compress(body).then((encodings) => Object.assign(file.encodings, encodings));
   return file;
 }
 
-async function encode(body: Buffer): Promise<StaticFile["encodings"]> {
+async function compress(body: Buffer): Promise<StaticFile["encodings"]> {
   const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 6, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } };
   const [br, gz] = await Promise.all([promisify(brotliCompress)(body, quality), promisify(gzip)(body)]);
-  return [
-    { name: "br", body: br },
-    { name: "gzip", body: gz },
-  ];
+  return { br, gzip: gz };
 }
 
-/** Weak: one tag for all encodings (RFC 9110, 8.8.1). */
-function etagOf(body: Buffer): string {
+/** Weak, because all encodings have the same tag (RFC 9110, 8.8.1). */
+function weakEtagOf(body: Buffer): string {
   return `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
 }
 
-/** Sends a file in the best encoding that the client takes, or 304 where it has this version. */
+/**
+ * Sends a file in the best encoding that the client accepts, or a 304 if the client has this version. Preconditions apply to a 200
+ * alone (RFC 9110, 13.2.1): a page with another status is sent as it is.
+ */
 export function sendStaticFile(request: FastifyRequest, reply: FastifyReply, file: StaticFile): FastifyReply {
   reply.header("etag", file.etag).header("vary", "Accept-Encoding");
-  const { "if-none-match": ifNoneMatch, "accept-encoding": accepted } = request.headers;
-  if (ifNoneMatch !== undefined && listItems(ifNoneMatch).includes(file.etag)) return reply.code(304).send();
-  const coding = acceptedCoding(
-    accepted,
-    file.encodings.map(({ name }) => name),
-  );
-  const encoding = file.encodings.find(({ name }) => name === coding);
-  if (encoding) reply.header("content-encoding", encoding.name);
-  return reply.type(file.type).send(encoding?.body ?? file.body);
+  const outcome = reply.statusCode === 200 ? evaluateRead(request.headers, file.etag) : "full";
+  if (outcome === "not_modified") return reply.code(304).send();
+  if (outcome === "failed") return reply.code(412).type("text/plain; charset=utf-8").send("This is not the version that If-Match names.");
+  const coding = chooseCoding(request.headers["accept-encoding"], (name) => file.encodings[name] !== undefined);
+  if (coding) reply.header("content-encoding", coding);
+  return reply.type(file.type).send((coding && file.encodings[coding]) ?? file.body);
 }

@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { chooseEncoding, etagOf, matchesAny, matchesStrongly, parseRange, type ByteRange } from "./conditions.ts";
+import { evaluateRead } from "../../platform/http/conditions.ts";
+import { chooseCoding } from "../../platform/http/negotiation.ts";
 import { cacheControl, findFile, type Found } from "./files.ts";
 import { canonicalLink, domainRedirect, httpsRedirect, type PublicPorts, type Redirect } from "./redirects.ts";
+import { parseRange, type ByteRange } from "./ranges.ts";
 import { parseHost, parseTarget, splitAbsoluteForm, type Target } from "./requests.ts";
 import type { Certificates, Challenges, Encoding, Manifest, PublishedFile, Sites } from "./site.ts";
 
@@ -108,13 +110,15 @@ function fileAnswer({ file, path, status }: Extract<Found, { kind: "file" }>, me
   const ifRange = asked["if-range"];
   const partial = status === 200 && method === "GET" && (ifRange === undefined || ifRange === etagOf(file, undefined));
   const range = partial && asked.range !== undefined ? parseRange(asked.range, file.size) : undefined;
-  const encoding = range === undefined ? chooseEncoding(asked["accept-encoding"], file) : undefined;
+  const encoding =
+    range === undefined ? chooseCoding(asked["accept-encoding"], (coding) => file.encodings[coding] !== undefined) : undefined;
   const etag = etagOf(file, encoding);
   const headers = headersOf(file, path, encoding, etag);
 
   if (status === 200) {
-    if (asked["if-match"] !== undefined && !matchesStrongly(asked["if-match"], etag)) return text(412, "The file is another one by now.");
-    if (asked["if-none-match"] !== undefined && matchesAny(asked["if-none-match"], etag)) return { status: 304, headers };
+    const outcome = evaluateRead(asked, etag);
+    if (outcome === "failed") return text(412, "The file is another one by now.");
+    if (outcome === "not_modified") return { status: 304, headers };
   }
   if (range === "unsatisfiable") {
     const refused = text(416, "The file is shorter than that.");
@@ -125,6 +129,11 @@ function fileAnswer({ file, path, status }: Extract<Found, { kind: "file" }>, me
   headers["Content-Length"] = range === undefined ? sizeOf(file, encoding) : range.end - range.start + 1;
   if (range !== undefined) headers["Content-Range"] = `bytes ${range.start}-${range.end}/${file.size}`;
   return { status: range === undefined ? status : 206, headers, body: { file, encoding, range } };
+}
+
+/** Strong: the same tag means the same bytes, so each encoding has its own (RFC 9110, 8.8.3.3). */
+export function etagOf(file: PublishedFile, encoding: Encoding | undefined): string {
+  return encoding === undefined ? `"${file.hash.slice(0, 32)}"` : `"${file.hash.slice(0, 32)}-${encoding}"`;
 }
 
 /** What a 304 repeats of the 200. */

@@ -1,0 +1,19 @@
+export type ByteRange = { start: number; end: number };
+
+/**
+ * The range of a Range header that names one (RFC 9110, section 14); `end` is its last byte. Undefined if the whole file is to be sent,
+ * for another unit, several ranges or an invalid one. `unsatisfiable` if it begins after the end of the file.
+ */
+export function parseRange(header: string, size: number): ByteRange | "unsatisfiable" | undefined {
+  const parts = /^bytes\s*=\s*(\d*)-(\d*)\s*$/i.exec(header);
+  if (parts === null) return undefined;
+  const [, first = "", last = ""] = parts;
+  if (first === "" && last === "") return undefined;
+  if (first === "") {
+    const length = Number(last);
+    return length === 0 || size === 0 ? "unsatisfiable" : { start: Math.max(0, size - length), end: size - 1 };
+  }
+  const start = Number(first);
+  if (last !== "" && Number(last) < start) return undefined;
+  return start >= size ? "unsatisfiable" : { start, end: last === "" ? size - 1 : Math.min(Number(last), size - 1) };
+}
