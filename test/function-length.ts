@@ -16,10 +16,6 @@ export const allowedLong: string[] = [
   "src/callers/gate.ts#openGate",
   // src/callers/keys
   "src/callers/keys/verify.ts#openKeyVerifier",
-  // src/callers/limits
-  "src/callers/limits/redis.ledger.ts#openLedger",
-  "src/callers/limits/redis.link.ts#openLink",
-  "src/callers/limits/redis.ts#openRedisLimiter",
   // src/platform/connections.ts#guardConnections
   "src/platform/connections.ts#guardConnections",
   // src/platform/db

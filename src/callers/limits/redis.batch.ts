@@ -5,12 +5,12 @@ const requestsMax = 128;
 /** Requests that may wait for Redis at once. */
 const waitingMax = 10_000;
 
-/** What the script is to do for one request; see `redis.script.ts`. */
+/** What the script does for one request; see `redis.script.ts`. */
 export type Asked = {
   counting: boolean;
   /** Gives one request back to each meter; `limits` then holds the numbers of the minute and the day instead. */
   givesBack?: boolean;
-  /** Strikes that may be made before the ban; 0: none are made, and there are no keys for them. */
+  /** Strikes allowed before a ban; 0 if refusals are no strikes, and then there are no keys for them. */
   allowed: number;
   /** The request has a secret key, so its refusal is no strike if publishable keys alone caused it. */
   isSecret?: boolean;
@@ -28,7 +28,7 @@ export type Asked = {
 type Read<T> = (answer: number[] | undefined, at: number, run: number) => T;
 /** A script that was sent: its number on this connection, 0 without a connection, and its answer, or undefined if Redis was lost. */
 export type Sent = { run: number; answer: Promise<number[] | undefined> };
-export type Send = (keys: string[], args: (string | number)[]) => Sent;
+type Send = (keys: string[], args: (string | number)[]) => Sent;
 
 export type Batches = {
   ask<T>(asked: Asked, read: Read<T>): Promise<T>;
@@ -46,20 +46,20 @@ type Batch = {
 };
 
 /**
- * Asks for one request's decision. What is asked in one turn of the event loop goes to Redis together, in the order of
- * asking: a request still waits for one round trip, and many share the cost of it.
+ * Asks Redis to decide requests. The requests of one turn of the event loop share one run of the script, which decides them in
+ * their order: each waits for one round trip, and all share its cost.
  *
  * @param redisClock tells the time to Redis, instead of its own clock
- * @param teller returns this node's name if there are other nodes to report the meters' figures to, else ""
+ * @param reporter returns this node's name if there are other nodes to report the meters' figures to, else ""
  */
-export function openBatches(send: Send, redisClock: Clock | undefined, teller: () => string): Batches {
+export function openBatches(send: Send, redisClock: Clock | undefined, reporter: () => string): Batches {
   let open: Batch | undefined;
   let waiting = 0;
 
   async function flush(batch: Batch): Promise<void> {
     if (open === batch) open = undefined;
     const { plain, lists, args, settle } = batch;
-    const { run, answer } = send([...plain, ...lists], [redisClock?.() ?? "", teller(), plain.length, ...args]);
+    const { run, answer } = send([...plain, ...lists], [redisClock?.() ?? "", reporter(), plain.length, ...args]);
     const figures = await answer;
     waiting -= settle.length;
     for (const one of settle) one(figures, run);

@@ -3,16 +3,16 @@ import { connect as connectTls } from "node:tls";
 import { AbstractConnector, type RedisOptions } from "iovalkey";
 
 /**
- * Connects to Redis, with TLS where the URL is `rediss://`. The client's own connector hears the first error of a socket
- * only: a second one, such as TLS may have while it closes, would end the process.
+ * Connects to Redis, with TLS where the URL is `rediss://`. The client's own connector listens to the first error of a socket
+ * only: a second one, such as TLS may raise while it closes, would end the process. It also waits for the other side before it
+ * gives up a socket, and with it the commands that a silent Redis does not answer.
  */
 export class RedisConnector extends AbstractConnector {
   readonly #options: RedisOptions;
 
   constructor(options: unknown) {
-    const own = options as RedisOptions;
-    super(own.disconnectTimeout ?? 0);
-    this.#options = own;
+    super(0);
+    this.#options = options as RedisOptions;
   }
 
   async connect() {
@@ -23,5 +23,10 @@ export class RedisConnector extends AbstractConnector {
     stream.on("error", (error) => (this.firstError ??= error));
     this.stream = stream;
     return stream;
+  }
+
+  override disconnect(): void {
+    this.connecting = false;
+    this.stream?.destroy();
   }
 }

@@ -13,7 +13,7 @@ import type { RedisLimiterOptions } from "./redis.ts";
 
 const quota: Quota = { perMinute: 300, perDay: 100_000 };
 
-/** Nodes on one Redis, each with a line and a log of its own. */
+/** Nodes on one Redis, each with its own line and log. */
 async function openScene(t: TestContext, count: number, options: Partial<RedisLimiterOptions> = {}) {
   const redis = await startRedis();
   t.after(() => redis.remove());
@@ -90,7 +90,7 @@ describe("a node waits for a slow Redis", () => {
     );
   });
 
-  test("at most 10,000 requests wait for Redis: the next are refused as unavailable, with the figures that are known", async (t) => {
+  test("at most 10,000 requests wait for Redis, and further ones are refused as unavailable with the figures that the node knows", async (t) => {
     const { nodes, limiters } = await openScene(t, 1);
     const [limiter] = limiters as [Limiter];
     await limiter.account(1, 1, quota);
@@ -145,7 +145,7 @@ describe("while Redis cannot be reached", () => {
     );
   });
 
-  test("in a window that begins meanwhile each node admits its share of the whole quota, and no node admits the remainder", async (t) => {
+  test("in a window that begins during the outage each node admits its share of the whole quota, and no node admits the remainder", async (t) => {
     const time = { now: noon };
     const clock = () => time.now;
     const { nodes, limiters } = await openScene(t, 3, { answerMs: 2_000, clock, redisClock: clock });
@@ -207,7 +207,7 @@ describe("when Redis is back", () => {
     assert.equal(await used(limiter), 280);
   });
 
-  test("Redis does not count a question that arrives after the node has joined again: the node has decided it", async (t) => {
+  test("Redis does not count a request that arrives after the node has joined again, because the node has decided it", async (t) => {
     const { nodes, limiters } = await openScene(t, 1, { answerMs: 1_000 });
     const [limiter] = limiters as [Limiter];
     const [{ line, log }] = nodes as [Node];
@@ -271,7 +271,7 @@ describe("when Redis is back", () => {
     assert.equal(passed, 300);
   });
 
-  test("a beat that a node sent before it was cut off, and that arrives late, does not count as its return", async (t) => {
+  test("a heartbeat that a node sent before it was cut off, and that arrives late, does not count as its return", async (t) => {
     const { redis, nodes, limiters } = await openScene(t, 3, { answerMs: 1_000 });
     await lose(nodes);
     assert.equal(await passes(limiters, 120), 300);
@@ -290,7 +290,7 @@ describe("when Redis is back", () => {
     }
   });
 
-  test("the others do not keep to their shares for ever when a node cannot come back", async (t) => {
+  test("the other nodes do not keep to their shares for ever when a node cannot come back", async (t) => {
     const { nodes, limiters } = await openScene(t, 2, { answerMs: 1_000 });
     await lose(nodes);
     nodes[0]!.line.mend();

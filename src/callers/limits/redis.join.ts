@@ -1,17 +1,17 @@
 import { dayMs } from "./windows.ts";
 import { prefix, scriptStart } from "./redis.script.ts";
 
-/** More scripts than one connection ever runs. */
+/** Subtracted from a count to fence its connection: more scripts than one connection ever runs. */
 const fencedBy = 1e15;
 
 /** The key that counts the scripts that one connection of a node has run. */
 export const runsKey = (node: string, connection: number): string => `${prefix}runs:${node}:${connection}`;
 
 /**
- * Fences the node's last connection, whose scripts do nothing if they arrive later, and begins the count of the next one.
+ * Fences the node's last connection, so that its scripts do nothing if they arrive later, and starts the count of the next.
  * KEYS: the counts of the last connection and of the next.
- * Answer: the number of scripts that the last one has run, as text; nil if Redis does not know it. It answers the same
- * when it is repeated.
+ * Answer: the number of scripts that the last connection has run, as text; nil if Redis does not know it. Repeating the
+ * script gives the same answer.
  */
 export const fenceScript = `
 local ran = redis.call('GET', KEYS[1])
@@ -25,9 +25,9 @@ return string.format('%d', tonumber(ran) + ${fencedBy})
 `;
 
 /**
- * Adds what a node admitted while it counted alone, in the windows that have not ended.
- * KEYS: as `scriptStart` says. ARGV: after the first two, for each meter "1" if its day counts, and for its minute and its
- * day the window's number, the used requests that the node knew of before, and the requests to add.
+ * Adds the requests that a node admitted while it counted alone, in the windows that have not ended.
+ * KEYS: see `scriptStart`. ARGV: after the first two, for each meter "1" if its day counts, and for its minute and its day
+ * the window's number, the used requests that the node knew of before, and the requests to add.
  */
 export const addScript = `${scriptStart}
 for k = 2, #KEYS do
@@ -42,17 +42,17 @@ save()
 return {now}
 `;
 
-export const beatKeys = [`${prefix}nodes`, `${prefix}beats`];
+export const heartbeatKeys = [`${prefix}nodes`, `${prefix}beats`];
 
 /**
- * Reports that a node is connected and has added all that it admitted alone. Beats are numbered, so that nodes compare
- * no clocks. A beat may arrive long after it was sent: it counts as of the last number that the node had received when
- * it sent the beat.
- * KEYS: `beatKeys`, then the count of the node's connection. ARGV: the node, that number (0: none), and the number of an
- * earlier beat of this node.
- * Answer: the number of this beat, and how many nodes have beaten since the earlier one.
+ * Reports that a node is connected and has added all requests that it admitted alone. Heartbeats are numbered, so that nodes
+ * need not compare clocks. A heartbeat may arrive long after it was sent, so it counts as of the last number that the node
+ * had received when it sent it.
+ * KEYS: `heartbeatKeys`, then the count of the node's connection. ARGV: the node, that number (0: none), and the number of
+ * an earlier heartbeat of this node.
+ * Answer: the number of this heartbeat, and how many nodes have sent one since the earlier one.
  */
-export const beatScript = `
+export const heartbeatScript = `
 local number = redis.call('INCR', KEYS[2])
 redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
 redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1001)

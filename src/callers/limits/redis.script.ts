@@ -3,17 +3,17 @@ import { dayMs, minuteMs } from "./windows.ts";
 
 /** The prefix of every key and channel in Redis. */
 export const prefix = "petstore:limits:";
-/** The channel on which nodes report the figures of the meters to each other, as lines of text: see `announce`. */
+/** The channel on which nodes report the figures of the meters to each other, as lines of text: see `save` below. */
 export const reportsChannel = `${prefix}reports`;
 
 /**
  * The first key of a script counts the scripts that this connection of this node has run. The next connection puts that
  * number far below zero (`redis.join.ts`), so that a script that arrives after its connection was given up does nothing.
- * KEYS[2] on are meters. ARGV[1] is the time in ms (empty: Redis' own clock), ARGV[2] the name of the node (empty: there
- * are no other nodes to report the meters to).
+ * KEYS[2] and the following are meters. ARGV[1] is the time in ms (empty: Redis' own clock), ARGV[2] the name of the node
+ * (empty: there are no other nodes to report the meters to).
  *
- * A meter is eight numbers in 32 bytes, of which the first two (used in the minute, in the day) change with each request
- * and the rest (the windows, the ones before and what was used in them) when a window ends.
+ * A meter is eight numbers in 32 bytes. The first two (used in the minute, in the day) change with each request, the others
+ * (the windows, the windows before, and the requests used in those) when a window ends.
  */
 export const scriptStart = `
 local call, floor, unpackBytes, packBytes, format = redis.call, math.floor, struct.unpack, struct.pack, string.format
@@ -78,18 +78,18 @@ end
 `;
 
 /**
- * Requests, one after the other, each on one or more meters, all or nothing: the rules of `windows.ts` and `strikes.ts`,
- * run by Redis in one step. A key that several requests share is read and written once.
+ * Decides requests one after the other, each on one or more meters, all or nothing: the rules of `windows.ts` and
+ * `strikes.ts`, run by Redis in one step. A key that several requests share is read and written once.
  *
  * KEYS: after the first, in the order of the requests their meters, each followed by the key of the ban where strikes are
  *       made; after all of these, in the same order, the keys of the lists of strikes.
- * ARGV: after the first two, the number of meters and bans, then for each request "0" to look only, "1" to count, "2" to
- *       count one of a secret key or "-1" to give back, the strikes allowed (0: none are made), the number of its meters,
- *       and requests per minute and per day of each: to give back, the minute and the day that it was counted in.
+ * ARGV: after the first two, the number of meters and bans, then for each request "0" to read only, "1" to count, "2" to
+ *       count one of a secret key or "-1" to give back; the strikes allowed (0: refusals are no strikes); the number of its
+ *       meters; and requests per minute and per day of each, or to give back the minute and the day that it was counted in.
  * Answer: the time in ms, then for each request 0 pass, 1 over a limit or 2 banned; ms left of the ban; strikes made;
  *       and the minute's and the day's used requests of each meter.
  *
- * A ban is "since length". All keys expire, with two hours' grace.
+ * A ban is "since length". All keys expire, two hours later than needed, so that a clock that jumps back loses nothing.
  */
 export const limitScript = `${scriptStart}
 local plain = tonumber(ARGV[3])

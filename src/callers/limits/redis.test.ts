@@ -9,6 +9,7 @@ import { limiterContract, free } from "../../../test/support/limits-contract.ts"
 import { modelProperty } from "../../../test/support/limits-model.ts";
 import { type RedisProcess, startRedis } from "../../../test/support/redis-process.ts";
 import { openLog, openNode as openNodeOn } from "../../../test/support/redis-limiter.ts";
+import { RedisConnector } from "./redis.connector.ts";
 import type { RedisLimiterOptions } from "./redis.ts";
 
 let server: RedisProcess;
@@ -33,7 +34,7 @@ callersContract("in Redis", "shared", openEmpty);
 givingBackContract("in Redis", openEmpty);
 modelProperty("in Redis", openEmpty, 40);
 
-test("of many simultaneous requests at several nodes exactly those left pass", async (context) => {
+test("of many simultaneous requests at several nodes exactly as many pass as are left", async (context) => {
   await admin.flushall();
   const nodes = await Promise.all([openNode(), openNode(), openNode()]);
   context.after(() => nodes.forEach((node) => void node.close()));
@@ -45,7 +46,7 @@ test("of many simultaneous requests at several nodes exactly those left pass", a
   );
 });
 
-test("a node that starts anew goes on with what is counted, and a ban holds on every node", async (context) => {
+test("a node that restarts continues with the counts in Redis, and a ban holds on every node", async (context) => {
   await admin.flushall();
   const first = await openNode();
   for (let i = 0; i < 81; i++) await first.account(1, 1, free);
@@ -56,7 +57,7 @@ test("a node that starts anew goes on with what is counted, and a ban holds on e
   assert.equal((await second.account(1, 2, free)).verdict, "rate_limit_exceeded");
 });
 
-test("the time is Redis' own", async (context) => {
+test("the time is that of Redis", async (context) => {
   await admin.flushall();
   const limiter = await openNode({ redisClock: undefined });
   context.after(() => limiter.close());
@@ -83,7 +84,7 @@ test("everything in Redis expires", async (context) => {
   }
 });
 
-test("a Redis that has forgotten the script is given it again", async (context) => {
+test("a node loads the script again if Redis has lost it", async (context) => {
   await admin.flushall();
   const limiter = await openNode();
   context.after(() => limiter.close());
@@ -97,7 +98,7 @@ test("a Redis that has forgotten the script is given it again", async (context) 
   assert.equal(limiter.mode(), "shared");
 });
 
-test("requests of one turn share one question to Redis, and are decided in their order", async (context) => {
+test("requests of one turn share one script run, and are decided in their order", async (context) => {
   await admin.flushall();
   const limiter = await openNode();
   context.after(() => limiter.close());
@@ -127,7 +128,7 @@ test("Redis may be absent at the start", async (context) => {
   assert.equal((await limiter.account(1, 1, free)).remaining, 58);
 });
 
-test("wrong credentials are said in one line that does not show them", async (context) => {
+test("wrong credentials are logged in one line that does not show them", async (context) => {
   const guarded = await startRedis({ password: "correct-horse" });
   context.after(() => guarded.remove());
   const log = openLog();
@@ -140,4 +141,12 @@ test("wrong credentials are said in one line that does not show them", async (co
   const right = await openNode({ url: guarded.url });
   context.after(() => right.close());
   assert.equal(right.mode(), "shared");
+});
+
+test("a second error of a socket to Redis while it closes does not end the process, and the first error is the reason", async () => {
+  const connector = new RedisConnector({ host: "127.0.0.1", port: "1" });
+  const stream = await connector.connect();
+  await new Promise((resolve) => stream.once("close", resolve));
+  stream.emit("error", new Error("tlsv1 alert decode error"));
+  assert.equal((connector.firstError as NodeJS.ErrnoException).code, "ECONNREFUSED");
 });

@@ -4,15 +4,15 @@ import type { Clock } from "../../platform/clock.ts";
 import { Problem } from "../../platform/problem.ts";
 import { type Awaitable, type Counted, dashboardQuota, type Limiter, type StrikeStatus } from "./limits.ts";
 import { fullest, publishableShare, visitorQuota } from "./publishable.ts";
-import { type Asked, openBatches } from "./redis.batch.ts";
+import { type Asked, type Batches, openBatches } from "./redis.batch.ts";
 import { addScript } from "./redis.join.ts";
-import { openLedger, type Ledger } from "./redis.ledger.ts";
-import { type Link, type LinkLog, openLink } from "./redis.link.ts";
+import * as ledgers from "./redis.ledger.ts";
+import * as links from "./redis.link.ts";
 import { limitScript, prefix } from "./redis.script.ts";
 import { strikesAllowed } from "./strikes.ts";
 import { banned, dayMs, type Decision, minuteMs, passed, type Quota, refused, unavailable } from "./windows.ts";
 
-/** How long Redis may take for an answer before it counts as unreachable (decisions, part 4). */
+/** How long (ms) Redis may take for an answer before it counts as unreachable (decisions, part 4). */
 const redisAnswerMs = 500;
 /** Meters that one script adds to. */
 const addedMax = 500;
@@ -25,17 +25,24 @@ export type RedisLimiterOptions = {
   url: string;
   /** With `rediss://`, the authorities (PEM) that Redis' certificate may come from. Default: those of Node. */
   ca?: string | undefined;
-  /** What a caller without a valid key has. */
+  /** The quota of a caller without a valid key. */
   addressQuota: Quota;
   /** Tells the time while this node counts alone. */
   clock: Clock;
-  /** Tells the time to Redis too, instead of its own clock: lets tests move it. */
+  /** Tells the time to Redis too, instead of its own clock; lets tests move it. */
   redisClock?: Clock;
   /** Returns the number of nodes that count in this Redis, including this one. Default: 1. */
   liveNodes?: () => number;
-  log: LinkLog;
-  /** How long Redis may take for one answer. Default: 500 ms. */
+  log: links.LinkLog;
+  /** How long (ms) Redis may take for one answer. Default: 500. */
   answerMs?: number;
+};
+
+type State = {
+  link: links.Link;
+  ledger: ledgers.Ledger;
+  batches: Batches;
+  decidedAlone: number;
 };
 
 /**
@@ -44,12 +51,43 @@ export type RedisLimiterOptions = {
  * (`redis.join.ts`). Does not fail if Redis is absent: see `mode`.
  */
 export async function openRedisLimiter(options: RedisLimiterOptions): Promise<Limiter> {
-  const { url, ca, addressQuota, clock, redisClock, liveNodes = () => 1, log, answerMs = redisAnswerMs } = options;
+  const { addressQuota } = options;
+  const state = openState(options);
+  const { link, ledger, batches } = state;
+  await links.connect(link);
+  return {
+    account: (accountId, keyId, quota) => countAccount(state, accountId, keyId, quota),
+    address: (address) => countOne(state, `${prefix}address:${addressName(address)}`, addressQuota),
+    publishable: (accountId, address, quota) => countPublishable(state, accountId, address, quota),
+    dashboard: (personId) => countOne(state, `${prefix}person:${personId}`, dashboardQuota),
+    peekAccount: (accountId, quota) => peek(state, `${prefix}account:${accountId}`, quota),
+    peekAddress: (address) => peek(state, `${prefix}address:${addressName(address)}`, addressQuota),
+    giveBack: (counted, at) => giveBack(state, counted, at),
+    strikeStatus(keyId, quota) {
+      const allowed = strikesAllowed(quota.perMinute);
+      const asked = { counting: false, allowed, meters: [], limits: [], ...keysOfKey(keyId) };
+      return ask(state, asked, (answer, at) => strikeStatusOf(answer, at, allowed));
+    },
+    async unban(keyId) {
+      const { ban, strikes } = keysOfKey(keyId);
+      const removed = await links.remove(link, [ban, strikes]);
+      if (removed === undefined) throw new Problem("unavailable", "Redis cannot be reached, so the ban may still be in force. Try again.");
+      ledger.bans.delete(ban);
+      return removed > 0;
+    },
+    mode: () => (links.stateOf(link) === "shared" ? "shared" : "alone"),
+    decidedAlone: () => state.decidedAlone,
+    waiting: () => batches.waiting(),
+    sweep: () => ledgers.sweepLedger(ledger),
+    close: () => links.closeLink(link),
+  };
+}
+
+function openState({ url, ca, clock, redisClock, liveNodes = () => 1, log, answerMs = redisAnswerMs }: RedisLimiterOptions): State {
   const node = randomUUID();
-  const teller = () => (liveNodes() > 1 ? node : "");
-  const ledger = openLedger({ clock, liveNodes });
-  let decidedAlone = 0;
-  const link: Link = await openLink({
+  const reporter = () => (liveNodes() > 1 ? node : "");
+  const ledger = ledgers.openLedger(clock, liveNodes);
+  const link = links.createLink({
     url,
     ca,
     node,
@@ -57,104 +95,104 @@ export async function openRedisLimiter(options: RedisLimiterOptions): Promise<Li
     liveNodes,
     log,
     answerMs,
-    onLost: () => ledger.beginOutage(),
+    onLost: () => ledgers.beginOutage(ledger),
     onJoined(ran) {
-      ledger.settle(ran ?? 0);
-      // `openLink` may call this before it returns, when there is nothing to add yet.
-      if (decidedAlone > 0 || ran === undefined) add(link, ledger, [redisClock?.() ?? "", teller()], ran === undefined);
+      ledgers.settleDoubtful(ledger, ran ?? 0);
+      addOwed(link, ledger, [redisClock?.() ?? "", reporter()], ran === undefined);
     },
-    onReport: (message) => message.startsWith(`${node} `) || ledger.hear(message),
+    onReport: (message) => message.startsWith(`${node} `) || ledgers.noteReport(ledger, message),
   });
-  const batches = openBatches((keys, args) => link.run(deciding, keys, args), redisClock, teller);
-
-  function alone(asked: Asked, run: number): number[] {
-    if (asked.givesBack) return ledger.giveBack(asked, run);
-    if (asked.counting) decidedAlone += 1;
-    return ledger.decide(asked, run);
-  }
-
-  function ask<T>(asked: Asked, read: (answer: number[], at: number) => T, beyond: (known: T) => T = (known) => known): Awaitable<T> {
-    const state = link.state();
-    if (state === "away") return read(alone(asked, 0), 1);
-    if (batches.isFull() && !asked.givesBack) return beyond(read(ledger.look(asked), 1));
-    if (state === "joining" && asked.counting && !ledger.reserve(asked)) return read(alone(asked, 0), 1);
-    return batches.ask(asked, (answer, at, run) => {
-      if (answer === undefined) return read(alone(asked, run), 1);
-      ledger.note(asked, answer, at);
-      return read(answer, at);
-    });
-  }
-
-  function countOne(meter: string, quota: Quota): Awaitable<Decision> {
-    const asked = { counting: true, allowed: 0, meters: [meter], limits: [quota.perMinute, quota.perDay] };
-    return ask(asked, (answer, at) => judge(answer, at, figures(answer, at, quota), null), unavailable);
-  }
-
-  function peek(meter: string, quota: Quota): Awaitable<Decision> {
-    const asked = { counting: false, allowed: 0, meters: [meter], limits: [quota.perMinute, quota.perDay] };
-    return ask(asked, (answer, at) => figures(answer, at, quota));
-  }
-
-  return {
-    account(accountId, keyId, quota) {
-      const allowed = strikesAllowed(quota.perMinute);
-      const asked = {
-        counting: true,
-        allowed,
-        isSecret: true,
-        meters: metersOf({ accountId, quota }),
-        limits: [quota.perMinute, quota.perDay],
-        ban: `${prefix}ban:${keyId}`,
-        strikes: `${prefix}strikes:${keyId}`,
-      };
-      return ask(asked, (answer, at) => judge(answer, at, figures(answer, at, quota), allowed), unavailable);
-    },
-    address: (address) => countOne(`${prefix}address:${addressName(address)}`, addressQuota),
-    publishable(accountId, address, quota) {
-      const allowed = strikesAllowed(visitorQuota.perMinute);
-      const share = publishableShare(quota);
-      const visitor = `${accountId}:${addressName(address)}`;
-      const asked = {
-        counting: true,
-        allowed,
-        meters: metersOf({ accountId, quota, visitor: address }),
-        limits: [visitorQuota.perMinute, Infinity, share.perMinute, share.perDay, quota.perMinute, quota.perDay],
-        ban: `${prefix}visitor-ban:${visitor}`,
-        strikes: `${prefix}visitor-strikes:${visitor}`,
-      };
-      return ask(asked, (answer, at) => judge(answer, at, fullestOf(answer, at, quota), allowed), unavailable);
-    },
-    dashboard: (personId) => countOne(`${prefix}person:${personId}`, dashboardQuota),
-    peekAccount: (accountId, quota) => peek(`${prefix}account:${accountId}`, quota),
-    peekAddress: (address) => peek(`${prefix}address:${addressName(address)}`, addressQuota),
-    giveBack(counted, countedAt) {
-      const windows = [Math.floor(countedAt / minuteMs), Math.floor(countedAt / dayMs)];
-      const meters = metersOf(counted);
-      const asked = { counting: false, givesBack: true, allowed: 0, meters, limits: meters.flatMap(() => windows) };
-      return ask(asked, (answer, at) => {
-        if ("personId" in counted) return figures(answer, at, dashboardQuota);
-        return counted.visitor === undefined ? figures(answer, at, counted.quota) : fullestOf(answer, at, counted.quota);
-      });
-    },
-    strikeStatus(keyId, quota) {
-      const allowed = strikesAllowed(quota.perMinute);
-      const keys = { ban: `${prefix}ban:${keyId}`, strikes: `${prefix}strikes:${keyId}` };
-      return ask({ counting: false, allowed, meters: [], limits: [], ...keys }, (answer, at) => strikeStatusOf(answer, at, allowed));
-    },
-    async unban(keyId) {
-      const ban = `${prefix}ban:${keyId}`;
-      const removed = await link.remove([ban, `${prefix}strikes:${keyId}`]);
-      if (removed === undefined) throw new Problem("unavailable", "Redis cannot be reached, so the ban may still be in force. Try again.");
-      ledger.unban(ban);
-      return removed > 0;
-    },
-    mode: () => (link.state() === "shared" ? "shared" : "alone"),
-    decidedAlone: () => decidedAlone,
-    waiting: () => batches.waiting(),
-    sweep: () => ledger.sweep(),
-    close: () => link.close(),
-  };
+  const batches = openBatches((keys, args) => links.run(link, deciding, keys, args), redisClock, reporter);
+  return { link, ledger, batches, decidedAlone: 0 };
 }
+
+/** Adds in Redis what this node admitted alone, before anything else is sent on a connection. */
+function addOwed(link: links.Link, ledger: ledgers.Ledger, head: (string | number)[], all: boolean): void {
+  const owed = ledgers.takeOwed(ledger, all);
+  for (let i = 0; i < owed.length; i += addedMax) {
+    const some = owed.slice(i, i + addedMax);
+    const keys = some.map(({ meter }) => meter);
+    const args = some.flatMap((one) => one.args);
+    const { run, answer } = links.run(link, adding, keys, [...head, ...args]);
+    const owe = () => some.forEach((one) => one.owe());
+    void answer.then((done) => done ?? (run === 0 ? owe() : ledgers.doubt(ledger, { run, owe })));
+  }
+}
+
+/**
+ * Asks Redis, or decides alone while it is away.
+ *
+ * @param read makes the result of the script's answer, whose figures begin at `at`
+ * @param beyond makes the result when too many requests wait for Redis, of the figures that this node knows
+ */
+function ask<T>(
+  state: State,
+  asked: Asked,
+  read: (answer: number[], at: number) => T,
+  beyond: (known: T) => T = (known) => known,
+): Awaitable<T> {
+  const { link, ledger, batches } = state;
+  const linkState = links.stateOf(link);
+  if (linkState === "away") return read(decideAlone(state, asked, 0), 1);
+  if (batches.isFull() && !asked.givesBack) return beyond(read(ledgers.look(ledger, asked), 1));
+  if (linkState === "joining" && asked.counting && !ledgers.reserve(ledger, asked)) return read(decideAlone(state, asked, 0), 1);
+  return batches.ask(asked, (answer, at, run) => {
+    if (answer === undefined) return read(decideAlone(state, asked, run), 1);
+    ledgers.noteAnswer(ledger, asked, answer, at);
+    return read(answer, at);
+  });
+}
+
+function decideAlone(state: State, asked: Asked, run: number): number[] {
+  if (asked.givesBack) return ledgers.giveBackAlone(state.ledger, asked, run);
+  if (asked.counting) state.decidedAlone += 1;
+  return ledgers.decideAlone(state.ledger, asked, run);
+}
+
+function countAccount(state: State, accountId: number, keyId: number, quota: Quota): Awaitable<Decision> {
+  const allowed = strikesAllowed(quota.perMinute);
+  const limits = [quota.perMinute, quota.perDay];
+  const asked = { counting: true, allowed, isSecret: true, meters: metersOf({ accountId, quota }), limits, ...keysOfKey(keyId) };
+  return ask(state, asked, (answer, at) => judge(answer, at, figures(answer, at, quota), allowed), unavailable);
+}
+
+function countPublishable(state: State, accountId: number, address: string, quota: Quota): Awaitable<Decision> {
+  const allowed = strikesAllowed(visitorQuota.perMinute);
+  const share = publishableShare(quota);
+  const visitor = `${accountId}:${addressName(address)}`;
+  const asked = {
+    counting: true,
+    allowed,
+    meters: metersOf({ accountId, quota, visitor: address }),
+    limits: [visitorQuota.perMinute, Infinity, share.perMinute, share.perDay, quota.perMinute, quota.perDay],
+    ban: `${prefix}visitor-ban:${visitor}`,
+    strikes: `${prefix}visitor-strikes:${visitor}`,
+  };
+  return ask(state, asked, (answer, at) => judge(answer, at, fullestOf(answer, at, quota), allowed), unavailable);
+}
+
+/** Counts a request of a caller with one meter, whose refusals are no strikes. */
+function countOne(state: State, meter: string, quota: Quota): Awaitable<Decision> {
+  const asked = { counting: true, allowed: 0, meters: [meter], limits: [quota.perMinute, quota.perDay] };
+  return ask(state, asked, (answer, at) => judge(answer, at, figures(answer, at, quota), null), unavailable);
+}
+
+function peek(state: State, meter: string, quota: Quota): Awaitable<Decision> {
+  const asked = { counting: false, allowed: 0, meters: [meter], limits: [quota.perMinute, quota.perDay] };
+  return ask(state, asked, (answer, at) => figures(answer, at, quota));
+}
+
+function giveBack(state: State, counted: Counted, countedAt: number): Awaitable<Decision> {
+  const windows = [Math.floor(countedAt / minuteMs), Math.floor(countedAt / dayMs)];
+  const meters = metersOf(counted);
+  const asked = { counting: false, givesBack: true, allowed: 0, meters, limits: meters.flatMap(() => windows) };
+  return ask(state, asked, (answer, at) => {
+    if ("personId" in counted) return figures(answer, at, dashboardQuota);
+    return counted.visitor === undefined ? figures(answer, at, counted.quota) : fullestOf(answer, at, counted.quota);
+  });
+}
+
+const keysOfKey = (keyId: number) => ({ ban: `${prefix}ban:${keyId}`, strikes: `${prefix}strikes:${keyId}` });
 
 function metersOf(counted: Counted): string[] {
   if ("personId" in counted) return [`${prefix}person:${counted.personId}`];
@@ -162,19 +200,6 @@ function metersOf(counted: Counted): string[] {
   const account = `${prefix}account:${accountId}`;
   if (visitor === undefined) return [account];
   return [`${prefix}visitor:${accountId}:${addressName(visitor)}`, `${prefix}publishable:${accountId}`, account];
-}
-
-/** Adds in Redis what this node admitted alone, before anything else is sent on a connection. */
-function add(link: Link, ledger: Ledger, head: (string | number)[], all: boolean): void {
-  const owed = ledger.takeOwed(all);
-  for (let i = 0; i < owed.length; i += addedMax) {
-    const some = owed.slice(i, i + addedMax);
-    const keys = some.map(({ meter }) => meter);
-    const args = some.flatMap((one) => one.args);
-    const { run, answer } = link.run(adding, keys, [...head, ...args]);
-    const owe = () => some.forEach((one) => one.owe());
-    void answer.then((done) => done ?? (run === 0 ? owe() : ledger.doubt({ run, owe })));
-  }
 }
 
 /** The script's figures of a request, from `at` on: verdict, ms left of the ban, strikes made, then each meter's used minute and day. */
