@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { random, runs } from "./support/fault-runs.ts";
 import { openClerk, type Clerk, type Given } from "./support/clerk.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import type { Category, InventoryItem, Order, Pet } from "./support/models.ts";
@@ -10,7 +11,7 @@ import { ask } from "./support/service.ts";
 
 const clerksMax = 12;
 const unitsAtFirst = 1_000_000;
-const kills = 10;
+const kills = runs(3, 10);
 
 /** A data folder with a shop in it, and its clerks. */
 async function openShop(t: TestContext) {
@@ -70,11 +71,6 @@ async function requireAllKept(address: string, { key, clerks, animals }: Pick<Sh
     const soldOrHeld = orders.filter((order) => order.petId === petId).reduce((sum, order) => sum + Number(order.quantity), 0);
     assert.equal(unitsAtFirst + added - soldOrHeld, quantity, `units of animal ${petId}`);
   }
-}
-
-/** A number from `least` on, below `least + range`. */
-function random(least: number, range: number): number {
-  return least + Math.floor(Math.random() * range);
 }
 
 test("killed again and again under load, it starts by itself each time and has all that it acknowledged", async (t) => {

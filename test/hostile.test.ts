@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 import fc from "fast-check";
 import sql from "sql-template-tag";
 import { statuses } from "../src/platform/http/statuses.ts";
+import { runs } from "./support/fault-runs.ts";
 import { bodyChecker, operationsIn, type Document, type Operation } from "./support/description.ts";
 import { bytesOf, hostileCursor, hostileRequest, type Known } from "./support/hostile.ts";
 import type { Failure } from "./support/models.ts";
@@ -15,7 +16,7 @@ const document = JSON.parse(readFileSync(new URL("../openapi.json", import.meta.
 const operations = operationsIn(document);
 const check = bodyChecker(document);
 /** Requests to each operation in one run. */
-const requestsEach = 120;
+const requestsEach = runs(24, 120);
 /** Apart enough for a caller without a key to stay within its address's day. */
 const betweenMs = 90_000;
 

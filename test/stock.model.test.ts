@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
+import { runs } from "./support/fault-runs.ts";
 import type { Order } from "./support/models.ts";
 import { linearizable, type Event } from "./support/linearize.ts";
 import { startService, type TestService } from "./support/service.ts";
@@ -52,7 +53,7 @@ test("one after the other, every answer and all that is shown is what the rules 
     }
     assert.deepEqual(await scene.lists(), shown(shop));
   });
-  await fc.assert(property, { numRuns: 80 });
+  await fc.assert(property, { numRuns: runs(20, 80) });
 });
 
 test("all at once, the answers are those of some order of the requests", async () => {
@@ -66,7 +67,7 @@ test("all at once, the answers are those of some order of the requests", async (
     const events = await play(scene, scripts);
     assert.ok(linearizable(scene.shop, events, await scene.lists()), JSON.stringify({ shop: scene.shop, events }, undefined, 1));
   });
-  await fc.assert(property, { numRuns: 80, endOnFailure: true });
+  await fc.assert(property, { numRuns: runs(20, 80), endOnFailure: true });
 });
 
 test("whatever many clients do, counted in − sold − held = quantity, and never more is sold than was counted in", async () => {
@@ -95,7 +96,7 @@ test("whatever many clients do, counted in − sold − held = quantity, and nev
       assert.equal(pets.find(({ id }) => id === petId)?.status, status);
     }
   });
-  await fc.assert(property, { numRuns: 8, endOnFailure: true });
+  await fc.assert(property, { numRuns: runs(3, 8), endOnFailure: true });
 });
 
 test("of many single orders at once for k units, exactly k are taken", async () => {
@@ -111,7 +112,7 @@ test("of many single orders at once for k units, exactly k are taken", async () 
     const refused = new Set(outcomes.filter(({ status }) => status !== 201).map(({ code }) => code));
     assert.ok(refused.isSubsetOf(new Set(["insufficient_stock", "pet_not_available"])), [...refused].join());
   });
-  await fc.assert(property, { numRuns: 15, endOnFailure: true });
+  await fc.assert(property, { numRuns: runs(5, 15), endOnFailure: true });
 });
 
 function unitsOf(orders: Order[], petId: number, complete: boolean): number {

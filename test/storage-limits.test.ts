@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
 import sql from "sql-template-tag";
+import { runs } from "./support/fault-runs.ts";
 import type { Category, Failure, Order, Pet } from "./support/models.ts";
 import { Problem } from "../src/platform/problem.ts";
 import { addRecords, readStorage, removeRecords, setStorageLimits } from "../src/platform/storage-quotas.ts";
@@ -244,7 +245,7 @@ test("whatever is asked for at once, the count is the number of rows and never a
       assert.ok(used <= limit, `${used} of ${limit}`);
     }
   });
-  await fc.assert(property, { numRuns: 25 });
+  await fc.assert(property, { numRuns: runs(8, 25) });
 });
 
 /** Limits and amounts beside each other that fit many times over, just fit, and do not fit. */
@@ -297,7 +298,7 @@ test("after any additions, removals and changes of the limit at once, exactly as
       assert.equal(await add(1), false);
     }
   });
-  await fc.assert(property, { numRuns: 40 });
+  await fc.assert(property, { numRuns: runs(10, 40) });
 });
 
 test("every plan has its limit, an operator may set another on any, and both GET /account and GET /usage show what is stored", async () => {

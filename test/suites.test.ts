@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { test } from "node:test";
-import { fileOf, groups, quickSuites } from "./suites.ts";
+import { faultSuites, fileOf, groups, quickSuites } from "./suites.ts";
 
 const root = new URL("../", import.meta.url);
 const files = globSync("test/**/*.test.ts", { cwd: root }).map((path) => path.replaceAll("\\", "/"));
@@ -24,7 +24,9 @@ test("every suite that starts a service says in test/suites.ts, once, which engi
   assert.deepEqual(listed.toSorted(), starting.toSorted());
 });
 
-test("the quick suites exist", () => {
+test("the quick suites exist, and the suites that search for faults are those that say how often", () => {
+  const searching = files.filter((path) => /^import .* from "\.\/support\/fault-runs\.ts";$/m.test(contentOf(path)));
+  assert.deepEqual(faultSuites.map(fileOf).toSorted(), searching.toSorted());
   for (const suite of quickSuites) assert.ok(files.includes(fileOf(suite)), suite);
 });
 

@@ -14,7 +14,7 @@ export const groups: Group[] = [
   {
     engines: "both",
     reason: "text and numbers at the ends of their ranges: the engines order, fold and store them differently",
-    suites: ["hostile", "hostile-texts"],
+    suites: ["hostile"],
   },
   {
     engines: "both",
@@ -71,6 +71,7 @@ export const groups: Group[] = [
       "examples",
       "generated-clients",
       "headers",
+      "hostile-texts",
       "limits-headers",
       "metrics",
       "order-of-refusals",
@@ -156,6 +157,9 @@ export const quickSuites: string[] = [
   "stock-status",
   "write-back",
 ];
+
+/** Suites that search for faults by random or many tries: a few of them in `npm test`, all in `npm run test:faults`. */
+export const faultSuites: string[] = ["durability", "hostile", "hostile-texts", "published-bytes", "stock.model", "storage-limits"];
 
 export const fileOf = (suite: string): string => `test/${suite}.test.ts`;
 

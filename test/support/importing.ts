@@ -12,6 +12,7 @@ import { fileURLToPath } from "node:url";
 import type { Report } from "../../src/importing/report.ts";
 import { runCommand, type Ended } from "./commands.ts";
 import { temporaryFolder } from "./folder.ts";
+import { inherited } from "./process.ts";
 import { startService, type TestService } from "./service.ts";
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
@@ -35,7 +36,7 @@ const environmentOf = ({ url, key }: Shop) => ({ PETSTORE_URL: url, PETSTORE_KEY
 
 /** Starts `petstore` with the shop's key in a process of its own, which a test can kill. */
 export function start(shop: Shop, args: string[]): ChildProcessByStdio<null, Readable, Readable> {
-  return spawn(process.execPath, [main, ...args], { env: environmentOf(shop), stdio: ["ignore", "pipe", "pipe"] });
+  return spawn(process.execPath, [main, ...args], { env: { ...inherited(), ...environmentOf(shop) }, stdio: ["ignore", "pipe", "pipe"] });
 }
 
 /** How a process ended, and all that it wrote. */

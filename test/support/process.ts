@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { runCommand } from "./commands.ts";
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+
+/** What a started process needs of this one's environment; the settings of the service are not among it. */
+export function inherited(): Record<string, string | undefined> {
+  return { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] };
+}
 
 export type LogLine = {
   level: number;
@@ -42,7 +47,7 @@ export type Ending = Pick<TestContext, "after">;
 export function spawnServer(t: Ending, dataDir: string, env: Record<string, string> = {}, under: string[] = []): ServerProcess {
   const [command = process.execPath, ...args] = under;
   const child = spawn(command, [...args, ...(under.length > 0 ? [process.execPath] : []), main, "serve"], {
-    env: { PATH: process.env["PATH"], DATA_DIR: dataDir, PORT: "0", EDGE_HTTP_PORT: "0", EDGE_HTTPS_PORT: "0", ...env },
+    env: { ...inherited(), DATA_DIR: dataDir, PORT: "0", EDGE_HTTP_PORT: "0", EDGE_HTTPS_PORT: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let [out, err] = ["", ""];
@@ -129,7 +134,7 @@ export async function startServer(t: TestContext, dataDir: string): Promise<Star
 /** Makes an account whose limits no test reaches, in a data folder that no server holds, and gives its key. */
 export async function createAccount(dataDir: string): Promise<string> {
   const figures = ["--plan", "enterprise", "--per-minute", "1000000000", "--per-day", "1000000000"];
-  const args = [main, "accounts", "create", "--name", "Shop", ...figures, "--json"];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { DATA_DIR: dataDir } });
-  return (JSON.parse(stdout) as { key: string }).key;
+  const words = ["accounts", "create", "--name", "Shop", ...figures, "--json"];
+  const { out } = await runCommand(words, { DATA_DIR: dataDir });
+  return (JSON.parse(out) as { key: string }).key;
 }

@@ -1,0 +1,28 @@
+import { randomInt } from "node:crypto";
+import fc from "fast-check";
+
+const runsAll = process.env["PETSTORE_TEST_FAULTS"] === "all";
+const seed = Number(process.env["PETSTORE_TEST_SEED"] ?? randomInt(2 ** 31));
+
+fc.configureGlobal({ seed });
+console.log(`PETSTORE_TEST_SEED=${seed} repeats the random choices of this file`);
+
+/** How often a search for faults tries: `all` in `npm run test:faults`, `few` in `npm test`. */
+export function runs(few: number, all: number): number {
+  return runsAll ? all : few;
+}
+
+/** One in `every` of the items, beginning at one that the seed chooses; all of them in `npm run test:faults`. */
+export function someOf<T>(items: T[], every: number): T[] {
+  return runsAll ? items : items.filter((_, index) => index % every === seed % every);
+}
+
+let state = seed;
+
+/** An integer from `least` on, below `least + range`; the seed determines the sequence (mulberry32). */
+export function random(least: number, range: number): number {
+  state = (state + 0x6d2b79f5) | 0;
+  let bits = Math.imul(state ^ (state >>> 15), state | 1);
+  bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
+  return least + (((bits ^ (bits >>> 14)) >>> 0) % range);
+}
