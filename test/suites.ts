@@ -75,6 +75,7 @@ export const groups: Group[] = [
       "limits-headers",
       "metrics",
       "order-of-refusals",
+      "preconditions",
       "refusals-cost",
       "request-ids",
       "requests-in-flight",
