@@ -3,7 +3,7 @@ import { globSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { citable, deadCitations } from "./citations.ts";
 import { allowedLong, longFunctions } from "./function-length.ts";
-import { type SourceFile, violations } from "./layout.ts";
+import { directions, type SourceFile, violations } from "./layout.ts";
 
 const root = new URL("../", import.meta.url);
 
@@ -68,6 +68,23 @@ test("a citation that leads nowhere is found", () => {
     "src/a.ts: specification 2.1 does not exist",
     "src/a.ts: decision 0030 does not exist",
   ]);
+});
+
+test("the house has few rooms and floors, and no arrow runs up", () => {
+  const roomOf = (path: string): string => /^(src\/[^/]+|[^/]+)/.exec(path)?.[0] ?? path;
+  const places = Object.keys(directions);
+  const rooms = new Map(places.map((place) => [roomOf(place), new Set<string>()]));
+  for (const [place, allowed] of Object.entries(directions)) {
+    const targets = allowed.flatMap((path) => places.filter((known) => `${known}/`.startsWith(`${path}/`) || path.startsWith(`${known}/`)));
+    for (const target of targets.map(roomOf)) if (target !== roomOf(place)) rooms.get(roomOf(place))?.add(target);
+  }
+  const floorOf = (room: string, above: string[] = []): number => {
+    assert.ok(!above.includes(room), `an arrow runs up: ${[...above, room].join(" → ")}`);
+    const below = Array.from(rooms.get(room) ?? [], (target) => floorOf(target, [...above, room]));
+    return 1 + Math.max(0, ...below);
+  };
+  const floors = Math.max(...Array.from(rooms.keys(), (room) => floorOf(room)));
+  assert.ok(rooms.size <= 16 && floors <= 7, `${rooms.size} rooms on ${floors} floors`);
 });
 
 /** A small house in which everything is allowed; each case adds to it. */

@@ -4,7 +4,7 @@ import { posix } from "node:path";
 export type SourceFile = { path: string; text: string };
 
 /** Every place of the house and the places that it may import; a place may always import itself. What is not here has no place. */
-const directions: Record<string, string[]> = {
+export const directions: Record<string, string[]> = {
   "src/main.ts": ["src/commands", "src/platform", "src/app"],
   "src/commands": ["src/app", "src/importing", "src/platform", "client"],
   "src/importing": ["src/platform", "client"],
