@@ -14,13 +14,6 @@ export const allowedLong: string[] = [
   "src/app/service.ts#openService",
   // src/callers/gate.ts#openGate
   "src/callers/gate.ts#openGate",
-  // src/callers/keys
-  "src/callers/keys/verify.ts#openKeyVerifier",
-  // src/platform/connections.ts#guardConnections
-  "src/platform/connections.ts#guardConnections",
-  // src/platform/db
-  "src/platform/db/postgres.ts#openPostgres",
-  "src/platform/db/sqlite.ts#openSqlite",
   // src/platform/http
   "src/platform/http/app.ts#openApp",
   // src/publishing/edge

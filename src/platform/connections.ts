@@ -68,101 +68,114 @@ export type GuardOptions = {
   bounds: Pick<Bounds, "refused" | "show">;
   /** The label of these connections in the metrics. */
   listener: Listener;
-  /** A clock that never goes back, in ms. */
+  /** A monotonic clock in ms. */
   now?: () => number;
 };
 
+type Connections = {
+  open: Set<Connection>;
+  byAddress: Map<string, Set<Connection>>;
+  byPeer: Map<string, Connection>;
+  bySocket: WeakMap<object, Connection>;
+};
+type State = Required<GuardOptions> & Connections & { idleLookAt: number };
+
 /** Bounds the connections of one or more listeners, for all protocols on them (decisions, part 4). */
-export function guardConnections({ limits, exempt, bounds, listener, now = () => performance.now() }: GuardOptions): ConnectionGuard {
-  const { connectionsMax, connectionsPerAddress, crowdedAt, quietMs, idleTimeoutMs } = limits;
-  const open = new Set<Connection>();
-  const byAddress = new Map<string, Set<Connection>>();
-  const byPeer = new Map<string, Connection>();
-  const bySocket = new WeakMap<object, Connection>();
-  let idleLookAt = 0;
-  bounds.show("petstore_connections_open", listener, () => open.size);
+export function guardConnections(options: GuardOptions): ConnectionGuard {
+  const { quietMs, idleTimeoutMs } = options.limits;
+  const none: Connections = { open: new Set(), byAddress: new Map(), byPeer: new Map(), bySocket: new WeakMap() };
+  const guard: State = { now: () => performance.now(), ...options, ...none, idleLookAt: 0 };
+  guard.bounds.show("petstore_connections_open", guard.listener, () => guard.open.size);
+  // If this process was too busy to read, requests may wait in the sockets: the immediate runs after they were read.
+  const timer = setInterval(() => setImmediate(() => sweep(guard)), Math.min(quietMs, idleTimeoutMs / idleLooks)).unref();
+  return {
+    admit: (socket) => admit(guard, socket),
+    secured: (socket) => secured(guard, socket),
+    requested: (socket, answer) => requested(guard, socket, answer),
+    sweep: () => sweep(guard),
+    close: () => clearInterval(timer),
+  };
+}
 
-  function admit(raw: Socket): void {
-    const { remoteAddress } = raw;
-    if (remoteAddress === undefined) return void raw.destroy(); // closed already
-    const address = hasAddress(exempt, remoteAddress) ? undefined : addressName(remoteAddress);
-    const own = address === undefined ? 0 : (byAddress.get(address)?.size ?? 0);
-    const bound = open.size >= connectionsMax ? "connections" : own >= connectionsPerAddress ? "connections_per_address" : undefined;
-    if (bound !== undefined) {
-      bounds.refused(bound);
-      return void raw.destroy();
-    }
-    const connection = { raw, socket: raw, peer: peerOf(raw), address, requests: 0, activeAt: now(), bytes: 0, movedAt: now() };
-    open.add(connection);
-    bySocket.set(raw, connection);
-    byPeer.set(connection.peer, connection);
-    if (address !== undefined) byAddress.set(address, (byAddress.get(address) ?? new Set()).add(connection));
-    raw.once("close", () => forget(connection));
-  }
-
-  function forget(connection: Connection): void {
-    const { peer, address = "" } = connection;
-    open.delete(connection);
-    if (byPeer.get(peer) === connection) byPeer.delete(peer);
-    const others = byAddress.get(address);
-    others?.delete(connection);
-    if (others?.size === 0) byAddress.delete(address);
-  }
-
-  function secured(socket: TLSSocket): void {
-    const connection = byPeer.get(peerOf(socket));
-    if (connection === undefined) return;
-    connection.socket = socket;
-    bySocket.set(socket, connection);
-  }
-
-  function requested(socket: object, answer: EventEmitter): void {
-    const connection = bySocket.get(socket);
-    if (connection === undefined) return;
-    connection.requests += 1;
-    answer.once("close", () => {
-      connection.requests -= 1;
-      connection.activeAt = now();
-    });
-  }
-
-  function sweep(): void {
-    const time = now();
-    if (time >= idleLookAt) {
-      idleLookAt = time + idleTimeoutMs / idleLooks;
-      for (const connection of open) if (isIdle(connection, time)) drop(connection, "connections_idle");
-    }
-    for (const own of byAddress.values()) thinOut(own, crowdedAt, time);
-    thinOut(open, Math.floor(connectionsMax * fullAt), time);
-  }
-
-  function isIdle(connection: Connection, time: number): boolean {
-    const bytes = bytesMoved(connection.raw);
-    if (bytes !== connection.bytes) {
-      connection.bytes = bytes;
-      connection.movedAt = time;
-    }
-    return time - connection.movedAt >= idleTimeoutMs;
-  }
-
-  /** Closes quiet connections, the quietest first, until at most `keep` are left. */
-  function thinOut(connections: Set<Connection>, keep: number, time: number): void {
-    if (connections.size <= keep) return;
-    const quiet = [...connections].filter(({ requests, activeAt }) => requests === 0 && time - activeAt >= quietMs);
-    const first = quiet.toSorted((a, b) => a.activeAt - b.activeAt).slice(0, connections.size - keep);
-    for (const connection of first) drop(connection, "connections_without_requests");
-  }
-
-  function drop(connection: Connection, bound: Bound): void {
+function admit(guard: State, raw: Socket): void {
+  const { open, byAddress, exempt, bounds, now } = guard;
+  const { connectionsMax, connectionsPerAddress } = guard.limits;
+  const { remoteAddress } = raw;
+  if (remoteAddress === undefined) return void raw.destroy(); // closed already
+  const address = hasAddress(exempt, remoteAddress) ? undefined : addressName(remoteAddress);
+  const own = address === undefined ? 0 : (byAddress.get(address)?.size ?? 0);
+  const bound = open.size >= connectionsMax ? "connections" : own >= connectionsPerAddress ? "connections_per_address" : undefined;
+  if (bound !== undefined) {
     bounds.refused(bound);
-    forget(connection);
-    connection.socket.destroy();
+    return void raw.destroy();
   }
+  const connection = { raw, socket: raw, peer: peerOf(raw), address, requests: 0, activeAt: now(), bytes: 0, movedAt: now() };
+  open.add(connection);
+  guard.bySocket.set(raw, connection);
+  guard.byPeer.set(connection.peer, connection);
+  if (address !== undefined) byAddress.set(address, (byAddress.get(address) ?? new Set()).add(connection));
+  raw.once("close", () => forget(guard, connection));
+}
 
-  // If this process was too busy to read, requests may wait in the sockets: the immediate runs after they have been
-  // read.
-  const timer = setInterval(() => setImmediate(sweep), Math.min(quietMs, idleTimeoutMs / idleLooks)).unref();
-  return { admit, secured, requested, sweep, close: () => clearInterval(timer) };
+function forget({ open, byPeer, byAddress }: State, connection: Connection): void {
+  const { peer, address = "" } = connection;
+  open.delete(connection);
+  if (byPeer.get(peer) === connection) byPeer.delete(peer);
+  const others = byAddress.get(address);
+  others?.delete(connection);
+  if (others?.size === 0) byAddress.delete(address);
+}
+
+function secured({ byPeer, bySocket }: State, socket: TLSSocket): void {
+  const connection = byPeer.get(peerOf(socket));
+  if (connection === undefined) return;
+  connection.socket = socket;
+  bySocket.set(socket, connection);
+}
+
+function requested({ bySocket, now }: State, socket: object, answer: EventEmitter): void {
+  const connection = bySocket.get(socket);
+  if (connection === undefined) return;
+  connection.requests += 1;
+  answer.once("close", () => {
+    connection.requests -= 1;
+    connection.activeAt = now();
+  });
+}
+
+function sweep(guard: State): void {
+  const { open, byAddress } = guard;
+  const { connectionsMax, crowdedAt, idleTimeoutMs } = guard.limits;
+  const time = guard.now();
+  if (time >= guard.idleLookAt) {
+    guard.idleLookAt = time + idleTimeoutMs / idleLooks;
+    for (const connection of open) if (isIdle(connection, time, idleTimeoutMs)) drop(guard, connection, "connections_idle");
+  }
+  for (const own of byAddress.values()) thinOut(guard, own, crowdedAt, time);
+  thinOut(guard, open, Math.floor(connectionsMax * fullAt), time);
+}
+
+function isIdle(connection: Connection, time: number, idleTimeoutMs: number): boolean {
+  const bytes = bytesMoved(connection.raw);
+  if (bytes !== connection.bytes) {
+    connection.bytes = bytes;
+    connection.movedAt = time;
+  }
+  return time - connection.movedAt >= idleTimeoutMs;
+}
+
+/** Closes quiet connections, the quietest first, until at most `keep` are left. */
+function thinOut(guard: State, connections: Set<Connection>, keep: number, time: number): void {
+  if (connections.size <= keep) return;
+  const quiet = [...connections].filter(({ requests, activeAt }) => requests === 0 && time - activeAt >= guard.limits.quietMs);
+  const first = quiet.toSorted((a, b) => a.activeAt - b.activeAt).slice(0, connections.size - keep);
+  for (const connection of first) drop(guard, connection, "connections_without_requests");
+}
+
+function drop(guard: State, connection: Connection, bound: Bound): void {
+  guard.bounds.refused(bound);
+  forget(guard, connection);
+  connection.socket.destroy();
 }
 
 /** Both ends of a connection, the same for TLS and what is beneath it. */

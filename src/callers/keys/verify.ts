@@ -4,12 +4,12 @@ import type { Plan, Quota } from "../accounts/accounts.ts";
 import { hashKey, hasExpired, wellFormed, type Scope } from "./keys.ts";
 import { findKeyHolder, recordUses, type KeyHolder, type Use } from "./keys.store.ts";
 
-/** Verified keys that are kept; beyond them the oldest is read again when it next comes. */
-const keptMax = 10_000;
+/** Verified keys in memory. Beyond them the oldest is dropped, and read again when it is next used. */
+const cachedMax = 10_000;
 const usesPerWrite = 500;
 const minuteMs = 60_000;
 
-/** Who sends a request. One object per key, shared by its requests. */
+/** The key and account of a request. One object per key, shared by its requests. */
 export type Verified = {
   readonly accountId: number;
   readonly keyId: number;
@@ -17,122 +17,124 @@ export type Verified = {
   readonly quota: Quota;
   readonly scopes: ReadonlySet<Scope>;
   readonly publishable: boolean;
-  /** The web origins that the key is bound to; undefined: none. */
+  /** The web origins that the key is bound to; undefined if it is bound to none. */
   readonly origins?: ReadonlySet<string>;
-  /** ms since the Unix epoch; null: never. */
+  /** ms since the Unix epoch; null for a key that never expires. */
   readonly expiresAt: number | null;
 };
 
 export type KeyVerifier = {
   /**
-   * Whose key this is; undefined if it is malformed, unknown, revoked or expired. A key that is kept is answered at
-   * once, a text that cannot be a key is refused at once, and anything else costs one read, which requests with the
-   * same key share. Unknown keys are not kept.
+   * Returns the key's account; undefined if the key is malformed, unknown, revoked or expired. Returns at once if the key is
+   * cached or malformed. Otherwise it reads the database once for all requests with the same key. Unknown keys are not cached.
    */
   verify(key: string): Verified | undefined | Promise<Verified | undefined>;
-  /** From the return on, nothing is answered from what was read before. */
+  /** Drops all cached keys, and the results of reads that are under way. */
   forgetAll(): void;
-  /** From the return on, no key of the account is answered from what was read before. To be called after the commit. */
+  /** Drops the keys of an account. Called after the commit that changed them. */
   forgetAccount(accountId: number): void;
-  /** The same for one key. */
+  /** Drops one key. Called after the commit that changed it. */
   forgetKey(keyId: number): void;
-  /** Writes down when keys were last used. If that fails it rejects, and what was not written is written next time. */
+  /** Saves the times at which keys were last used. If that fails it rejects, and the next call saves what is left. */
   saveUses(): Promise<void>;
+};
+
+type VerifierOptions = {
+  db: Database;
+  clock: Clock;
+  /** Whether this node hears of every change of keys and plans. While it does not, no key is cached. Default: always. */
+  isLive?: () => boolean;
 };
 
 type Entry = { verified: Verified; usedAt: number | null };
 
-/**
- * Opens the verifier. Every change of keys and plans, on whatever node, must be told to it while `isLive` says so;
- * otherwise each request reads its key itself. Its owner saves the uses every few seconds and at the end: at most one
- * write a minute for each key.
- */
-export function openKeyVerifier({ db, clock, isLive = () => true }: { db: Database; clock: Clock; isLive?: () => boolean }): KeyVerifier {
-  // Kept by the key's text: a hit then costs no hash. The texts never leave this map.
-  const kept = new Map<string, Entry>();
-  let reads = new Map<string, Promise<Verified | undefined>>();
-  const uses = new Map<number, Use>();
+type State = Required<VerifierOptions> & {
+  /** By the key's text, so that a hit needs no hash. The texts never leave this map. */
+  cached: Map<string, Entry>;
+  /** Reads that are under way. A change replaces the map, so that requests after it start a new read. */
+  reads: Map<string, Promise<Verified | undefined>>;
+  /** Uses to save, by key. */
+  uses: Map<number, Use>;
+};
 
-  function verify(key: string): Verified | undefined | Promise<Verified | undefined> {
-    if (!isLive()) return wellFormed(key) ? read(key).then((entry) => entry?.verified) : undefined;
-    const entry = kept.get(key);
-    if (entry) return current(key, entry);
-    if (!wellFormed(key)) return undefined;
-    return reads.get(key) ?? startRead(key);
-  }
-
-  function current(key: string, entry: Entry): Verified | undefined {
-    const now = clock();
-    if (hasExpired(entry.verified.expiresAt, now)) {
-      kept.delete(key);
-      return undefined;
-    }
-    noteUse(entry, now);
-    return entry.verified;
-  }
-
-  function startRead(key: string): Promise<Verified | undefined> {
-    // A change makes this map anew: requests that come after it start a read of their own, and what an older read
-    // brings is answered to those who waited for it, and not kept.
-    const mine = reads;
-    const shared = read(key)
-      .then((entry) => {
-        if (entry && mine === reads && isLive()) keep(key, entry);
-        return entry?.verified;
-      })
-      .finally(() => mine.delete(key));
-    mine.set(key, shared);
-    return shared;
-  }
-
-  async function read(key: string): Promise<Entry | undefined> {
-    const holder = await findKeyHolder(db, hashKey(key));
-    const now = clock();
-    if (!holder || hasExpired(holder.key.expiresAt, now)) return undefined;
-    const entry = entryOf(holder);
-    noteUse(entry, now);
-    return entry;
-  }
-
-  function keep(key: string, entry: Entry): void {
-    if (kept.size >= keptMax) {
-      for (const oldest of kept.keys()) {
-        kept.delete(oldest);
-        break;
-      }
-    }
-    kept.set(key, entry);
-  }
-
-  function noteUse(entry: Entry, now: number): void {
-    const usedAt = now - (now % minuteMs);
-    if (entry.usedAt === usedAt || uses.size >= keptMax) return;
-    entry.usedAt = usedAt;
-    const { accountId, keyId } = entry.verified;
-    uses.set(keyId, { accountId, keyId, usedAt });
-  }
-
-  function forget(which: (verified: Verified) => boolean): void {
-    reads = new Map();
-    for (const [key, { verified }] of kept) if (which(verified)) kept.delete(key);
-  }
-
-  async function saveUses(): Promise<void> {
-    const waiting = [...uses.values()];
-    for (let i = 0; i < waiting.length; i += usesPerWrite) {
-      const batch = waiting.slice(i, i + usesPerWrite);
-      await db.write((tx) => recordUses(tx, batch));
-      for (const use of batch) if (uses.get(use.keyId) === use) uses.delete(use.keyId);
-    }
-  }
-
+/** Opens the verifier. Its owner saves the uses every few seconds and at stop, which writes at most once a minute for each key. */
+export function openKeyVerifier({ db, clock, isLive = () => true }: VerifierOptions): KeyVerifier {
+  const state: State = { db, clock, isLive, cached: new Map(), reads: new Map(), uses: new Map() };
   return {
-    verify,
-    forgetAll: () => forget(() => true),
-    forgetAccount: (accountId) => forget((verified) => verified.accountId === accountId),
-    forgetKey: (keyId) => forget((verified) => verified.keyId === keyId),
-    saveUses,
+    verify: (key) => verify(state, key),
+    forgetAll: () => forget(state, () => true),
+    forgetAccount: (accountId) => forget(state, (verified) => verified.accountId === accountId),
+    forgetKey: (keyId) => forget(state, (verified) => verified.keyId === keyId),
+    saveUses: () => saveUses(state),
   };
+}
+
+function verify(state: State, key: string): Verified | undefined | Promise<Verified | undefined> {
+  if (!state.isLive()) return wellFormed(key) ? read(state, key).then((entry) => entry?.verified) : undefined;
+  const entry = state.cached.get(key);
+  if (entry) return current(state, key, entry);
+  if (!wellFormed(key)) return undefined;
+  return state.reads.get(key) ?? startRead(state, key);
+}
+
+function current(state: State, key: string, entry: Entry): Verified | undefined {
+  const now = state.clock();
+  if (hasExpired(entry.verified.expiresAt, now)) {
+    state.cached.delete(key);
+    return undefined;
+  }
+  noteUse(state, entry, now);
+  return entry.verified;
+}
+
+function startRead(state: State, key: string): Promise<Verified | undefined> {
+  // If a change replaces the map meanwhile, the requests that wait for this read get its result, and it is not cached.
+  const { reads } = state;
+  const shared = read(state, key)
+    .then((entry) => {
+      if (entry && reads === state.reads && state.isLive()) cache(state, key, entry);
+      return entry?.verified;
+    })
+    .finally(() => reads.delete(key));
+  reads.set(key, shared);
+  return shared;
+}
+
+async function read(state: State, key: string): Promise<Entry | undefined> {
+  const holder = await findKeyHolder(state.db, hashKey(key));
+  const now = state.clock();
+  if (!holder || hasExpired(holder.key.expiresAt, now)) return undefined;
+  const entry = entryOf(holder);
+  noteUse(state, entry, now);
+  return entry;
+}
+
+function cache({ cached }: State, key: string, entry: Entry): void {
+  const [oldest] = cached.size >= cachedMax ? cached.keys() : [];
+  if (oldest !== undefined) cached.delete(oldest);
+  cached.set(key, entry);
+}
+
+function noteUse({ uses }: State, entry: Entry, now: number): void {
+  const usedAt = now - (now % minuteMs);
+  if (entry.usedAt === usedAt || uses.size >= cachedMax) return;
+  entry.usedAt = usedAt;
+  const { accountId, keyId } = entry.verified;
+  uses.set(keyId, { accountId, keyId, usedAt });
+}
+
+function forget(state: State, which: (verified: Verified) => boolean): void {
+  state.reads = new Map();
+  for (const [key, { verified }] of state.cached) if (which(verified)) state.cached.delete(key);
+}
+
+async function saveUses({ db, uses }: State): Promise<void> {
+  const waiting = [...uses.values()];
+  for (let i = 0; i < waiting.length; i += usesPerWrite) {
+    const batch = waiting.slice(i, i + usesPerWrite);
+    await db.write((tx) => recordUses(tx, batch));
+    for (const use of batch) if (uses.get(use.keyId) === use) uses.delete(use.keyId);
+  }
 }
 
 function entryOf({ key, plan, quota }: KeyHolder): Entry {
