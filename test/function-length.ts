@@ -8,14 +8,6 @@ const linesMax = 60;
 export const allowedLong: string[] = [
   // client
   "client/gate.ts#openGate",
-  // src/app/publishing.ts#openPublishing
-  "src/app/publishing.ts#openPublishing",
-  // src/app/service.ts#openService
-  "src/app/service.ts#openService",
-  // src/callers/gate.ts#openGate
-  "src/callers/gate.ts#openGate",
-  // src/platform/http
-  "src/platform/http/app.ts#openApp",
   // src/publishing/edge
   "src/publishing/edge/bodies.ts#openBodies",
   "src/publishing/edge/edge.ts#openEdge",

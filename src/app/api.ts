@@ -54,10 +54,10 @@ export function openApi(options: ApiOptions): FastifyInstance {
   const { db, clock, nowRange, gate, dashboard, services, log } = options;
   const { trustedProxies, connections, requests, bounds, hosts, securityContact, web, ready } = options;
   const traffic = countTraffic();
-  const realms = [apiSurface(gate), dashboardSurface(dashboard.gate)] as const;
+  const surfaces = [apiSurface(gate), dashboardSurface(dashboard.gate)] as const;
   const notFoundPage = web && ((request: FastifyRequest, reply: FastifyReply) => sendPage(request, reply.code(404), web));
   const { onAnswered } = traffic;
-  const app = openApp({ realms, log, trustedProxies, connections, requests, bounds, hosts, onAnswered, notFoundPage });
+  const app = openApp({ surfaces, log, trustedProxies, connections, requests, bounds, hosts, onAnswered, notFoundPage });
   const runtime = { db, clock, nowRange, requests, services, sunsets: sunsetsOf(options) };
   addOperations(app, apiOperations, runtime);
   const onDashboard = { ...runtime, services: { ...dashboard.services, ...services } };

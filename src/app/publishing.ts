@@ -25,6 +25,7 @@ import { prepareConfig } from "../publishing/domains/domain-claims.ts";
 import { openCheckWorker } from "../publishing/domains/check-worker.ts";
 import { checkDomain, type Checks } from "../publishing/domains/checks.ts";
 import { domainChanged, sendsHsts } from "../publishing/domains/domains.ts";
+import type { StoredDomain } from "../publishing/domains/domains.store.ts";
 import { forgetLost } from "../publishing/domains/lost-domains.store.ts";
 import { projectNames, type Origins } from "../publishing/domains/project-names.ts";
 import type { OpenContent } from "../publishing/edge/bodies.ts";
@@ -42,20 +43,20 @@ import type { Settings } from "./settings.ts";
 
 const cleanEveryMs = 60_000;
 const auditEveryMs = 60 * 60_000;
-/** A removal waits this long for DNS, to warn of a record that is still there. */
+/** How long a removal waits for DNS, to warn of a record that is still there. */
 const quickTimeoutMs = 400;
 const closeMs = 5_000;
 
 export type Publishing = {
   /** What the publishing operations need. */
   services: PublishingServices;
-  /** What this process knows of what is published: kept by the node of this process, as changes come. */
+  /** The host map of this process, which its node updates as changes arrive. */
   sites: { applyChange(change: Change | undefined): Promise<void>; onLeaseLost(): void };
-  /** Opens the edge and begins to work; the database has to answer. Rejects where a port is taken. */
+  /** Opens the edge and starts the workers. The database must be ready. Rejects if a port is taken. */
   start(): Promise<void>;
   /** Where published projects are served; undefined before the start. */
   addresses(): Edge["addresses"] | undefined;
-  /** Resolves when nothing is due: no deployment to unpack, no domain to check, no certificate to order. */
+  /** Resolves when no deployment waits to be unpacked, no domain to be checked and no certificate to be ordered. */
   idle(): Promise<void>;
   close(): Promise<void>;
 };
@@ -73,21 +74,130 @@ export type PublishingParts = {
   connections: ConnectionLimits;
 };
 
-/** The publishing wing: settings → secrets → host map → edge → workers, and what its operations need. */
+/** What changes while the wing runs. */
+type State = {
+  proofSecret: Buffer | undefined;
+  edge: Edge | undefined;
+  workers: Worker[];
+  cleaning: ReturnType<typeof repeat>[];
+};
+
+type Wing = PublishingParts &
+  ReturnType<typeof openFiles> &
+  ReturnType<typeof openVerification> & { keys: SecretsKeys; hosts: Hosts; state: State };
+
+/** Opens the publishing wing: settings → secrets → host map → edge → workers, and what its operations need. */
 export function openPublishing(parts: PublishingParts): Publishing {
-  const { settings, db, clock, log, announcer, node, bounds } = parts;
-  const leases = openRowLeases(node, clock);
-  const onError = (error: unknown): void => log.error({ err: error }, "background work failed");
+  const { settings, announcer } = parts;
+  const state: State = { proofSecret: undefined, edge: undefined, workers: [], cleaning: [] };
   const keys = settings.secretsKey ?? secretsKeysIn(join(settings.dataDir, "secrets.key"));
+  const verification = openVerification(parts, keys, () => state.proofSecret ?? notStarted());
+  const hosts = openHostMap(parts, keys, verification.checks, state);
+  const wing: Wing = { ...parts, ...openFiles(parts), ...verification, keys, hosts, state };
+  const { checks, uploads } = wing;
+  return {
+    services: {
+      namesOf: (tx, projects, now) => projectNames(tx, checks, originsOf(settings, state.edge), projects, now),
+      uploads,
+      checks,
+      wake: () => wake(state),
+      announcer,
+      sendsHsts: sendsHsts(settings),
+    },
+    sites: { applyChange: hosts.applyChange, onLeaseLost: hosts.onLeaseLost },
+    start: () => start(wing),
+    addresses: () => state.edge?.addresses,
+    idle: () => idle(state),
+    close: () => close(wing),
+  };
+}
+
+async function start(wing: Wing): Promise<void> {
+  const { settings, db, log, keys, hosts, content, state } = wing;
+  warnOfSharedDomain(settings, log);
+  state.proofSecret = await sharedSecret(db, keys, "ownership proofs");
+  await clearUnfinished(wing);
+  state.edge = await openServing(wing, hosts, content.open);
+  startWorkers(wing);
+  startCleaning(wing);
+  wake(state);
+}
+
+function wake({ workers }: State): void {
+  for (const worker of workers) worker.wake();
+}
+
+/** Each worker may make work for the next, so every one is awaited as many times as there are workers. */
+async function idle({ workers }: State): Promise<void> {
+  for (let round = 0; round < workers.length; round++) for (const worker of workers) await worker.idle();
+}
+
+async function close({ authority, state: { edge, cleaning, workers } }: Wing): Promise<void> {
+  authority?.close();
+  await Promise.all([edge?.close(closeMs), ...cleaning.map((job) => job.stop()), ...workers.map((worker) => worker.stop())]);
+}
+
+/** Deletes what an earlier process of this data folder left half-written. No other process uses the folder. */
+async function clearUnfinished({ db, content, localUploads }: Wing): Promise<void> {
+  await clearIncoming(content.folder);
+  if (db.engine === "sqlite") await localUploads.clear((name) => isUploadTaken(db, name));
+}
+
+function startWorkers(wing: Wing): void {
+  const { settings, db, clock, log, announcer, node, uploads, content, checks, authority, keys, state } = wing;
+  const leases = openRowLeases(node, clock);
+  const onError = errorLogger(log);
+  state.workers.push(
+    openDeploymentWorker({ db, clock, uploads, content, announcer, leases, domains: domainsOf(wing), onError }),
+    openCheckWorker({ db, clock, checks, announcer, leases, verified: () => wake(state), onError }),
+  );
+  if (!authority) return;
+  const preflight = async (domain: StoredDomain) => (await checkDomain(checks, db, domain)).verdict;
+  const budget = settings.acmeBudget;
+  state.workers.push(openCertificateWorker({ db, clock, keys, authority, budget, preflight, announcer, leases, onError }));
+  authority.account().catch((error: unknown) => log.warn({ err: error }, "the certificate authority cannot be used now"));
+}
+
+/** How a deployment applies the `domains` of its `petstore.json`. */
+function domainsOf({ db, clock, checks, announcer }: Wing): Parameters<typeof openDeploymentWorker>[0]["domains"] {
+  return async (owner, { primary, redirects }) => {
+    const config = { ...(primary !== undefined && { primary }), ...(redirects !== undefined && { redirects }) };
+    const apply = await prepareConfig(db, checks, owner, config, clock());
+    return async (tx, now) => {
+      for (const hostname of await apply(tx, now)) await announcer.publish(tx, domainChanged(hostname)); // another account may have had it
+    };
+  };
+}
+
+function startCleaning({ db, clock, log, blobs, state }: Wing): void {
+  const onError = errorLogger(log);
+  state.cleaning.push(
+    repeat(cleanEveryMs, () => deleteOldUsage(db, clock()), onError),
+    repeat(cleanEveryMs, () => deleteEndedHolds(db, clock()), onError),
+    repeat(cleanEveryMs, () => deleteExpiredChallenges(db, clock()), onError),
+    repeat(cleanEveryMs, () => forgetFreedSlugs(db, clock()), onError),
+    repeat(cleanEveryMs, () => forgetLost(db, clock()), onError),
+    repeat(cleanEveryMs, async () => blobs?.expire(), onError),
+    repeat(auditEveryMs, async () => blobs?.noteOrphans(), onError),
+  );
+}
+
+function errorLogger(log: Logger): (error: unknown) => void {
+  return (error) => log.error({ err: error }, "background work failed");
+}
+
+/** Published files and uploads: in the data folder with SQLite, in the database with PostgreSQL. */
+function openFiles({ settings, db, clock, bounds }: PublishingParts) {
   const blobs = db.engine === "sqlite" ? undefined : openBlobs(db, clock);
   const folder = join(settings.dataDir, "content");
   const content = blobs ? sharedContent(db, folder, blobs, settings.contentCacheMib * 1024 * 1024) : localContent(db, folder);
-  const waiting = uploadFolder(join(settings.dataDir, "uploads"));
-  const uploads = openUploads(blobs ? uploadBlobs(db, blobs) : waiting, bounds);
-  let proofSecret: Buffer | undefined;
-  const { authority, checks } = openVerification(settings, db, clock, keys, () => proofSecret ?? notStarted());
-  let edge: Edge | undefined;
-  const hosts = openHosts({
+  const localUploads = uploadFolder(join(settings.dataDir, "uploads"));
+  const uploads = openUploads(blobs ? uploadBlobs(db, blobs) : localUploads, bounds);
+  return { blobs, content, localUploads, uploads };
+}
+
+function openHostMap({ settings, db, clock, log, node }: PublishingParts, keys: SecretsKeys, checks: Checks, state: State): Hosts {
+  return openHosts({
     db,
     clock,
     keys,
@@ -96,86 +206,11 @@ export function openPublishing(parts: PublishingParts): Publishing {
     hasAuthority: checks.authority !== null,
     platformDomain: settings.platformDomain,
     platformCertificate: settings.edgeCert === "" ? null : { cert: settings.edgeCert, key: settings.edgeKey },
-    drop: (name) => edge?.dropHost(name),
+    drop: (name) => state.edge?.dropHost(name),
   });
-  const workers: Worker[] = [];
-  const wake = (): void => workers.forEach((worker) => worker.wake());
-  let cleaning: ReturnType<typeof repeat>[] = [];
-
-  async function start(): Promise<void> {
-    warnOfSharedDomain(settings, log);
-    proofSecret = await sharedSecret(db, keys, "ownership proofs");
-    await takeUpAfterStop();
-    edge = await openServing(parts, hosts, content.open);
-    const domains: Parameters<typeof openDeploymentWorker>[0]["domains"] = async (owner, { primary, redirects }) => {
-      const config = { ...(primary !== undefined && { primary }), ...(redirects !== undefined && { redirects }) };
-      const apply = await prepareConfig(db, checks, owner, config, clock());
-      return async (tx, now) => {
-        for (const hostname of await apply(tx, now)) await announcer.publish(tx, domainChanged(hostname)); // some may have been others'
-      };
-    };
-    workers.push(
-      openDeploymentWorker({ db, clock, uploads, content, announcer, leases, domains, onError }),
-      openCheckWorker({ db, clock, checks, announcer, leases, verified: wake, onError }),
-    );
-    if (authority) {
-      workers.push(
-        openCertificateWorker({
-          db,
-          clock,
-          keys,
-          authority,
-          budget: settings.acmeBudget,
-          preflight: async (domain) => (await checkDomain(checks, db, domain)).verdict,
-          announcer,
-          leases,
-          onError,
-        }),
-      );
-      authority.account().catch((error: unknown) => log.warn({ err: error }, "the certificate authority cannot be used now"));
-    }
-    cleaning = [
-      repeat(cleanEveryMs, () => deleteOldUsage(db, clock()), onError),
-      repeat(cleanEveryMs, () => deleteEndedHolds(db, clock()), onError),
-      repeat(cleanEveryMs, () => deleteExpiredChallenges(db, clock()), onError),
-      repeat(cleanEveryMs, () => forgetFreedSlugs(db, clock()), onError),
-      repeat(cleanEveryMs, () => forgetLost(db, clock()), onError),
-      repeat(cleanEveryMs, async () => blobs?.expire(), onError),
-      repeat(auditEveryMs, async () => blobs?.noteOrphans(), onError),
-    ];
-    wake();
-  }
-
-  /** The folder is this process's alone: what is half written in it was left by one that died. */
-  async function takeUpAfterStop(): Promise<void> {
-    await clearIncoming(content.folder);
-    if (db.engine === "sqlite") await waiting.clear((name) => isUploadTaken(db, name));
-  }
-
-  return {
-    services: {
-      namesOf: (tx, projects, now) => projectNames(tx, checks, originsOf(settings, edge), projects, now),
-      uploads,
-      checks,
-      wake,
-      announcer,
-      sendsHsts: sendsHsts(settings),
-    },
-    sites: { applyChange: hosts.applyChange, onLeaseLost: hosts.onLeaseLost },
-    start,
-    addresses: () => edge?.addresses,
-    idle: async () => {
-      // What one has done may be work for the next, all the way through.
-      for (let round = 0; round < workers.length; round++) for (const worker of workers) await worker.idle();
-    },
-    close: async () => {
-      authority?.close();
-      await Promise.all([edge?.close(closeMs), ...cleaning.map((one) => one.stop()), ...workers.map((worker) => worker.stop())]);
-    },
-  };
 }
 
-/** Two sites of one registrable domain are not kept apart by browsers as two domains are (decisions, part 0). */
+/** Browsers do not separate two sites of one registrable domain as they separate two domains (decisions, part 0). */
 function warnOfSharedDomain({ platformDomain, publicUrl }: Settings, log: Logger): void {
   const shared = sharedDomain({ platformDomain, publicHost: new URL(publicUrl).hostname });
   if (shared === null) return;
@@ -186,7 +221,7 @@ function notStarted(): never {
   throw new Problem("unavailable", "The service is starting.", { headers: { "retry-after": "1" } });
 }
 
-function openVerification(settings: Settings, db: Database, clock: Clock, keys: SecretsKeys, proofSecret: () => Uint8Array) {
+function openVerification({ settings, db, clock }: PublishingParts, keys: SecretsKeys, proofSecret: () => Uint8Array) {
   const { acmeDirectoryUrl: directoryUrl, acmeEabKid, acmeEabHmac } = settings;
   const authority: Authority | undefined =
     directoryUrl === ""
@@ -235,7 +270,7 @@ async function openServing({ settings, clock, log, bounds, connections }: Publis
   });
 }
 
-/** Where published projects are found: on the platform over HTTPS where the operator has given a certificate for it. */
+/** The origins of published projects. Those of the platform are HTTPS if the operator has set a certificate for it. */
 function originsOf({ platformDomain, edgeCert, edgePublicHttpPort, edgePublicHttpsPort }: Settings, edge: Edge | undefined): Origins {
   const { http, https } = edge?.addresses ?? notStarted();
   const originOf = (host: string, isSecure: boolean): string => {
@@ -246,7 +281,7 @@ function originsOf({ platformDomain, edgeCert, edgePublicHttpPort, edgePublicHtt
   return { ofSlug: (slug) => originOf(`${slug}.${platformDomain}`, edgeCert !== ""), ofDomain: originOf };
 }
 
-/** 32 bytes that all nodes share, made by the first. */
+/** 32 bytes that all nodes share. The first node makes them. */
 async function sharedSecret(db: Database, keys: SecretsKeys, name: string): Promise<Buffer> {
   const fresh = encryptSecret(keys, randomBytes(32).toString("base64"), name);
   return Buffer.from(decryptSecret(keys, await db.write((tx) => keepSecret(tx, name, fresh)), name), "base64");

@@ -11,7 +11,7 @@ import { openLimiter, type LimiterHandle, type RedisTiming } from "./limiter.ts"
 import { countRefusals } from "./metrics.ts";
 import { openFirstStart, type FirstStart } from "./first-start.ts";
 import { openClusterNode } from "./cluster-node.ts";
-import { countBounds } from "../platform/bounds.ts";
+import { countBounds, type Bounds } from "../platform/bounds.ts";
 import { openNowRange, systemTimer, type Clock, type NowRange, type Timer } from "../platform/clock.ts";
 import { connectionLimits, guardConnections, type ConnectionLimits } from "../platform/connections.ts";
 import type { Database } from "../platform/db/database.ts";
@@ -22,11 +22,11 @@ import { boundRequests, requestLimits, type RequestLimits } from "../platform/ht
 import { repeat } from "../platform/jobs/repeat.ts";
 import { listeningError, requireFree, type Place } from "../platform/listening.ts";
 import type { Logger } from "../platform/log.ts";
-import { heartbeatEveryMs, expireNodes } from "../platform/nodes/nodes.ts";
+import { expireNodes, heartbeatEveryMs, type Node } from "../platform/nodes/nodes.ts";
 import { openSocket } from "../platform/socket.ts";
 import type { Settings } from "./settings.ts";
 import { openPublishing, type Publishing } from "./publishing.ts";
-import { openStorage, socketPath } from "./storage.ts";
+import { openStorage, socketPath, type Storage } from "./storage.ts";
 import { readWeb } from "./web.ts";
 
 const lockWaitMs = 2_000;
@@ -34,7 +34,7 @@ const limitsEveryMs = 1_000;
 const usageEveryMs = 5_000;
 const usesEveryMs = 10_000;
 const cleanEveryMs = 60_000;
-/** What is in flight may take this long once a stop was asked for. */
+/** How long requests in flight may take after the service was asked to stop. */
 export const stopMs = 10_000;
 
 export type Service = {
@@ -43,17 +43,17 @@ export type Service = {
   administration: Administration;
   firstStart: FirstStart;
   publishing: Publishing;
-  /** Where it listens, as `http://127.0.0.1:8080`. */
+  /** The origin that it listens at: `http://127.0.0.1:8080`. */
   address: string;
-  /** Resolves when it takes requests: at once, or when a database that does not answer yet does; rejects when it never will. */
+  /** Resolves when it takes requests, which may have to wait for the database; rejects if it never will. */
   ready: Promise<void>;
-  /** Finishes what is in flight, then lets everything go. */
+  /** Finishes the requests in flight, then closes everything. */
   close(): Promise<void>;
 };
 
 export type ServiceOptions = {
   clock: Clock;
-  /** A clock that is never set back or forward. Default: the system's. */
+  /** A clock that is never adjusted. Default: the system's. */
   timer?: Timer | undefined;
   log: Logger;
   redis?: RedisTiming | undefined;
@@ -65,63 +65,134 @@ export type ServiceOptions = {
   requests?: Partial<RequestLimits> | undefined;
 };
 
+/** What the steps of opening a service share. `opened` closes what they open, in the opposite order. */
+type Opening = {
+  settings: Settings;
+  options: ServiceOptions;
+  storage: Storage;
+  opened: AsyncDisposableStack;
+  onError: (error: unknown) => void;
+};
+
+/** What changes while the service runs. */
+type State = {
+  isReady: boolean;
+  isClosing: boolean;
+  /** Resolves when the publishing wing has started; undefined before it begins to. */
+  publishingStarts: Promise<void> | undefined;
+  /** Stop the work in progress, all at once. */
+  stops: (() => Promise<unknown>)[];
+};
+
 /**
- * The composition root: settings → parts → listen → stop. The only place that knows every part. While PostgreSQL does
- * not answer yet it listens already, and answers `unavailable`.
+ * The composition root: settings → parts → listen → stop. The only place that knows every part. It listens even before PostgreSQL
+ * answers, and answers `unavailable` until then.
  *
- * @throws when the folder is held by another process, newer than this program, or ports are taken
+ * @throws if another process holds the data folder, if the data is newer than this program, or if a port is taken
  */
 export async function openService(settings: Settings, options: ServiceOptions): Promise<Service> {
-  const { clock, timer = systemTimer, log, redis, connections: ownLimits, requests: requestsOnce, onFlushFailed } = options;
+  const { clock, log } = options;
   const onError = (error: unknown): void => log.error({ err: error }, "background work failed");
-  // Let go in the opposite order, each whatever becomes of the others, when the service closes or does not come to be.
   await using opened = new AsyncDisposableStack();
-  const storage = await openStorage(settings, "petstore serve", lockWaitMs, {
+  const storage = await openStore(settings, options);
+  opened.defer(() => storage.close());
+  await requireFree(placesOf(settings));
+  const { db } = storage;
+  const opening: Opening = { settings, options, storage, opened, onError };
+  const callers = await openCallers(opening);
+  const { node, announcer, verifier, counting } = callers;
+
+  const { publicUrl, dataDir } = settings;
+  const { limiter } = counting;
+  const administration = openAdministration({ db, clock, verifier, limiter, announcer, publicUrl, ports: settings });
+  const firstStart = openFirstStart({ db, clock, publicUrl, dataDir });
+  const bounds = countBounds();
+  const connections = { ...connectionLimits, connectionsPerAddress: settings.connectionsPerAddress, ...options.connections };
+  const publishing = openPublishing({ settings, db, clock, log, announcer, node, bounds, connections });
+  callers.attachCaches({ keys: verifier, sites: publishing.sites });
+  const nowRange = openNowRange(clock, options.timer ?? systemTimer);
+  const state: State = { isReady: false, isClosing: false, publishingStarts: undefined, stops: [] };
+  const app = await openHttp(opening, callers, { administration, firstStart, publishing, bounds, connections, nowRange, state });
+
+  const heartbeat = repeat(heartbeatEveryMs, () => node.heartbeat(), onError);
+  opened.defer(() => heartbeat.stop()); // after the work in progress, which may wait for this node
+  state.stops.push(
+    () => closeWithin(app, stopMs),
+    () => closePublishing(publishing, state),
+  );
+  opened.defer(() => stopWork(state, onError));
+  const socket = await openSocket(socketPath(settings), administration, onError);
+  state.stops.push(() => socket.close());
+  const ready = startPublishing(opening, node, publishing, state);
+  if (db.engine === "sqlite") await ready;
+  const address = await listen(app, settings);
+  const jobs = startJobs({ db, clock, nowRange, verifier, usage: callers.usage, counting, firstStart, onError });
+  state.stops.push(...jobs.map((job) => () => job.stop()));
+  const running = opened.move();
+  return { app, db, administration, firstStart, publishing, address, ready, close: () => running.disposeAsync() };
+}
+
+function openStore(settings: Settings, { clock, log, onFlushFailed }: ServiceOptions): Promise<Storage> {
+  return openStorage(settings, "petstore serve", lockWaitMs, {
     clock,
     onError: (error) => log.warn({ err: error }, "a connection to the database broke"),
     onAway: (reason, nextMs) => log.warn({ nextMs }, `${reason}; trying again`),
     onFlushFailed,
   });
-  opened.defer(() => storage.close());
-  await requireFree(placesOf(settings));
+}
+
+/** Opens what identifies and counts callers: this node, the verifier of keys, the recorder of usage, the limiter. */
+async function openCallers({ settings, options, storage, opened, onError }: Opening) {
+  const { clock, log, redis } = options;
   const { db } = storage;
   const { node, announcer, attachCaches } = openClusterNode(storage, log);
   opened.defer(() => node.leave());
   const verifier = openKeyVerifier({ db, clock, isLive: () => node.isLive() });
   opened.defer(() => verifier.saveUses().catch(onError));
   const usage = openUsageRecorder({ db, clock });
-  // An answer that lacks the last seconds is better than none.
+  // an answer without the last seconds is better than none
   const flushUsage = () => usage.flush().catch(onError);
   opened.defer(flushUsage);
   const counting = await openLimiter(settings, { clock, log, redis, liveNodes: () => node.liveNodes() });
   opened.defer(() => counting.close().catch(onError));
+  return { node, announcer, attachCaches, verifier, usage, flushUsage, counting };
+}
 
-  const { limiter } = counting;
-  const { getPetSunset, trustedProxies, metricsFrom, publicUrl } = settings;
-  const administration = openAdministration({ db, clock, verifier, limiter, announcer, publicUrl, ports: settings });
+type HttpParts = {
+  administration: Administration;
+  firstStart: FirstStart;
+  publishing: Publishing;
+  bounds: Bounds;
+  connections: ConnectionLimits;
+  nowRange: () => NowRange;
+  state: State;
+};
+
+/** Opens the HTTP side, which does not listen yet. */
+async function openHttp(opening: Opening, callers: Awaited<ReturnType<typeof openCallers>>, parts: HttpParts): Promise<FastifyInstance> {
+  const { settings, options, opened, onError } = opening;
+  const { clock, log } = options;
+  const { db } = opening.storage;
+  const { verifier, usage, flushUsage } = callers;
+  const { limiter } = callers.counting;
+  const { administration, firstStart, publishing, bounds, nowRange, state } = parts;
+  const { getPetSunset, trustedProxies, metricsFrom, publicUrl, securityContact } = settings;
   const refusals = countRefusals();
-  const bounds = countBounds();
+  const onRefused = refusals.count;
   const eventLoop = watchEventLoop();
   opened.defer(() => eventLoop.stop());
-  const limits = { ...connectionLimits, connectionsPerAddress: settings.connectionsPerAddress, ...ownLimits };
-  const connections = guardConnections({ limits, exempt: trustedProxies, bounds, listener: "api" });
+  const connections = guardConnections({ limits: parts.connections, exempt: trustedProxies, bounds, listener: "api" });
   opened.defer(() => connections.close());
-  const requests = boundRequests({ ...requestLimits, ...requestsOnce }, bounds);
-  const gate = openGate({ verifier, limiter, usage, onRefused: refusals.count });
-  const firstStart = openFirstStart({ db, clock, publicUrl, dataDir: settings.dataDir });
+  const requests = boundRequests({ ...requestLimits, ...options.requests }, bounds);
   const onSignedIn = () => firstStart.forget().catch(onError);
-  const dashboard = openDashboard({ db, clock, limiter, administration, publicUrl, onSignedIn, onRefused: refusals.count, onError });
-  const publishing = openPublishing({ settings, db, clock, log, announcer, node, bounds, connections: limits });
-  attachCaches({ keys: verifier, sites: publishing.sites });
-  let ready = false;
   const web = await readWeb();
-  const nowRange = openNowRange(clock, timer);
-  const app = openApi({
+  if (!web) log.warn("the web application has not been built: run `npm start`");
+  return openApi({
     db,
     clock,
     nowRange,
-    gate,
-    dashboard,
+    gate: openGate({ verifier, limiter, usage, onRefused }),
+    dashboard: openDashboard({ db, clock, limiter, administration, publicUrl, onSignedIn, onRefused, onError }),
     limiter,
     services: { limiter, flushUsage, ...publishing.services },
     refusals,
@@ -130,49 +201,40 @@ export async function openService(settings: Settings, options: ServiceOptions): 
     connections,
     requests,
     hosts: settings,
-    securityContact: settings.securityContact,
+    securityContact,
     metricsFrom,
     log,
     getPetSunset,
     trustedProxies,
     web,
-    ready: () => ready,
+    ready: () => state.isReady,
   });
-  const beats = repeat(heartbeatEveryMs, () => node.heartbeat(), onError);
-  opened.defer(() => beats.stop()); // after what is in flight, which may wait for this node
-  let closing = false;
-  let starting: Promise<void> | undefined;
-  // What starts meanwhile has to be open before it can be closed.
-  const closePublishing = async (): Promise<void> => {
-    await starting?.catch(() => undefined); // told by `ready`
-    await publishing.close();
-  };
-  const working = [() => closeWithin(app, stopMs), closePublishing];
-  opened.defer(async () => {
-    closing = true;
-    ready = false;
-    await Promise.all(working.map((stop) => stop().catch(onError)));
-  });
+}
 
-  const socket = await openSocket(socketPath(settings), administration, onError);
-  working.push(() => socket.close());
-  const published = storage.ready
+/** Starts the publishing wing when the database is ready; resolves when the service takes requests. */
+function startPublishing({ storage }: Opening, node: Node, publishing: Publishing, state: State): Promise<void> {
+  const ready = storage.ready
     .then(() => node.heartbeat())
     .then(() => {
-      if (closing) throw stopping();
-      starting = publishing.start();
-      return starting;
-    });
-  published.catch(() => undefined); // told by `ready`
-  if (db.engine === "sqlite") await published;
-  const address = await listen(app, settings);
-  if (!web) log.warn("the web application has not been built: run `npm start`");
-  const becameReady = published.then(() => void (ready = !closing));
-  becameReady.catch(() => undefined); // told by `ready`
-  const jobs = startJobs({ db, clock, nowRange, verifier, usage, counting, firstStart, onError });
-  working.push(...jobs.map((job) => () => job.stop()));
-  const running = opened.move();
-  return { app, db, administration, firstStart, publishing, address, ready: becameReady, close: () => running.disposeAsync() };
+      if (state.isClosing) throw stopping();
+      state.publishingStarts = publishing.start();
+      return state.publishingStarts;
+    })
+    .then(() => void (state.isReady = !state.isClosing));
+  ready.catch(() => undefined); // callers that await `ready` see the error
+  return ready;
+}
+
+/** Closes the publishing wing, once it is open. */
+async function closePublishing(publishing: Publishing, { publishingStarts }: State): Promise<void> {
+  await publishingStarts?.catch(() => undefined); // callers that await `ready` see the error
+  await publishing.close();
+}
+
+async function stopWork(state: State, onError: (error: unknown) => void): Promise<void> {
+  state.isClosing = true;
+  state.isReady = false;
+  await Promise.all(state.stops.map((stop) => stop().catch(onError)));
 }
 
 type Parts = {
@@ -186,7 +248,7 @@ type Parts = {
   onError: (error: unknown) => void;
 };
 
-/** What is done again and again while the service runs. */
+/** Starts the jobs that repeat while the service runs. */
 function startJobs({ db, clock, nowRange, verifier, usage, counting, firstStart, onError }: Parts) {
   return [
     repeat(limitsEveryMs, async () => (counting.limiter.sweep(), counting.save()), onError),
@@ -200,14 +262,14 @@ function startJobs({ db, clock, nowRange, verifier, usage, counting, firstStart,
   ];
 }
 
-/** Lets what is in flight finish, and after `ms` cuts it off. */
+/** Lets the requests in flight finish, and cuts them off after `ms`. */
 async function closeWithin(app: FastifyInstance, ms: number): Promise<void> {
-  const impatient = setTimeout(() => app.server.closeAllConnections(), ms);
+  const cutOff = setTimeout(() => app.server.closeAllConnections(), ms);
   await app.close();
-  clearTimeout(impatient);
+  clearTimeout(cutOff);
 }
 
-/** Every place that a service listens at. */
+/** Every place at which the service listens. */
 function placesOf({ host, port, edgeHttpPort, edgeHttpsPort }: Settings): Place[] {
   const ports = { PORT: port, EDGE_HTTP_PORT: edgeHttpPort, EDGE_HTTPS_PORT: edgeHttpsPort };
   return Object.entries(ports).map(([setting, number]) => ({ setting, host, port: number }));

@@ -15,80 +15,83 @@ import {
   type Verdict,
 } from "./limits/limits.ts";
 
-/**
- * The way in of every request to the API (decisions, part 1 and 4): key, then the windows of its account; without a
- * valid key the window of the caller's address, and 401. The request of a valid key is noted with its operation.
- * With a known key and the memory limiter nothing is awaited.
- */
-export function openGate(options: {
+export type GateParts = {
   verifier: KeyVerifier;
   limiter: Limiter;
   usage: UsageRecorder;
   onRefused: (verdict: Verdict) => void;
-}): Gate {
-  const { verifier, limiter, usage, onRefused } = options;
+};
 
-  function authenticate(request: FastifyRequest): Awaitable<Problem | undefined> {
-    const { key, isAlone } = keyOf(request.headers);
-    if (!isAlone) request.keyProblem = twoKeys();
-    const verified = key === undefined ? undefined : verifier.verify(key);
-    if (verified instanceof Promise) {
-      return verified.then(
-        (settled) => count(settled, request),
-        (error: unknown) => unverified(error, request),
-      );
-    }
-    return count(verified, request);
-  }
-
-  /** The key could not be looked up: no window is used up, and the answer has the headers of the address. */
-  async function unverified(error: unknown, request: FastifyRequest): Promise<never> {
-    pushLimitHeaders(request.answerHeaders, await limiter.peekAddress(clientAddress(request)));
-    throw error;
-  }
-
-  function count(verified: Verified | undefined, request: FastifyRequest): Awaitable<Problem | undefined> {
-    if (!verified) return after(limiter.address(clientAddress(request)), (decision) => showAddress(request, decision));
-    const { accountId, keyId, quota, publishable } = verified;
-    const decision = publishable ? limiter.publishable(accountId, clientAddress(request), quota) : limiter.account(accountId, keyId, quota);
-    return after(decision, (settled) => {
-      if (settled.verdict !== "unavailable") usage.record(accountId, keyId, operationOf(request), settled.verdict);
-      const refusal = show(request, settled);
-      if (refusal) return refusal;
-      request.caller = verified;
-      request.countedAt = settled.at;
-      return undefined;
-    });
-  }
-
-  function giveBack(request: FastifyRequest): Awaitable<void> {
-    const { accountId, keyId, quota, publishable } = request.caller as Verified;
-    usage.takeBack(keyId, operationOf(request));
-    const stands = limiter.giveBack({ accountId, quota, visitor: publishable ? clientAddress(request) : undefined }, request.countedAt);
-    return after(stands, (decision) => replaceLimitHeaders(request.answerHeaders, decision));
-  }
-
-  function show(request: FastifyRequest, decision: Decision): Problem | undefined {
-    pushLimitHeaders(request.answerHeaders, decision);
-    if (decision.verdict !== "pass") onRefused(decision.verdict);
-    return refusalOf(decision);
-  }
-
-  /** Each refusal says that the key is not valid: a mistyped one is then found. */
-  function showAddress(request: FastifyRequest, decision: Decision): Problem {
-    const refusal = show(request, decision);
-    if (refusal?.code !== "rate_limit_exceeded") return refusal ?? unauthorized();
-    const why = "Without a valid API key an address has few requests, and this one has none left.";
-    return new Problem("rate_limit_exceeded", `${why} Try again in ${decision.retryAfterSeconds} seconds, or send a valid key.`);
-  }
-
+/**
+ * The gate of the API (decisions, part 1 and 4): it identifies the key, then counts the request in the windows of its account. A request
+ * without a valid key counts in the window of its address, and is a 401. Each request of a valid key is recorded with its operation.
+ * With a cached key and the limiter in memory nothing is awaited.
+ */
+export function openGate(parts: GateParts): Gate {
+  const { limiter } = parts;
   return {
-    authenticate,
-    giveBack,
+    authenticate: (request) => authenticate(parts, request),
+    giveBack: (request) => giveBack(parts, request),
     addLimitHeaders: (request) =>
       after(limiter.peekAddress(clientAddress(request)), (decision) => pushLimitHeaders(request.answerHeaders, decision)),
     limitHeadersOf: (address) => after(limiter.address(address), limitHeaders),
   };
+}
+
+function authenticate(parts: GateParts, request: FastifyRequest): Awaitable<Problem | undefined> {
+  const { key, isAlone } = keyOf(request.headers);
+  if (!isAlone) request.keyProblem = twoKeys();
+  const verified = key === undefined ? undefined : parts.verifier.verify(key);
+  if (verified instanceof Promise) {
+    return verified.then(
+      (settled) => count(parts, settled, request),
+      (error: unknown) => failUnverified(parts, error, request),
+    );
+  }
+  return count(parts, verified, request);
+}
+
+/** The key could not be looked up, so the request counts in no window. Its answer has the limit headers of the address. */
+async function failUnverified({ limiter }: GateParts, error: unknown, request: FastifyRequest): Promise<never> {
+  pushLimitHeaders(request.answerHeaders, await limiter.peekAddress(clientAddress(request)));
+  throw error;
+}
+
+function count(parts: GateParts, verified: Verified | undefined, request: FastifyRequest): Awaitable<Problem | undefined> {
+  const { limiter, usage } = parts;
+  if (!verified) return after(limiter.address(clientAddress(request)), (decision) => refuseAddress(parts, request, decision));
+  const { accountId, keyId, quota, publishable } = verified;
+  const decision = publishable ? limiter.publishable(accountId, clientAddress(request), quota) : limiter.account(accountId, keyId, quota);
+  return after(decision, (settled) => {
+    if (settled.verdict !== "unavailable") usage.record(accountId, keyId, operationOf(request), settled.verdict);
+    const refusal = applyDecision(parts, request, settled);
+    if (refusal) return refusal;
+    request.caller = verified;
+    request.countedAt = settled.at;
+    return undefined;
+  });
+}
+
+function giveBack({ limiter, usage }: GateParts, request: FastifyRequest): Awaitable<void> {
+  const { accountId, keyId, quota, publishable } = request.caller as Verified;
+  usage.takeBack(keyId, operationOf(request));
+  const given = limiter.giveBack({ accountId, quota, visitor: publishable ? clientAddress(request) : undefined }, request.countedAt);
+  return after(given, (decision) => replaceLimitHeaders(request.answerHeaders, decision));
+}
+
+/** Adds the limit headers of a decision, and returns its refusal if there is one. */
+function applyDecision({ onRefused }: GateParts, request: FastifyRequest, decision: Decision): Problem | undefined {
+  pushLimitHeaders(request.answerHeaders, decision);
+  if (decision.verdict !== "pass") onRefused(decision.verdict);
+  return refusalOf(decision);
+}
+
+/** Every refusal of a request without a valid key says so, which helps to find a mistyped key. */
+function refuseAddress(parts: GateParts, request: FastifyRequest, decision: Decision): Problem {
+  const refusal = applyDecision(parts, request, decision);
+  if (refusal?.code !== "rate_limit_exceeded") return refusal ?? unauthorized();
+  const why = "Without a valid API key an address has few requests, and this one has none left.";
+  return new Problem("rate_limit_exceeded", `${why} Try again in ${decision.retryAfterSeconds} seconds, or send a valid key.`);
 }
 
 /**

@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 import type { Gate } from "./caller.ts";
 import { dashboardPrefix, prefix } from "./prefix.ts";
 
-/** The paths below a prefix, with a way in and headers (names and values by turns) of their own. */
+/** The paths below a prefix, with their gate and their headers (a flat array of alternating names and values). */
 export type ApiSurface = {
   prefix: string;
   gate: Gate;
@@ -10,14 +10,14 @@ export type ApiSurface = {
   hosts: "any" | "public";
   /** On every answer. */
   headers: readonly string[];
-  /** On the answer to a CORS preflight. Without any, other origins get no CORS headers. */
+  /** On the answer to a CORS preflight. Default: none, so that other origins get no CORS headers. */
   preflightHeaders?: readonly string[];
 };
 
 const exposed =
   "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Strikes-Remaining, RateLimit, RateLimit-Policy, Retry-After, Sunset, Deprecation, Link, ETag, Location, Allow, X-Request-Id, Idempotent-Replayed";
 
-/** The API. No cookies are known here, so any origin may read its answers (decisions, part 1: CORS). */
+/** The API. It ignores cookies, so any origin may read its answers (decisions, part 1: CORS). */
 export function apiSurface(gate: Gate): ApiSurface {
   return {
     prefix,
@@ -38,7 +38,7 @@ export function apiSurface(gate: Gate): ApiSurface {
   };
 }
 
-/** What the dashboard calls: for its own origin only, and kept by nobody. */
+/** The calls of the dashboard: only from its own origin, and never cached. */
 export function dashboardSurface(gate: Gate): ApiSurface {
   return {
     prefix: dashboardPrefix,
@@ -52,14 +52,14 @@ export function dashboardSurface(gate: Gate): ApiSurface {
   };
 }
 
-/** The realm that a request is to: by its route, or by its first segments, which may be written in more than one way. */
-export function surfaceOf(request: FastifyRequest, realms: readonly ApiSurface[]): ApiSurface | undefined {
+/** The surface that a request is sent to: by its route, or by the decoded first segments of its path. */
+export function surfaceOf(request: FastifyRequest, surfaces: readonly ApiSurface[]): ApiSurface | undefined {
   const { url: route } = request.routeOptions;
-  if (route !== undefined) return realms.find((realm) => route.startsWith(`${realm.prefix}/`));
-  return realms.find((realm) => firstSegments(request.url, realm.prefix.split("/").length) === realm.prefix);
+  if (route !== undefined) return surfaces.find((surface) => route.startsWith(`${surface.prefix}/`));
+  return surfaces.find((surface) => firstSegments(request.url, surface.prefix.split("/").length) === surface.prefix);
 }
 
-/** The first parts between slashes, the empty one before the first slash included, decoded where they can be. */
+/** The first `count` segments of a path, decoded if possible. The empty one before the first slash counts. */
 function firstSegments(url: string, count: number): string {
   const segments = url.split(/[?#]/, 1)[0]?.split("/", count) ?? [];
   return segments.map(decoded).join("/");
@@ -73,7 +73,7 @@ function decoded(segment: string): string {
   }
 }
 
-/** Headers as node:http takes them, names and values by turns. */
+/** A flat array of alternating names and values, as node:http takes headers. */
 function listed(headers: Record<string, string>): string[] {
   return Object.entries(headers).flat();
 }

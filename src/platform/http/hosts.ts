@@ -32,7 +32,7 @@ export type OwnHosts = { publicUrl: string; platformDomain: string };
 const absoluteHosts = new WeakMap<IncomingMessage, string>();
 
 /** Makes the check of the Host header for the service at these hosts. */
-export function checkHosts({ publicUrl, platformDomain }: OwnHosts, realms: readonly ApiSurface[]): HostCheck {
+export function checkHosts({ publicUrl, platformDomain }: OwnHosts, surfaces: readonly ApiSurface[]): HostCheck {
   const { hostname: publicHost } = new URL(publicUrl);
   const isPublic = (host: string): boolean => host === publicHost || (isThisMachine(publicHost) && isOwnName(host));
   const isOwnName = (host: string): boolean => isThisMachine(host) && host !== platformDomain && !host.endsWith(`.${platformDomain}`);
@@ -41,7 +41,7 @@ export function checkHosts({ publicUrl, platformDomain }: OwnHosts, realms: read
   return (request) => {
     const { raw } = request;
     if (countHosts(raw.rawHeaders) !== 1) return invalidAt("header.Host", "must be sent exactly once");
-    const rule = ruleOf(request, realms);
+    const rule = ruleOf(request, surfaces);
     if (rule === "any") return undefined;
     const host = hostnameOf(absoluteHosts.get(raw) ?? raw.headers.host ?? "");
     if (host !== undefined && (rule === "direct" ? isDirect(host) : isPublic(host))) return undefined;
@@ -50,10 +50,10 @@ export function checkHosts({ publicUrl, platformDomain }: OwnHosts, realms: read
   };
 }
 
-function ruleOf(request: FastifyRequest, realms: readonly ApiSurface[]): HostRule {
+function ruleOf(request: FastifyRequest, surfaces: readonly ApiSurface[]): HostRule {
   if (request.is404) return "any";
-  const realm = surfaceOf(request, realms);
-  return realm ? realm.hosts : ((request.routeOptions.config as FastifyContextConfig | undefined)?.hosts ?? "public");
+  const surface = surfaceOf(request, surfaces);
+  return surface ? surface.hosts : ((request.routeOptions.config as FastifyContextConfig | undefined)?.hosts ?? "public");
 }
 
 /** The path of a request whose URL may be in absolute form; records the host of that URL for `checkHosts`. */

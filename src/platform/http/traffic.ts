@@ -1,5 +1,5 @@
 import type { Metric } from "../metrics.ts";
-import type { Answered } from "./app.ts";
+import type { Answered } from "./admission.ts";
 
 const boundsMs = [1, 2.5, 5, 10, 25, 50, 100, 250, 1_000, 5_000];
 const classes = ["1xx", "2xx", "3xx", "4xx", "5xx"];
