@@ -14,7 +14,7 @@ export function citable(specification: SourceFile[], decisionNames: string[]): C
 
 /**
  * Returns every citation that leads nowhere, as `path: reason`: `specification 2.5` needs that section, `decision 0029` or `decision 29` that
- * decision. A citation of some other form cannot be followed.
+ * decision. "Part 3" of either cannot be followed.
  */
 export function deadCitations(files: SourceFile[], { sections, decisions }: Citable): string[] {
   return files.flatMap(({ path, text }) => {
@@ -26,6 +26,9 @@ export function deadCitations(files: SourceFile[], { sections, decisions }: Cita
       ...cited(/\bdecisions?\s(\d+(?:(?:, | and )\d+)*)/g)
         .filter((number) => !decisions.has(Number(number)))
         .map((number) => `${path}: decision ${number} does not exist`),
+      ...[...text.matchAll(/\b(?:decisions?|spec(?:ification)?),?\s\(?parts?\s\d+/gi)].map(
+        ([form]) => `${path}: "${form}" has no section to look up`,
+      ),
     ];
   });
 }

@@ -22,7 +22,7 @@ suite("whatever is sent as a domain", () => {
   const namesOf = async ({ project, key }: Customer): Promise<string[]> =>
     (await platform.service.ask<Domain[]>("GET", `/projects/${project}/domains?limit=100`, { key })).body.map(({ hostname }) => hostname);
 
-  /** A refusal that a program and a person understand (spec part 7, rule 1). */
+  /** A refusal that a program and a person understand (specification 1.10). */
   function requireProblem({ status, body }: Reply, allowed: number[], what: string): void {
     assert.ok(allowed.includes(status), `${status} for ${what.slice(0, 80)}: ${JSON.stringify(body)}`);
     const { code, message, status: told } = body as { code: keyof typeof statuses; message: string; status: number };

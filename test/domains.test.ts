@@ -8,7 +8,7 @@ import { openPlatform, type Platform } from "./support/platform.ts";
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-suite("custom domains by the rules of the specification, part 1", () => {
+suite("custom domains by their rules (specification 5.1 to 5.11)", () => {
   let platform: Platform;
   let project: number;
   before(async () => {

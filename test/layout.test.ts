@@ -62,11 +62,12 @@ test("a citation that leads nowhere is found", () => {
     [{ path: "docs/specification/1-api.md", text: "# 1. The API\n\n## 1.1 Paths\n\n## 1.2 Bodies\n" }],
     ["0001-a.md", "0029-b.md"],
   );
-  const text = "(specification 1.1, 1.2 and 1.3; decision 29) /** decision 0030, specification\n2.1 */";
+  const text = "(specification 1.1, 1.2 and 1.3; decision 29) /** decision 0030, specification\n2.1, spec part 3 */";
   assert.deepEqual(deadCitations([{ path: "src/a.ts", text }], known), [
     "src/a.ts: specification 1.3 does not exist",
     "src/a.ts: specification 2.1 does not exist",
     "src/a.ts: decision 0030 does not exist",
+    'src/a.ts: "spec part 3" has no section to look up',
   ]);
 });
 

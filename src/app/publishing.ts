@@ -210,7 +210,7 @@ function openHostMap({ settings, db, clock, log, node }: PublishingParts, keys: 
   });
 }
 
-/** Browsers do not separate two sites of one registrable domain as they separate two domains (decisions, part 0). */
+/** Browsers do not separate two sites of one registrable domain as they separate two domains (specification 6.6). */
 function warnOfSharedDomain({ platformDomain, publicUrl }: Settings, log: Logger): void {
   const shared = sharedDomain({ platformDomain, publicHost: new URL(publicUrl).hostname });
   if (shared === null) return;

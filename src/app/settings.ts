@@ -29,7 +29,7 @@ type Setting<T> = {
 
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
-/** Every setting of the service (decisions, part 0). An empty variable counts as not set. */
+/** Every setting of the service (specification 7.1). An empty variable counts as not set. */
 const table = {
   port: port("PORT", "8080", "Port of the API, the dashboard and the API reference"),
   host: setting({

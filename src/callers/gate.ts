@@ -23,7 +23,7 @@ export type GateParts = {
 };
 
 /**
- * The gate of the API (decisions, part 1 and 4): it identifies the key, then counts the request in the windows of its account. A request
+ * The gate of the API (specification 1.9, 4.2): it identifies the key, then counts the request in the windows of its account. A request
  * without a valid key counts in the window of its address, and is a 401. Each request of a valid key is recorded with its operation.
  * With a cached key and the limiter in memory nothing is awaited.
  */
@@ -95,7 +95,7 @@ function refuseAddress(parts: GateParts, request: FastifyRequest, decision: Deci
 }
 
 /**
- * The key as it is sent: `Authorization: Bearer KEY`, or without it `X-API-Key: KEY` (decisions, part 3). It stands alone
+ * The key as it is sent: `Authorization: Bearer KEY`, or without it `X-API-Key: KEY` (specification 3.3). It stands alone
  * unless the other header has another one. `Authorization` with another scheme, as for a proxy, is passed over.
  */
 function keyOf({ authorization, "x-api-key": apiKey }: FastifyRequest["headers"]): { key: string | undefined; isAlone: boolean } {

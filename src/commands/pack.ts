@@ -4,7 +4,7 @@ import { createGzip } from "node:zlib";
 import { pack } from "tar-stream";
 import { Problem } from "../platform/problem.ts";
 
-/** What a deployment may hold (decisions, part 5): more is refused here before it is read into memory. */
+/** What a deployment may hold (specification 6.3): more is refused here before it is read into memory. */
 const filesMax = 2_001; // petstore.json is not one of the 2,000
 const fileBytesMax = 25 * 1_048_576;
 const folderBytesMax = 200 * 1_048_576;

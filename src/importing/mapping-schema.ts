@@ -3,7 +3,7 @@ import type { Static } from "typebox";
 
 const columns = Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 20 });
 const transforms = Type.Optional(Type.Array(Type.Enum(["strip-stars"]), { maxItems: 10 }));
-/** The statuses of an animal (specification, part 2). */
+/** The statuses of an animal (specification 2.1). */
 export const petStatuses = ["available", "pending", "sold"] as const;
 const status = Type.Enum([...petStatuses]);
 const values = Type.Unsafe<Record<string, Static<typeof status>>>({ type: "object", additionalProperties: status });

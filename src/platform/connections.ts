@@ -80,7 +80,7 @@ type Connections = {
 };
 type State = Required<GuardOptions> & Connections & { idleLookAt: number };
 
-/** Bounds the connections of one or more listeners, for all protocols on them (decisions, part 4). */
+/** Bounds the connections of one or more listeners, for all protocols on them (specification 4.10). */
 export function guardConnections(options: GuardOptions): ConnectionGuard {
   const { quietMs, idleTimeoutMs } = options.limits;
   const none: Connections = { open: new Set(), byAddress: new Map(), byPeer: new Map(), bySocket: new WeakMap() };

@@ -1,4 +1,4 @@
-/** Folds a name to the key by which it sorts, compares and is found: NFKC, lower case (decisions, part 1). */
+/** Folds a name to the key by which it sorts, compares and is found: NFKC, lower case (specification 1.6). */
 export function normalize(name: string): string {
   return name.normalize("NFKC").toLowerCase();
 }

@@ -1,4 +1,4 @@
-/** The codes of the error table (decisions, part 6). Rules and stores raise these; only `platform/http` knows their statuses. */
+/** The codes of the error table (specification 1.10). Rules and stores raise these; only `platform/http` knows their statuses. */
 export type ProblemCode =
   | "invalid_request"
   | "unauthorized"

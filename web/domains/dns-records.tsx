@@ -9,7 +9,7 @@ import { relativeTo, zoneOf, type Domain } from "./state.ts";
 
 const words = texts.domains.record;
 
-/** The records to create at the registrar, to be copied field by field, and in words (specification, part 1, rules 5, 6 and 9). */
+/** The records to create at the registrar, to be copied field by field, and in words (specification 5.2). */
 export function DnsRecords({ domain, isToCreate }: { domain: Domain; isToCreate: boolean }): ReactNode {
   const { hostname, kind, record, challenge } = domain;
   const zone = zoneOf(domain);

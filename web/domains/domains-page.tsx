@@ -23,7 +23,7 @@ import type { Domain } from "./state.ts";
 const route = getRouteApi("/dashboard/projects/$projectId/domains");
 const words = texts.domains;
 
-/** `/dashboard/projects/$projectId/domains`: Settings, Domains (specification, part 1, rules 1 to 11). */
+/** `/dashboard/projects/$projectId/domains`: Settings, Domains (specification 5.1). */
 export function DomainsPage(): ReactNode {
   return <ProjectFrame part={words.title}>{(site) => <Domains site={site} />}</ProjectFrame>;
 }

@@ -11,7 +11,7 @@ import { isRedirectWaiting, type Domain } from "./state.ts";
 const words = texts.domains;
 type Props = { domain: Domain; domains: readonly Domain[]; onDone: () => void; onClose: () => void };
 
-/** Lets a domain lead to another one of the project (specification, part 1, rule 10). */
+/** Lets a domain lead to another one of the project (specification 5.9). */
 export function RedirectDialog({ domain, domains, onDone, onClose }: Props): ReactNode {
   const targets = domains.filter(({ hostname, redirect }) => redirect === null && hostname !== domain.hostname);
   return (

@@ -17,7 +17,7 @@ type Props = {
   onClose: () => void;
 };
 
-/** Asks before a domain is removed, and says what stops with it (specification, part 1, rule 11). */
+/** Asks before a domain is removed, and says what stops with it (specification 5.11). */
 export function RemoveDomainDialog({ domain: removed, project, domains, onRemoved, onClose }: Props): ReactNode {
   const answer = useRef<RemovedDomain>(undefined);
   const { hostname, record } = removed;

@@ -65,7 +65,7 @@ export function isUnsettled(domain: Domain): boolean {
   return status !== "verified" || isMissing || certificate.status === "issuing";
 }
 
-/** When a name that was never verified stops being held (specification, part 1, rule 7). Time in ms. */
+/** When a name that was never verified stops being held (specification 5.5). Time in ms. */
 export function heldUntil({ createdAt }: Domain): number {
   return Date.parse(createdAt) + 48 * hourMs;
 }

@@ -1,4 +1,4 @@
-/** What keys may be allowed, by area (decisions, part 3). */
+/** What keys may be allowed, by area (specification 3.4). */
 export const scopeAreas = [
   { area: "catalogue", scopes: ["catalogue:read", "catalogue:write"] },
   { area: "orders", scopes: ["orders:read", "orders:write"] },

@@ -14,7 +14,7 @@ import { SiteLink } from "./site-link.tsx";
 
 const words = texts.projects.addresses;
 
-/** The address that people find a project at, and what its other names do (specification, part 1, rule 10). */
+/** The address that people find a project at, and what its other names do (specification 5.9). */
 export function AddressSettings({ project }: { project: Project }): ReactNode {
   const { plan } = useSession().account;
   const state = addressStateOf(project, plan);

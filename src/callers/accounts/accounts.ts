@@ -18,7 +18,7 @@ export type Account = PlanTerms & { id: number; name: string; createdAt: number 
 export const quotaMax = 1_000_000_000;
 
 const business: Quota = { perMinute: 1_000, perDay: 100_000 };
-/** The table of the specification, part 8. Enterprise without figures of its own has those of Business. */
+/** The plans (specification 4.1). Enterprise without figures of its own has those of Business. */
 const planQuotas: Record<Plan, Quota> = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
@@ -36,7 +36,7 @@ export function quotaOf({ plan, perMinute, perDay }: PlanTerms): Quota {
 const mib = 1_048_576;
 const gib = 1_024 * mib;
 const businessStorage: StorageLimits = { records: 5_000_000, publishedBytes: 50 * gib };
-/** What an account of each plan may store (decisions, part 4). */
+/** What an account of each plan may store (specification 4.8). */
 const planStorage: Record<Plan, StorageLimits> = {
   free: { records: 25_000, publishedBytes: 500 * mib },
   pro: { records: 250_000, publishedBytes: 5 * gib },

@@ -1,7 +1,7 @@
 import type { Decision } from "./windows.ts";
 
 /**
- * Appends the headers of a decision to a flat array of alternating names and values: the three of the specification (part 8),
+ * Appends the headers of a decision to a flat array of alternating names and values: the three of specification 4.3,
  * `RateLimit` with `RateLimit-Policy` as in draft-ietf-httpapi-ratelimit-headers-11 (lists of structured fields; `t` and `w`
  * in seconds), and on refusals `Retry-After` and the strikes left.
  */

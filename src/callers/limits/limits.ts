@@ -1,5 +1,5 @@
 /**
- * How requests are limited (specification, part 8; decisions, part 4).
+ * How requests are limited (specification 4.2).
  *
  * **Windows.** A caller has a quota of requests per minute and per day, counted in fixed UTC windows (`windows.ts`). A
  * request passes if every window that it counts in has room, and then uses one request of each; otherwise it is refused
@@ -87,7 +87,7 @@ export interface Limiter {
   close(): Awaitable<void>;
 }
 
-/** The quota of a signed-in person in the dashboard (decisions, part 3). */
+/** The quota of a signed-in person in the dashboard (specification 3.10). */
 export const dashboardQuota: Quota = { perMinute: 300, perDay: Infinity };
 
 /** Returns the problem that refuses a request because of its limits; undefined if it passes. */

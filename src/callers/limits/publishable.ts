@@ -1,6 +1,6 @@
 import { type Decision, passed, type Quota } from "./windows.ts";
 
-/** The quota of a caller's address on the publishable keys of one account (decisions, part 3). */
+/** The quota of a caller's address on the publishable keys of one account (specification 3.5). */
 export const visitorQuota: Quota = { perMinute: 60, perDay: Infinity };
 
 /** The quota of all publishable keys of an account together: half of its minute and half of its day, rounded down. */

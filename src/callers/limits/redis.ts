@@ -12,7 +12,7 @@ import { limitScript, prefix } from "./redis.script.ts";
 import { strikesAllowed } from "./strikes.ts";
 import { banned, dayMs, type Decision, minuteMs, passed, type Quota, refused, unavailable } from "./windows.ts";
 
-/** How long (ms) Redis may take for an answer before it counts as unreachable (decisions, part 4). */
+/** How long (ms) Redis may take for an answer before it counts as unreachable (specification 4.7). */
 const redisAnswerMs = 500;
 /** Meters that one script adds to. */
 const addedMax = 500;

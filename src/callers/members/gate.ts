@@ -28,7 +28,7 @@ export type DashboardGateOptions = {
 };
 
 /**
- * The way in to what the dashboard calls (decisions, part 3): the origin, then the session, then the person's own window.
+ * The way in to what the dashboard calls (specification 3.10): the origin, then the session, then the person's own window.
  * The session is read anew for each request, so that on every node one that is ended, and a role that is taken away,
  * are so at once. Whoever is not signed in counts on the caller's address, but may sign in.
  */

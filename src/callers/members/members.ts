@@ -53,7 +53,7 @@ export function emailKey(email: string): string {
   return normalize(email.trim());
 }
 
-/** How long a sign-in link works (decisions, part 3). */
+/** How long a sign-in link works (specification 3.9). */
 export const linkMs = 15 * 60_000;
 
 /** A new secret of a link or a session: 256 random bits. */

@@ -17,7 +17,7 @@ export type ApiSurface = {
 const exposed =
   "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Strikes-Remaining, RateLimit, RateLimit-Policy, Retry-After, Sunset, Deprecation, Link, ETag, Location, Allow, X-Request-Id, Idempotent-Replayed";
 
-/** The API. It ignores cookies, so any origin may read its answers (decisions, part 1: CORS). */
+/** The API. It ignores cookies, so any origin may read its answers (specification 1.12). */
 export function apiSurface(gate: Gate): ApiSurface {
   return {
     prefix,

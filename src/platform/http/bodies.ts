@@ -6,7 +6,7 @@ import { int64Number } from "./int64.ts";
 import { requireBoundedJson } from "./json-bounds.ts";
 import type { DescribedOperation } from "./operation.ts";
 
-/** The most bytes of a JSON body if the operation declares no other bound (decisions, part 1). */
+/** The most bytes of a JSON body if the operation declares no other bound (specification 1.3). */
 const jsonBytesMax = 65_536;
 /** The same for operations that need no key and no session, and for those that take a password. */
 export const smallBytesMax = 4_096;

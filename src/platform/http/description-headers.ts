@@ -3,7 +3,7 @@ import type { DescribedOperation } from "./operation.ts";
 const integer = { type: "integer" };
 const text = { type: "string" };
 
-/** The response headers of the API, as the description's components (decisions, parts 1, 2 and 4). */
+/** The response headers of the API, as the description's components (specification 1.4, 1.11 and 4.3). */
 export const responseHeaders = {
   "X-RateLimit-Limit": {
     description: "The quota of the window with the fewest requests left: the minute or the day.",

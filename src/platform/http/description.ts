@@ -18,7 +18,7 @@ const header = "ApiKeyHeader";
 /** What the operations do not say themselves: examples of their refusals, and when the deprecated ones end. */
 export type Recorded = { errors: ErrorExamples; sunsets: Sunsets };
 
-/** The OpenAPI 3.0.3 description of the API (specification, part 1), made from the operations that serve it, with recorded errors. */
+/** The OpenAPI 3.0.3 description of the API (specification 1.13), made from the operations that serve it, with recorded errors. */
 export function describe(operations: DescribedOperation[], recorded: Recorded): Description {
   const components = emptyComponents();
   const paths: Record<string, Json> = {};

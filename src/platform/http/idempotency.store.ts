@@ -3,7 +3,7 @@ import type { NowRange } from "../clock.ts";
 import { writeInBatches } from "../db/batches.ts";
 import type { Database, Queryable, Transaction } from "../db/database.ts";
 
-/** How long an answer is kept for its Idempotency-Key (decisions, part 1). */
+/** How long an answer is kept for its Idempotency-Key (specification 1.8). */
 export const keptMs = 24 * 3_600_000;
 
 /** Under what an answer is kept: the account, `POST /v1/…`, and the client's key. */

@@ -8,7 +8,7 @@ import { findAnswer, keepAnswer, type KeptAnswer, type Slot } from "./idempotenc
 import type { Answer } from "./operation.ts";
 import { statuses } from "./statuses.ts";
 
-/** Refusals that are kept: those that the same request would meet again (decisions, part 1). */
+/** Refusals that are kept: those that the same request would meet again (specification 1.8). */
 export const keptStatuses = new Set([404, 409, 412, 422]);
 const keyPath = "header.Idempotency-Key";
 const keyForm = /^[\x20-\x7e]{1,255}$/;

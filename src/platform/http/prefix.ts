@@ -1,4 +1,4 @@
-/** Where the API begins: the major version is the path (decisions, part 7). */
+/** Where the API begins: the major version is the path (specification 1.1). */
 export const prefix = "/v1";
 
 /** Where signed-in people call the same operations, and those that are theirs alone. */

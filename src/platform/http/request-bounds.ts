@@ -5,7 +5,7 @@ import { acquire, openFairShare, release } from "../jobs/fair-share.ts";
 import { createTally } from "../jobs/tally.ts";
 import { overloaded, type Problem } from "../problem.ts";
 
-/** The bounds of the requests that this process works on at once (decisions, part 4). */
+/** The bounds of the requests that this process works on at once (specification 4.9). */
 export type RequestLimits = {
   /** Requests of one account that are in flight, that may wait to be, and for how long (ms). */
   inFlight: { maxEach: number; waitingMaxEach: number; waitMs: number };

@@ -56,7 +56,7 @@ type Given = { params: unknown; query: unknown; body: unknown; sent: unknown; ke
 
 /**
  * Adds a route below `base` for each operation, and a 405 for each method that a path does not have. Refusals come in the order of
- * decisions, part 1; the gate has made those that come before them (address, key, limits).
+ * specification 1.9; the gate has made those that come before them (address, key, limits).
  */
 export function addOperations<S>(app: FastifyInstance, operations: Operation<S>[], runtime: Runtime<S>, base = prefix): void {
   const idempotent = idempotentRunner();

@@ -39,7 +39,7 @@ export function enumeration<const V extends string | number>(name: string, value
 
 export const int32Max = 2_147_483_647;
 
-/** An identifier that the service assigned: int64 on the wire, below 2^53 in fact (decisions, part 1). */
+/** An identifier that the service assigned: int64 on the wire, below 2^53 in fact (specification 1.2). */
 export const Id = (description: string) => Type.Integer({ format: "int64", description });
 
 /**

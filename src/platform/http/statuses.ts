@@ -1,6 +1,6 @@
 import type { ProblemCode } from "../problem.ts";
 
-/** The error table of decisions, part 6: the only place that knows which status a problem has. */
+/** The error table (specification 1.10): the only place that knows which status a problem has. */
 export const statuses: Record<ProblemCode, number> = {
   invalid_request: 400,
   unauthorized: 401,

@@ -30,7 +30,7 @@ export type Authority = {
   close(): void;
 };
 
-/** The certificate authority of this service (decisions, part 0: `ACME_*`). The key of the account is kept, encrypted, for the next start. */
+/** The certificate authority of this service (specification 5.7: `ACME_*`). The key of the account is kept, encrypted, for the next start. */
 export function openAuthority(parts: { db: Database; clock: Clock; keys: SecretsKeys; settings: AuthoritySettings }): Authority {
   const { db, clock, keys, settings } = parts;
   const { directoryUrl, ca, email, external } = settings;

@@ -22,7 +22,7 @@ export type RecordFacts = { records: Records; target: Addresses; hints: Hints | 
 /** `unknown`: a look-up failed, and nothing may be concluded. */
 export type Finding = { outcome: "verified" | "not_verified" | "unknown"; problem: DnsProblem | null };
 
-/** Whether the record of a name is right, apart from any proof (spec part 1, rules 5, 6 and 9). */
+/** Whether the record of a name is right, apart from any proof (specification 5.4). */
 export function judgeRecords(expected: CheckedName, facts: RecordFacts): Finding {
   return expected.kind === "apex" ? judgeApex(expected, facts) : judgeSubdomain(expected, facts);
 }

@@ -53,7 +53,7 @@ export function sharedDomain({ platformDomain, publicHost }: OwnNames): string |
   return domain !== null && domain === publicSuffixOf(platformDomain).domain ? domain : null;
 }
 
-/** The record that points a name here (spec part 1, rules 5 and 6). */
+/** The record that points a name here (specification 5.2). */
 export function recordFor(name: Hostname, platformDomain: string): DnsRecord {
   return {
     type: name.kind === "apex" ? "ALIAS" : "CNAME",

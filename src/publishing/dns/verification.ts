@@ -20,7 +20,7 @@ export type DnsVerdict = {
   problems: DnsProblem[];
 };
 
-/** Whether a name leads here and is its owner's (spec part 1, rules 5, 6, 8 and 9), with each problem in words. */
+/** Whether a name leads here and is its owner's (specification 5.4), with each problem in words. */
 export function verify(expected: ExpectedDns, facts: DnsFacts): DnsVerdict {
   const pointing = judgeRecords(expected, facts);
   const proof = judgeProof(expected, facts);

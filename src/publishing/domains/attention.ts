@@ -7,7 +7,7 @@ export type Attention = { since: number; message: string; checks: AttentionCheck
 const certificateDueMs = 30 * 60_000;
 
 /**
- * What to look at when a certificate is 30 minutes late (spec part 1, rule 8); null before that, and where one is there or none is wanted.
+ * What to look at when a certificate is 30 minutes late (specification 5.8); null before that, and where one is there or none is wanted.
  * `wantedSince` (ms) is when the name was verified, or Re-verify last asked for a certificate; null where no authority is set.
  */
 export function attentionFor(

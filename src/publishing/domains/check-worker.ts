@@ -18,7 +18,7 @@ const atOnceMaxEach = 32;
 
 type ClaimedCheck = StoredDomain & { lease: RowLease };
 
-/** Checks names again by themselves as the schedule says (spec part 1, rule 7; decisions, part 5). `verified` is called when a name has become so. */
+/** Checks names again by themselves as the schedule says (specification 5.5). `verified` is called when a name has become so. */
 export function openCheckWorker(parts: {
   db: Database;
   clock: Clock;

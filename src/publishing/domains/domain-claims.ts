@@ -49,7 +49,7 @@ export async function attach(tx: Transaction, checks: Checks, owner: Owner, { na
 export type ApplyConfig = (tx: Transaction, now: number) => Promise<string[]>;
 
 /**
- * Checks the `domains` of a `petstore.json` (spec part 1, rule 10). `primary` and each `from` that is not attached yet are added; a `to` never
+ * Checks the `domains` of a `petstore.json` (specification 6.4). `primary` and each `from` that is not attached yet are added; a `to` never
  * is. Any refusal is thrown, here or by what is returned, and then nothing is to be applied.
  *
  * @throws Problem `invalid_request`; the function returned also throws `plan_required`, `domain_taken`

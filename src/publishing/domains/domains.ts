@@ -201,7 +201,7 @@ export const DomainPath = Type.Object({
   hostname: Type.String({ description: "The domain's host name." }),
 });
 
-/** Plans that custom domains come with: Pro and above (spec part 1, rule 1). */
+/** Plans that custom domains come with: Pro and above (specification 5.1). */
 export const paidPlans: ReadonlySet<string> = new Set(["pro", "business", "enterprise"]);
 
 /** Names that one project may have. */

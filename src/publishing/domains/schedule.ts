@@ -13,7 +13,7 @@ export function statusAfter(status: DomainStatus, outcome: DnsVerdict["outcome"]
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** How long DNS may take to reach everybody, and so how long a name may stay unverified (spec part 1, rule 7). */
+/** How long DNS may take to reach everybody, and so how long a name may stay unverified (specification 5.5). */
 const claimLifetimeMs = 48 * hourMs;
 
 /** A claim that was never verified stops holding its name. Times in ms. */

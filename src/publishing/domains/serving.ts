@@ -35,7 +35,7 @@ export type Serving =
   | { what: "redirect"; to: string; status: Redirect["status"]; because: "redirect" | "redirect_to_primary" }
   | { what: "nothing"; because: "plan_required" | "not_verified" };
 
-/** What is served at a custom domain (decisions, part 5). A redirect that waits for its target never takes the site away. */
+/** What is served at a custom domain (specification 5.9). A redirect that waits for its target never takes the site away. */
 export function servingOf(name: { hostname: string; status: DomainStatus; redirect: Redirect | null }, around: Around): Serving {
   if (!around.isPaid) return { what: "nothing", because: "plan_required" };
   if (name.status === "pending") return { what: "nothing", because: "not_verified" };

@@ -32,7 +32,7 @@ export type ArchiveLimits = {
   /** Of all paths together: what is served of a project is kept in memory under its paths. */
   pathBytesMax: number;
 };
-/** Decisions, part 5. */
+/** Specification 6.3. */
 export const archiveLimits: ArchiveLimits = {
   packedBytesMax: 50 * oneMiB,
   unpackedBytesMax: 200 * oneMiB,

@@ -7,7 +7,7 @@ const deploymentStatuses = ["queued", "ready", "failed"] as const;
 export type DeploymentStatus = (typeof deploymentStatuses)[number];
 const DeploymentStatus = enumeration("DeploymentStatus", deploymentStatuses);
 
-/** Deployments of a project that are kept, the one that is served included (decisions, part 5). */
+/** Deployments of a project that are kept, the one that is served included (specification 6.2). */
 export const deploymentsKept = 10;
 /** A file that a deployment publishes: its content by its SHA-256, and how many bytes that has. */
 export type ClaimedFile = { hash: string; size: number };

@@ -23,7 +23,7 @@ function refuse(why: string): never {
   throw new Problem("invalid_request", `${projectFileName}: ${why}`);
 }
 
-/** Reads `petstore.json` (specification part 1, rule 10; decisions, part 5). Each refusal names the field and what to write instead. */
+/** Reads `petstore.json` (specification 6.4). Each refusal names the field and what to write instead. */
 export function parseProjectFile(bytes: Uint8Array): ProjectFile {
   const file = asObject(parseJson(bytes), "the file", ["$schema", "name", "domains"]);
   const domains = file.domains === undefined ? {} : asObject(file.domains, "`domains`", ["primary", "redirects"]);
