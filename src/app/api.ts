@@ -16,7 +16,7 @@ import { apiSurface, dashboardSurface } from "../platform/http/api-surfaces.ts";
 import type { OwnHosts } from "../platform/http/hosts.ts";
 import type { RequestBounds } from "../platform/http/request-bounds.ts";
 import { addOperations } from "../platform/http/routes.ts";
-import { openStaticText, sendStaticFile } from "../platform/http/static-files.ts";
+import { openStaticText, sendStaticFile, type StaticFile } from "../platform/http/static-files.ts";
 import { countTraffic } from "../platform/http/traffic.ts";
 import { apiOperations, dashboardOperations, descriptionOf, sunsetsOf, type ApiServices, type DashboardServices } from "./operations.ts";
 import { addSecurityText } from "./security-text.ts";
@@ -77,10 +77,14 @@ const anyHost = { config: { hosts: "any" } } as const;
 
 function addDescription(app: FastifyInstance, description: Description): void {
   const json = openStaticText("application/json; charset=utf-8", JSON.stringify(description, undefined, 2));
-  const yaml = openStaticText("application/yaml; charset=utf-8", stringify(description));
+  // Written at the first request: it would take a third of the time of each start, and few ask for it.
+  let yaml: StaticFile | undefined;
   const open = { "access-control-allow-origin": "*", "cache-control": "no-cache" };
   app.get("/openapi.json", anyHost, (request, reply) => sendStaticFile(request, reply.headers(open), json));
-  app.get("/openapi.yaml", anyHost, (request, reply) => sendStaticFile(request, reply.headers(open), yaml));
+  app.get("/openapi.yaml", anyHost, (request, reply) => {
+    yaml ??= openStaticText("application/yaml; charset=utf-8", stringify(description));
+    return sendStaticFile(request, reply.headers(open), yaml);
+  });
 }
 
 /** `/healthz`: the process answers. `/readyz`: it takes requests and its store answers. */
