@@ -18,7 +18,7 @@ const systemPackages = {
     { commands: ["pebble"], apt: "pebble" },
     { commands: ["strace"], apt: "strace" },
     { commands: ["script"], apt: "bsdutils" },
-    { commands: ["chromium", "chromium-browser", "google-chrome"], apt: "chromium" },
+    { commands: ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"], apt: "chromium-headless-shell" },
   ],
   "--bench": [{ commands: ["wrk"], apt: "wrk" }],
 };
