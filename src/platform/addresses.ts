@@ -1,8 +1,8 @@
 import { isIP, isIPv4, isIPv6 } from "node:net";
 
 /**
- * The address in an entry of `X-Forwarded-For`, which some proxies write with a port or in brackets: `192.0.2.1:4711`,
- * `[2001:db8::1]:4711`. Undefined for anything else.
+ * Returns the address of an entry of `X-Forwarded-For`, which some proxies write with a port or in brackets: `192.0.2.1:4711`,
+ * `[2001:db8::1]:4711`. Undefined for any other text.
  */
 export function forwardedAddress(entry: string): string | undefined {
   if (isIP(entry)) return entry;
@@ -14,8 +14,8 @@ export function forwardedAddress(entry: string): string | undefined {
 
 /**
  * The name under which an address is counted: an IPv4 address as it is, an IPv4 address mapped into IPv6 (RFC 4291,
- * 2.5.5.2) as the IPv4 address, any other IPv6 address by its first 64 bits, which one household or host holds whole.
- * What is no address is counted under its first 64 characters.
+ * 2.5.5.2) as the IPv4 address, any other IPv6 address by its first 64 bits, which usually belong to one household or host.
+ * Any other text is counted under its first 64 characters.
  */
 export function addressName(address: string): string {
   if (!address.includes(":")) return address.length <= 64 ? address : address.slice(0, 64);

@@ -29,12 +29,12 @@ export type Listener = "api" | "edge";
 /** Counts what the bounds of this process refused or closed, and shows how much of each bound is in use. */
 export type Bounds = {
   refused(bound: Bound): void;
-  /** Shows a figure in the metrics, which read it anew each time. */
+  /** Adds a figure to the metrics, which call `read` each time. */
   show(figure: Figure, listener: Listener, read: () => number): void;
   metrics(): Metric[];
 };
 
-/** Opens the counters of this process, at zero. */
+/** Creates the counters of this process, at zero. */
 export function countBounds(): Bounds {
   const counts = new Map<Bound, number>(bounds.map((bound) => [bound, 0]));
   const shown = new Map<Figure, { listener: Listener; read: () => number }[]>();

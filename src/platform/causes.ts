@@ -1,5 +1,5 @@
 /**
- * Separates the error that ended a scope from the errors that closing its parts then raised, in order. `await using` wraps them in a
+ * Separates the error that ended a scope from the errors that were then raised while its parts were closed, in order. `await using` wraps them in a
  * `SuppressedError`, whose message hides all of them.
  */
 export function causeOf(error: unknown): { cause: unknown; closing: unknown[] } {

@@ -3,7 +3,7 @@ export type Clock = () => number;
 
 export const systemClock: Clock = () => Date.now();
 
-/** Whole milliseconds of a clock that only goes forward, counted from an arbitrary start. */
+/** Whole milliseconds of a monotonic clock, counted from an arbitrary start. */
 export type Timer = () => number;
 
 export const systemTimer: Timer = () => Math.floor(performance.now());
@@ -12,9 +12,8 @@ export const systemTimer: Timer = () => Math.floor(performance.now());
 export type NowRange = { earliest: number; latest: number };
 
 /**
- * Reads the time from two clocks: the one that people and time servers set, and one that counts from the start of the process.
- * Date records by `latest` and expire them by `earliest`: if the first clock jumps, either way, they then stay longer and never
- * shorter.
+ * Reads the time from two clocks: the system's clock, which people and time servers set, and a monotonic one. Date records by
+ * `latest` and expire them by `earliest`: if the system's clock jumps, in either direction, they stay longer and never shorter.
  */
 export function openNowRange(clock: Clock, timer: Timer): () => NowRange {
   const start = clock() - timer();

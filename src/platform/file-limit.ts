@@ -8,13 +8,13 @@ const connectionsLeast = 64;
 /** The share of the process's file limit that the API and the edge each get; a quarter is left for everything else. */
 const share = 3 / 8;
 
-/** How many files this process may open: on Linux the soft limit, which Node raises to the hard limit. */
+/** Returns how many files this process may open: on Linux the soft limit, which Node raises to the hard limit. */
 export function fileLimit(): number {
   const limits = attempt(() => readFileSync("/proc/self/limits", "utf8")) ?? "";
   return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? assumedFiles);
 }
 
-/** How many connections the API and the edge may each hold if the process may open this many files. */
+/** Returns how many connections the API and the edge may each have if the process may open this many files. */
 export function connectionsWithin(files: number): number {
   return Math.min(connectionsMost, Math.max(connectionsLeast, Math.floor(files * share)));
 }

@@ -3,8 +3,8 @@ import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Writes every file of the service except SQLite's own. A file appears under its name whole and on the disk: its bytes are flushed under
- * another name, then it is renamed, then its folder is flushed. No link is followed.
+ * Writes every file of the service except SQLite's own. A file appears under its name only when it is complete and on the disk: its
+ * bytes are flushed under another name, then it is renamed, then its folder is flushed. No link is followed.
  */
 
 /** Flags that open a new file, and fail if a file or a link has this name. */
@@ -14,10 +14,10 @@ const fresh = "wx";
 export type Content = string | Uint8Array | Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
 /**
- * Replaces a file in one step: whenever the program or the machine stops, the path holds the old file or the new one, whole. An incomplete
- * file stays beside it as `path.new`. Calls for one path must not overlap.
+ * Replaces a file in one step: whenever the program or the machine stops, the path holds the complete old file or the complete new one. An
+ * incomplete file stays beside it as `path.new`. Calls for one path must not overlap.
  *
- * @param mode of the file, less the umask. Default: its owner alone may read and write it
+ * @param mode of the file, less the umask. Default: 0600
  */
 export async function writeDurably(path: string, content: Content, mode = 0o600): Promise<void> {
   const temporary = `${path}.new`;
@@ -32,7 +32,7 @@ export async function writeDurably(path: string, content: Content, mode = 0o600)
   await flushFolder(dirname(path));
 }
 
-/** Like `writeDurably`, but blocks: for the start, while nothing else runs. */
+/** Like `writeDurably`, but blocks. For the start, while nothing else runs. */
 export function writeDurablySync(path: string, content: string | Uint8Array, mode = 0o600): void {
   const temporary = `${path}.new`;
   rmSync(temporary, { force: true });
@@ -52,7 +52,7 @@ export function writeDurablySync(path: string, content: string | Uint8Array, mod
   flushFolderSync(dirname(path));
 }
 
-/** Writes a file that does not exist yet, and flushes it. Its name is on the disk once its folder is flushed. @throws EEXIST */
+/** Writes and flushes a file that does not exist yet. Its name is on the disk once its folder is flushed. @throws EEXIST */
 export async function writeNew(path: string, content: Content, mode = 0o600): Promise<void> {
   const file = await open(path, fresh, mode);
   try {
@@ -64,8 +64,8 @@ export async function writeNew(path: string, content: Content, mode = 0o600): Pr
 }
 
 /**
- * Makes an empty file that only its owner may read and write. Does not open an existing file: closing it would drop the
- * process's POSIX locks on it.
+ * Creates an empty file (mode 0600). Does not open an existing file, because closing it would drop the process's POSIX locks
+ * on it.
  */
 export function createEmpty(path: string): void {
   try {
@@ -75,26 +75,26 @@ export function createEmpty(path: string): void {
   }
 }
 
-/** A stream into a new file, which `placeFile` flushes later. */
+/** Opens a stream into a new file, which `placeFile` flushes later. */
 export function stagingStream(path: string): WriteStream {
   return createWriteStream(path, { flags: fresh, mode: 0o600 });
 }
 
-/** Flushes a staged file and gives it its final name, making the folder. The name is on the disk once that folder is flushed. */
+/** Flushes a staged file and gives it its final name, creating the folder. The name is on the disk once that folder is flushed. */
 export async function placeFile(temporary: string, path: string): Promise<void> {
   await flushPath(temporary);
   await makeFolder(dirname(path));
   await rename(temporary, path);
 }
 
-/** Makes a folder that only its owner may use, with its parents, and flushes the names of those that were missing. */
+/** Creates a folder (mode 0700) with its parents, and flushes the names of those that were missing. */
 export async function makeFolder(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
   for (let made = path; made.length >= first.length; made = dirname(made)) await flushFolder(dirname(made));
 }
 
-/** Resolves when the names in a folder are on the disk. Windows has no such call, and needs none. */
+/** Resolves when the names in a folder are on the disk. Windows has no such call and needs none. */
 export async function flushFolder(path: string): Promise<void> {
   if (process.platform !== "win32") await flushPath(path);
 }

@@ -1,13 +1,13 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 
-/** Where a server listens; `setting` is the name of its port's setting, such as `PORT`. */
+/** The address of a server; `setting` is the name of its port's setting, such as `PORT`. */
 export type Place = { setting: string; host: string; port: number };
 
 /**
  * Opens ports and closes them again, so that one error names every port that is taken.
  *
- * @throws one line that names the setting of each port that cannot be listened on
+ * @throws Error whose message is one line that names the setting of each port that is taken
  */
 export async function requireFree(places: Place[]): Promise<void> {
   const held: Server[] = [];
@@ -26,7 +26,7 @@ export async function requireFree(places: Place[]): Promise<void> {
 }
 
 /**
- * What a server that could not listen failed with, as one line that names its settings; any other error as it is.
+ * Turns the error of a server that could not listen into one line that names its settings; returns any other error unchanged.
  *
  * @param setting the name of the port's setting, such as `PORT`
  */

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { createEmpty, writeDurablySync } from "./files.ts";
 import { makePrivate } from "./private-folder.ts";
 
-/** Another process holds the folder. The message is one line that says who. */
+/** Another process has locked the folder. The message is one line that names it. */
 export class FolderHeldError extends Error {
   constructor(folder: string, holder: string) {
     super(`${folder} is in use by ${holder}`);
@@ -13,11 +13,11 @@ export class FolderHeldError extends Error {
 }
 
 /**
- * Takes a folder for this process alone, making it (mode 0700) if it is absent, and closing it to other users if it is not. The lock is that of an SQLite file, so
- * the operating system releases it whenever and however the process ends.
+ * Locks a folder for this process. Creates it (mode 0700) if it is absent, and otherwise closes it to other users. The lock is that of an
+ * SQLite file, so the operating system releases it however the process ends.
  *
- * @param who what the holder is called when others are refused, such as `petstore serve`
- * @param waitMs how long to wait for another holder; the thread is blocked meanwhile
+ * @param who the name of this process in the refusal of others, such as `petstore serve`
+ * @param waitMs how long to wait for another process; blocks the thread
  * @throws FolderHeldError
  */
 export function lockFolder(folder: string, who: string, waitMs: number): { release(): void } {
@@ -26,7 +26,7 @@ export function lockFolder(folder: string, who: string, waitMs: number): { relea
   const lockFile = join(folder, "petstore.lock");
   createEmpty(lockFile);
   const lock = new DatabaseSync(lockFile, { timeout: waitMs });
-  // Apart from the lock file: reading that one would drop the POSIX locks that this process has on it.
+  // Not in the lock file: reading that would drop the POSIX locks that this process has on it.
   const holderFile = join(folder, "petstore.holder");
   try {
     lock.exec("BEGIN EXCLUSIVE");
@@ -42,7 +42,7 @@ export function lockFolder(folder: string, who: string, waitMs: number): { relea
 
 const sqliteBusy = 5;
 
-/** One folder after the other: where one cannot be made, as below /proc, Node's own `recursive` may try for ever. */
+/** Creates one folder after the other. If one cannot be created, as below /proc, Node's own `recursive` may try for ever. */
 function makeFolder(folder: string): void {
   if (existsSync(folder)) {
     if (statSync(folder).isDirectory()) return;

@@ -2,13 +2,13 @@ import { pino, stdTimeFunctions, type Logger } from "pino";
 
 export type { Logger } from "pino";
 
-/** Lines are written together, when they are this many characters or this old: a line costs no write of its own. */
+/** Lines are buffered and written together, once they have this many characters or are this old (ms). */
 const batchLength = 32_768;
 const batchMs = 200;
-/** What may wait for a reader of standard output that is slow; beyond it lines are lost, and their number is logged. */
+/** The most characters that wait for a slow reader of standard output. Further lines are dropped, and their number is logged. */
 const waitingBytesMax = 16 * 1_048_576;
 
-/** The structured log: one JSON object a line on standard output. Nothing secret is ever handed to it. */
+/** Opens the structured log: one JSON object per line on standard output. Callers never pass secrets to it. */
 export function openLog(level: string): { log: Logger; close: () => void } {
   let batch = "";
   let lost = 0;

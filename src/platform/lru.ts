@@ -1,6 +1,6 @@
 export type Lru<V> = { get(key: string): V | undefined; set(key: string, value: V, weight: number): void; delete(key: string): void };
 
-/** Keeps the most recently used values whose weights add up to at most `weightMax`; a value heavier than that is not kept. */
+/** Keeps the most recently used values up to a total weight of `weightMax`, and does not keep a value heavier than that. */
 export function createLru<V>(weightMax: number): Lru<V> {
   const kept = new Map<string, { value: V; weight: number }>();
   let total = 0;

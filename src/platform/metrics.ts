@@ -30,7 +30,7 @@ function numberText(value: number): string {
   return value === Infinity ? "+Inf" : String(value);
 }
 
-/** What the process uses. */
+/** Memory, CPU time and load of the process. */
 export function processMetrics(): Metric[] {
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed } = process.memoryUsage();
@@ -47,12 +47,12 @@ export function processMetrics(): Metric[] {
   ];
 }
 
-/** One figure that only grows while the process lives. */
+/** A counter without labels, which only grows while the process runs. */
 export function counter(name: string, help: string, value: number): Metric {
   return { name, help, type: "counter", samples: [{ value }] };
 }
 
-/** One figure as it stands. */
+/** A gauge without labels. */
 export function gauge(name: string, help: string, value: number): Metric {
   return { name, help, type: "gauge", samples: [{ value }] };
 }

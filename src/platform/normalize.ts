@@ -1,11 +1,11 @@
-/** Folds a name to the key by which it sorts, compares and is found: NFKC, lower case (specification 1.6). */
+/** Returns the key by which a name is sorted, compared and found: NFKC, lower case (specification 1.6). */
 export function normalize(name: string): string {
   return name.normalize("NFKC").toLowerCase();
 }
 
 /**
- * The least key that is greater than all that begin with `prefix`, in the order of code points, which is that of UTF-8
- * bytes; undefined where there is none.
+ * Returns the least key that is greater than all keys that begin with `prefix`, in the order of code points, which is that of
+ * UTF-8 bytes; undefined if there is none.
  */
 export function afterPrefix(prefix: string): string | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);

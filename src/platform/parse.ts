@@ -1,9 +1,9 @@
 import { isIP, isIPv6, BlockList } from "node:net";
 
-/** Gives the value, or undefined for a text that is not allowed. */
+/** Returns the value, or undefined for a text that is not allowed. */
 export type Parse<T> = (text: string) => T | undefined;
 
-/** What `parse` gives; undefined where it throws. */
+/** Returns what `parse` returns, or undefined if it throws. */
 export function attempt<T>(parse: () => T): T | undefined {
   try {
     return parse();
@@ -12,14 +12,14 @@ export function attempt<T>(parse: () => T): T | undefined {
   }
 }
 
-/** The items between the commas; undefined where one of them is not allowed. */
+/** Parses a comma-separated list; undefined if one of its items is not allowed. */
 export function items<T>(text: string, parse: Parse<T>): T[] | undefined {
   const parts = text.split(",").map((part) => part.trim());
   const values = parts.filter((part) => part !== "").map(parse);
   return values.every((value) => value !== undefined) ? values : undefined;
 }
 
-/** An integer in decimal, from `min` to `max`. */
+/** Parses a decimal integer from `min` to `max`. */
 export function integer(min: number, max: number): Parse<number> {
   return (text) => {
     const value = /^(0|[1-9]\d{0,9})$/.test(text) ? Number(text) : NaN;
@@ -47,7 +47,7 @@ export function contactUri(text: string): string | undefined {
   return /^(mailto|https|tel):/i.test(text) && URL.canParse(text) ? text : undefined;
 }
 
-/** IP addresses and CIDR ranges between commas. */
+/** Parses a comma-separated list of IP addresses and CIDR ranges. */
 export function addressList(text: string): BlockList | undefined {
   const list = new BlockList();
   for (const item of text.split(",").map((part) => part.trim())) {
@@ -64,7 +64,7 @@ export function addressList(text: string): BlockList | undefined {
   return list;
 }
 
-/** Whether a list has an address, as a socket or a trusted proxy names it. */
+/** Whether a list contains an address, as a socket or a trusted proxy reports it. */
 export function hasAddress(list: BlockList, address: string): boolean {
   return list.check(address, isIPv6(address) ? "ipv6" : "ipv4");
 }

@@ -11,9 +11,9 @@ const writableByOthers = 0o022;
 
 /**
  * Makes sure that no other user can change, replace or redirect files in the data folder, and that none did if they could. Tightens the
- * modes of the folder and its files; Windows has no such modes.
+ * modes of the folder and its files. Windows has no such modes.
  *
- * @param user who runs the service
+ * @param user the id of the user who runs the service
  * @throws Error whose message is one line that names the path and what is wrong with it
  */
 export function makePrivate(folder: string, user = process.getuid?.()): void {
@@ -43,7 +43,7 @@ function closeToOthers(folder: string, { mode, uid }: Stats, names: string[], us
   chmodSync(folder, mode & 0o7777 & ~forOthers);
 }
 
-/** The folder is private by now, so nothing that this checks can change afterwards. */
+/** Runs when the folder is private already, so that nobody can change what it checks. */
 function tighten(path: string, owners: number[], user: number): void {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
@@ -57,7 +57,7 @@ function refuseLink(path: string, stats: Stats): void {
   if (stats.isSymbolicLink()) throw new Error(`${path} is a symbolic link, which the service does not follow: put there what it leads to`);
 }
 
-/** Reading a pipe would wait for ever. */
+/** Checked first, because reading a pipe would wait for ever. */
 function refuseDevice(path: string, stats: Stats): void {
   if (stats.isFile() || stats.isDirectory() || stats.isSocket()) return;
   throw new Error(`${path} is a pipe or a device, where the service needs a file: remove it`);

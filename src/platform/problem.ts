@@ -35,23 +35,23 @@ export type ProblemCode =
   | "internal"
   | "unavailable";
 
-/** Where in the request a value is wrong, as in `body.name` or `query.limit`, and why. */
+/** A wrong value: its place in the request, such as `body.name` or `query.limit`, and why it is wrong. */
 export type Detail = { path: string; message: string };
 
 /** The DNS record that would prove the caller's right to a name. */
 export type ProofRecord = { type: "TXT"; name: string; value: string };
 
-/** A refusal that the caller sees: its message is public text. Any other error becomes `internal`. */
+/** A refusal that the caller sees. Its message is public. Any other error becomes `internal`. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly details: Detail[] | undefined;
-  /** With `domain_taken`: the record that wins the name, where one would. */
+  /** With `domain_taken`: the record that would win the name, if there is one. */
   readonly challenge: ProofRecord | undefined;
   readonly headers: Record<string, string> | undefined;
-  /** Whether a bound of this process refused the request, whose quota is then given back. */
+  /** Whether a bound of this process refused the request. Its quota is then given back. */
   readonly isOverload: boolean;
 
-  /** @param more.cause what it came of, which is for the log only */
+  /** @param more.cause the error behind it, which is only logged */
   constructor(
     code: ProblemCode,
     message: string,
@@ -71,7 +71,7 @@ export class Problem extends Error {
 /** The most details of one refusal. */
 export const detailsMax = 20;
 
-/** The refusal of a reference in a body to something that the account does not have, as in `category 12`. */
+/** The refusal of a reference in a body to something that the account does not have, such as `category 12`. */
 export function unknownReference(path: string, thing: string): Problem {
   const message = `there is no ${thing}`;
   return new Problem("unknown_reference", `${path}: ${message}.`, { details: [{ path, message }] });

@@ -8,18 +8,18 @@ import { Problem, type ProblemCode } from "./problem.ts";
 const bodyBytesMax = 1 << 20;
 const answerBytesMax = 16 << 20;
 const connectionsMax = 64;
-/** What the kernel takes as the path of a socket, its final NUL left out (104 on macOS, 108 on Linux). */
+/** The longest path of a socket in bytes, without the final NUL (the kernels allow 104 on macOS, 108 on Linux). */
 const pathBytesMax = 103;
 
-/** Operations by name, as `accounts.create`: each checks its input and gives what can be written as JSON. */
+/** Operations by name, such as `accounts.create`. Each checks its input and returns a JSON value. */
 export type Operations = Readonly<Record<string, (input: unknown) => Promise<unknown>>>;
 
 /** No process listens on the socket. */
 export class NobodyListensError extends Error {}
 
 /**
- * Offers operations on a Unix socket to whoever may open it, which is its owner (mode 0600). The caller holds the
- * folder's lock: a file left there by a process that died is replaced.
+ * Serves operations on a Unix socket that only its owner may open (mode 0600). The caller has locked the folder, so a socket
+ * file that exists was left by a process that died, and is replaced.
  *
  * @param onError called with errors that are not a `Problem`; the other side does not see them
  */
@@ -51,7 +51,7 @@ export async function openSocket(
   }
 
   rmSync(path, { force: true });
-  // The socket is made in this call, and no other file can be meanwhile: it never has another mode.
+  // `listen` creates the socket before it returns, so the umask affects no other file, and the socket never has another mode.
   const umask = process.umask(0o177);
   try {
     server.listen(bindable(path));
@@ -98,7 +98,7 @@ export async function callSocket(path: string, name: string, input: unknown, tim
   }
 }
 
-/** The path in its shorter form, absolute or from the working directory: a socket's path may not be long. */
+/** Returns the shorter form of a path, absolute or relative to the working directory, because a socket's path may not be long. */
 function bindable(path: string): string {
   if (process.platform === "win32") return `\\\\.\\pipe\\${path.replaceAll("\\", "/")}`;
   const fromHere = relative(process.cwd(), path);

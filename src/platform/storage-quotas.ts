@@ -3,19 +3,18 @@ import type { Queryable, Transaction } from "./db/database.ts";
 import { Problem } from "./problem.ts";
 
 /**
- * How much each account stores, and how much it may store. The count changes in the transaction that adds or deletes what is
- * counted, and it is exact under any concurrency, on one node or on many: of N concurrent additions with room for k, exactly k
- * pass.
+ * How much each account stores, and how much it may store. The count changes in the transaction that adds or deletes the counted
+ * records, and is exact under any concurrency, on one node or on many: of N concurrent additions with room for k, exactly k pass.
  *
  * PostgreSQL keeps a counted row locked until the commit is on the disk. So that the writers of one account do not wait for each
  * other, the records of an account have several rows, the stripes, each with a share of the limit. An addition or a removal is one
  * conditional statement on any of them. Where that stripe has too little room left, it locks all stripes, decides by their sums,
  * and distributes the remaining room over them again. So either no stripe is above its share, or (after the limit was lowered)
  * none has room. An addition that finds room in one stripe therefore knows that the account has as much. Published bytes change
- * seldom and have one stripe.
+ * rarely and have one stripe.
  *
- * Stripes are the last rows of the account that a transaction locks, so that transactions cannot wait for them in a circle. The
- * record of an Idempotency-Key and announcements to other nodes come after them.
+ * Stripes are the last rows of the account that a transaction locks, so that transactions cannot deadlock on them. The record of
+ * an Idempotency-Key and published changes come after them.
  */
 type StorageKind = "records" | "publishedBytes";
 
@@ -34,15 +33,15 @@ const kinds: Record<StorageKind, { name: string; stripes: number }> = {
 };
 const storageKinds: StorageKind[] = ["records", "publishedBytes"];
 
-/** Room that an addition leaves in its stripe, so that additions that wait for the stripe meanwhile find room too. */
+/** Room that an addition leaves in its stripe for the additions that wait for the stripe. */
 const spare = 20;
 /** An account counts as tight until each of its stripes has this much room again. */
 const roomy = 4 * spare;
-/** Accounts whose stripes had too little room lately: a hint of this process, which saves a try that would fail. */
+/** Accounts whose stripes had too little room recently. Only a hint of this process, which saves a try that would fail. */
 const tight = new Set<number>();
 const tightMax = 10_000;
 
-/** Sets an account's limits. What it stores already stays, even above them. */
+/** Sets an account's limits. It keeps what it stores already, even above them. */
 export async function setStorageLimits(tx: Transaction, accountId: number, limits: StorageLimits): Promise<void> {
   for (const kind of storageKinds) {
     const { name, stripes } = kinds[kind];
@@ -55,7 +54,7 @@ export async function setStorageLimits(tx: Transaction, accountId: number, limit
   }
 }
 
-/** What an account stores and may store. @throws Problem `unauthorized` where the account is gone */
+/** What an account stores and may store. @throws Problem `unauthorized` if the account was deleted */
 export async function readStorage(db: Queryable, accountId: number): Promise<Storage> {
   const [storage] = await readStorages(db, [accountId]);
   if (!storage) throw gone(accountId);
@@ -75,7 +74,7 @@ export async function readStorages(db: Queryable, accountIds: readonly number[])
   });
 }
 
-/** Counts records that the transaction has added. @throws Problem `storage_limit_reached` where the account has no room for them */
+/** Counts records that the transaction has added. @throws Problem `storage_limit_reached` if the account has no room for them */
 export async function addRecords(tx: Transaction, accountId: number, count: number): Promise<void> {
   if (await countInOne(tx, accountId, count, sql`used + ${count} <= used_max - ${spare}`)) return;
   const use = await lockStripes(tx, accountId, "records");
@@ -92,10 +91,10 @@ export async function removeRecords(tx: Transaction, accountId: number, count: n
 }
 
 /**
- * Locks the account's count of published bytes, so that nobody else changes what is published, and counts the difference that
- * `change` makes.
+ * Locks the account's count of published bytes, so that no other transaction changes its published files, and counts the difference
+ * that `change` makes.
  *
- * @throws Problem `storage_limit_reached` where the account has no room for it
+ * @throws Problem `storage_limit_reached` if the account has no room for it
  */
 export async function changePublishedBytes(tx: Transaction, accountId: number, change: () => Promise<number>): Promise<void> {
   const use = await lockStripes(tx, accountId, "publishedBytes");
@@ -153,7 +152,7 @@ function useOf(used: number, limit: number): StorageUse {
 }
 
 function gone(accountId: number): Problem {
-  return new Problem("unauthorized", `Account ${accountId} was deleted meanwhile.`);
+  return new Problem("unauthorized", `Account ${accountId} has been deleted.`);
 }
 
 function noRoomForRecords({ limit, used }: StorageUse, count: number): Problem {

@@ -24,13 +24,13 @@ export async function insertAccount(
   return account;
 }
 
-/** Up to `limit` accounts with an id above `after`, by id. */
+/** Lists up to `limit` accounts with an id above `after`, by id. */
 export async function listAccounts(db: Queryable, after: number, limit: number): Promise<Account[]> {
   const rows = await db.query(sql`SELECT ${columns} FROM accounts WHERE id > ${after} ORDER BY id ${limitTo(limit)}`);
   return rows.map(accountOf);
 }
 
-/** Undefined where there is no such account. */
+/** Finds an account; undefined if there is none. */
 export async function findAccount(db: Queryable, id: number): Promise<Account | undefined> {
   const rows = await db.query(sql`SELECT ${columns} FROM accounts WHERE id = ${id}`);
   return rows[0] && accountOf(rows[0]);
@@ -50,7 +50,7 @@ export async function updatePlan(
   return rows[0] && accountOf(rows[0]);
 }
 
-/** Every table of an account's rows with its key inside the account, those that refer to others first. */
+/** The tables with rows of accounts, and the key of each inside an account; tables that refer to others come first. */
 const ownedTables = [
   { table: "members", key: "id" },
   { table: "keys", key: "id" },
@@ -63,9 +63,9 @@ const ownedTables = [
 ];
 
 /**
- * Deletes an account with everything it owns; its members and keys go first, so nothing is added meanwhile. The rows go in
- * transactions of a thousand each, so that other accounts' writes never wait for a large shop, and a deletion
- * that is cut short is finished by the next one.
+ * Deletes an account with everything that it owns. Deletes its members and keys first, so that nothing is added meanwhile, and
+ * the rows a thousand in each transaction, so that other accounts' writes never wait for a large shop. If it is cut short, the
+ * next call finishes the deletion.
  *
  * @param keysGone called once no key of the account is left
  * @returns whether there was such an account
@@ -80,7 +80,7 @@ export async function deleteAccount(db: Database, id: number, keysGone: () => vo
   }
 
   return db.write(async (tx) => {
-    // Requests that were under way when the keys went may have left a few rows.
+    // Requests that were under way when the keys were deleted may have left a few rows.
     for (const { table } of ownedTables) await tx.query(sql`DELETE FROM ${raw(table)} WHERE account_id = ${id}`);
     return (await tx.query(sql`DELETE FROM accounts WHERE id = ${id} RETURNING id`)).length > 0;
   });

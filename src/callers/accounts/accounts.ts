@@ -9,7 +9,7 @@ export type Plan = (typeof plans)[number];
 /** Requests that an account may make in a UTC minute and in a UTC day. */
 export type Quota = { readonly perMinute: number; readonly perDay: number };
 
-/** An account's plan; the figures are those agreed with an enterprise customer, null where none is. */
+/** An account's plan. The figures are those agreed with an enterprise customer, or null. */
 export type PlanTerms = { plan: Plan; perMinute: number | null; perDay: number | null };
 
 export type Account = PlanTerms & { id: number; name: string; createdAt: number };
@@ -18,7 +18,7 @@ export type Account = PlanTerms & { id: number; name: string; createdAt: number 
 export const quotaMax = 1_000_000_000;
 
 const business: Quota = { perMinute: 1_000, perDay: 100_000 };
-/** The plans (specification 4.1). Enterprise without figures of its own has those of Business. */
+/** The plans (specification 4.1). An enterprise account without agreed figures has those of Business. */
 const planQuotas: Record<Plan, Quota> = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
@@ -26,7 +26,7 @@ const planQuotas: Record<Plan, Quota> = {
   enterprise: business,
 };
 
-/** What an account may use; only the enterprise plan looks at the account's own figures. */
+/** Returns the quota of an account. Only the enterprise plan uses the account's agreed figures. */
 export function quotaOf({ plan, perMinute, perDay }: PlanTerms): Quota {
   const standard = planQuotas[plan];
   if (plan !== "enterprise") return standard;
@@ -36,7 +36,7 @@ export function quotaOf({ plan, perMinute, perDay }: PlanTerms): Quota {
 const mib = 1_048_576;
 const gib = 1_024 * mib;
 const businessStorage: StorageLimits = { records: 5_000_000, publishedBytes: 50 * gib };
-/** What an account of each plan may store (specification 4.8). */
+/** The storage limits of each plan (specification 4.8). */
 const planStorage: Record<Plan, StorageLimits> = {
   free: { records: 25_000, publishedBytes: 500 * mib },
   pro: { records: 250_000, publishedBytes: 5 * gib },
@@ -44,14 +44,14 @@ const planStorage: Record<Plan, StorageLimits> = {
   enterprise: businessStorage,
 };
 
-/** What an account may store: the figures that an operator asked for, and the plan's for the rest. */
+/** Returns the storage limits of an account: the figures that an operator set, and the plan's for the others. */
 export function storageLimits(asked: { plan: Plan; records?: number; publishedBytes?: number }): StorageLimits {
   const { records, publishedBytes } = planStorage[asked.plan];
   return { records: asked.records ?? records, publishedBytes: asked.publishedBytes ?? publishedBytes };
 }
 
 /**
- * The terms that an operator asked for.
+ * Checks the terms that an operator set.
  *
  * @throws Problem `invalid_request` for figures on a plan that has fixed ones
  */
@@ -64,7 +64,7 @@ export function planTerms(asked: { plan: Plan; perMinute?: number; perDay?: numb
 }
 
 /**
- * An account's name as it is kept: trimmed, 1 to 200 characters, without control characters.
+ * Returns an account's name as it is stored: trimmed, 1 to 200 characters, without control characters.
  *
  * @throws Problem `invalid_request`
  */
@@ -86,7 +86,7 @@ const StorageUse = named(
   }),
 );
 
-/** What an account stores and may store, as answers show it. */
+/** What an account stores and may store, as responses show it. */
 export const storageSchemas = {
   records: variant(StorageUse, {
     description: "Pets, categories, orders that are not complete, and stock entries. Additions beyond the limit are refused.",

@@ -30,30 +30,30 @@ export async function insertKey(tx: Transaction, key: string, terms: NewKey, now
   return keyOf(rows[0]!);
 }
 
-/** Keys that an account has, expired ones included. */
+/** Counts an account's keys, including expired ones. */
 export async function countKeys(db: Queryable, accountId: number): Promise<number> {
   const rows = await db.query(sql`SELECT count(*) AS n FROM keys WHERE account_id = ${accountId}`);
   return Number(rows[0]?.["n"]);
 }
 
-/** At most `keysMax`, by id, expired ones included. */
+/** Lists an account's keys, at most `keysMax`, by id, including expired ones. */
 export async function listKeys(db: Queryable, accountId: number): Promise<Key[]> {
   const rows = await db.query(sql`SELECT ${columns} FROM keys WHERE account_id = ${accountId} ORDER BY id`);
   return rows.map(keyOf);
 }
 
-/** A key by its id, in whatever account; undefined where there is none. */
+/** Finds a key of any account by its id; undefined if there is none. */
 export async function findKey(db: Queryable, id: number): Promise<Key | undefined> {
   const rows = await db.query(sql`SELECT ${columns} FROM keys WHERE id = ${id}`);
   return rows[0] && keyOf(rows[0]);
 }
 
-/** Makes a key end at `expiresAt` (ms since the Unix epoch). */
+/** Sets a key's expiry (ms since the Unix epoch). */
 export async function setExpiry(tx: Transaction, key: Key, expiresAt: number): Promise<void> {
   await tx.query(sql`UPDATE keys SET expires_at = ${expiresAt} WHERE account_id = ${key.accountId} AND id = ${key.id}`);
 }
 
-/** Gives the key that was deleted, or undefined if there is none. */
+/** Deletes a key and returns it; undefined if there is none. */
 export async function deleteKey(tx: Transaction, id: number): Promise<Key | undefined> {
   const rows = await tx.query(sql`DELETE FROM keys WHERE id = ${id} RETURNING ${columns}`);
   return rows[0] && keyOf(rows[0]);
@@ -66,7 +66,7 @@ export async function deleteKeys(tx: Transaction, accountId: number): Promise<vo
 
 export type KeyHolder = { key: Key; plan: Plan; quota: Quota };
 
-/** The key of a hash with the plan of its account, in one read. Expired keys are found too. */
+/** Finds the key of a hash with the plan of its account, in one read. Also finds expired keys. */
 export async function findKeyHolder(db: Queryable, keyHash: string): Promise<KeyHolder | undefined> {
   const rows = await db.query(sql`
     SELECT keys.id, account_id, keys.name, prefix, publishable, scopes, origins, keys.created_at, expires_at, last_used_at, plan, per_minute, per_day
@@ -83,7 +83,7 @@ export async function findKeyHolder(db: Queryable, keyHash: string): Promise<Key
 
 export type Use = { accountId: number; keyId: number; usedAt: number };
 
-/** Notes when keys were last used. Keys that are gone meanwhile are passed over. */
+/** Records when keys were last used. Skips keys that were deleted since. */
 export async function recordUses(tx: Transaction, uses: readonly Use[]): Promise<void> {
   for (const { accountId, keyId, usedAt } of uses) {
     await tx.query(sql`UPDATE keys SET last_used_at = ${usedAt} WHERE account_id = ${accountId} AND id = ${keyId}`);

@@ -19,7 +19,7 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
-/** All that a publishable key may ever do: it is in the source of a web page. */
+/** The scopes that a publishable key may have, which is in the source of a web page. */
 export const publishableScopes: readonly Scope[] = ["catalogue:read", "inventory:read"];
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -31,7 +31,7 @@ const keyLength = checksumStart + checksumLength;
 const base62 = /^[0-9A-Za-z]*$/;
 
 /**
- * A new key: `psk_` (secret) or `psp_` (publishable), 30 random base62 characters (178 bits), and 6 base62 characters,
+ * Creates a key: `psk_` (secret) or `psp_` (publishable), 30 random base62 characters (178 bits), and 6 base62 characters,
  * most significant first, of the CRC-32 over everything before them, prefix included.
  */
 export function makeKey(publishable: boolean): string {
@@ -40,18 +40,18 @@ export function makeKey(publishable: boolean): string {
   return text + checksumOf(text);
 }
 
-/** Whether a text can be a key at all, by its form and checksum, without a look-up. */
+/** Whether a text has the form and the checksum of a key. */
 export function wellFormed(text: string): boolean {
   if (text.length !== keyLength || !(text.startsWith("psk_") || text.startsWith("psp_"))) return false;
   return base62.test(text.slice(bodyStart)) && text.endsWith(checksumOf(text.slice(0, checksumStart)));
 }
 
-/** What is stored of a key: SHA-256 in base64url. 178 random bits need no salt and no slow hash. */
+/** Returns the hash of a key that is stored: SHA-256 in base64url. 178 random bits need no salt and no slow hash. */
 export function hashKey(key: string): string {
   return hash("sha256", key, "base64url");
 }
 
-/** What is shown of a key after its creation. */
+/** Returns the part of a key that is shown after its creation. */
 export function prefixOf(key: string): string {
   return key.slice(0, bodyStart + 4);
 }
@@ -66,29 +66,29 @@ function checksumOf(text: string): string {
   return digits;
 }
 
-/** A key as it is listed; the key itself is kept nowhere. Times are ms since the Unix epoch. */
+/** A key in a list. The key itself is stored nowhere. Times are ms since the Unix epoch. */
 export type Key = {
   id: number;
   accountId: number;
-  /** As it was given, or `Key 3` by its id. */
+  /** The given name, or `Key 3` by its id. */
   name: string;
   prefix: string;
   publishable: boolean;
   scopes: Scope[];
-  /** The web origins that it is bound to; none: it is bound to none. */
+  /** The web origins that the key is bound to; empty if it is bound to none. */
   origins: string[];
   createdAt: number;
   expiresAt: number | null;
-  /** To the minute. */
+  /** Rounded down to the minute. */
   lastUsedAt: number | null;
 };
 
-/** The name of a key that was given none. */
+/** Returns the default name of a key. */
 export function defaultName(id: number): string {
   return `Key ${id}`;
 }
 
-/** A key as people see it. */
+/** A key as responses show it. */
 export function shownKey(key: Key) {
   return {
     id: key.id,
@@ -103,13 +103,13 @@ export function shownKey(key: Key) {
   };
 }
 
-/** A key works until its expiry, and not at that instant. */
+/** Whether a key has expired: it works until its expiry, exclusive. */
 export function hasExpired(expiresAt: number | null, now: number): boolean {
   return expiresAt !== null && now >= expiresAt;
 }
 
 /**
- * The moment of an expiry as people write it: `2027-01-31` (its midnight, UTC) or RFC 3339 with a zone.
+ * Parses an expiry: `2027-01-31` (midnight, UTC) or RFC 3339 with a zone.
  *
  * @throws Problem `invalid_request` unless it is in the future
  */
@@ -125,7 +125,7 @@ function badExpiry(message: string): Problem {
 }
 
 /**
- * The scopes of a new key: those asked for, or all that its kind may have, in the order of `scopes`.
+ * Returns the scopes of a new key: the requested ones, or all that its kind may have, in the order of `scopes`.
  *
  * @throws Problem `invalid_request` for a publishable key that asks for more than it may have
  */
@@ -144,9 +144,9 @@ export const KeyOrigins = Type.Array(Type.String({ maxLength: 300 }), {
 });
 
 /**
- * The origins of a new key, each once, as browsers send them.
+ * Returns the origins of a new key, each once, as browsers send them.
  *
- * @throws Problem `invalid_request` for a secret key, and for what is no http or https origin
+ * @throws Problem `invalid_request` for a secret key, and for a text that is not an http or https origin
  */
 export function keyOrigins(asked: readonly string[], publishable: boolean): string[] {
   if (asked.length > 0 && !publishable) throw badOrigins("Only a publishable key can be bound to origins.");
@@ -162,13 +162,13 @@ function badOrigins(message: string): Problem {
   return invalidAt("body.origins", message, message);
 }
 
-/** Keys that an account may have. */
+/** The most keys of an account. */
 export const keysMax = 1_000;
 
 export const overlapHoursDefault = 24;
 export const overlapHoursMax = 24 * 30;
 
-/** When a rotated key ends: after the overlap, and never later than it would have anyway. */
+/** Returns the expiry of a rotated key: after the overlap, and never later than its own expiry. */
 export function rotatedExpiry(expiresAt: number | null, overlapHours: number, now: number): number {
   return Math.min(expiresAt ?? Infinity, now + overlapHours * 3_600_000);
 }

@@ -28,9 +28,9 @@ export type DashboardGateOptions = {
 };
 
 /**
- * The way in to what the dashboard calls (specification 3.10): the origin, then the session, then the person's own window.
- * The session is read anew for each request, so that on every node one that is ended, and a role that is taken away,
- * are so at once. Whoever is not signed in counts on the caller's address, but may sign in.
+ * Checks the dashboard's calls (specification 3.10): the origin, then the session, then the person's window. Reads the session from
+ * the database for each request, so that an ended session or a removed role takes effect at once on every node. A request without
+ * a session counts on the caller's address, but may sign in.
  */
 export function openDashboardGate(options: DashboardGateOptions): Gate {
   const { db, clock, limiter, publicUrl, onRefused, onError } = options;
@@ -57,7 +57,7 @@ export function openDashboardGate(options: DashboardGateOptions): Gate {
     const refusal = show(request, decision);
     if (refusal) return refusal;
     request.countedAt = decision.at;
-    // A use that could not be noted is no reason to refuse.
+    // A use that could not be recorded is no reason to refuse the request.
     await noteSeen(db, session, clock()).catch(onError);
     request.caller = { accountId, person: { memberId, sessionId, confirmedAt }, scopes: scopesOf(role) };
     return undefined;

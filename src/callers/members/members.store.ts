@@ -65,7 +65,7 @@ export async function setRole(tx: Transaction, accountId: number, memberId: numb
   return rows[0] && memberOf(rows[0]);
 }
 
-/** At most `membersMax`, by id. */
+/** Lists an account's members, at most `membersMax`, by id. */
 export async function listMembers(db: Queryable, accountId: number): Promise<Member[]> {
   const rows = await db.query(sql`SELECT ${columns} FROM members WHERE account_id = ${accountId} ORDER BY id`);
   return rows.map(memberOf);
@@ -77,13 +77,13 @@ export async function someoneHasSignedIn(db: Queryable): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Undefined where the account has no such member. */
+/** Finds a member; undefined if the account has no such member. */
 export async function findMember(db: Queryable, accountId: number, memberId: number): Promise<Member | undefined> {
   const rows = await db.query(sql`SELECT ${columns} FROM members WHERE account_id = ${accountId} AND id = ${memberId}`);
   return rows[0] && memberOf(rows[0]);
 }
 
-/** The account's member with this email, however it is written. */
+/** Finds the account's member with this email, in upper or lower case. */
 export async function findMemberByEmail(db: Queryable, accountId: number, email: string): Promise<Member | undefined> {
   const rows = await db.query(sql`SELECT ${columns} FROM members WHERE account_id = ${accountId} AND email_key = ${emailKey(email)}`);
   return rows[0] && memberOf(rows[0]);
@@ -93,8 +93,8 @@ export async function findMemberByEmail(db: Queryable, accountId: number, email:
 export type Candidate = { accountId: number; memberId: number; salt: string; password: string; signedInAt: number };
 
 /**
- * Members with this email and a password, in one account or in all, those added first first: a member who is added to
- * another account later never displaces them.
+ * Lists the members with this email and a password, in one account or in all, in the order in which they were added, so that a
+ * member added to another account later never displaces them.
  *
  * @returns at most `candidatesMax`
  */
@@ -112,7 +112,7 @@ export async function findCandidates(db: Queryable, email: string, accountId: nu
   }));
 }
 
-/** A member's salt and password (a PHC string, null until one is set); undefined if there is no such member. */
+/** Returns a member's salt and password (a PHC string, null until one is set); undefined if there is no such member. */
 export async function findPassword(db: Queryable, accountId: number, memberId: number): Promise<StoredPassword | undefined> {
   const [row] = await db.query<StoredPassword>(sql`
     SELECT salt, password FROM members WHERE account_id = ${accountId} AND id = ${memberId}`);
@@ -142,7 +142,7 @@ export async function replacePassword(
 /**
  * Gives an email to a member who has none.
  *
- * @throws Problem `member_exists` where another member of the account has it
+ * @throws Problem `member_exists` if another member of the account has it
  */
 export async function setMemberEmail(tx: Transaction, accountId: number, memberId: number, email: string): Promise<void> {
   await lockMembers(tx, accountId);
@@ -157,7 +157,7 @@ async function requireNewEmail(tx: Transaction, accountId: number, email: string
   throw new Problem("member_exists", "The account has a member with this email. Reset that member to make a new sign-in link.");
 }
 
-/** Uses up a link: of any number of attempts one gets the member. */
+/** Uses a link. Of any number of simultaneous attempts one gets the member. */
 export async function redeemLink(
   tx: Transaction,
   token: string,
@@ -193,7 +193,7 @@ async function makeLink(tx: Transaction, member: Member, now: number): Promise<I
   return { member, token, expiresAt };
 }
 
-/** Changes of an account's members follow one another: each sees who is an owner. */
+/** Locks an account's members, so that each change sees the current owners. */
 function lockMembers(tx: Transaction, accountId: number): Promise<void> {
   return tx.lock(`members ${accountId}`);
 }

@@ -7,7 +7,7 @@ import { scopes } from "../keys/keys.ts";
 export const roles = ["owner", "member"] as const;
 export type Role = (typeof roles)[number];
 
-/** Who signs in to the dashboard of an account. Times are ms since the Unix epoch. */
+/** A person who signs in to the dashboard of an account. Times are ms since the Unix epoch. */
 export type Member = {
   id: number;
   accountId: number;
@@ -21,23 +21,23 @@ export type Member = {
   reset: { at: number; by: string } | null;
 };
 
-/** Members that an account may have. */
+/** The most members of an account. */
 export const membersMax = 100;
 
-/** Everybody who is signed in sees the account and works in the store; who has access to it, owners decide. */
+/** Every member sees the account and works in the store. Owners also decide who has access to it. */
 const memberScopes: readonly string[] = [...scopes, "self", "keys:read", "members:read"];
 const scopesByRole: Record<Role, ReadonlySet<string>> = {
   member: new Set(memberScopes),
   owner: new Set([...memberScopes, "keys:write", "members:write"]),
 };
 
-/** What a member in this role may do. */
+/** Returns what a member in this role may do. */
 export function scopesOf(role: Role): ReadonlySet<string> {
   return scopesByRole[role];
 }
 
 /**
- * An email as it is kept.
+ * Returns the form of an email that is stored.
  *
  * @throws Problem `invalid_request` unless it has the form of one (RFC 5321, 4.5.3.1: at most 254 characters)
  */
@@ -48,28 +48,28 @@ export function emailOf(text: string): string {
   throw invalidAt("body.email", "must be an email address", "email must be an email address.");
 }
 
-/** Under which an email is found, however it is written. */
+/** Returns the key under which an email is found, in upper or lower case. */
 export function emailKey(email: string): string {
   return normalize(email.trim());
 }
 
-/** How long a sign-in link works (specification 3.9). */
+/** How long (ms) a sign-in link works (specification 3.9). */
 export const linkMs = 15 * 60_000;
 
-/** A new secret of a link or a session: 256 random bits. */
+/** Creates the secret of a link or a session: 256 random bits. */
 export function makeToken(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** What is stored of a token: random bits need no salt and no slow hash. */
+/** Returns the hash of a token that is stored. Random bits need no salt and no slow hash. */
 export function hashToken(token: string): string {
   return hash("sha256", token, "base64url");
 }
 
-/** A member with a new sign-in link, whose token is known here only. Times are ms since the Unix epoch. */
+/** A member with a new sign-in link. Only this has its token. Times are ms since the Unix epoch. */
 export type Invited = { member: Member; token: string; expiresAt: number };
 
-/** A member as people see it. */
+/** A member as responses show it. */
 export function memberResponse({ id, email, role, hasPassword, createdAt, signedInAt, reset }: Member) {
   return {
     id,
@@ -82,7 +82,7 @@ export function memberResponse({ id, email, role, hasPassword, createdAt, signed
   };
 }
 
-/** The link for people. Its token is in the fragment, which no server, proxy or log gets to see. */
+/** Returns the URL of a sign-in link. Its token is in the fragment, which no server, proxy or log sees. */
 export function invitedResponse(publicUrl: string, { member, token, expiresAt }: Invited) {
   return { member: memberResponse(member), link: `${publicUrl}/sign-in#token=${token}`, expiresAt: formatDateTime(expiresAt) };
 }

@@ -4,10 +4,9 @@ import { isPlainLoopback } from "./sessions.ts";
 const reading = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * Whether a request comes from the dashboard itself. Cookies travel with requests that other sites make: a write must
- * name the dashboard's origin (RFC 6454, 7), and where the browser tells whether a request is from the same origin
- * (Fetch Metadata, `Sec-Fetch-Site`), it must be, or be typed in where it only reads. On loopback the dashboard is at
- * any name of this machine.
+ * Whether a request comes from the dashboard itself. Browsers send cookies with requests of other sites too, so a write must
+ * name the dashboard's origin (RFC 6454, 7). If the browser sends `Sec-Fetch-Site` (Fetch Metadata), the request must be from
+ * the same origin; a read may also come from the address bar. On loopback the dashboard has every name of this machine.
  */
 export function comesFromDashboard(method: string, headers: IncomingHttpHeaders, publicUrl: string): boolean {
   const isRead = reading.has(method);

@@ -11,7 +11,7 @@ const hashBytes = 32;
 const passwordLengthMin = 10;
 export const passwordLengthMax = 256;
 
-/** Computations at one time, which take 19 MiB each, and requests that may wait for their turn. */
+/** Computations at once, each of which takes 19 MiB, and requests that may wait for their turn. */
 const concurrentMax = 2;
 const waitingMax = 100;
 
@@ -34,23 +34,23 @@ async function weaknessOf(password: string, email: string): Promise<string | und
 }
 
 export type PasswordHasher = {
-  /** The PHC string of a password; the same one for the same salt. @throws Problem `unavailable` while too many wait */
+  /** Returns the PHC string of a password, always the same for the same salt. @throws Problem `unavailable` if too many wait */
   hash(password: string, salt: string): Promise<string>;
 };
 
-/** Computes in the thread pool, a few at a time, so that a burst of sign-ins takes neither the memory nor every thread. */
+/** Computes in the thread pool, a few at once, so that a burst of sign-ins takes neither all memory nor all threads. */
 export function openPasswordHasher(): PasswordHasher {
   const inTurn = slots(concurrentMax, { waitingMax, refusal: busy });
   return { hash: (password, salt) => inTurn(() => compute(password, salt)) };
 }
 
-/** Whether two PHC strings are the same, in a time that does not tell where they differ. */
+/** Whether two PHC strings are equal, in a time that does not reveal where they differ. */
 export function samePassword(one: string, other: string | null): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other ?? "")];
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** A new random salt. Sign-in also uses one for a computation whose result it discards. */
+/** Creates a random salt. Sign-in also uses one for a computation whose result it discards. */
 export function newSalt(): string {
   return randomBytes(16).toString("base64url");
 }

@@ -39,12 +39,12 @@ export const CurrentUser = Type.Object({
   }),
 });
 
-/** Who is signed in, and where, as people see it. */
+/** The signed-in person and the account, as responses show them. */
 export function currentUserResponse(member: Member, { id, name, plan }: Account) {
   return { member: memberResponse(member), account: { id, name, plan } };
 }
 
-/** Who is signed in. @throws Problem `unauthorized` */
+/** Returns the signed-in person. @throws Problem `unauthorized` */
 export function personOf(caller: Caller | null): Person & { accountId: number } {
   if (!caller?.person) throw new Problem("unauthorized", "Sign in first.");
   return { accountId: caller.accountId, ...caller.person };
@@ -61,7 +61,7 @@ export async function requireConfirmed(_db: Queryable, caller: Caller, now: numb
   throw new Problem("confirmation_required", "Confirm your password first.");
 }
 
-/** What somebody met who was removed while the request was under way. */
+/** The refusal of a member who was removed during the request. */
 export function signedOut(): Problem {
   return new Problem("unauthorized", "The session has ended.");
 }

@@ -5,14 +5,14 @@ import { limitTo } from "../../platform/db/limit.ts";
 import { hashToken, makeToken, type Role } from "./members.ts";
 import { absoluteMs, hasEnded, idleMs, seenEveryMs, sessionsMax, shownUserAgent, type Session } from "./sessions.ts";
 
-/** Where a session is used from. */
+/** The client of a session. */
 export type Visitor = { address: string; userAgent: string };
 export type SignedIn = { accountId: number; memberId: number; sessionId: number; role: Role; seenAt: number; confirmedAt: number };
 
 /**
- * Begins a session of a member, and ends the one that the browser had: a person who planted or saw its cookie gains nothing.
+ * Starts a session of a member, and ends the one that the browser had, so that somebody who planted or saw its cookie gains nothing.
  *
- * @returns the token for the cookie, known here only
+ * @returns the token for the cookie, which is stored nowhere
  */
 export async function beginSession(
   tx: Transaction,
@@ -35,7 +35,7 @@ export async function beginSession(
   return token;
 }
 
-/** Whose session a token is, with the role of this moment; undefined once it has ended. */
+/** Finds the session of a token, with the member's current role; undefined if it has ended. */
 export async function findSession(db: Queryable, token: string, now: number): Promise<SignedIn | undefined> {
   const [row] = await db.query(sql`
     SELECT sessions.account_id, member_id, sessions.id, role, sessions.created_at, seen_at, confirmed_at FROM sessions
@@ -58,7 +58,7 @@ export async function confirmSession(tx: Transaction, accountId: number, session
   await tx.query(sql`UPDATE sessions SET confirmed_at = ${now} WHERE account_id = ${accountId} AND id = ${sessionId}`);
 }
 
-/** Notes that a session is used, once a minute at most. */
+/** Records the use of a session, at most once a minute. */
 export async function noteSeen(db: Database, { accountId, sessionId, seenAt }: SignedIn, now: number): Promise<void> {
   if (now < seenAt + seenEveryMs) return;
   await db.write((tx) =>
@@ -66,7 +66,7 @@ export async function noteSeen(db: Database, { accountId, sessionId, seenAt }: S
   );
 }
 
-/** A member's sessions that have not ended, those used last first. */
+/** Lists a member's sessions that have not ended, the most recently used first. */
 export async function listSessions(db: Queryable, accountId: number, memberId: number, now: number): Promise<Session[]> {
   const rows = await db.query(sql`
     SELECT id, address, user_agent, created_at, seen_at FROM sessions
@@ -74,7 +74,7 @@ export async function listSessions(db: Queryable, accountId: number, memberId: n
   return rows.map(sessionOf).filter((session) => !hasEnded(session, now));
 }
 
-/** Ends a session, if it has not ended. */
+/** Ends a session, unless it has ended already. */
 export async function endSession(tx: Transaction, accountId: number, sessionId: number): Promise<void> {
   await tx.query(sql`DELETE FROM sessions WHERE account_id = ${accountId} AND id = ${sessionId}`);
 }
@@ -91,7 +91,7 @@ export async function endOtherSessions(tx: Transaction, accountId: number, membe
   await tx.query(sql`DELETE FROM sessions WHERE account_id = ${accountId} AND member_id = ${memberId} AND id <> ${sessionId}`);
 }
 
-/** Lets all sessions and links go that have ended. */
+/** Deletes all sessions and links that have ended. */
 export async function forgetEnded(db: Database, now: number): Promise<void> {
   await writeInBatches(
     db,

@@ -1,18 +1,18 @@
-/** A session ends when it was not used for this long, and when it is this old (ms). */
+/** A session ends after this time without use, and at this age (ms). */
 export const idleMs = 7 * 24 * 3_600_000;
 export const absoluteMs = 30 * 24 * 3_600_000;
-/** How exactly the last use is kept. */
+/** The precision of the last use (ms). */
 export const seenEveryMs = 60_000;
 /** How long (ms) sensitive changes are allowed after the member entered the password or used a link. A new session begins so. */
 export const confirmedMs = 10 * 60_000;
-/** Sessions that a member may have; beyond it the one that was used longest ago ends. */
+/** The most sessions of a member. Beyond it the least recently used one ends. */
 export const sessionsMax = 20;
 const userAgentLengthMax = 300;
 
-/** A member's session as it is listed. Times are ms since the Unix epoch. */
+/** A member's session in a list. Times are ms since the Unix epoch. */
 export type Session = { id: number; address: string; userAgent: string; createdAt: number; seenAt: number };
 
-/** Whether a session is over at `now` (ms since the Unix epoch). */
+/** Whether a session has ended at `now` (ms since the Unix epoch). */
 export function hasEnded({ createdAt, seenAt }: Pick<Session, "createdAt" | "seenAt">, now: number): boolean {
   return now >= seenAt + idleMs || now >= createdAt + absoluteMs;
 }
@@ -22,18 +22,18 @@ export function isConfirmed(confirmedAt: number, now: number): boolean {
   return now >= confirmedAt && now < confirmedAt + confirmedMs;
 }
 
-/** What is kept of a `User-Agent`, which anybody may fill as they like. */
+/** Returns the part of a `User-Agent` that is stored. Clients may send any text in it. */
 export function shownUserAgent(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, userAgentLengthMax);
 }
 
 /**
- * The cookie of a session (RFC 6265bis, 4.1.3.2). `__Host-` binds it to this host, HTTPS and the whole path. On plain HTTP
- * a browser would not keep such a cookie: only there, on loopback, where nobody listens in, it does without.
+ * The cookie of a session (RFC 6265bis, 4.1.3.2). `__Host-` binds it to this host, HTTPS and the whole path. On plain HTTP a
+ * browser would not store such a cookie, so on loopback, where nobody can listen in, the cookie has no prefix.
  */
 type SessionCookie = { set(token: string): string; clear(): string; read(header: string | undefined): string | undefined };
 
-/** @param publicUrl the origin that people see: decides whether cookies need HTTPS */
+/** @param publicUrl the public origin, which decides whether cookies need HTTPS */
 export function sessionCookie(publicUrl: string): SessionCookie {
   const isBare = isPlainLoopback(publicUrl);
   const name = isBare ? "petstore-session" : "__Host-petstore-session";

@@ -9,16 +9,16 @@ import { beginSession, type Visitor } from "./sessions.store.ts";
 import type { SignInThrottle, Subject } from "./throttle.ts";
 
 export type SignInParts = { db: Database; hasher: PasswordHasher; throttle: SignInThrottle };
-/** A session that has begun. Only this has its token, which goes into the cookie: the database stores a hash. */
+/** A new session. Only this has the token for the cookie; the database stores a hash. */
 export type NewSession = { accountId: number; memberId: number; token: string };
 /** The client of a sign-in attempt, with the session that its browser had before. `now` is ms since the Unix epoch. */
 export type SignInClient = Visitor & { earlier: { accountId: number; sessionId: number } | undefined; now: number };
 
-/** Password computations that every sign-in makes, so that its time does not tell whether the email is known. */
+/** Password computations of every sign-in, so that its time does not reveal whether the email is known. */
 const computationsMin = 2;
 
 /**
- * Begins a session for an email and a password. If the password fits members of several accounts, chooses the one who
+ * Starts a session for an email and a password. If the password fits members of several accounts, chooses the one who
  * signed in last. Attempts are counted for each member and address; a success clears only the count of its own member and
  * address. The route has already counted the address.
  *
@@ -52,7 +52,7 @@ export async function signIn(
 
 type Fitting = { candidate: Candidate; hash: string };
 
-/** The members whom the email may mean and who have attempts left from this address. Counts this attempt at each of them. */
+/** Returns the members who may have this email and have attempts left from this address. Counts this attempt for each of them. */
 async function openCandidates(
   { db, throttle }: SignInParts,
   { email, accountId }: { email: string; accountId?: number | undefined },
@@ -76,8 +76,8 @@ function wrong(): Problem {
 }
 
 /**
- * Checks the password of a member who is signed in. A stolen session must not let its thief take over the account, so
- * guesses are counted as at sign-in. A member without a password cannot pass.
+ * Checks the password of a member who is signed in. Guesses count as at sign-in, so that a stolen session is not enough to take
+ * over the account. A member without a password cannot pass.
  *
  * @param field the field of the body that holds the password, named in a refusal
  * @throws Problem `invalid_request` for a wrong or missing one; `rate_limit_exceeded` after too many attempts
@@ -102,8 +102,9 @@ export function refusedField(field: string, message: string): Problem {
 }
 
 /**
- * Uses up a sign-in link, and begins a session. The route has already counted the address. *
- * @throws Problem `unauthorized` for one that is unknown, used or expired
+ * Uses a sign-in link and starts a session. The route has already counted the address.
+ *
+ * @throws Problem `unauthorized` for a link that is unknown, used or expired
  */
 export async function signInByLink({ db }: SignInParts, linkToken: string, client: SignInClient): Promise<NewSession> {
   return db.write(async (tx) => {
@@ -121,7 +122,7 @@ async function startSession(
   return { accountId, memberId, token: await beginSession(tx, { accountId, memberId }, client, client.earlier, client.now) };
 }
 
-/** The member who is signed in, with the account. @throws Problem `unauthorized` where either is gone */
+/** Returns the signed-in member and the account. @throws Problem `unauthorized` if either was deleted */
 export async function currentUser(db: Database, accountId: number, memberId: number) {
   const [member, account] = await Promise.all([findMember(db, accountId, memberId), findAccount(db, accountId)]);
   if (!member || !account) throw signedOut();

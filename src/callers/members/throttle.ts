@@ -1,22 +1,22 @@
 import { Problem } from "../../platform/problem.ts";
 import { addressName } from "../../platform/addresses.ts";
 
-/** Attempts that a window allows. A window begins with its first attempt. */
+/** Attempts that a window allows. A window starts with its first attempt. */
 type Allowance = { readonly attempts: number; readonly windowMs: number };
 type Attempts = { since: number; made: number };
 
 const byAddress: Allowance = { attempts: 60, windowMs: 5 * 60_000 };
 export const bySubject: Allowance = { attempts: 10, windowMs: 5 * 60_000 };
-/** The most windows that one counter remembers; beyond that it forgets the oldest. */
+/** The most windows of one counter. Beyond that it drops the oldest. */
 const rememberedMax = 50_000;
 
-/** How long (ms) until the next attempt is allowed: 0 while one is left. */
+/** Returns the time (ms) until the next attempt is allowed: 0 while one is left. */
 export function waitMs(attempts: Attempts | undefined, { attempts: max, windowMs }: Allowance, now: number): number {
   if (attempts === undefined || isOver(attempts, windowMs, now)) return 0;
   return attempts.made < max ? 0 : attempts.since + windowMs - now;
 }
 
-/** The attempts with one more. */
+/** Returns the window with one more attempt. */
 export function withAttempt(attempts: Attempts | undefined, { windowMs }: Allowance, now: number): Attempts {
   if (attempts === undefined || isOver(attempts, windowMs, now)) return { since: now, made: 1 };
   return { since: attempts.since, made: attempts.made + 1 };
@@ -47,7 +47,7 @@ export type SignInThrottle = {
    * Counts an attempt at each subject that still has one left from this address.
    *
    * @returns those subjects
-   * @throws Problem `rate_limit_exceeded` where none of them has
+   * @throws Problem `rate_limit_exceeded` if none of them has
    */
   requireSubjects<S extends Subject>(subjects: readonly S[], address: string, now: number): S[];
   /** Forgets a subject's attempts from this address, after its own success. */
@@ -87,7 +87,7 @@ function requireNoWait(ms: number): void {
   throw new Problem("rate_limit_exceeded", `Too many attempts. Try again in ${seconds} seconds.`, { headers });
 }
 
-/** Counts one attempt. A window that begins moves to the end of the map, so that the first entry is the oldest. */
+/** Counts one attempt. A new window moves to the end of the map, so that the first entry is the oldest. */
 function count(map: Map<string, Attempts>, name: string, allowance: Allowance, now: number): void {
   const attempts = withAttempt(map.get(name), allowance, now);
   if (attempts.made === 1) map.delete(name);

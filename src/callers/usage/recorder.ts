@@ -4,25 +4,25 @@ import { startOf, type CountedVerdict, type Counts, type UsageRecorder } from ".
 import { addUsage, type Counted } from "./usage.store.ts";
 
 const minuteMs = 60_000;
-/** Keys of one minute, and rows that wait while the database takes none. Beyond them requests are not noted. */
+/** The most keys of one minute, and the most rows that wait while the database is away. Requests beyond them are not recorded. */
 const keysMax = 50_000;
 const waitingMax = 200_000;
-/** Rows written in one transaction. */
+/** Rows of one transaction. */
 const rowsPerWrite = 2_000;
 
 type KeyCounts = { accountId: number; keyId: number; byOperation: Map<string, Counts> };
 
 export type Recorder = UsageRecorder & {
-  /** Writes down what was noted so far. If that fails it rejects, and what was not written is written next time. */
+  /** Saves the recorded counts. If that fails it rejects, and the next call saves what is left. */
   flush(): Promise<void>;
 };
 
-/** Counts requests in memory; its owner flushes it every few seconds and at the end. */
+/** Counts requests in memory. Its owner flushes it every few seconds and at stop. */
 export function openUsageRecorder({ db, clock }: { db: Database; clock: Clock }): Recorder {
   let minute = 0;
   let current = new Map<number, KeyCounts>();
   let waiting: Counted[] = [];
-  // One write after the other: what is being written is still among what waits.
+  // One write at a time: rows that are being written are still in the queue.
   let last = Promise.resolve();
 
   function seal(now: number): void {
@@ -73,7 +73,7 @@ const fieldOf = { pass: "requests", rate_limit_exceeded: "refused", key_banned: 
   keyof Counts
 >;
 
-/** A key's minute as rows: one of the key, one of each operation. */
+/** Turns a key's minute into rows: one for the key, one for each operation. */
 function countedOf({ accountId, keyId, byOperation }: KeyCounts, minute: number): Counted[] {
   const all: Counted = { accountId, minute, kind: "key", name: String(keyId), requests: 0, refused: 0, banned: 0 };
   const rows: Counted[] = [all];

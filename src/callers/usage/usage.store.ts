@@ -6,10 +6,10 @@ import { intervals, kept, spanOf, startOf, type Counts, type Interval, type Kind
 /** Rows in one statement. */
 const rowsPerInsert = 50;
 
-/** What was counted in one minute (its start in ms) under one name. */
+/** The counts of one minute (its start in ms) under one name. */
 export type Counted = Counts & { accountId: number; minute: number; kind: Kind; name: string };
 
-/** Adds what was counted to its minute, hour and day. What belongs to an account that is gone is passed over. */
+/** Adds counts to their minute, hour and day. Skips those of deleted accounts. */
 export async function addUsage(tx: Transaction, counted: readonly Counted[]): Promise<void> {
   if (counted.length === 0) return;
   const ids = [...new Set(counted.map(({ accountId }) => accountId))];
@@ -26,7 +26,7 @@ export async function addUsage(tx: Transaction, counted: readonly Counted[]): Pr
 
 type UsageRow = [number, number, Kind, number, string, number, number, number];
 
-/** One row for each interval and name, in the order of the table's key, so that nodes that write at once do not wait for each other in a circle. */
+/** Returns one row for each interval and name, in the order of the table's key, so that nodes that write at once cannot deadlock. */
 function summed(counted: readonly Counted[], stepMs: number): UsageRow[] {
   const rows = new Map<string, UsageRow>();
   for (const { accountId, minute, kind, name, requests, refused, banned } of counted) {
@@ -43,7 +43,7 @@ function summed(counted: readonly Counted[], stepMs: number): UsageRow[] {
 
 export type Point = Counts & { start: number };
 
-/** The account's requests within what is kept, by interval, oldest first. */
+/** Lists the account's requests by interval, oldest first, for the time that is kept. */
 export async function readUsage(db: Queryable, accountId: number, interval: Interval, now: number): Promise<Point[]> {
   const { from, to } = spanOf(interval, now);
   const rows = await db.query(sql`
@@ -53,7 +53,7 @@ export async function readUsage(db: Queryable, accountId: number, interval: Inte
   return rows.map(pointOf);
 }
 
-/** The same by name, for the 50 names with most requests; theirs are in no order of names. */
+/** Lists the account's requests by name, for the 50 names with most requests, in no particular order of names. */
 export async function readUsageBy(
   db: Queryable,
   kind: Kind,
@@ -71,7 +71,7 @@ export async function readUsageBy(
   return rows.map((row) => ({ name: String(row["name"]), ...pointOf(row) }));
 }
 
-/** Deletes what is older than what is kept. */
+/** Deletes intervals that are no longer kept. */
 export async function expireUsage(db: Database, now: number): Promise<void> {
   const key = raw("account_id, step, kind, start, name");
   for (const interval of intervals) {

@@ -1,7 +1,7 @@
 /**
- * Who made how many requests (`GET /usage`): counted in memory beside the request, written down every few
- * seconds, kept by minute for an hour, by hour for seven days, by day for ninety. Only requests with a valid key are
- * anyone's usage. A kill loses the few seconds that were not written yet.
+ * Usage (`GET /usage`): the requests of an account, counted in memory, saved every few seconds, and kept by minute for an hour,
+ * by hour for seven days and by day for ninety. Only requests with a valid key count. A kill loses the few seconds that were not
+ * saved yet.
  */
 import { Type } from "typebox";
 import { DateTime, enumeration, Id, named, variant } from "../../platform/http/schemas.ts";
@@ -11,30 +11,30 @@ import type { Verdict } from "../limits/limits.ts";
 export const intervals = ["minute", "hour", "day"] as const;
 export type Interval = (typeof intervals)[number];
 
-/** How long an interval is, and how many of them, the running one included, are kept. */
+/** The length of an interval, and how many intervals are kept, including the current one. */
 export const kept: Record<Interval, { stepMs: number; count: number }> = {
   minute: { stepMs: 60_000, count: 60 },
   hour: { stepMs: 3_600_000, count: 7 * 24 },
   day: { stepMs: 86_400_000, count: 90 },
 };
 
-/** The time that is kept of an interval, in ms since the Unix epoch: from the start of the oldest to the end of the running one. */
+/** The time that is kept, in ms since the Unix epoch: from the start of the oldest interval to the end of the current one. */
 export function spanOf(interval: Interval, now: number): { from: number; to: number } {
   const { stepMs, count } = kept[interval];
   const to = startOf(now, stepMs) + stepMs;
   return { from: to - count * stepMs, to };
 }
 
-/** The start of the interval of `stepMs` that a moment lies in, both in ms since the Unix epoch. */
+/** Returns the start of the interval of `stepMs` that contains a time, both in ms since the Unix epoch. */
 export function startOf(time: number, stepMs: number): number {
   return time - (time % stepMs);
 }
 
-/** By what requests are told apart. */
+/** The dimensions by which requests are counted. */
 const kinds = ["key", "operation"] as const;
 export type Kind = (typeof kinds)[number];
 
-/** Requests that passed the limits, that were over one, and that came during a ban. */
+/** Requests that passed the limits, that were over a limit, and that came during a ban. */
 export type Counts = { requests: number; refused: number; banned: number };
 
 /** The name under which requests to no operation of the API are counted. */
@@ -43,9 +43,9 @@ export const noOperation = "other";
 /** The outcome of a counted request. */
 export type CountedVerdict = Exclude<Verdict, "unavailable">;
 
-/** Notes requests. */
+/** Records requests. */
 export type UsageRecorder = {
-  /** Costs well below a microsecond, waits for nothing and never throws. */
+  /** Records a request. Takes well below a microsecond, never waits and never throws. */
   record(accountId: number, keyId: number, operation: string, verdict: CountedVerdict): void;
   /** Takes back the count of a request that passed, unless it is already in the database. */
   takeBack(keyId: number, operation: string): void;

@@ -2,14 +2,14 @@ import type { Sql } from "sql-template-tag";
 import type { Database } from "./database.ts";
 import { limitTo } from "./limit.ts";
 
-/** Rows written in one transaction, so that no other write waits long. */
+/** Rows of one transaction, so that no other write waits long. */
 const batchMax = 1_000;
 
 /**
- * Deletes or changes all that a statement picks, however much it is, a thousand rows in a transaction. What is cut short is
- * finished by the next call.
+ * Deletes or changes all rows that a statement selects, a thousand in each transaction. If it is cut short, the next call
+ * finishes the work.
  *
- * @param writing makes the statement, which writes as many rows as `limit` lets through, picks none of them again, and returns one for each
+ * @param writing makes the statement. It writes at most as many rows as `limit` allows, never selects them again, and returns one row for each
  */
 export async function writeInBatches(db: Database, writing: (limit: Sql) => Sql): Promise<void> {
   const some = writing(limitTo(batchMax));

@@ -104,10 +104,10 @@ function boundsOf({ order, after, from, until }: Pick<Walk, "order" | "after" | 
   return bounds;
 }
 
-/** A look-up by identifiers; `key` is the last column of the primary key. */
+/** A look-up by ids; `key` is the last column of the primary key. */
 export type LookUp = { table: string; columns: Sql; accountId: number; key: string };
 
-/** Selects the rows of these identifiers, in no particular order: one look-up in the primary key for each, whatever filters surround it. */
+/** Selects the rows with these ids, in no particular order: one look-up in the primary key for each, whatever filters surround it. */
 export function findRows(engine: Database["engine"], { table, columns, accountId, key }: LookUp, ids: readonly number[]): Sql {
   const wanted = [...new Set(ids)].filter(Number.isSafeInteger).join(",");
   if (engine === "sqlite") {

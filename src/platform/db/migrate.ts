@@ -19,15 +19,15 @@ export function migrationsFor(engine: Database["engine"]): Migration[] {
     .toSorted((a, b) => a.number - b.number);
 }
 
-/** A step may rewrite a large table, and waits for the node that takes it first. */
+/** Time for one migration, which may rewrite a large table or wait for another node that runs it. */
 const statementMs = 600_000;
 
 /**
- * Brings the schema up to date, each migration in one transaction with its record. Of many nodes that start at once one
- * takes each step and the others wait for it.
+ * Brings the schema up to date, each migration in one transaction with its record. If many nodes start at once, one of them
+ * runs each migration and the others wait for it.
  *
- * @returns the names of those that were applied now
- * @throws when a newer version of the program wrote the data
+ * @returns the names of the migrations that it applied
+ * @throws if a newer version of the program wrote the data
  */
 export async function migrate(db: Database, now: number, migrations = migrationsFor(db.engine)): Promise<string[]> {
   const names: string[] = [];
@@ -38,7 +38,7 @@ export async function migrate(db: Database, now: number, migrations = migrations
   }
 }
 
-/** Applies the first migration that is missing; gives its name, or undefined where none is. */
+/** Applies the first missing migration. Returns its name, or undefined if none is missing. */
 async function applyNext(tx: Transaction, now: number, migrations: Migration[]): Promise<string | undefined> {
   await tx.lock("migrations");
   await tx.script("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)");

@@ -2,12 +2,12 @@ import { Socket } from "node:net";
 import pg from "pg";
 import { translateConnecting } from "./postgres-errors.ts";
 
-/** How long connecting may take. */
+/** Time to connect (ms). */
 const connectMs = 5_000;
-/** Time for one statement: the server ends it then; should the server be silent, the connection is given up a second later. */
+/** Time for one statement (ms), after which the server ends it. If the server is silent, the connection is given up a second later. */
 export const statementMs = 5_000;
 export const silenceMs = 1_000;
-/** How long a statement waits for a row or another lock that a transaction holds: well below the time that a caller waits. */
+/** How long (ms) a statement waits for a lock that another transaction holds: well below the time that a caller waits. */
 export const lockMs = 2_000;
 const idleInTransactionMs = 10_000;
 
@@ -18,11 +18,11 @@ for (const type of [int8, numeric]) types.setTypeParser(type, Number);
 
 export type Rows = { rows: unknown[]; command: string };
 
-/** The time-outs in which connections differ. */
+/** The time-outs that differ between connections. */
 export type Patience = { connectMs: number; statementMs: number };
 const usual: Patience = { connectMs, statementMs };
 
-/** A connection that opens when it is first needed, and opens again after it was lost. */
+/** A connection that opens when it is first needed, and again after it was lost. */
 export type Connection = {
   /** The client, if it is connected. */
   current: () => pg.Client | undefined;
@@ -100,7 +100,7 @@ export function serverOf(url: string): string {
   return `${host || "localhost"}${pathname}`;
 }
 
-/** Reads take their order from an index if one has it, even if the planner estimates so few rows that it would rather sort them. */
+/** Makes reads take their order from an index if one has it, even if the planner estimates so few rows that it would sort them. */
 const ordersByIndex = "SET enable_sort = off; SET enable_incremental_sort = off";
 
 /** The options of the driver. */
@@ -116,7 +116,7 @@ export function optionsOf(url: string, patience: Patience = usual) {
   };
 }
 
-/** A statement outside of a transaction cannot write, should a BEGIN ever be lost on its way. */
+/** Outside a transaction a statement cannot write, in case a BEGIN is ever lost. */
 export async function prepare(client: pg.ClientBase, patience: Patience = usual): Promise<void> {
   await client.query(`
     SET default_transaction_read_only = on;

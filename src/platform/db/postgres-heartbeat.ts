@@ -8,16 +8,16 @@ import { statementOf } from "./postgres-statements.ts";
 import { transact } from "./postgres-transactions.ts";
 import { stopping } from "./unavailable.ts";
 
-/** A beat that takes longer is of no use: the lease that it prolongs has ended. */
+/** Time-outs of a heartbeat. A slower one is useless, because the lease that it renews has ended. */
 const patience = { connectMs: 3_000, statementMs: 1_000 };
 
 /** The part of the port that a node's lease needs. */
 export type Heartbeat = Pick<Database, "engine" | "query" | "write" | "close">;
 
 /**
- * One connection that nothing else uses, so that a node can prolong its lease however many requests hold or wait for
- * the others. It runs one statement or transaction at a time. If the connection was lost or did not answer in time, the
- * next one opens it again.
+ * One connection that nothing else uses, so that a node can renew its lease however many requests hold or wait for the
+ * others. It runs one statement or transaction at a time. If the connection was lost or did not answer in time, the next call
+ * opens it again.
  */
 export function openPostgresHeartbeat(url: string, { onError }: { onError: (error: unknown) => void }): Heartbeat {
   const connection = openConnection(url, onError, patience);

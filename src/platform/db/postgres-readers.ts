@@ -4,10 +4,10 @@ import { openConnection, type Rows } from "./postgres-connections.ts";
 import type { Statement } from "./postgres-statements.ts";
 import { noConnection } from "./unavailable.ts";
 
-/** Connections for reads. The first is for work of no account, and one account's reads use at most half of them. */
+/** Connections for reads. The first is for work without an account, and one account's reads use at most half of them. */
 export const readersMax = 4;
 const readersEach = readersMax / 2;
-/** Reads under way on each open connection at which the next one is opened. */
+/** Reads under way on each open connection before another one is opened. */
 const readsShared = 32;
 /** The most reads under way, how many may wait to be sent, and how long (ms). */
 const readsMax = readersMax * readsShared;
@@ -24,11 +24,11 @@ export type Readers = {
 
 /**
  * Reads on a few connections, and sends further statements on each before it has answered the earlier ones
- * (pipelining): that spares both sides most of their system calls. Statements of one turn of the event loop are sent
+ * (pipelining), which saves both sides most of their system calls. Statements of one turn of the event loop are sent
  * together. The next read opens a lost connection again.
  *
- * A slow read holds up those behind it on its connection. So the reads of one account, however many and slow, stay on half
- * of the connections, which other accounts then avoid; and reads of no account (keys, published hosts) have a connection
+ * A slow read delays those behind it on its connection. So the reads of one account, however many and slow, stay on half of
+ * the connections, and other accounts then avoid those; reads without an account (keys, published hosts) have a connection
  * that no account uses.
  */
 export function openReaders(url: string, onError: (error: unknown) => void): Readers {
@@ -68,7 +68,7 @@ function hasRoom(reader: Reader): boolean {
   return reader.underWay() < readsShared && !reader.isStalled();
 }
 
-/** The item with the lowest figure; the first of them if several have it. */
+/** Returns the first reader with the lowest figure. */
 function leastBy(readers: Reader[], figure: (reader: Reader) => number): Reader {
   return readers.reduce((least, reader) => (figure(reader) < figure(least) ? reader : least));
 }
@@ -81,7 +81,7 @@ function openReader(url: string, onError: (error: unknown) => void) {
   let movedAt = 0;
 
   return {
-    /** How many reads each account has under way here. */
+    /** Reads of each account under way on this connection. */
     accounts: createTally<number>(),
     underWay: () => underWay,
     isStalled: () => underWay > 0 && performance.now() - movedAt > stalledMs,

@@ -1,16 +1,16 @@
 import type { Sql } from "sql-template-tag";
 
-/** Statements that a connection keeps prepared; further ones are sent anew each time. */
+/** The most statements that a connection keeps prepared. It parses further ones each time. */
 const namesMax = 500;
-/** Statements of more values come in many lengths (batches, lists of ids) and would crowd the others out. */
+/** The most values of a prepared statement. Longer ones (batches, lists of ids) come in many lengths and would crowd the others out. */
 const namedValuesMax = 24;
 
-/** A statement as `pg` takes it: prepared once a connection where it has a name. */
+/** A statement for `pg`, which prepares it once per connection if it has a name. */
 export type Statement = { text: string; values: unknown[]; name?: string };
 
 const names = new Map<string, string>();
 
-/** @throws TypeError for a value that may not be bound */
+/** @throws TypeError for a value that a statement may not have */
 export function statementOf(query: Sql): Statement {
   const { text } = query;
   const values = query.values.map(bound);
@@ -28,7 +28,7 @@ function newName(text: string): string | undefined {
 const int64Max = 2n ** 63n - 1n;
 const int64Min = -(2n ** 63n);
 
-/** Values go as text. Whole numbers are written out, since JavaScript rounds the digits of large ones, even beyond int64. */
+/** Writes a value as text; whole numbers in full, because JavaScript would round the digits of large ones, even beyond int64. */
 function bound(value: unknown): string | boolean | null | Uint8Array {
   if (typeof value === "string" || value === null || typeof value === "boolean" || value instanceof Uint8Array) return value;
   if (typeof value !== "number") throw new TypeError(`a value of type ${typeof value} cannot be bound`);

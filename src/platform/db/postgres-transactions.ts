@@ -11,8 +11,8 @@ const forUpdate = sql` FOR UPDATE`;
 type Outcome<T> = { isBroken: boolean } & ({ isCommitted: true; value: T } | { isCommitted: false; error: unknown; collided: boolean });
 
 /**
- * Runs a body in a transaction, and never rejects. BEGIN goes out together with the first statement, and so costs no
- * round trip: were it to fail, the statement would too, as connections only read outside of such a transaction.
+ * Runs a body in a transaction, and never rejects. Sends BEGIN together with the first statement, which saves a round trip: if
+ * BEGIN failed, the statement would too, because outside a transaction connections can only read.
  */
 export async function transact<T>(
   client: pg.Client,
@@ -29,7 +29,7 @@ export async function transact<T>(
     try {
       return await run(start());
     } catch (error) {
-      failure ??= error as Error; // from here on PostgreSQL refuses every statement but the end
+      failure ??= error as Error; // from now on PostgreSQL refuses every statement but ROLLBACK
       throw translate(error);
     }
   }
@@ -65,12 +65,12 @@ export async function transact<T>(
   }
 }
 
-/** Sends what begins a transaction without waiting for it. */
+/** Sends the statements that begin a transaction, without waiting for them. */
 function begin(run: (statement: Statement) => Promise<Rows>, statementMs: number | undefined): Promise<unknown> {
   const texts = ["BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"];
   if (statementMs !== undefined) texts.push(`SET LOCAL statement_timeout = ${statementMs}`, `SET LOCAL lock_timeout = ${statementMs}`);
   const begun = Promise.all(texts.map((text) => run({ text, values: [] })));
-  begun.catch(() => undefined); // told when it is awaited, if a statement does not tell before
+  begun.catch(() => undefined); // reported when it is awaited, if no statement fails before
   return begun;
 }
 

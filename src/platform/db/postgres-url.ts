@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 const sslModes = new Set(["disable", "prefer", "require", "verify-ca", "verify-full", "no-verify"]);
 const readCertificate = (path: string): unknown => new X509Certificate(readFileSync(path, "utf8"));
 
-/** The parameters of a PostgreSQL URL that are about TLS. Each throws, or gives false, where its value cannot be used. */
+/** The TLS parameters of a PostgreSQL URL. Each check throws or returns false if the value cannot be used. */
 const sslParameters: Record<string, (value: string) => unknown> = {
   ssl: () => true,
   sslnegotiation: () => true,
@@ -15,9 +15,9 @@ const sslParameters: Record<string, (value: string) => unknown> = {
 };
 
 /**
- * The URL of a PostgreSQL; undefined where it is none. A parameter for TLS that is not known is refused: the driver would ignore it.
+ * Parses the URL of a PostgreSQL server; returns undefined for any other text. Refuses unknown TLS parameters, which the driver would ignore.
  *
- * @throws where a file that it names cannot be used
+ * @throws if a file that it names cannot be used
  */
 export function postgresUrl(text: string): string | undefined {
   if (!/^postgres(ql)?:\/\/[^/]/i.test(text)) return undefined;

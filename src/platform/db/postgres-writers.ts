@@ -4,7 +4,7 @@ import { optionsOf, prepare, serverOf } from "./postgres-connections.ts";
 import { translateConnecting } from "./postgres-errors.ts";
 import { noConnection } from "./unavailable.ts";
 
-/** Connections for transactions, each of which runs one at a time. Two of them are for work that belongs to no account. */
+/** Connections for transactions, each of which runs one at a time. Two of them are for work without an account. */
 export const writersMax = 10;
 const writersReserved = 2;
 /** The most transactions that wait for a connection, and how long (ms). */
@@ -15,9 +15,9 @@ const lifetimeSeconds = 1_800;
 
 export type Writers = {
   /**
-   * A connection for one transaction, until it is given back.
+   * Takes a connection for one transaction. The caller gives it back.
    *
-   * @param account none: work that belongs to no account
+   * @param account undefined for work without an account
    * @throws Problem `unavailable`
    */
   take(account: number | undefined): Promise<{ client: pg.Client; giveBack: (isBroken: boolean) => void }>;

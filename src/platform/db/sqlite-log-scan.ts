@@ -2,7 +2,7 @@ import { readSync } from "node:fs";
 
 /** What a log holds (https://sqlite.org/fileformat2.html#the_write_ahead_log). */
 export type LogScan = {
-  /** Bytes up to the end of the last transaction that SQLite would recover; 0 where it would recover nothing. */
+  /** Bytes up to the end of the last transaction that SQLite would recover; 0 if it would recover nothing. */
   validBytes: number;
   /** The least number of transactions beyond these bytes that were acknowledged; above 0 the log is damaged. */
   lostCommits: number;

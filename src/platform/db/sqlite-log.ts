@@ -2,10 +2,10 @@ import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 
-/** Length in pages at which the log is carried into the database file. */
+/** Length in pages at which the log is copied into the database file. */
 const pagesMax = 1_000;
 
-/** Makes durable what was written to an open file. */
+/** Makes the writes to an open file durable. */
 export type Flush = (descriptor: number) => Promise<void>;
 
 export const fdatasyncInPool: Flush = promisify(fdatasync);
@@ -30,7 +30,7 @@ export function openWal(file: string, writer: DatabaseSync, flush: Flush) {
   const look = writer.prepare("PRAGMA wal_checkpoint(NOOP)");
   const checkpoint = writer.prepare("PRAGMA wal_checkpoint(PASSIVE)");
   return {
-    /** Resolves when all that is committed by now is on the disk. */
+    /** Resolves when all commits made by now are on the disk. */
     flush: (): Promise<void> => flush(descriptor),
     /**
      * Copies a long log into the database file. Unless a snapshot is held it copies all of it, so that the next commit
@@ -43,7 +43,7 @@ export function openWal(file: string, writer: DatabaseSync, flush: Flush) {
         if (Number(look.get()?.["log"]) >= pagesMax) checkpoint.get();
       } catch (error) {
         if (isFailedFlush(error)) throw error;
-        // A disk that is full refuses writes, which say so; the log is as durable as before.
+        // A full disk makes later writes fail with their own error. The log is as durable as before.
       }
     },
     close: () => closeSync(descriptor),

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 
 /**
- * Gives SQLite the `nextval('name')` that PostgreSQL has. Values are counted in memory and saved by `save()` inside the
- * transaction that used them, so an identifier that a client has seen is never given again, and costs no statement.
+ * Gives SQLite the `nextval('name')` of PostgreSQL. Counts in memory, and `save()` saves the counts inside the transaction that
+ * used them, so an identifier that a client has seen is never returned again, and costs no statement.
  */
 export function openSequences(connection: DatabaseSync): { load(): void; save(): void } {
   connection.exec("CREATE TABLE IF NOT EXISTS sequences (name TEXT PRIMARY KEY, value BIGINT NOT NULL)");
@@ -21,7 +21,7 @@ export function openSequences(connection: DatabaseSync): { load(): void; save():
     return value;
   });
 
-  /** Takes up what the table has, where that is further. */
+  /** Loads the counts of the table that are higher. */
   function load(): void {
     for (const row of select.all()) {
       const name = String(row["name"]);

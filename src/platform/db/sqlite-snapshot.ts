@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 
 /**
- * Reads share one transaction from the first of them to the next durable commit, and so do not each lock the log, which
+ * Lets reads share one transaction, from the first read to the next durable commit, because locking the log for each read
  * costs more than the read.
  */
 export function openSnapshot(reader: DatabaseSync) {
@@ -10,7 +10,7 @@ export function openSnapshot(reader: DatabaseSync) {
   const commit = reader.prepare("COMMIT");
   return {
     take: () => void (reader.isTransaction || begin.run()),
-    /** From here on reads see nothing that is committed later. */
+    /** From now on reads do not see later commits. */
     hold(): void {
       if (reader.isTransaction) return;
       begin.run();

@@ -6,7 +6,7 @@ import { unavailable } from "./unavailable.ts";
 /** Prepared statements kept per connection. */
 const statementsMax = 500;
 
-/** Runs queries on one connection, keeping the statements it prepared; errors come out as the port's. */
+/** Runs queries on one connection with prepared statements, and translates errors to those of the port. */
 export function preparedStatements(connection: DatabaseSync): (query: Sql) => unknown[] {
   const statements = new Map<string, StatementSync>();
   return (query) => {
@@ -28,7 +28,7 @@ export function preparedStatements(connection: DatabaseSync): (query: Sql) => un
   };
 }
 
-/** Integers are bound as such: node:sqlite would bind every number as REAL. */
+/** Binds whole numbers as integers; node:sqlite would bind every number as REAL. */
 function bind(value: unknown): SQLInputValue {
   if (typeof value === "string" || value === null || value instanceof Uint8Array) return value;
   if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value;
@@ -37,10 +37,10 @@ function bind(value: unknown): SQLInputValue {
 }
 
 const constraintKinds: Record<number, ConstraintKind> = { 275: "check", 787: "foreign_key", 1555: "unique", 2067: "unique" };
-/** SQLITE_BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN: nothing the caller did. */
+/** SQLITE_BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN: errors that the caller did not cause. */
 const unavailableCodes = new Set([5, 6, 8, 10, 13, 14]);
 
-/** An error of SQLite as the port's, or itself where it is unexpected. */
+/** Translates an error of SQLite to one of the port; returns unexpected errors unchanged. */
 export function translate(error: unknown): unknown {
   const code = (error as { errcode?: number }).errcode;
   if (code === undefined) return error;

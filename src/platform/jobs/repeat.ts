@@ -1,6 +1,6 @@
 /**
- * Does a piece of work again and again, never two at once, until it is stopped. Work that fails is told of and done
- * again next time. `stop` resolves when the last run is over.
+ * Runs work at an interval, never twice at once, until it is stopped. Calls `onError` with each error, and runs the work again
+ * at the next interval. `stop` resolves when the last run has ended.
  */
 export function repeat(everyMs: number, work: () => Promise<void>, onError: (error: unknown) => void): { stop(): Promise<void> } {
   let running = Promise.resolve();

@@ -1,13 +1,13 @@
-/** How many there are of each; what there is none of takes no memory. */
+/** Counts by key. A key with a count of 0 takes no memory. */
 export type Tally<K> = {
   of(key: K): number;
   add(key: K, count?: number): void;
-  /** Subtracts 1, or `count`, from a key's figure, which must be at least that. */
+  /** Subtracts 1, or `count`, from a key's count, which must be at least that. */
   take(key: K, count?: number): void;
   counts: ReadonlyMap<K, number>;
 };
 
-/** @param from what is counted already; it is not changed */
+/** @param from the counts to start with, which are copied */
 export function createTally<K>(from: ReadonlyMap<K, number> = new Map()): Tally<K> {
   const counts = new Map(from);
   const of = (key: K): number => counts.get(key) ?? 0;
