@@ -81,7 +81,7 @@ async function signIn(page: Page, shop: Shop, { dataDir, accountId }: ShopFolder
   await page.goto(new URL(shop.url).origin + new URL(link).pathname + new URL(link).hash);
   await page.getByRole("button", { name: "Sign in with this link" }).click();
   await page.getByRole("textbox", { name: "New password" }).fill("a good long password");
-  await page.getByRole("button", { name: "Save and go on" }).click();
+  await page.getByRole("button", { name: "Save and continue" }).click();
   await page.getByRole("heading", { level: 1, name: "Animals" }).waitFor();
 }
 

@@ -1,6 +1,6 @@
-// Builds the pages into dist/web, and the API reference that `petstore init --reference` copies into dist/reference, unless both were
-// made of the same files as are here now. Installs the development packages first, because Vite is one of them.
-// Plain JavaScript that Node 20 can read: a shell that has just run the installer still takes the Node it found before. Vite runs on the pinned one.
+// Builds the pages into dist/web, and the API reference that `petstore init --reference` copies into dist/reference, unless both are
+// current. Installs the development packages first, because Vite is one of them.
+// Plain JavaScript for Node 20 and later, because npm may start it with the system's Node. Vite runs on the pinned Node.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const built = join(root, "dist");
 const stamp = "inputs.sha256";
-/** The build is made apart from its place and then moved there, so that the service never reads half of one. */
+/** Builds here and then moves the result to `built`, so that the service never reads half of a build. */
 const fresh = join(root, ".cache", `dist.${process.pid}`);
 const bundles = { web: "web/vite.config.ts", reference: "web/published/vite.config.ts" };
 const compressible = /\.(html|js|css|svg)$/;
@@ -68,7 +68,7 @@ function replaceBuilt() {
   }
 }
 
-/** Puts a `.br` and a `.gz` beside a file, each where it is smaller than the file. */
+/** Writes a `.br` and a `.gz` beside a file, each if it is smaller than the file. */
 async function compress(path) {
   const body = await readFile(path);
   const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 10, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } };

@@ -1,7 +1,8 @@
-// Installs what is missing, and nothing when nothing is: `npm start`, `npm test` and the others run it first.
-//   (nothing)      all npm packages of package-lock.json
-//   --production   those that the service needs; others may stay
-//   --system       also the programs that the tests run; --bench: those that the measurements run
+// Installs missing packages and programs; does nothing if all are there. Most npm scripts run it first.
+//   (no option)    all npm packages of package-lock.json
+//   --production   only the packages that the service needs; does not remove others
+//   --system       also the programs that the tests run
+//   --bench        also the programs that the measurements run
 // Plain JavaScript without dependencies for Node 20 and later. Writes to standard error only, so that `--json` answers stay clean.
 import { spawn } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,7 +10,7 @@ import { basename, delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-/** The commands of which one must be there, and the Debian package that brings one. */
+/** For each Debian package, the commands of which one must exist. */
 const systemPackages = {
   "--system": [
     { commands: ["curl"], apt: "curl" },
@@ -64,7 +65,7 @@ async function installPackages() {
   });
 }
 
-/** The first thing in which node_modules is not what package-lock.json asks for, in words; undefined where it is. */
+/** The first difference between node_modules and package-lock.json, as text; undefined if there is none. */
 function difference(wanted) {
   const installed = packagesOf("node_modules/.package-lock.json");
   if (!installed) return "none are installed";
@@ -89,12 +90,12 @@ function packagesOf(file) {
   }
 }
 
-/** An optional package that is for every platform may be wanted only by one that is not for this one, and npm leaves out both. */
+/** npm also leaves out an optional package for every platform if only packages for other platforms depend on it. */
 function mayBeLeftOut(entry) {
   return !fits(entry) || !(entry.os || entry.cpu || entry.libc);
 }
 
-/** Whether a package of the lock file is for this platform: `os`, `cpu` and `libc` are names, or names that are ruled out by a `!`. */
+/** Whether a package of the lock file is for this platform. `os`, `cpu` and `libc` list names; `!` excludes one. */
 function fits(entry) {
   const allows = (rule, actual) => {
     const names = [rule ?? []].flat();
@@ -110,10 +111,10 @@ function libc() {
   return process.report.getReport().header.glibcVersionRuntime ? "glibc" : "musl";
 }
 
-/** Options are spelled out because NODE_ENV or a user's npm settings may say otherwise. */
+/** Passes all options explicitly, because NODE_ENV or the user's npm settings may change the defaults. */
 async function npmCi() {
   const args = ["ci", production ? "--omit=dev" : "--include=dev", "--include=optional", "--no-audit", "--no-fund"];
-  // Inside an npm script `node` may be the one in node_modules, which `npm ci` is about to delete: take the Node that npm itself runs on.
+  // Inside an npm script `node` may be the one in node_modules, which `npm ci` is about to delete, so this uses npm's own Node.
   const { npm_execpath: script, npm_node_execpath: node } = process.env;
   const inNpm = node && script && basename(script) === "npm-cli.js";
   const { code, output } = inNpm ? await run(node, [script, ...args]) : await run("npm", args, { shell: process.platform === "win32" });
@@ -125,14 +126,14 @@ async function npmCi() {
   throw new Error(`npm ci failed (${code}), its output is above`);
 }
 
-/** Installed is not yet runnable: the package is the same for every Linux of one processor, whatever C library it has. */
+/** An installed Node may still not run: the package is the same for every C library. */
 async function proveThatItRuns(name) {
   const folder = join(root, "node_modules", name);
   const { code } = await run(join(folder, JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).bin.node), ["--version"]);
   if (code !== 0) throw new Error(`the Node of ${name} does not run on this system (${code}): a Linux with glibc is needed`);
 }
 
-/** One installer at a time in a folder: `npm ci` deletes node_modules first. The lock of a process that is gone is taken over. */
+/** Runs one installer at a time in a folder, because `npm ci` deletes node_modules first. Takes over the lock of a process that has ended. */
 async function alone(body) {
   mkdirSync(dirname(installLock), { recursive: true });
   for (const until = Date.now() + installMsMax; ; await sleep(200)) {
@@ -189,7 +190,7 @@ function onPath(command) {
   });
 }
 
-/** Runs a program without input. `code` is its exit code, the signal that ended it, or the name of the error that kept it from starting. */
+/** Runs a program without input. `code` is its exit code, the signal that ended it, or the error code if it did not start. */
 function run(program, args, more = {}) {
   return new Promise((resolve) => {
     const child = spawn(program, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], ...more });

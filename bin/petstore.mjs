@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The `petstore` command. Whatever Node starts it, the service runs on the Node that package-lock.json pins.
-// Plain JavaScript that an older Node can read, until that Node has been replaced.
+// The `petstore` command. The service runs on the Node that package-lock.json pins, whatever Node starts this file.
+// Plain JavaScript for older versions of Node.
 import { spawn } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import module from "node:module";
@@ -26,7 +26,7 @@ async function run() {
   }
 }
 
-/** Becomes `node` where the running Node can do that, so that a signal to this process id is a signal to the service; else passes signals on. */
+/** Replaces this process with `node` if the running Node supports that, so that signals reach the service directly; otherwise forwards signals. */
 function continueOn(node) {
   const args = [...process.execArgv, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
   if (process.execve && process.platform !== "win32") process.execve(node, [node, ...args], process.env);
@@ -42,15 +42,15 @@ function continueOn(node) {
   });
 }
 
-/** Only `kill -9` ends a launcher before its service, and is passed on like any signal: a service that stays would hold its data folder. */
+/** Ends the service when its launcher is gone, which only `kill -9` causes; a service that stays would hold its data folder. */
 function endWithLauncher() {
   process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
   process.channel.unref();
 }
 
 /**
- * npx runs a command below a shell, and kills that shell without the command; `kill -9` of npm ends npm alone. When what
- * started it is gone, the service stops as well: left behind, it would hold the port and the data folder.
+ * Stops the service when its parent process has ended. npx runs a command in a shell and kills only that shell; `kill -9` of npm ends
+ * only npm. A service left behind would hold the port and the data folder.
  */
 function endWithParent() {
   const parent = process.ppid;

@@ -1,4 +1,4 @@
-/** The chunks of a stream as they arrive. Not every browser iterates over a stream by itself. A reader that leaves early cancels it. */
+/** Yields the chunks of a stream as they arrive, because not every browser can iterate over streams. Leaving the loop early cancels the stream. */
 export async function* chunksOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const reader = stream.getReader();
   try {

@@ -6,16 +6,16 @@ import { patientFetch, type Fetch } from "./sending.ts";
 import { realTiming, type Timing } from "./timing.ts";
 
 /**
- * The operations of the service by path and method, as `openapi-fetch` calls them: `client.GET("/pets", …)` gives `data`, or
- * `error`, and `response`. `url` is the origin that is called, without a final slash and without `/v1`.
+ * The operations of the service by path and method, as in `openapi-fetch`: `client.GET("/pets", …)` returns `data` or
+ * `error`, and `response`. `url` is the service's origin, without a trailing slash and without `/v1`.
  */
 export type PetStore = Client<paths> & { readonly url: string };
-/** `url` is the service's address, with or without `/v1`. Time, chance and `fetch` are the real ones unless given. */
+/** `url` is the service's address, with or without `/v1`. Default: the system's clock, randomness and `fetch`. */
 export type Connection = { url: string; key: string; fetch?: Fetch } & Partial<Timing>;
 
 /**
- * Opens a caller of the service that waits for the limits of its key: keep one client for each key, and make as many
- * requests at once as you like. Raises `invalid_request` for an address that cannot be called.
+ * Creates a client of the service that waits for the limits of its key. Keep one client for each key, and make as many requests at
+ * once as you like. @throws Problem `invalid_request` for an invalid address
  */
 export function openClient({ url: address, key, fetch: send = (request) => fetch(request), ...timing }: Connection): PetStore {
   const url = serviceOrigin(address);
@@ -23,7 +23,7 @@ export function openClient({ url: address, key, fetch: send = (request) => fetch
   const client = createClient<paths>({
     baseUrl: `${url}/v1`,
     headers: { accept: "application/json", authorization: `Bearer ${key}` },
-    // The key stays with the server that was named.
+    // A redirect would send the key to another server.
     redirect: "manual",
     fetch: patientFetch(send, openGate(known), known),
   });

@@ -3,32 +3,32 @@ import { limitLeft, limitWaitMsMax } from "./limits.ts";
 import type { Timing } from "./timing.ts";
 
 /**
- * Where all requests of one key wait for their turn, in order. While the gate is closed none is sent. `leave` is told of the
- * headers of the answer, or nothing where there was none.
+ * The queue of all requests of one key, first in, first out. A closed gate sends none. Call `leave` with the response's headers, or
+ * without them if there was no response.
  */
 export type Gate = {
-  /** Resolves when a request may be sent. Raises `rate_limit_exceeded` if that is too far away, and the signal's reason. */
+  /** Resolves when a request may be sent. @throws Problem `rate_limit_exceeded` if the wait would be too long; @throws the signal's reason */
   enter(signal: AbortSignal): Promise<void>;
   leave(headers?: Headers): void;
-  /** Lets nothing pass for `ms` from now, however many are waiting. */
+  /** Closes the gate for `ms`. */
   close(reason: string, ms: number): void;
 };
 
 const inFlightMax = 16;
 /**
- * At most this part of what is left of the limit is in flight, so that clients that know nothing of each other (other
- * processes with a key of the same account) find the limit used up by one request each, which is far from a ban.
+ * At most this part of the remaining limit is in flight. Independent clients of the same account then exceed the limit by about one
+ * request each, which is far from a ban.
  */
 const shareOfLimit = 1 / 20;
 const waitingMax = 1_000;
 
 type Waiting = { admit: () => void; refuse: (error: unknown) => void };
 
-/** A gate that is open; it learns what is left from the first answer. */
+/** Creates an open gate; it learns the remaining limit from the first response. */
 export function openGate({ now, wait, onWait }: Timing): Gate {
   const waiting = new Set<Waiting>();
   let inFlight = 0;
-  /** Undefined until the first answer, and after a limit: then one request goes ahead and the others wait for what it learns. */
+  /** Undefined until the first response, and after a limit: one request then goes ahead, and the others wait for its response. */
   let requestsLeft: number | undefined;
   let closed = { until: 0, reason: "" };
   let told = closed;
@@ -61,7 +61,7 @@ export function openGate({ now, wait, onWait }: Timing): Gate {
     }
   }
 
-  /** A timer may ring early, and the gate may have been closed for longer meanwhile: then it waits on. */
+  /** A timer may fire early, and the gate may have been closed for longer meanwhile: then waits again. */
   async function openIn(ms: number): Promise<void> {
     if (opening || waiting.size === 0) return;
     opening = true;

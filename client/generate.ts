@@ -9,7 +9,7 @@ type Schema = {
   properties?: Record<string, Schema>;
   required?: string[];
   additionalProperties?: boolean | Schema;
-  /** A use of a named schema with a description of its own. */
+  /** A use of a named schema with its own description. */
   allOf?: [Schema];
   description?: string;
 };
@@ -25,17 +25,17 @@ type Operation = {
   requestBody?: { required?: boolean; content: Content };
   responses: Record<string, OrReference<Response>>;
 };
-/** The parts of an OpenAPI 3.0 description that types are made from. */
+/** The parts of an OpenAPI 3.0 description that types are generated from. */
 export type Description = { paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, Schema> } };
 
 type Member = { name: string; type: string; required: boolean; description?: string | undefined };
 
-/** What says nothing about the type. Every other keyword must be known to `typeOf`: a type is exact, or there is none. */
+/** Keywords that do not affect the type. `typeOf` must know every other keyword: types are exact or not generated. */
 const withoutType = /^(format|default|description|example|pattern|(min|max)(imum|Length|Items)|x-.*)$/;
 
 /**
- * The types of a description as `openapi-fetch` takes them, as the text of a TypeScript file: `Schemas` by name and `paths`
- * by path and method. Raises an Error that names a keyword it does not know.
+ * Generates the TypeScript file with a description's types for `openapi-fetch`: `Schemas` by name and `paths` by path and
+ * method. @throws Error that names an unknown keyword
  */
 export function typesOf(document: Description): string {
   const { paths, components } = document;

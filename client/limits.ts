@@ -1,9 +1,9 @@
-/** The longest that the client waits for a limit or a ban; for more, the caller is told. */
+/** The longest that the client waits for a limit or a ban; beyond that it throws. */
 export const limitWaitMsMax = 15 * 60_000;
 
 /**
- * The fewest requests left in any window, and how long until all windows that are used up are new; as the `RateLimit` field
- * tells it (draft-ietf-httpapi-ratelimit-headers), whose seconds need no clock that agrees with the server's.
+ * The fewest requests left in any window, and the time until all exhausted windows have reset, from the `RateLimit` field
+ * (draft-ietf-httpapi-ratelimit-headers). Its relative seconds need no clock in step with the server's.
  */
 export function limitLeft(headers: Headers): { requests: number; resetMs: number } | undefined {
   const windows = Array.from((headers.get("ratelimit") ?? "").matchAll(/"[^"]*"((?:;\w+=\d{1,12})+)/g), ([, parameters = ""]) => {
@@ -15,7 +15,7 @@ export function limitLeft(headers: Headers): { requests: number; resetMs: number
   return { requests, resetMs: Math.max(...windows.filter((window) => window.requests === requests).map(({ resetMs }) => resetMs)) };
 }
 
-/** What `Retry-After` asks for, in milliseconds from `now`, never less; undefined where it is absent or unreadable (RFC 9110, 10.2.3). */
+/** The delay that `Retry-After` asks for, in ms from `now`, rounded up; undefined if absent or invalid (RFC 9110, 10.2.3). */
 export function retryAfterMs(headers: Headers, now: number): number | undefined {
   const text = headers.get("retry-after")?.trim();
   if (text === undefined || text === "") return undefined;

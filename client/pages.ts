@@ -8,25 +8,25 @@ type RowsAt<Path extends keyof paths> = paths[Path] extends {
 }
   ? Element
   : never;
-/** The paths whose GET answers a list. */
+/** The paths whose GET returns a list. */
 export type ListPath = { [Path in keyof paths]: [RowsAt<Path>] extends [never] ? never : Path }[keyof paths];
 /** An element of a list. */
 export type Row<Path extends ListPath> = RowsAt<Path>;
 /** The filters, sort and page size of a list. */
 export type Query<Path extends ListPath> = Omit<NonNullable<paths[Path]["get"]["parameters"]["query"]>, "cursor">;
-/** What the braces of a list's path stand for; undefined where it has none. */
+/** The path parameters of a list; undefined if it has none. */
 export type Place<Path extends ListPath> = paths[Path]["get"]["parameters"] extends { path: infer Parameters } ? Parameters : undefined;
 
 const pageSizeMax = 100;
 
-/** The pages of a list, each as it arrives; follows `Link: <…>; rel="next"` (RFC 8288). Raises the refusal of any page. */
+/** The pages of a list, each as it arrives; follows `Link: <…>; rel="next"` (RFC 8288). @throws Problem if a page is refused */
 export async function* pages<Path extends ListPath>(
   client: PetStore,
   path: Path,
   query?: Query<Path>,
   place?: Place<Path>,
 ): AsyncGenerator<Row<Path>[]> {
-  // That every list takes these parameters is known of each path, but not of `Path`.
+  // Each path's type has these parameters, but TypeScript cannot conclude that for `Path`.
   const get = client.GET as (path: ListPath, init: object) => Promise<Refused & { data?: Row<Path>[] }>;
   let cursor: string | undefined;
   for (;;) {
@@ -40,7 +40,7 @@ export async function* pages<Path extends ListPath>(
   }
 }
 
-/** The `cursor` of the next page. Only it is taken from the link, so that the key never goes to another host. */
+/** The `cursor` of the next page. Only the cursor is read from the link, so that the key never goes to another host. */
 export function nextCursor(headers: Headers, base: string): string | undefined {
   for (const [, target = "", parameters = ""] of (headers.get("link") ?? "").matchAll(/<([^<>]*)>([^<]*)/g)) {
     if (!relationsOf(parameters).includes("next")) continue;

@@ -1,9 +1,9 @@
 type Reference = { readonly $ref: string };
 
 /**
- * The part of a description that a value stands for: itself, or the component that it refers to (`#/components/…`).
+ * Resolves a value of a description: itself, or the component that it refers to (`#/components/…`).
  *
- * @throws Error where there is no such component
+ * @throws Error if the component does not exist
  */
 export function resolved<T extends object>(document: object, value: T): Exclude<T, Reference> {
   if (!("$ref" in value) || typeof value.$ref !== "string") return value as Exclude<T, Reference>;

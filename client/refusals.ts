@@ -1,10 +1,10 @@
 import type { Schemas } from "./api.gen.ts";
 import { Problem, type ProblemCode } from "../src/platform/problem.ts";
 
-/** An answer that is no success, as `openapi-fetch` gives it: `error` is its body, parsed where it is JSON. */
+/** A failed response as `openapi-fetch` returns it: `error` is its body, parsed if it is JSON. */
 export type Refused = { error?: unknown; response: Response };
 
-/** The answer as the Problem that it reports; of a body that is not the service's Error, only the status is told. */
+/** Converts a failed response to a Problem; if its body is not the service's Error, the message has only the status. */
 export function refusal({ error, response }: Refused): Problem {
   const { code, message, details, challenge } = (error ?? {}) as Record<"code" | "message", unknown> & Partial<Schemas["Error"]>;
   if (typeof message !== "string") return new Problem("internal", `The server answered ${response.status}. Is it a pet store's address?`);
@@ -12,7 +12,7 @@ export function refusal({ error, response }: Refused): Problem {
   return new Problem(known, message, { ...(Array.isArray(details) && { details }), ...(challenge && { challenge }) });
 }
 
-/** The `code` of an answer's Error; undefined where its body is something else. The answer can still be read. */
+/** The `code` of a response's Error; undefined for any other body. Leaves the response readable. */
 export async function codeOf(answer: Response): Promise<string | undefined> {
   const body: unknown = await answer
     .clone()

@@ -16,10 +16,10 @@ const backoffMsMax = 8_000;
 const busyWaitMsMax = 60_000;
 
 /**
- * A `fetch` that is patient within bounds. After a 429 nothing of this key is sent for as long as `Retry-After` says (five
- * times, 15 minutes each at most). Where nothing answered, on 502, 503, 504 and while an earlier try with the same
- * Idempotency-Key still runs, it tries again with exponential backoff and jitter, six tries in all. Every POST carries an
- * Idempotency-Key, so that it is done once however often it is sent. Raises `unavailable` where nothing answered.
+ * A `fetch` that waits and retries within bounds. After a 429 it sends nothing with this key for as long as `Retry-After` says (at
+ * most five times, 15 minutes each). After a network error, a 502, 503 or 504, and while an earlier attempt with the same
+ * Idempotency-Key is running, it retries with exponential backoff and jitter, six attempts in all. Every POST has an
+ * Idempotency-Key, so that it takes effect once. @throws Problem `unavailable` if there was no response
  */
 export function patientFetch(fetch: Fetch, gate: Gate, timing: Timing): Fetch {
   const { now, wait, random, onWait } = timing;
@@ -33,7 +33,7 @@ export function patientFetch(fetch: Fetch, gate: Gate, timing: Timing): Fetch {
       await gate.enter(request.signal);
       const answer = await attempt(fetch, request, headers);
       const refused = answer instanceof Response && answer.status === 429;
-      // Closed before it is left: between the two another request would pass.
+      // Closes the gate before leaving it; otherwise another request could pass in between.
       const refusedMs = refused ? (retryAfterMs(answer.headers, now()) ?? backoff(limitWaits + 1, random())) : 0;
       if (refused) gate.close(await reasonOf(answer), refusedMs);
       gate.leave(refused || answer instanceof Error ? undefined : answer.headers);
@@ -55,7 +55,7 @@ export function patientFetch(fetch: Fetch, gate: Gate, timing: Timing): Fetch {
     }
   };
 
-  /** Raises the signal's reason as soon as the caller ends the call. */
+  /** @throws the signal's reason as soon as the caller aborts */
   async function hold(reason: string, ms: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     onWait(reason, ms);
@@ -66,7 +66,7 @@ export function patientFetch(fetch: Fetch, gate: Gate, timing: Timing): Fetch {
   }
 }
 
-/** One try, its answer read whole. What makes another try useless is thrown, what may pass is given. */
+/** Makes one attempt and reads the whole response. Throws errors that a retry cannot fix, and returns those it might. */
 async function attempt(fetch: Fetch, request: Request, headers: Headers): Promise<Response | Error> {
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
   try {
@@ -98,7 +98,7 @@ async function comesAgain(answer: Response): Promise<boolean> {
   return [502, 503, 504].includes(answer.status) || (answer.status === 409 && (await codeOf(answer)) === "idempotency_key_in_use");
 }
 
-/** Half of the delay is fixed and half is random, so that many clients do not come back together. */
+/** Half of the delay is fixed and half is random, so that many clients do not retry together. */
 function backoff(tries: number, random: number): number {
   return Math.min(backoffMsMax, backoffFirstMs * 2 ** (tries - 1)) * (0.5 + random / 2);
 }

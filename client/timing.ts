@@ -1,15 +1,15 @@
-/** What time and chance are to a client, in milliseconds; tests move them. */
+/** The clock and randomness of a client, in ms; tests replace them. */
 export type Timing = {
   now: () => number;
   wait: (ms: number) => Promise<void>;
-  /** From 0 to 1, for the part of a delay that is random. */
+  /** Returns a number from 0 to 1 for the jitter of delays. */
   random: () => number;
-  /** Told why and how long requests are held back. */
+  /** Called with the reason and the length of each delay. */
   onWait: (reason: string, ms: number) => void;
 };
 
 export const realTiming: Timing = {
-  // Milliseconds since the Unix epoch that do not jump when the clock is set.
+  // Milliseconds since the Unix epoch, monotonic: does not jump when the clock is set.
   now: () => performance.timeOrigin + performance.now(),
   wait: (ms) => new Promise((resolve) => void setTimeout(resolve, ms)),
   random: () => Math.random(),

@@ -84,7 +84,7 @@ test("an edit that somebody else came before is not saved; after a reload it is"
   await panel.getByRole("textbox", { name: "Name" }).fill("Rex by me");
   await shop.ask("PATCH", `/pets/${petId}`, { name: "Rex by her" });
   await panel.getByRole("button", { name: "Save changes" }).click();
-  await panel.getByText("Somebody changed it meanwhile. Reload it, then make your change again.").waitFor();
+  await panel.getByText("Somebody else changed it in the meantime. Reload it, then make your change again.").waitFor();
   assert.match(await panel.getByRole("alert").innerText(), /Request id/);
   assert.equal((await shop.ask<Pet[]>("GET", "/pets")).body[0]?.name, "Rex by her");
 
@@ -103,7 +103,7 @@ test("what is typed of an animal stays, and can be saved, while its stock change
   const page = await shop.open(`/animals?animal=${petId}`);
   const panel = page.getByRole("dialog", { name: "Rex" });
   await panel.getByRole("textbox", { name: "Name" }).fill("Rexona");
-  await panel.getByRole("button", { name: "One unit more of Rex" }).click();
+  await panel.getByRole("button", { name: "One more of Rex" }).click();
   await panel.getByRole("radio", { name: "Available", checked: true }).waitFor({ state: "attached" });
   await panel.getByRole("button", { name: "Save changes" }).click();
   await page.getByText("“Rexona” is saved.").waitFor();
@@ -124,9 +124,9 @@ test("the stock of an animal is begun, adjusted and set in place, and given up",
   await panel.getByRole("textbox", { name: "Free units" }).fill("2");
   await panel.getByRole("button", { name: "Begin tracking" }).click();
   await countIs("2");
-  await panel.getByRole("button", { name: "One unit more of Rex" }).click();
+  await panel.getByRole("button", { name: "One more of Rex" }).click();
   await countIs("3");
-  await panel.getByRole("button", { name: "One unit less of Rex" }).click();
+  await panel.getByRole("button", { name: "One fewer of Rex" }).click();
   await countIs("2");
   await count.fill("12");
   await count.press("Enter");
@@ -156,7 +156,7 @@ test("the stock of all rows comes in a few requests, and is changed in its row",
   page.on("request", (request) => void (request.url().includes("/store/inventory") && asked.push(request.url())));
   await page.reload();
   const row = rowOf(page, "Dog 0");
-  await row.getByRole("button", { name: "One unit less of Dog 0" }).click();
+  await row.getByRole("button", { name: "One fewer of Dog 0" }).click();
   await row.getByText("Sold").waitFor();
   assert.equal((await shop.ask<{ quantity: number }>("GET", `/store/inventory/${pets[0]?.id}`)).body.quantity, 0);
   assert.ok(asked.filter((url) => url.includes("?")).length <= 5, asked.join("\n"));

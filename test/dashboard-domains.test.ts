@@ -64,7 +64,7 @@ suite("Settings, Domains in the dashboard", () => {
     assert.equal((await platform.https("www.shop.test", "/")).body, "<h1>Rex</h1>");
 
     await choose(page, "www.shop.test", "Remove");
-    await page.getByRole("dialog").getByText("stops being served at once").waitFor();
+    await page.getByRole("dialog").getByText("stops working at once").waitFor();
     assert.equal((await platform.https("www.shop.test", "/")).status, 200, "nothing is removed before the answer");
     await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await page.getByRole("alert").getByText("delete its CNAME record at your registrar").waitFor();

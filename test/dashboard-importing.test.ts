@@ -84,7 +84,7 @@ test("the shelter's file is mapped by a guess, imported with its rejects, and a 
 
   await give(page, sample);
   await page.getByText("Everything in this file is in the store already.").waitFor();
-  await pick(page, "Name, where that is empty", "animal_id");
+  await pick(page, "Name, if that is empty", "animal_id");
   await start(page, String(rejected)).click();
   assert.equal(await summary(page), `${rejected} created, 0 changed, ${785 - rejected} unchanged, 0 rejected.`);
   const pets = await petsOf(shop);
@@ -169,9 +169,9 @@ test("a batch whose answer nobody can ask for any more is told of, and sent agai
   await page.evaluate(`(${ageBatches})(24 * 3_600_000)`);
 
   await page.getByRole("button", { name: "Try again" }).click();
-  await page.getByText(/while animals were on their way \(1, “Rex” first, on .*too long ago to ask/).waitFor();
+  await page.getByText(/before the service confirmed its last animals \(1, beginning with “Rex”, on .*too late to find out/).waitFor();
   assert.deepEqual(await petsOf(shop), []);
-  await page.getByRole("button", { name: "Send the unanswered batch again" }).click();
+  await page.getByRole("button", { name: "Send these animals again" }).click();
   assert.equal(await summary(page), "0 created, 0 changed, 1 unchanged, 0 rejected.");
   assert.equal((await petsOf(shop)).length, 1);
 });

@@ -28,7 +28,7 @@ test("an order is placed of an animal that is found by name, refused in words wh
   await dialog.getByLabel("Ship date").fill("2027-01-31T09:30");
   await dialog.getByRole("button", { name: "Place order" }).click();
   await dialog.getByText(`Pet ${petId} has 2 free units, which is too few.`).waitFor();
-  await dialog.getByText("Order fewer, or count more in first.").waitFor();
+  await dialog.getByText("Order fewer, or add stock first.").waitFor();
   assert.deepEqual((await shop.ask("GET", "/store/orders")).body, [], "nothing has changed");
 
   await shop.ask("PUT", `/store/inventory/${petId}`, { quantity: 3 });
@@ -119,7 +119,7 @@ test("the inventory is filtered, counted in place and marked in words, and an an
   const page = await shop.open("/inventory");
   const row = page.getByRole("row").filter({ hasText: "Rex" });
   await row.getByText("Enough").waitFor();
-  await row.getByRole("button", { name: "One unit less of Rex" }).click();
+  await row.getByRole("button", { name: "One fewer of Rex" }).click();
   await row.getByText("Low").waitFor();
   await row.getByRole("textbox", { name: "Free units of Rex" }).fill("0");
   await row.getByRole("button", { name: "Set the count of Rex" }).click();
@@ -162,7 +162,7 @@ test("a category is made, edited, and kept while it has animals", async (t) => {
   await page.getByRole("button", { name: "New category" }).click();
   await dialog.getByRole("textbox", { name: "Name" }).fill("DOGS");
   await dialog.getByRole("button", { name: "Create category" }).click();
-  await dialog.getByText("Names are compared without regard to case").waitFor();
+  await dialog.getByText("Upper and lower case count as the same").waitFor();
   await page.keyboard.press("Escape");
   await choose(page, "Dogs", "Edit");
   await dialog.getByRole("textbox", { name: "Description" }).fill("Loyal");

@@ -192,7 +192,7 @@ suite("projects in the dashboard", () => {
     await page.getByRole("heading", { level: 1, name: "After" }).waitFor();
     assert.equal((await platform.http("after.sites.test", "/")).body, "moved");
     assert.equal((await platform.http("before.sites.test", "/")).status, 404);
-    await page.getByText("this service is not reached at the ports 80 and 443").waitFor();
+    await page.getByText("this service does not use the standard web ports").waitFor();
     assert.equal(await page.getByRole("switch", { name: "Let browsers open your domains over HTTPS only" }).isDisabled(), true);
 
     await platform.service.ask("PATCH", `/projects/${id}`, { body: { name: "By somebody else" } });

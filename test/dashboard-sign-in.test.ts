@@ -43,11 +43,11 @@ test("a link signs in once, asks for a password before anything else, and is gon
   await page.getByRole("heading", { name: "Choose a password" }).waitFor();
   assert.equal(await page.getByLabel("Email").inputValue(), "ann@shop.example");
   await page.getByRole("textbox", { name: "New password" }).fill("short");
-  await page.getByRole("button", { name: "Save and go on" }).click();
+  await page.getByRole("button", { name: "Save and continue" }).click();
   await page.locator("input[name=password][aria-invalid=true]").waitFor();
   assert.equal(await page.evaluate("document.activeElement.getAttribute('name')"), "password", "the refused field has the focus");
   await page.getByRole("textbox", { name: "New password" }).fill(password);
-  await page.getByRole("button", { name: "Save and go on" }).click();
+  await page.getByRole("button", { name: "Save and continue" }).click();
   await page.getByRole("heading", { level: 1, name: "Account" }).waitFor();
 
   await page.getByRole("button", { name: "Sign out" }).click();
@@ -79,10 +79,10 @@ test("an owner of a first start gives an email along with the password", async (
   await useLink(page);
   await page.getByLabel("Email").fill("not an email");
   await page.getByRole("textbox", { name: "New password" }).fill(password);
-  await page.getByRole("button", { name: "Save and go on" }).click();
+  await page.getByRole("button", { name: "Save and continue" }).click();
   await page.getByText("Must be an email address.").waitFor();
   await page.getByLabel("Email").fill("first@shop.example");
-  await page.getByRole("button", { name: "Save and go on" }).click();
+  await page.getByRole("button", { name: "Save and continue" }).click();
   await page.getByText("first@shop.example").first().waitFor();
 });
 

@@ -64,9 +64,9 @@ test("a reader whose clock is wrong is told the right time that is left", async 
 
 test("strikes tell how near a ban a key is, and a ban until when it lasts", async (t) => {
   const { page, key, name } = await openUsage(t, { perDay: 1, requests: 4 });
-  const bans = region(page, "How near a ban");
+  const bans = region(page, "Strikes and bans");
   await bans.getByRole("table").waitFor();
-  assert.deepEqual(await cellsOf(page, "How near a ban", name), [name, "3", "197", "Not banned"]);
+  assert.deepEqual(await cellsOf(page, "Strikes and bans", name), [name, "3", "197", "Not banned"]);
   for (let i = 0; i < 200; i++) await service.ask("GET", "/pets", { key });
   await bans.getByText(/^Banned for [\d:]+(?: s)?, until \d\d:\d\d:\d\d$/).waitFor();
 });

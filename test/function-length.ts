@@ -28,8 +28,6 @@ export const allowedLong: string[] = [
   "web/inventory/stock-count.tsx#StockCount",
   // web/members
   "web/members/members.tsx#Members",
-  // web/parts
-  "web/parts/use-row-window.ts#useRowWindow",
   // web/pets
   "web/pets/pets-page.tsx#AnimalsPage",
 ];

@@ -102,7 +102,7 @@ test("when no answer comes the panel says so", async (t) => {
   const { page, panel, send } = await open(t, "listCategories");
   await page.route("**/v1/**", (route) => route.abort());
   await send.click();
-  await panel.getByText("No answer came").waitFor();
+  await panel.getByText("No response").waitFor();
 });
 
 test("a stored name that looks like HTML is text", async (t) => {

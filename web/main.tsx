@@ -2,6 +2,6 @@ import { Refusal } from "./calls/refusal.ts";
 import { createQueryClient, mount } from "./frame/mount.tsx";
 import { createAppRouter } from "./router.tsx";
 
-/** A refusal stays one; a service that is restarting gets a second chance. */
+/** A refusal is final; a service that is restarting gets one retry. */
 const queryClient = createQueryClient((error) => !(error instanceof Refusal && error.status >= 400 && error.status < 500));
 mount(createAppRouter(queryClient), queryClient);

@@ -7,7 +7,7 @@ import { NoticeList } from "./parts/notice-list.tsx";
 import { useReferenceCommands } from "./reference/commands.tsx";
 import { texts } from "./texts/texts.ts";
 
-/** The route above all others. */
+/** The root route. */
 export const root = createRootRoute({ component: Root, notFoundComponent: () => <NotFoundPage /> });
 
 const links = [

@@ -37,7 +37,7 @@ const routeTree = root.addChildren([
   ]),
 ]);
 
-/** The addresses of the application. What a page of the reference shows is asked for while its code is still on the way. */
+/** Creates the application's router. The reference's data is requested while its code is still loading. */
 export function createAppRouter(queryClient: QueryClient) {
   if (location.pathname.startsWith("/reference")) void queryClient.prefetchQuery(descriptionQuery);
   return createRouter({

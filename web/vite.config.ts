@@ -20,7 +20,7 @@ export default defineConfig({
     outDir: "../dist/web",
     emptyOutDir: true,
     target: ["chrome120", "firefox120", "safari17"],
-    // a data: URL would need an exception in the Content-Security-Policy
+    // the Content-Security-Policy forbids data: URLs
     assetsInlineLimit: 0,
     reportCompressedSize: false,
   },

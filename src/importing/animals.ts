@@ -1,26 +1,26 @@
 import { petStatuses, valueKey } from "./mapping.ts";
 import type { Mapping, PetStatus, TextField } from "./mapping.ts";
 
-/** An animal as the file has it: `sourceId` is the file's own identifier, `category` a name. */
+/** A pet in the file: `sourceId` is the file's own identifier, `category` a name. */
 export type Animal = { sourceId: string; name: string; category: string; status: PetStatus };
 export type Mapped = Animal | { reason: string };
 
-/** The most characters (code points) of a name, as the service takes them. */
+/** The longest name the service accepts, in code points. */
 const nameCharactersMax = 200;
 const sourceIdCharactersMax = 200;
 
-/** Whether a row became an animal; if not, `reason` says why in words for a person. */
+/** The pet that a row became, or the reason why not, written for people. */
 export function isAnimal(mapped: Mapped): mapped is Animal {
   return !("reason" in mapped);
 }
 
-/** The source's own id in a row, trimmed; the part of a mapping that is needed before the last row of an animal is known. */
+/** The trimmed source id of a row. Needed before it is known which row of a pet is the last. */
 export function sourceIdOf(mapping: Mapping, header: readonly string[]): (cells: readonly string[]) => string {
   const index = header.indexOf(mapping.id);
   return (cells) => (cells[index] ?? "").trim();
 }
 
-/** Makes the function that turns a row's cells into an animal or a reason. The header has all of the mapping's columns. */
+/** Returns the function that turns a row's cells into a pet or a reason. The header must have all of the mapping's columns. */
 export function animalOf(mapping: Mapping, header: readonly string[]): (cells: readonly string[]) => Mapped {
   const idOf = sourceIdOf(mapping, header);
   const nameOf = textOf(mapping.name, header);
@@ -72,7 +72,7 @@ function transformed(value: string, transform: "strip-stars"): string {
   }
 }
 
-/** A text without the stars and spaces at its ends. A regular expression for those at the end would take quadratic time. */
+/** Removes stars and spaces from both ends. A regular expression for the end would take quadratic time. */
 function withoutStars(value: string): string {
   const isLoose = (character = "x"): boolean => character === "*" || character.trim() === "";
   let [start, end] = [0, value.length];

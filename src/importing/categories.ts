@@ -4,13 +4,13 @@ import { refusal } from "../../client/refusals.ts";
 import { normalize } from "../platform/normalize.ts";
 import { Problem } from "../platform/problem.ts";
 
-/** The shop's categories for a file: ids by folded name, the names that were made, and why others could not be, by folded name. */
+/** The shop's categories for a file: ids by folded name, the created names, and the reasons for refused ones by folded name. */
 export type Categories = { ids: Map<string, number>; made: string[]; refused: Map<string, string> };
 
-/** The most categories that one import makes: more means that the mapping names the wrong column. */
+/** The most categories that one import creates; more means that the mapping names the wrong column. */
 const newMax = 500;
 
-/** Finds the categories by their names, compared folded, and makes those that are missing. Raises the service's refusals. */
+/** Finds the categories by folded name and creates missing ones. @throws Problem with the service's code */
 export async function ensureCategories(client: PetStore, names: Iterable<string>): Promise<Categories> {
   const wanted = new Map(Array.from(names, (name) => [normalize(name), name]));
   const ids = await listCategories(client);
@@ -40,7 +40,7 @@ async function makeCategory(client: PetStore, folded: string, name: string, cate
   } else if (status === 400) {
     categories.refused.set(folded, refusal(answer).message);
   } else if (status === 409) {
-    // Somebody else made it since the list was read.
+    // Somebody else has created it since the list was read.
     const id = (await listCategories(client)).get(folded);
     if (id === undefined) throw refusal(answer);
     categories.ids.set(folded, id);

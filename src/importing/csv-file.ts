@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { Problem } from "../platform/problem.ts";
 import { csvRows, type CsvRow } from "./csv.ts";
 
-/** The rows of a file, as `csvRows` gives them. Raises `invalid_request` as it does, and for a file that is absent or no file. */
+/** Yields the rows of a file, as `csvRows` does. @throws Problem `invalid_request`, also if the file does not exist */
 export async function* readCsv(file: string): AsyncGenerator<CsvRow> {
   await checkIsFile(file);
   yield* csvRows(bytesOf(file), file);

@@ -1,10 +1,10 @@
 import { CsvError, parse } from "csv-parse";
 import { Problem } from "../platform/problem.ts";
 
-/** A row of the file; `line` is where it begins, counted from 1. */
+/** A row of the file; `line` is its first line, counted from 1. */
 export type CsvRow = { line: number; cells: string[] };
 
-/** The most characters of a row: a quote that is never closed takes no more of the file than this. */
+/** The longest row in characters; bounds a quote that is never closed. */
 export const rowCharactersMax = 128_000;
 
 const options = {
@@ -18,9 +18,10 @@ const options = {
 type Parsed = { record: string[]; info: { lines: number } };
 
 /**
- * The rows of a CSV file (RFC 4180; line ends may be mixed, a byte order mark is skipped), the header first, as its bytes
- * arrive. Rows may have more or fewer cells than the header. Raises `invalid_request` with one line for a file that is empty,
- * not UTF-8, or whose quotes do not match; `file` is what the line calls it.
+ * Yields the rows of a CSV file as its bytes arrive (RFC 4180; line ends may be mixed, a byte order mark is skipped), the header first.
+ * Rows may have more or fewer cells than the header. `file` is its name in errors.
+ *
+ * @throws Problem `invalid_request` with one line if the file is empty, is not UTF-8, or has unmatched quotes
  */
 export async function* csvRows(bytes: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<CsvRow> {
   let line = 0;
@@ -35,7 +36,7 @@ export async function* csvRows(bytes: AsyncIterable<Uint8Array>, file: string): 
   if (line === 0) throw new Problem("invalid_request", `${file} is empty: not even a header line.`);
 }
 
-/** Feeds the parser by its events, which are the same in its build for browsers. */
+/** Feeds the parser through its events, which its browser build has too. */
 async function* parsed(text: AsyncIterable<string>): AsyncGenerator<Parsed> {
   const parser = parse(options);
   let rows: Parsed[] = [];
@@ -57,7 +58,7 @@ async function* parsed(text: AsyncIterable<string>): AsyncGenerator<Parsed> {
   if (failure) throw failure;
 }
 
-/** The file as text with `\n` as the only line end, so that lines are counted as an editor counts them. */
+/** Decodes the file with `\n` as the only line end, so that line numbers match those of an editor. */
 async function* textOf(bytes: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let lines = 1;

@@ -12,7 +12,7 @@ export const exportedLists: Record<"pets" | "categories" | "orders" | "inventory
   inventory: { path: "/store/inventory", columns: ["petId", "quantity", "status"] },
 };
 
-/** The text of an export as its pages arrive: for CSV a header line with the first one, then one line for each row. Nothing before a page came. */
+/** Yields the text of an export page by page: for CSV a header line with the first page, then one line for each row. */
 export async function* exportText(
   pages: AsyncIterable<object[]>,
   format: ExportFormat,

@@ -15,7 +15,7 @@ import { readState, writeState } from "./state-file.ts";
 import { checkBelongs } from "./state.ts";
 import type { State } from "./state.ts";
 
-/** The files of an import. Without `rejectsFile`, rejects go beside the file, and only if there are any. */
+/** The files of an import. Default `rejectsFile`: beside the file, written only if rows are rejected. */
 export type ImportOptions = {
   file: string;
   mappingFile: string;
@@ -24,7 +24,7 @@ export type ImportOptions = {
   resend: boolean;
 };
 
-/** Reads, maps and compares with the state, and writes the reject file, but asks no server: what an import would do at most. */
+/** Reads and maps the file, compares it with the state and writes the reject file, without calling the service: the most that an import would do. */
 export async function rehearse(options: ImportOptions): Promise<Report> {
   const files = filesOf(options);
   const source = await readFiles(options);
@@ -34,7 +34,7 @@ export async function rehearse(options: ImportOptions): Promise<Report> {
   return { ...reportOf(source, plan), created: plan.creations.length, updated: plan.updates.length, rejects, categoriesMade: [] };
 }
 
-/** Imports a file through the service's API. `show` is called once the number of animals to send is known. */
+/** Imports a file through the service's API. `show` is called once the number of pets to send is known. */
 export async function importFile(client: PetStore, options: ImportOptions, now: Clock, show: (total: number) => Progress): Promise<Report> {
   const files = filesOf(options);
   const source = await readFiles(options);
@@ -48,7 +48,7 @@ export async function importFile(client: PetStore, options: ImportOptions, now: 
   }
 }
 
-/** The file's rows by its mapping; both are checked before anything is sent. */
+/** Reads the file's rows by its mapping; checks both before anything is sent. */
 async function readFiles(options: ImportOptions): Promise<Source> {
   return readSource(readCsv(options.file), await readMapping(options.mappingFile), options.file);
 }
@@ -61,7 +61,7 @@ async function openState(client: PetStore, file: string): Promise<State> {
   return state;
 }
 
-/** The account's id, null where the key may not ask for it; a state is then told apart by its server alone. */
+/** The account's id; null if the key may not read it. A state then belongs to the server only. */
 async function accountOf(client: PetStore): Promise<number | null> {
   const { data } = await client.GET("/account");
   return data && Number.isSafeInteger(data.id) ? data.id : null;

@@ -11,7 +11,7 @@ import type { Report } from "./report.ts";
 import type { Row, Source } from "./source.ts";
 import type { LoadState } from "./state.ts";
 
-/** `save` keeps the state; `show` is called once the number of animals to send is known. */
+/** `save` stores the state; `show` is called once the number of pets to send is known. */
 export type Importing = {
   client: PetStore;
   source: Source;
@@ -23,8 +23,8 @@ export type Importing = {
 };
 
 /**
- * Ends what an earlier run had begun, then plans and loads what the state does not have yet. What the service refuses joins
- * the source's rejects.
+ * Completes the batch that an earlier run had begun, then plans and loads the rest. Rows that the service refuses are added to the
+ * rejects.
  */
 export async function importSource({ client, source, state, save, now, resend, show }: Importing): Promise<Omit<Report, "rejects">> {
   await finishBatch(client, state, now, resend);
@@ -55,7 +55,7 @@ function withCategory(plan: Plan, { refused }: Categories, reject: (row: Row, re
   return { ...plan, creations: plan.creations.filter(isTaken), updates: plan.updates.filter(isTaken) };
 }
 
-/** The counts of what was read and planned. */
+/** The counts of rows read and planned. */
 export function reportOf(source: Source, plan: Plan): Pick<Report, "rows" | "superseded" | "unchanged" | "rejected"> {
   const { rowsRead: rows, superseded, rejects } = source;
   return { rows, superseded, unchanged: plan.unchanged, rejected: rejects.length };

@@ -10,7 +10,7 @@ import type { Creation, Plan, Update } from "./plan.ts";
 import type { Row } from "./source.ts";
 import type { BatchElement, LoadState } from "./state.ts";
 
-/** What a load works with. `save` writes the state; `reject` and `advance` are called with the outcome of rows. */
+/** The dependencies of a load. `save` writes the state; `reject` and `advance` are called with the outcome of rows. */
 export type Loading = {
   client: PetStore;
   categoryIds: ReadonlyMap<string, number>;
@@ -21,16 +21,17 @@ export type Loading = {
   advance: (rows: number) => void;
 };
 
-/** How long the service surely still knows a batch's Idempotency-Key: an hour less than the 24 that it promises. */
+/** How long a batch's Idempotency-Key is surely valid: an hour less than the 24 that the service promises. */
 export const resendMsMax = 23 * 3_600_000;
 const updatesPerSave = 200;
-/** Refusals of what was sent; every other one stops the import. */
+/** Errors that reject rows; any other error stops the import. */
 const refusedStatuses = new Set([400, 413, 422]);
 
 /**
- * Ends what a run that was stopped had begun: sends its unanswered batch once more under the same key, so that the service
- * answers what it had done, or does it now. Raises `invalid_request` if the service may have forgotten the key, unless
- * `resend` is set.
+ * Completes the last batch of an interrupted run: sends it again with the same Idempotency-Key, so that the service repeats its
+ * response or carries it out now.
+ *
+ * @throws Problem `invalid_request` if the key may have expired, unless `resend` is set
  */
 export async function finishBatch(client: PetStore, state: LoadState, now: Clock, resend: boolean): Promise<void> {
   if (state.batch === null) return;
@@ -39,16 +40,16 @@ export async function finishBatch(client: PetStore, state: LoadState, now: Clock
   const answer = await sendBatch(client, elements);
   if (answer.data) await record(client, state, elements, answer);
   else if (!refusedStatuses.has(answer.response.status)) throw refusal(answer);
-  // After a refusal nothing was made: its rows are planned like any others.
+  // A refused batch created nothing, so its rows are planned like any others.
   state.batch = null;
 }
 
-/** Whether the service may have forgotten the key of an unanswered batch: nobody can ask any more what became of it. Time in ms. */
+/** Whether the Idempotency-Key of an unanswered batch may have expired, so that its outcome is unknown. Time in ms. */
 export function isOutdated({ sentAt }: NonNullable<LoadState["batch"]>, now: number): boolean {
   return now - sentAt > resendMsMax;
 }
 
-/** Carries out a plan whose rows all have a category; the state is saved along the way. Gives how many rows were made and changed. */
+/** Carries out a plan whose rows all have a category, and saves the state along the way. Returns the numbers of pets created and updated. */
 export async function load(plan: Plan, loading: Loading): Promise<{ created: number; updated: number }> {
   const { updated, gone } = await updateAll(plan.updates, loading);
   const created = await createAll([...plan.creations, ...gone], loading);
@@ -76,7 +77,7 @@ async function updateAll(updates: readonly Update[], loading: Loading): Promise<
   return { updated, gone };
 }
 
-/** Replaces an animal. If the shop counts its stock, the stock decides the status and the file's status is ignored. */
+/** Replaces a pet. If its stock is counted, the stock decides the status and the file's status is ignored. */
 async function replacePet(client: PetStore, petId: number, pet: BatchElement["pet"]) {
   const put = (body: Schemas["NewPet"]) => client.PUT("/pets/{petId}", { params: { path: { petId } }, body });
   const answer = await put(pet);
@@ -96,7 +97,7 @@ async function createAll(creations: readonly Creation[], loading: Loading): Prom
     if (refusedStatuses.has(answer.response.status)) queue.unshift(...withoutRefused(batch, answer, loading));
     else if (!answer.data) {
       const refused = refusal(answer);
-      // The refused batch made nothing: once there is room, the next run plans these rows like any others.
+      // The refused batch created nothing; once there is room, the next run plans these rows again.
       if (refused.code === "storage_limit_reached") await forgetBatch(state, save);
       throw refused;
     } else {
@@ -116,7 +117,7 @@ async function forgetBatch(state: LoadState, save: () => Promise<void>): Promise
   await save();
 }
 
-/** Rejects the rows that a refusal names and gives the rest to be sent again; where it names none, halves the batch to find them. */
+/** Rejects the rows that an error names and returns the rest to send again; if it names none, halves the batch to find them. */
 function withoutRefused(batch: Creation[], answer: Refused, { reject, advance }: Loading): Creation[][] {
   const named = refusedElements(refusal(answer).details ?? [], batch.length);
   if (named.size === 0 && batch.length > 1) return batchesOf(batch, Math.ceil(batch.length / 2));
@@ -134,8 +135,8 @@ function sendBatch(client: PetStore, elements: readonly BatchElement[]) {
 }
 
 /**
- * Notes a batch's animals in the state. A replayed answer may be older than a deletion in the shop: then its ids are looked
- * up first, and those that are gone are not noted but given back, ids by their place in the batch.
+ * Records a batch's pets in the state. A replayed response may be older than a deletion in the shop, so its ids are looked up first;
+ * deleted ones are not recorded but returned, by their index in the batch.
  */
 async function record(client: PetStore, state: LoadState, elements: readonly BatchElement[], answer: Sent): Promise<Map<number, number>> {
   const ids = idsOf(answer, elements.length);

@@ -8,7 +8,7 @@ import { valueKey } from "./mapping.ts";
 const fits = new Ajv({ allErrors: true }).compile<Mapping>(mappingSchema);
 const mappingBytesMax = 1024 * 1024;
 
-/** Reads a mapping file. Raises `invalid_request` with one line that names the file and all that is wrong in it. */
+/** Reads a mapping file. @throws Problem `invalid_request` with one line that names the file and everything wrong in it */
 export async function readMapping(file: string): Promise<Mapping> {
   const content = await readFile(file).catch((error: NodeJS.ErrnoException) => {
     throw new Problem("invalid_request", `The mapping ${file} cannot be read (${error.code ?? error.message}).`);
@@ -17,7 +17,7 @@ export async function readMapping(file: string): Promise<Mapping> {
   return parseMapping(content.toString("utf8"), file);
 }
 
-/** Checks a mapping's text; `file` is only what the error calls it. */
+/** Checks the text of a mapping; `file` is its name in errors. */
 export function parseMapping(content: string, file: string): Mapping {
   let value: unknown;
   try {

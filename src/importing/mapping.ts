@@ -4,7 +4,7 @@ import type { Mapping } from "./mapping-schema.ts";
 
 export { petStatuses, type Mapping, type PetStatus, type TextField } from "./mapping-schema.ts";
 
-/** Raises `invalid_request` when the mapping names a column that the file's header does not have. */
+/** @throws Problem `invalid_request` if the header lacks a column of the mapping */
 export function checkColumns(mapping: Mapping, header: readonly string[], file: string): void {
   const fields = [mapping.name, mapping.category, mapping.status];
   const wanted = new Set([mapping.id, ...fields.flatMap((field) => field?.columns ?? [])]);
@@ -14,10 +14,10 @@ export function checkColumns(mapping: Mapping, header: readonly string[], file: 
   throw new Problem("invalid_request", `${file} has no column “${missing.join("”, “")}”. Its columns are: ${has}.`);
 }
 
-/** Folding takes quadratic time in runs of combining marks: a longer value is compared as it is written. */
+/** Folding takes quadratic time in runs of combining marks, so longer values are compared unfolded. */
 const foldedCharactersMax = 1_000;
 
-/** The form in which a cell and the mapping's `values` are compared: without outer space, folded. */
+/** The form in which cells and the mapping's `values` are compared: trimmed and folded. */
 export function valueKey(value: string): string {
   const text = value.trim();
   return text.length <= foldedCharactersMax ? normalize(text) : text;

@@ -5,15 +5,15 @@ import type { Animal } from "./animals.ts";
 import type { Row } from "./source.ts";
 import type { BatchElement, Notes } from "./state.ts";
 
-/** An animal to be made. `replaces` is the id under which it was in the shop before somebody deleted it there. */
+/** A pet to create. `replaces` is its former id, if it was deleted in the shop. */
 export type Creation = { row: Row; replaces: number | null };
 export type Update = { row: Row; petId: number };
 export type Plan = { creations: Creation[]; updates: Update[]; unchanged: number };
 
-/** The most animals that the service takes in one batch. */
+/** The service's largest batch. */
 export const batchSizeMax = 1_000;
 
-/** What is left to do for the rows of a file, by what earlier runs have put into the shop; in the order of the rows. */
+/** The remaining work for the rows of a file, given what earlier runs have loaded; in row order. */
 export function planLoad(rows: readonly Row[], known: Pick<Notes, "get">): Plan {
   const plan: Plan = { creations: [], updates: [], unchanged: 0 };
   for (const row of rows) {
@@ -30,14 +30,14 @@ export function batchesOf<T>(list: readonly T[], size: number = batchSizeMax): T
   return Array.from({ length: Math.ceil(list.length / size) }, (_, index) => list.slice(index * size, (index + 1) * size));
 }
 
-/** Tells whether an animal changed since it was loaded: 16 hex digits over its fields, the category compared folded. */
+/** A hash that changes when a pet changes: 16 hex digits over its fields, with the category folded. */
 export function hashOf(animal: Animal): string {
   return digest([animal.name, normalize(animal.category), animal.status]).slice(0, 16);
 }
 
 /**
- * The Idempotency-Key of a batch: the same rows always have the same key, so that a batch is never made twice, even if the
- * state is lost. An animal that was deleted in the shop and is made again counts as another row: its old answer is no use.
+ * The Idempotency-Key of a batch. The same rows always have the same key, so that a batch never takes effect twice, even if the state
+ * is lost. A pet that was deleted in the shop counts as another row, because the old response would return the deleted id.
  */
 export function batchKey(batch: readonly BatchElement[]): string {
   return (
@@ -45,7 +45,7 @@ export function batchKey(batch: readonly BatchElement[]): string {
   );
 }
 
-/** Which elements a refusal's details name, as in `body[12].name`, with what is wrong in each. */
+/** The elements that an error's details name, such as `body[12].name`, with the reason for each. */
 export function refusedElements(details: readonly { path: string; message: string }[], size: number): Map<number, string> {
   const refused = new Map<number, string>();
   for (const { path, message } of details) {

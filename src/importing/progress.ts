@@ -1,14 +1,14 @@
 import type { Clock } from "../platform/clock.ts";
 
-/** Where progress is shown: standard error, as a bar on a terminal and as a few plain lines elsewhere. */
+/** The output for progress: a bar on a terminal, a few plain lines elsewhere. */
 type Screen = { write(text: string): unknown; isTTY?: boolean; columns?: number };
 export type Progress = { advance: (rows: number) => void; note: (line: string) => void; end: () => void };
 
 const redrawMs = 100;
-/** Without a terminal: a line each tenth. */
+/** Without a terminal: one line per tenth. */
 const plainSteps = 10;
 
-/** Shows how many of `total` animals are done; `now` in milliseconds. `note` puts a line above the bar. */
+/** Shows how many of `total` pets are done; `now` is in ms. `note` prints a line above the bar. */
 export function showProgress(screen: Screen, total: number, now: Clock): Progress {
   const startedAt = now();
   let done = 0;
@@ -43,7 +43,7 @@ export function showProgress(screen: Screen, total: number, now: Clock): Progres
   return { advance, note, end };
 }
 
-/** One line of at most `columns` characters: the bar, the counts and, once there is a pace, the seconds left. */
+/** One line of at most `columns` characters: the bar, the counts and, once the pace is known, the seconds left. */
 export function bar(done: number, total: number, elapsedMs: number, columns: number): string {
   const leftSeconds = done === 0 ? undefined : Math.ceil(((elapsedMs / done) * (total - done)) / 1_000);
   const counts = ` ${counted(done)} of ${counted(total)} animals${leftSeconds === undefined ? "" : `, ${leftSeconds} s left`}`;
@@ -52,7 +52,7 @@ export function bar(done: number, total: number, elapsedMs: number, columns: num
   return `[${"█".repeat(filled)}${"·".repeat(width - filled)}]${counts}`.slice(0, Math.max(0, columns - 1));
 }
 
-/** A whole number as people read it: 28,754. */
+/** Formats a whole number with separators: 28,754. */
 export function counted(value: number): string {
   return value.toLocaleString("en-US");
 }

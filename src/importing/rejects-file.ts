@@ -4,7 +4,7 @@ import { Problem } from "../platform/problem.ts";
 import { formatRejects } from "./rejects.ts";
 import type { Reject } from "./source.ts";
 
-/** Writes the reject file whole, or not at all. Raises `invalid_request` if it cannot. */
+/** Writes the reject file atomically. @throws Problem `invalid_request` if it cannot */
 export async function writeRejects(file: string, header: readonly string[], rejects: readonly Reject[]): Promise<void> {
   try {
     await writeDurably(file, formatRejects(header, rejects), 0o666);
@@ -14,7 +14,7 @@ export async function writeRejects(file: string, header: readonly string[], reje
   }
 }
 
-/** Takes away what an earlier run rejected, so that nobody reads it as this one's. */
+/** Deletes the reject file of an earlier run, which could be mistaken for this one's. */
 export async function removeRejects(file: string): Promise<void> {
   await rm(file, { force: true });
 }

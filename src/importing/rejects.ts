@@ -1,7 +1,7 @@
 import { stringify } from "csv-stringify/sync";
 import type { Reject } from "./source.ts";
 
-/** The reject file's text: the file's own columns, then `line` and `reason`, in the order of the lines. */
+/** The text of the reject file: the source's columns, then `line` and `reason`, in line order. */
 export function formatRejects(header: readonly string[], rejects: readonly Reject[]): string {
   const rows = rejects
     .toSorted((a, b) => a.line - b.line)

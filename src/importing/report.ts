@@ -1,6 +1,6 @@
 import { counted } from "./progress.ts";
 
-/** What an import did, or would do. `rejects` is the reject file, null where there is none. */
+/** The result of an import or of a dry run. `rejects` is the path of the reject file; null if there is none. */
 export type Report = {
   rows: number;
   superseded: number;
@@ -12,7 +12,7 @@ export type Report = {
   categoriesMade: string[];
 };
 
-/** The report in words; `rehearsed` where nothing was sent. */
+/** The report as text; `rehearsed` for a dry run. */
 export function summary(report: Report, rehearsed: boolean, seconds: number): string {
   const { rows, superseded, created, updated, unchanged, rejected, rejects, categoriesMade } = report;
   const earlier = superseded === 0 ? "" : ` (${counted(superseded)} of them earlier rows of the same animals)`;

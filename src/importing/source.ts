@@ -5,18 +5,19 @@ import type { CsvRow } from "./csv.ts";
 import { checkColumns } from "./mapping.ts";
 import type { Mapping } from "./mapping.ts";
 
-/** A row that is to be loaded; its line and cells are kept for the reject file. */
+/** A row to load; its line and cells are kept for the reject file. */
 export type Row = CsvRow & { animal: Animal };
 export type Reject = CsvRow & { reason: string };
-/** What a file holds: one row for each animal, `superseded` earlier rows of the same animals, and what could not be taken. */
+/** The contents of a file: one row for each pet, the number of `superseded` earlier rows of the same pets, and the rejected rows. */
 export type Source = { header: string[]; rowsRead: number; superseded: number; rows: Row[]; rejects: Reject[] };
 
-/** The most animals of one import, rejected rows included: all of them are in memory until the file's last row is known. */
+/** The most pets of one import, including rejected rows: all are in memory until the last row is read. */
 export const animalsMax = 1_000_000;
 
 /**
- * Maps a file's rows, the header first. The last row of a source id wins, also where it is one that has to be rejected.
- * Raises `invalid_request` for a header that does not fit the mapping, or too many animals.
+ * Maps a file's rows, the header first. The last row of a source id wins, even if it is rejected.
+ *
+ * @throws Problem `invalid_request` if the header lacks a column of the mapping, or there are too many pets
  */
 export async function readSource(csv: AsyncIterable<CsvRow>, mapping: Mapping, file: string): Promise<Source> {
   let header: string[] | undefined;

@@ -33,7 +33,7 @@ const stateSchema = Type.Object({
 
 const fits = new Ajv({ allowUnionTypes: true }).compile<Static<typeof stateSchema>>(stateSchema);
 
-/** Reads a state file; undefined where there is none yet. Raises `invalid_request` for one that cannot be understood. */
+/** Reads a state file; undefined if there is none. @throws Problem `invalid_request` if it is invalid */
 export async function readState(file: string): Promise<State | undefined> {
   const content = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
@@ -42,7 +42,7 @@ export async function readState(file: string): Promise<State | undefined> {
   return content === undefined ? undefined : parseState(content, file);
 }
 
-/** Reads a state's text; `file` is only what the error calls it. */
+/** Parses the text of a state; `file` is its name in errors. */
 export function parseState(content: string, file: string): State {
   const stored = parsed(content);
   if (!fits(stored)) throw new Problem("invalid_request", `${file} is not a state file of this import. Name another one with --state.`);
@@ -50,7 +50,7 @@ export function parseState(content: string, file: string): State {
   return { server, account, batch, animals: new Map(Object.entries(animals)) };
 }
 
-/** A state as text, one animal a line. */
+/** A state as text, one pet per line. */
 export function formatState(state: State): string {
   const { server, account, batch, animals } = state;
   const lines = Array.from(animals, ([sourceId, known]) => `${JSON.stringify(sourceId)}:${JSON.stringify(known)}`);
@@ -58,7 +58,7 @@ export function formatState(state: State): string {
   return `${head.slice(0, -1)},"animals":{\n${lines.join(",\n")}\n}}\n`;
 }
 
-/** Replaces the state file in one step: whatever stops the program, the file is the old one or the new one, whole. */
+/** Replaces the state file atomically: after a crash, it is either the old or the new one. */
 export async function writeState(file: string, state: State): Promise<void> {
   try {
     await writeDurably(file, formatState(state));

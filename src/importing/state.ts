@@ -1,11 +1,11 @@
 import { Problem } from "../platform/problem.ts";
 import type { PetStatus } from "./mapping.ts";
 
-/** An animal that an earlier run has put into the shop, and the hash of its row then. */
+/** A pet that an earlier run has loaded, and the hash of its row then. */
 export type Known = { petId: number; hash: string };
-/** Where a load looks up what is known by source id, and notes what it made and changed. */
+/** The loaded pets by source id, with functions that record created and changed ones. */
 export type Notes = { get(sourceId: string): Known | undefined; set(sourceId: string, known: Known): unknown };
-/** A batch's element as it is sent, and as the state keeps it until it is answered. */
+/** An element of a batch, kept in the state until there is a response. */
 export type BatchElement = {
   sourceId: string;
   hash: string;
@@ -13,8 +13,8 @@ export type BatchElement = {
   pet: { name: string; categoryId: number; status: PetStatus };
 };
 /**
- * What an import remembers between runs. `batch` is the one that was sent and not yet answered: it is written before
- * the batch leaves, so that a run that was killed goes on with exactly that batch. `sentAt` is ms since the Unix epoch.
+ * The state of an import between runs. `batch` was sent and has no response yet; it is written before it is sent, so that the run
+ * after a crash completes exactly that batch. `sentAt` is in ms since the Unix epoch.
  */
 export type State = {
   server: string;
@@ -23,10 +23,10 @@ export type State = {
   animals: Map<string, Known>;
 };
 
-/** The part of a state that a load works with, wherever it is kept. */
+/** The part of a state that a load uses, wherever it is stored. */
 export type LoadState = Pick<State, "batch"> & { animals: Notes };
 
-/** Raises `invalid_request` where a state belongs to another server or account than the one that is asked now. */
+/** @throws Problem `invalid_request` if a state belongs to another server or account */
 export function checkBelongs(state: State, file: string, server: string, account: number | null): void {
   const other = state.server !== server ? `the server ${state.server}` : "another account";
   const sameAccount = account === null || state.account === null || state.account === account;

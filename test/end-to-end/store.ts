@@ -9,7 +9,7 @@ export async function choosePassword({ page }: Scene): Promise<void> {
   await page.getByRole("heading", { name: "Choose a password" }).waitFor();
   await page.getByLabel("Email").fill("owner@shop.example");
   await page.getByRole("textbox", { name: "New password" }).fill("a good long password");
-  await page.getByRole("button", { name: "Save and go on" }).click();
+  await page.getByRole("button", { name: "Save and continue" }).click();
   await page.getByText("No animals yet").waitFor();
 }
 
@@ -32,7 +32,7 @@ export async function orderTheOnlyOne({ page, dialog }: Scene): Promise<void> {
   await page.getByRole("link", { name: "lala", exact: true }).click();
   await dialog.getByRole("textbox", { name: "Free units" }).fill("1");
   await dialog.getByRole("button", { name: "Begin tracking" }).click();
-  await dialog.getByRole("button", { name: "One unit less of lala" }).waitFor();
+  await dialog.getByRole("button", { name: "One fewer of lala" }).waitFor();
   await dialog.getByRole("link", { name: "Order", exact: true }).click();
   await dialog.getByRole("button", { name: "Place order" }).click();
   await page.getByRole("table", { name: "Orders" }).getByRole("link", { name: "lala" }).waitFor();

@@ -1,14 +1,14 @@
-/** Reads one of many: those that are asked for at about the same time go in one request. Resolves to null where there is none. */
+/** Reads one item; requests made at about the same time are sent as one. Resolves to null if it does not exist. */
 export type ReadOne<T> = (id: number, signal: AbortSignal) => Promise<T | null>;
 
-/** As many as the service takes in one request. */
+/** The service's largest batch. */
 const idsMax = 100;
-/** So long none must have been added: while rows are scrolled past, nothing is asked for. */
+/** A batch is sent when nothing was added for so long: no requests while rows scroll past. */
 const restMs = 80;
 
 type Waiting<T> = { id: number; signal: AbortSignal; resolve: (found: T | null) => void; reject: (error: unknown) => void };
 
-/** Makes a reader of one out of a reader of many. What is not wanted any more when the request would leave is left out of it. */
+/** Turns a reader of many items into a reader of one. Items whose callers have aborted are not requested. */
 export function batched<T>(readMany: (ids: number[]) => Promise<T[]>, idOf: (found: T) => number): ReadOne<T> {
   let waiting: Waiting<T>[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,15 +1,15 @@
-/** A page of a list: where it begins, and how many rows it had when it was read last, if it was. */
+/** A page of a list: its cursor, and its number of rows when last read; undefined if never read. */
 export type KnownPage = { cursor: string | undefined; count?: number };
 
-/** Of a list of which nothing was read yet. */
+/** The pages of a list before the first read. */
 export const unread: readonly KnownPage[] = [{ cursor: undefined }];
 
-/** What a page says of itself, and where the one after it begins. */
+/** The number of rows of a page, and the cursor of the next page. */
 export type ReadPage = { cursor: string | undefined; count: number; next: string | undefined };
 
 /**
- * The pages of a list after one of them was read (again). Where another row has become its last one, the page after it begins elsewhere
- * than before, and is to be read from there; those further on are looked at when their turn comes. The same array where nothing changed.
+ * Returns the pages of a list after one of them was read or re-read. If the cursor of the next page changed, the next page is read again
+ * from there; later pages follow when they are needed. Returns the same array if nothing changed.
  */
 export function withPage(known: readonly KnownPage[], { cursor, count, next }: ReadPage): readonly KnownPage[] {
   const at = known.findIndex((page) => page.cursor === cursor);
@@ -20,14 +20,14 @@ export function withPage(known: readonly KnownPage[], { cursor, count, next }: R
   return [...before, ...(found === -1 ? [{ ...known[at + 1], cursor: next }, ...known.slice(at + 2)] : known.slice(found))];
 }
 
-/** The number of the first row of each page, and at the end of all rows that are known of. */
+/** The index of the first row of each page, followed by the number of known rows. */
 export function startsOf(known: readonly KnownPage[]): number[] {
   const starts = [0];
   for (const { count = 0 } of known) starts.push((starts.at(-1) ?? 0) + count);
   return starts;
 }
 
-/** The number of the page that holds a row; of the last page for rows that nobody knows of yet. */
+/** The index of the page that holds a row; the last page for rows beyond the known ones. */
 export function pageOf(starts: readonly number[], row: number): number {
   let [low, high] = [0, starts.length - 2];
   while (low < high) {

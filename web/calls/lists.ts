@@ -4,24 +4,24 @@ import type { ListPath, Query, Row } from "../../client/pages.ts";
 import { pageOf, startsOf, unread, withPage, type KnownPage } from "./known-pages.ts";
 import { readPage } from "./store.ts";
 
-/** The most that the service answers at once. */
+/** The service's largest page. */
 const pageSize = 100;
-/** Pages on either side of those that are looked at, which are not forgotten. */
+/** Pages kept on either side of the visible ones. */
 const pagesKept = 4;
 
-/** Everything that is known by being signed in: forgotten when the session ends. */
+/** The first part of the key of every query that needs a session; they are removed when the session ends. */
 export const dashboardKey = "dashboard";
 
-/** Rows of which only those near the window are held. */
+/** Rows of a long list; only those near the window are in memory. */
 export type PagedRows<Item> = {
-  /** Of those that are known of; there are more where the list is not whole. */
+  /** Number of known rows; there are more if `isWhole` is false. */
   count: number;
   isWhole: boolean;
-  /** Undefined while the row is on its way. */
+  /** Undefined while the row is being read. */
   at: (index: number) => Item | undefined;
-  /** The page that a row is of. */
+  /** The index of the page that holds a row. */
   pageOf: (index: number) => number;
-  /** Asks for these rows, the last of which nobody may know of yet. */
+  /** Requests these rows; the last ones may be beyond the known rows. */
   show: (first: number, last: number) => void;
   isReading: boolean;
   failure: { error: Error; retry: () => void } | undefined;
@@ -36,8 +36,8 @@ export type List<Item> = {
 };
 
 /**
- * A list, of which the pages that are looked at are read, and read again where they were forgotten. After a write that may have put a
- * row anywhere use `rereadList`.
+ * Reads the pages of a list that are visible, and reads them again after they were dropped from memory. After a write that may have
+ * added a row anywhere, call `rereadList`.
  */
 export function useList<Path extends ListPath>(path: Path, query: Query<Path>): List<Row<Path>> {
   const client = useQueryClient();
@@ -92,7 +92,7 @@ export function useList<Path extends ListPath>(path: Path, query: Query<Path>): 
   }
 }
 
-/** Where the pages of a list begin, so that any that was read once can be read again. Nobody is asked: `useList` writes what the pages say. */
+/** The cursors of a list's pages, so that each page can be read again. This query sends no request: `useList` writes its data. */
 function knownPages<Path extends ListPath>(path: Path, query: Query<Path>) {
   return queryOptions({
     queryKey: [dashboardKey, path, query, "known"] as const,
@@ -102,7 +102,7 @@ function knownPages<Path extends ListPath>(path: Path, query: Query<Path>) {
   });
 }
 
-/** A page of a list, as it was read since the list was opened; `["dashboard", path, query, "page", cursor]`. */
+/** A page of a list as last read; `["dashboard", path, query, "page", cursor]`. */
 function pageQuery<Path extends ListPath>(path: Path, query: Query<Path>, cursor: string | undefined, openedAt: number) {
   return queryOptions({
     queryKey: [dashboardKey, path, query, "page", cursor ?? null] as const,

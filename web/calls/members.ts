@@ -6,7 +6,7 @@ export type Role = "owner" | "member";
 /** Times here and below are RFC 3339 in UTC. */
 export type Member = {
   id: number;
-  /** Null for the owner of a first start, until one is given. */
+  /** Null for the first owner until an email is set. */
   email: string | null;
   role: Role;
   hasPassword: boolean;
@@ -24,7 +24,7 @@ export type Key = {
   prefix: string;
   publishable: boolean;
   scopes: string[];
-  /** The websites that alone may use it; empty: every one may. */
+  /** The only websites that may use it; empty allows all. */
   origins: string[];
   createdAt: string;
   expiresAt: string | null;
@@ -36,7 +36,7 @@ export type Key = {
 export type MadeKey = { id: number; key: string; scopes: string[] };
 export type RotatedKey = MadeKey & { previous: { id: number; expiresAt: string } };
 
-/** What people call about themselves and their account's access (docs/dashboard-api.md): what is sent, and what comes back. */
+/** The dashboard's calls about members, sessions and keys (docs/dashboard-api.md), with their bodies and responses. */
 type Calls = {
   "POST /sign-in": { body: { email: string; password: string; accountId?: number }; answer: CurrentUser };
   "POST /sign-in/link": { body: { token: string }; answer: CurrentUser };

@@ -8,15 +8,15 @@ import { callsBelow } from "./send.ts";
 
 type Options = {
   signal?: AbortSignal;
-  /** Told how long requests are held back, in milliseconds: a limit was reached, or nothing answered. */
+  /** Called with the delay in ms when requests wait after a limit or a failure. */
   onWait?: (ms: number) => void;
-  /** Told the request id of each answer that is no success. */
+  /** Called with the request id of each response that is not a success. */
   onRefused?: (requestId: string) => void;
 };
 
 /**
- * The operations of the API for work that lasts: it waits for limits as `Retry-After` says and tries again where nothing answered,
- * within bounds. Also of use in a worker.
+ * The API's operations for long-running work: waits as `Retry-After` says after a limit and retries failed requests, within bounds.
+ * Works in a worker too.
  */
 export function patientStore({ signal, onWait, onRefused }: Options = {}): PetStore {
   const timing = { ...realTiming, onWait: (_reason: string, ms: number) => onWait?.(ms) };

@@ -1,7 +1,7 @@
-/** Where in the request a value is wrong, as in `body.name`, and why. */
+/** The place of a wrong value in the request, such as `body.name`, and the reason. */
 export type Detail = { path: string; message: string };
 
-/** The DNS record that proves a right to a name. */
+/** The DNS record that proves the right to a domain. */
 export type ProofRecord = { type: string; name: string; value: string };
 
 type Told = {
@@ -14,16 +14,16 @@ type Told = {
 };
 
 /**
- * A call that did not succeed: what the service answered, or `unreachable` and `timed_out` (status 0) where it did not.
- * Its message is for people.
+ * A failed call, with the service's error code, or `unreachable` or `timed_out` (status 0) if there was no response.
+ * Its message is written for people.
  */
 export class Refusal extends Error {
   readonly code: string;
   readonly status: number;
   readonly details: readonly Detail[];
-  /** With `domain_taken`: the record that wins the name, where one would. */
+  /** With `domain_taken`: the record that proves the right to the domain, if one would. */
   readonly challenge: ProofRecord | undefined;
-  /** Finds the log line; undefined where there was no answer. */
+  /** Finds the log line; undefined if there was no response. */
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
 
@@ -39,7 +39,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Reads an answer that is no success. Its body is the service's Error, or a proxy's page. */
+/** Reads a failed response. Its body is the service's Error or a proxy's page. */
 export async function refusalOf(response: Response, neutral: (status: number) => string): Promise<Refusal> {
   const body: unknown = await response.json().catch(() => undefined);
   const { code, message, details, challenge } = (body ?? {}) as Partial<Record<"code" | "message", unknown>> &

@@ -9,7 +9,7 @@ type Page = { rows: Animal[]; next: string | undefined };
 
 const animal = (id: number, name: string): Animal => ({ id, name, categoryId: 1, status: "available" });
 
-/** A page of a list whose answers are given by hand, in the order in which they are asked for. */
+/** A page of a list whose responses the test supplies, in the order of the requests. */
 function openPage(client: QueryClient, cursor: string | null) {
   const asked: ((page: Page) => void)[] = [];
   const page = new QueryObserver<Page>(client, {

@@ -4,8 +4,8 @@ import { dashboardKey } from "./lists.ts";
 import type { Page } from "./store.ts";
 
 /**
- * Changes the rows of a list that have been read, whatever its filters; `undefined` takes a row away. So the place in a long list
- * stays, where reading it anew would begin at its top. Pages that are on their way were read before the change: they are read again.
+ * Changes the rows of a list in memory, whatever its filters; `undefined` removes a row. Reading the list again would lose the reader's
+ * place in it. Pages that are being read may lack the change, so they are read again.
  */
 export function changeRows<Path extends ListPath>(
   client: QueryClient,
@@ -22,18 +22,18 @@ export function changeRows<Path extends ListPath>(
   }
 }
 
-/** Shows what a write has answered. */
+/** Shows the result of a write. */
 export function showAnswer<Key extends QueryKey>(client: QueryClient, queryKey: Key, answer: InferDataFromTag<unknown, Key>): void {
   client.setQueryData(queryKey, answer);
   supersede(client, queryKey);
 }
 
-/** What is on its way to this query was read before what it holds now, and does not take its place. */
+/** Cancels reads of this query that began before its data was replaced, so that they do not overwrite it. */
 export function supersede(client: QueryClient, queryKey: QueryKey): void {
   void client.cancelQueries({ queryKey, exact: true });
 }
 
-/** Reads a list anew from its top: after something was made, whose place in it nobody knows. */
+/** Reads a list again from its top, after adding something whose position is unknown. */
 export function rereadList(client: QueryClient, path: ListPath): Promise<void> {
   return client.resetQueries({ queryKey: [dashboardKey, path] });
 }

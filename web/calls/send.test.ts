@@ -5,7 +5,7 @@ import { test, type TestContext } from "node:test";
 import { Refusal } from "./refusal.ts";
 import { jsonOf, onSignedOut, send } from "./send.ts";
 
-/** The address of a call to a server that answers so. */
+/** The address of a server that gives this response. */
 async function answering(t: TestContext, answer: RequestListener): Promise<string> {
   const server = createServer(answer).listen(0, "127.0.0.1");
   await new Promise((listening) => server.once("listening", listening));

@@ -2,27 +2,27 @@ import { texts } from "../texts/texts.ts";
 import { Refusal, refusalOf } from "./refusal.ts";
 import { noteServerTime } from "./server-clock.ts";
 
-/** What the dashboard calls (docs/dashboard-api.md); the browser adds the session's cookie. */
+/** Where the dashboard's calls are (docs/dashboard-api.md); the browser adds the session cookie. */
 export const callsBelow = "/dashboard/v1";
 const timeoutMs = 30_000;
 
-/** A body as JSON. NaN becomes an empty text, which is refused; as null it would count as a field that was left out. */
+/** A body as JSON. NaN becomes an empty string, which the service refuses; null would count as an omitted field. */
 export function jsonOf(body: unknown): string {
   return JSON.stringify(body, (_name, value: unknown) => (Number.isNaN(value) ? "" : value));
 }
 
 const signedOut = new EventTarget();
 
-/** Calls `listen` whenever the service says that nobody is signed in (any more). Returns how to stop listening. */
+/** Calls `listen` when the service reports that the session has ended. Returns a function that stops this. */
 export function onSignedOut(listen: () => void): () => void {
   signedOut.addEventListener("signed-out", listen);
   return () => signedOut.removeEventListener("signed-out", listen);
 }
 
 /**
- * Sends a request and waits for all of the answer, at most 30 seconds.
+ * Sends a request and reads the whole response, within 30 seconds.
  *
- * @throws Refusal unless the answer is a success, without a body or in JSON, or 304; an abort by the caller is raised as it is
+ * @throws Refusal unless the response is 304 or a success without a body or in JSON; @throws the signal's reason when the caller aborts
  */
 export async function send(request: Request): Promise<Response> {
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -43,7 +43,7 @@ export async function send(request: Request): Promise<Response> {
   throw new Refusal("not_the_service", texts.dashboard.notTheService, { status: success.status });
 }
 
-/** An answer whose body has come: reading it cannot fail any more. */
+/** Returns a response whose body is already in memory, so that reading it cannot fail. */
 async function whole(answer: Response): Promise<Response> {
   const { status, statusText, headers } = answer;
   const body = await answer.arrayBuffer();
@@ -51,9 +51,9 @@ async function whole(answer: Response): Promise<Response> {
 }
 
 /**
- * An answer to a call of this path, if it is a success or 304.
+ * Returns the response to a call of this path if it is a success or 304.
  *
- * @throws Refusal otherwise; where nobody is signed in any more, that is told as well
+ * @throws Refusal otherwise; calls the listeners of `onSignedOut` if the session has ended
  */
 export async function successOf(response: Response, path: string): Promise<Response> {
   if (response.ok || response.status === 304) return response;

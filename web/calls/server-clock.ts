@@ -1,13 +1,13 @@
 let offsetMs = 0;
 
-/** The service's time in ms, as far as its answers told: what it counts down to does not depend on the clock of the reader. */
+/** The service's time in ms, from its responses, so that countdowns do not depend on the reader's clock. */
 export function serverNow(): number {
   return Date.now() + offsetMs;
 }
 
 /**
- * Learns from an answer that was asked for and came at these times (ms) of the reader's clock. Its Date (RFC 9110, section 6.6.1) has
- * whole seconds: the offset is moved only as far as the answer proves, so that a clock which is right stays as it is.
+ * Adjusts the offset by a response that was requested and received at these times (ms) of the reader's clock. Its Date (RFC 9110, section
+ * 6.6.1) has whole seconds, so the offset moves only as far as the response proves: a correct clock stays unchanged.
  */
 export function noteServerTime(date: string | null, askedAt: number, cameAt: number): void {
   const second = Date.parse(date ?? "");

@@ -12,7 +12,7 @@ import { ReloadIfChanged } from "../parts/reload-if-changed.tsx";
 import { texts } from "../texts/texts.ts";
 import { allCategoriesQuery, categoryQuery, createCategory, replaceCategory, type Category } from "./queries.ts";
 
-/** Makes a category. */
+/** A dialog to create a category. */
 export function NewCategoryDialog({ onClose }: { onClose: () => void }): ReactNode {
   const client = useQueryClient();
   const form = useCallForm({
@@ -33,7 +33,7 @@ export function NewCategoryDialog({ onClose }: { onClose: () => void }): ReactNo
   );
 }
 
-/** Edits a category as it stands now. */
+/** A dialog to edit a category. */
 export function EditCategoryDialog({ categoryId, onClose }: { categoryId: number; onClose: () => void }): ReactNode {
   const { data, error, refetch } = useQuery(categoryQuery(categoryId));
   return (

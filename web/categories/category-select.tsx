@@ -7,14 +7,14 @@ import { allCategoriesQuery, categoriesMax } from "./queries.ts";
 type Props = {
   label: string;
   placeholder?: string;
-  /** An id in digits. */
+  /** A category id as a string of digits. */
   value: string | null;
   onChange: (categoryId: string | null) => void;
   error?: string | undefined;
   clearable?: boolean;
 };
 
-/** Chooses one of the categories by typing a part of its name. */
+/** A field to choose a category by part of its name. */
 export function CategorySelect({ label, placeholder, value, onChange, error, clearable = false }: Props): ReactNode {
   const { data: categories = [] } = useQuery(allCategoriesQuery);
   const known = categories.map(({ id, name }) => ({ value: String(id), label: name }));
@@ -35,7 +35,7 @@ export function CategorySelect({ label, placeholder, value, onChange, error, cle
   );
 }
 
-/** The names of the categories by id. */
+/** Category names by id. */
 export function useCategoryNames(): ReadonlyMap<number, string> {
   const { data = [] } = useQuery(allCategoriesQuery);
   return new Map(data.map(({ id, name }) => [id, name]));

@@ -4,10 +4,10 @@ import { answerOf, ifUnchanged, readPage, store, taggedAnswerOf, type Schemas, t
 
 export type Category = Schemas["Category"];
 
-/** As many as a list to choose from is made of. */
+/** The most categories offered in a select. */
 export const categoriesMax = 2_000;
 
-/** The categories to choose from, in the order of their names. */
+/** The categories to choose from, by name. */
 export const allCategoriesQuery = queryOptions({
   queryKey: [dashboardKey, "/categories", "all"],
   staleTime: 60_000,
@@ -23,7 +23,7 @@ export const allCategoriesQuery = queryOptions({
   },
 });
 
-/** A category with its version, to be edited. */
+/** A category with its version, for editing. */
 export function categoryQuery(categoryId: number) {
   return queryOptions({
     queryKey: [dashboardKey, "/categories", "one", categoryId],
@@ -32,7 +32,7 @@ export function categoryQuery(categoryId: number) {
   });
 }
 
-/** What the form of a category holds. */
+/** The fields of the category form. */
 export type CategoryValues = { name: string; description: string };
 
 export function createCategory({ name, description }: CategoryValues): Promise<Category> {

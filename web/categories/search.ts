@@ -1,6 +1,6 @@
 import { idIn } from "../parts/search-values.ts";
 
-/** What the address of the categories holds: which one is open to be edited, or that a new one is. */
+/** The search parameters of the categories page: the category being edited, or a new one. */
 export type CategorySearch = { category?: number; new?: true };
 
 export function categorySearch(search: Record<string, unknown>): CategorySearch {

@@ -7,7 +7,7 @@ import { texts } from "../texts/texts.ts";
 import { dashboardActions, dashboardPages } from "./pages.ts";
 import { sessionQuery, signOut } from "./session.ts";
 
-/** The dashboard's pages and what can be begun there, for the command palette; without a session only the pages, which lead to signing in. */
+/** The dashboard's pages and actions for the command palette; without a session only the pages, which redirect to the sign-in page. */
 export function useDashboardCommands(): Command[] {
   const client = useQueryClient();
   const { data: session } = useQuery({ ...sessionQuery, enabled: false });
@@ -21,7 +21,7 @@ export function useDashboardCommands(): Command[] {
     const isOwner = session.member.role === "owner";
     const actions = dashboardActions
       .filter(({ isOwners }) => isOwner || !isOwners)
-      // which search belongs to which page is known where both are written
+      // `pages` pairs each page with its own search parameters
       .map(({ to, search, label, words }) => command(label, label, words, () => void navigate({ to, search: search as never })));
     return [...pages, ...actions, command("sign-out", texts.dashboard.signOut, [], () => void signOut(client).catch(notifyError))];
   }, [client, session, navigate]);

@@ -9,7 +9,7 @@ import styles from "./confirm-password.module.css";
 
 type Resolve = (confirmed: boolean) => void;
 
-/** Asks for the password again whenever a call needs it, and then lets that call go on. */
+/** Asks for the password again when a call needs it, then repeats the call. */
 export function PasswordConfirmation({ member }: { member: CurrentUser["member"] }): ReactNode {
   const [waiting, setWaiting] = useState<Resolve>();
   useEffect(() => onConfirmationRequired(() => new Promise<boolean>((resolve) => setWaiting(() => resolve))), []);

@@ -11,10 +11,10 @@ import { PasswordConfirmation } from "./confirm-password.tsx";
 import { Navigation } from "./navigation.tsx";
 import { SessionContext, sessionEnded, sessionQuery } from "./session.ts";
 
-/** How often a plan or a role that was changed elsewhere is looked for while somebody looks. */
+/** How often the session is read again while the page is visible, in case its plan or role has changed. */
 const standingEveryMs = 60_000;
 
-/** What all pages of the dashboard share: who is signed in, and the navigation. Without a session, or a password, it leads to signing in. */
+/** The frame of all dashboard pages, with the navigation. Redirects to the sign-in page without a session or a password. */
 export function DashboardFrame(): ReactNode {
   const client = useQueryClient();
   const { data: session, isError, error, refetch } = useQuery({ ...sessionQuery, refetchInterval: standingEveryMs });
@@ -39,7 +39,7 @@ export function DashboardFrame(): ReactNode {
   );
 }
 
-/** Leads to signing in, from where it leads back to the page that was open. */
+/** Redirects to the sign-in page, which returns to the current page afterwards. */
 function ToSignIn(): ReactNode {
   const router = useRouter();
   useEffect(() => {

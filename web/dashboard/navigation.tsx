@@ -9,10 +9,10 @@ import styles from "./navigation.module.css";
 import { dashboardPages, pageAt, type DashboardPage } from "./pages.ts";
 import { signOut } from "./session.ts";
 
-/** Which page is the current one is said by `pageAt`; a link by itself knows only its own address and those below it. */
+/** `pageAt` decides which page is current; a link knows only its own address and those below it. */
 const onlyItself = { exact: true, includeSearch: false };
 
-/** The dashboard's pages by group, between whose shop it is and who is signed in. */
+/** The dashboard's pages by group, below the account's name and above the signed-in member. */
 export function Navigation({ session: { account, member } }: { session: CurrentUser }): ReactNode {
   const groups = Map.groupBy(dashboardPages, ({ group }) => group);
   return (

@@ -2,9 +2,9 @@ import type { LinkProps } from "@tanstack/react-router";
 import { texts } from "../texts/texts.ts";
 
 type Target = NonNullable<LinkProps["to"]>;
-/** A page of the navigation and of the palette; `words` are what else it is found by. */
+/** A page in the navigation and the palette; `words` are further search terms. */
 export type DashboardPage = { to: Target; group: keyof typeof texts.dashboard.groups; label: string; words: string[] };
-/** Something that the palette begins: a page with the search that opens its form. */
+/** An action of the palette: a page with the search parameters that open its form. */
 export type DashboardAction = { to: Target; search: Record<string, unknown>; label: string; words: string[]; isOwners?: boolean };
 
 /** In the order of the navigation. */
@@ -21,7 +21,7 @@ export const dashboardPages: readonly DashboardPage[] = [
   { to: "/dashboard/account", group: "access", label: texts.account.page, words: texts.account.words },
 ];
 
-/** The page of the navigation that an address belongs to: the domains of a project are what "Domains" leads to. */
+/** The page of the navigation that an address belongs to; a project's domains belong to "Domains". */
 export function pageAt(pathname: string): Target | undefined {
   if (/^\/dashboard\/projects\/[^/]+\/domains\/?$/.test(pathname)) return "/dashboard/domains";
   return dashboardPages.find(({ to }) => pathname === to || pathname.startsWith(`${to}/`))?.to;
@@ -39,5 +39,5 @@ export const dashboardActions: readonly DashboardAction[] = [
   { to: "/dashboard/projects", search: { new: true }, label: texts.projects.new, words: texts.projects.words },
 ];
 
-/** Where `/dashboard` itself leads. */
+/** The page that `/dashboard` redirects to. */
 export const firstPage: Target = "/dashboard/animals";

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-route
 import { root } from "../root.tsx";
 import { firstPage } from "./pages.ts";
 
-/** `/dashboard`: the frame around the pages of who is signed in. The areas' routes are below it. */
+/** `/dashboard`: the frame around all pages that need a session. Their routes are below it. */
 export const dashboard = createRoute({
   getParentRoute: () => root,
   path: "dashboard",

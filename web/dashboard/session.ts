@@ -5,7 +5,7 @@ import { ask, type CurrentUser } from "../calls/members.ts";
 import { Refusal } from "../calls/refusal.ts";
 import { showAnswer } from "../calls/rows.ts";
 
-/** Who is signed in; null where nobody is. */
+/** The signed-in member and account; null without a session. */
 export const sessionQuery = queryOptions({
   queryKey: [dashboardKey, "session"],
   staleTime: 60_000,
@@ -22,26 +22,26 @@ export const sessionQuery = queryOptions({
 
 export const SessionContext = createContext<CurrentUser | undefined>(undefined);
 
-/** Who is signed in, on every page of the dashboard. */
+/** Returns the signed-in member and account. Only for pages below `/dashboard`. */
 export function useSession(): CurrentUser & { isOwner: boolean } {
   const standing = use(SessionContext);
   if (!standing) throw new Error("This part stands outside the dashboard's frame.");
   return { ...standing, isOwner: standing.member.role === "owner" };
 }
 
-/** Notes who has signed in: what somebody else had seen before is forgotten. */
+/** Stores a new session and drops all data that an earlier session has read. */
 export function beginSession(client: QueryClient, standing: CurrentUser): void {
   forget(client);
   showAnswer(client, sessionQuery.queryKey, standing);
 }
 
-/** Notes that nobody is signed in any more, which leads from every page of the dashboard to signing in. */
+/** Stores that the session has ended; every page of the dashboard then redirects to the sign-in page. */
 export function sessionEnded(client: QueryClient): void {
   showAnswer(client, sessionQuery.queryKey, null);
   forget(client);
 }
 
-/** Signs out. What cannot be told to the service keeps the session, and is raised. @throws Refusal */
+/** Signs out. Keeps the session if the call fails. @throws Refusal */
 export async function signOut(client: QueryClient): Promise<void> {
   await ask("POST /sign-out");
   sessionEnded(client);

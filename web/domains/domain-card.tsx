@@ -34,13 +34,13 @@ type Props = {
   domain: Domain;
   projectUrl: string;
   onChanged: (domain: Domain) => void;
-  /** Called when other domains may have changed with this one. */
+  /** Called when a change of this domain may have changed others. */
   onReread: () => void;
   onRedirect: () => void;
   onRemove: () => void;
 };
 
-/** A domain: how it stands, what to do about it, and the record that it needs. */
+/** A domain with its state, its problems, its actions and its DNS record. */
 export function DomainCard({ domain, projectUrl, onChanged, onReread, onRedirect, onRemove }: Props): ReactNode {
   const { hostname, status, primary, redirect, serving, certificate } = domain;
   const state = stateOf(domain);

@@ -6,7 +6,7 @@ import { hasNoAuthority, heldUntil, stepsOf, type Domain, type StepState } from 
 
 const words = texts.domains.steps;
 
-/** How far a domain is on the way from being added to its certificate, and what happens next by itself (rules 7 and 8). */
+/** The steps from adding a domain to its certificate, and what happens next (rules 7 and 8). */
 export function DomainSteps({ domain }: { domain: Domain }): ReactNode {
   const steps = stepsOf(domain);
   return (

@@ -5,10 +5,10 @@ import type { Domain } from "./state.ts";
 
 const words = texts.domains.problems;
 
-/** Problems that are not about DNS records, and so have nothing to compare. */
+/** Problems that are not about DNS records, and so have no expected and found values. */
 const uncompared: ReadonlySet<string> = new Set(["redirect_target_not_ready", "plan_required"]);
 
-/** What was found in DNS against what is expected, and what to change; each in the service's own words. */
+/** The expected and the found DNS records, and what to change; all texts come from the service. */
 export function Problems({ problems }: Pick<Domain, "problems">): ReactNode {
   return (
     <ul className={styles.problems} aria-label={words.title}>

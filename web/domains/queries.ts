@@ -11,8 +11,7 @@ const pageSize = 100;
 const keyOf = (projectId: number) => [dashboardKey, "/projects", "domains", projectId] as const;
 
 /**
- * The domains of a project, in the order in which they were added; anew by themselves while one may still change. `since` is when somebody
- * last did something about them (ms).
+ * The domains of a project, oldest first. Polls while one of them may still change; `since` is the time of the last user action, in ms.
  */
 export function domainsQuery(projectId: number, since: number) {
   return infiniteQueryOptions({
@@ -34,7 +33,7 @@ export function domainsQuery(projectId: number, since: number) {
   });
 }
 
-/** Shows a domain as an answer told it, at once: where it stood, or at the end. The next read puts everything where it belongs. */
+/** Shows a domain from a response at once: in its place, or at the end if it is new. The next read restores the order. */
 export function showDomain(client: QueryClient, domain: Domain): void {
   client.setQueryData<InfiniteData<Page<Domain>, string | undefined>>(keyOf(domain.projectId), (held) => {
     if (!held) return undefined;
@@ -48,7 +47,7 @@ export function showDomain(client: QueryClient, domain: Domain): void {
   supersede(client, keyOf(domain.projectId));
 }
 
-/** Reads anew what a change of one domain may change: the other domains, and the address of the project. */
+/** Reads again what a change of one domain may affect: the other domains and the project's address. */
 export function rereadAll(client: QueryClient): Promise<void> {
   return client.invalidateQueries({ queryKey: [dashboardKey, "/projects"] });
 }
@@ -67,7 +66,7 @@ export function updateDomain({ projectId, hostname }: Domain, body: DomainPatch)
 
 export type RemovedDomain = Schemas["RemovedDomain"];
 
-/** Removes a domain. Returns what there is to know afterwards, if anything. */
+/** Removes a domain. Returns a warning and freed redirects, if any. */
 export function removeDomain({ projectId, hostname }: Domain): Promise<RemovedDomain | undefined> {
   const params = { path: { projectId, hostname } };
   return answerOf<RemovedDomain | undefined>(store.DELETE("/projects/{projectId}/domains/{hostname}", { params }));

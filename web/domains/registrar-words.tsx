@@ -6,7 +6,7 @@ import type { Domain } from "./state.ts";
 
 const words = texts.domains.registrars;
 
-/** Where DNS providers want a record entered, and what they call its fields. */
+/** How to enter the record at common DNS providers, with their names for its fields. */
 export function RegistrarWords({ kind }: Pick<Domain, "kind">): ReactNode {
   const byProvider: Record<string, string> = words[kind];
   const providers = Object.keys(byProvider);

@@ -9,7 +9,7 @@ const domains = createRoute({
   component: lazyRouteComponent(() => import("./domains-page.tsx"), "DomainsPage"),
 });
 
-/** The navigation and the palette lead here, and from here to the domains of a project. */
+/** The target of the navigation and the palette, which leads on to the domains of a project. */
 const ofWhich = createRoute({
   getParentRoute: () => dashboard,
   path: "domains",

@@ -1,4 +1,4 @@
-/** What the address of a project's domains holds: that one is being added. */
+/** The search parameters of a project's domains page: the form to add one is open. */
 export type DomainsSearch = { add?: true };
 
 export function domainsSearch(search: Record<string, unknown>): DomainsSearch {

@@ -5,7 +5,7 @@ import type { Domain } from "./state.ts";
 
 const words = texts.domains.serving;
 
-/** What visitors of a domain get now, and why, in the service's own words; a reason that is listed as a problem is not repeated. */
+/** What visitors of a domain get now, and the service's reason, unless a problem already states it. */
 export function Serving({ domain: { serving, problems } }: { domain: Domain }): ReactNode {
   const { what, to, reason } = serving;
   const isListed = problems.some(({ message }) => message === reason);

@@ -17,7 +17,7 @@ const words = texts.domains;
 const to = "/dashboard/projects/$projectId/domains";
 const paramsOf = ({ id }: Project) => ({ projectId: String(id) });
 
-/** `/dashboard/domains`: the way to the domains of a project; with one project, straight there. */
+/** `/dashboard/domains`: chooses a project; an account with one project goes straight to its domains. */
 export function WhichProjectPage(): ReactNode {
   const list = useList("/projects", {});
   const { plan } = useSession().account;

@@ -7,7 +7,7 @@ import { CheckIcon, CopyIcon } from "./icons.tsx";
 
 type Props = { code: string; language: Language; label: string };
 
-/** Code in colours that can be copied, and scrolled by keyboard where it is wide. */
+/** Highlighted code with a copy button; wide code can be scrolled by keyboard. */
 export function CodeBlock({ code, language, label }: Props): ReactNode {
   const colored = useMemo(() => highlight(code, language), [code, language]);
   return (

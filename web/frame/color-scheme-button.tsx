@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
 import { MoonIcon, SunIcon } from "./icons.tsx";
 
-/** Turns dark to light and back; until it is used, the system's choice holds. */
+/** Switches between dark and light. Default: the system's preference. */
 export function ColorSchemeButton(): ReactNode {
   const { setColorScheme } = useMantineColorScheme();
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });

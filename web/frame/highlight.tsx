@@ -9,10 +9,10 @@ export type Language = "bash" | "json" | "python" | "typescript" | "text";
 
 const lowlight = createLowlight({ bash, json, python, typescript });
 type Node = ReturnType<typeof lowlight.highlight>["children"][number];
-/** Longer text stays uncoloured: colouring takes time in proportion. */
+/** The longest text that is highlighted; highlighting takes time in proportion. */
 const coloredMax = 60_000;
 
-/** The text in colours, as elements: no markup is ever made of it. */
+/** Highlights text as React elements, never as HTML. */
 export function highlight(code: string, language: Language): ReactNode {
   if (language === "text" || code.length > coloredMax) return code;
   return lowlight.highlight(language, code).children.map(elementOf);

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** Drawn on a grid of 20; decoration only, what they stand for is in words beside them. */
+/** Drawn on a grid of 20. Decoration only: the text beside each has its meaning. */
 function icon(path: ReactNode): () => ReactNode {
   return () => (
     <svg

@@ -2,7 +2,7 @@ import { createContext, use, type ReactNode } from "react";
 
 const InsideMain = createContext(false);
 
-/** The content of a page, which a skip link leads to. Inside of another one it is a part of that: a page has one `main`. */
+/** The `main` element of a page, the target of the skip link. Nested inside another it renders a plain element, because a page has one `main`. */
 export function Main({ className, children }: { className: string | undefined; children: ReactNode }): ReactNode {
   if (use(InsideMain)) return <div className={className}>{children}</div>;
   return (

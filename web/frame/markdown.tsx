@@ -4,7 +4,7 @@ import styles from "./markdown.module.css";
 
 const options = { disableParsingRawHTML: true, forceBlock: true, forceWrapper: true, wrapper: "div" as const };
 
-/** A text in Markdown. HTML inside it stays text. */
+/** Renders Markdown. HTML inside it stays text. */
 export function Prose({ text }: { text: string }): ReactNode {
   return (
     <Markdown className={styles.prose} options={options}>

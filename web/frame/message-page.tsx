@@ -8,7 +8,7 @@ import { usePageTitle } from "./page-title.ts";
 
 type Props = { title: string; text: string; children?: ReactNode };
 
-/** A page that says one thing and where to go from there. */
+/** A page with one message and links to go on with. */
 function MessagePage({ title, text, children }: Props): ReactNode {
   usePageTitle(title);
   return (
@@ -33,7 +33,7 @@ export function NotFoundPage({ text = texts.notFound.text, children }: NotFoundP
 
 type FailureProps = { text: string; requestId?: string | undefined; onRetry: () => void };
 
-/** What is shown where what a page needs could not be loaded; `requestId` finds it in the service's log. */
+/** The page shown when its data could not be loaded; `requestId` finds the error in the service's log. */
 export function FailurePage({ text, requestId, onRetry }: FailureProps): ReactNode {
   return (
     <MessagePage title={texts.failure.title} text={text}>
@@ -47,7 +47,7 @@ export function FailurePage({ text, requestId, onRetry }: FailureProps): ReactNo
   );
 }
 
-/** What is shown where a page broke, or its code could not be loaded: only a reload surely begins anew. */
+/** The page shown when a page threw an error or its code could not be loaded; it offers a reload. */
 export function BrokenPage({ error }: { error: unknown }): ReactNode {
   return <FailurePage text={error instanceof Error ? error.message : String(error)} onRetry={() => location.reload()} />;
 }

@@ -9,15 +9,15 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { theme, variables } from "./theme.ts";
 
-/** Holds what the pages have read. `mayComeRight` says whether a failed read is tried once more. */
+/** Creates the cache of the pages' reads. `mayComeRight` decides whether a failed read is retried once. */
 export function createQueryClient(mayComeRight: (error: Error) => boolean): QueryClient {
-  // a service on this machine, or in a house without internet, answers although the browser calls itself offline
+  // a service on this machine or network is reachable even if the browser reports that it is offline
   const networkMode = "always";
   const retry = (failures: number, error: Error) => failures < 1 && mayComeRight(error);
   return new QueryClient({ defaultOptions: { queries: { retry, networkMode, refetchOnWindowFocus: false }, mutations: { networkMode } } });
 }
 
-/** Puts an application into the page. */
+/** Renders an application into the page. */
 export function mount(router: AnyRouter, queryClient: QueryClient): void {
   const root = document.getElementById("root");
   if (!root) throw new Error("index.html has no #root");

@@ -4,7 +4,7 @@ import { texts } from "../texts/texts.ts";
 import { SearchIcon } from "./icons.tsx";
 import { search } from "./search.ts";
 
-/** Something the palette offers; `texts` are what it is found by, the best first. */
+/** An entry of the palette; `texts` are its search terms, the best first. */
 export type Command = { id: string; group: string; label: string; hint: ReactNode; texts: string[]; run: () => void };
 
 export const openPalette = spotlight.open;

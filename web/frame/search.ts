@@ -1,7 +1,7 @@
-/** What can be found: the first text counts most. */
+/** A search entry; its first text counts most. */
 export type Searchable = { texts: readonly string[] };
 
-/** Those in which every word of the query occurs, best first: where the words begin a word of an earlier text. Without a query all, as they are. */
+/** Returns the entries that contain every word of the query, best first: matches at word beginnings and in earlier texts rank higher. Returns all in order without a query. */
 export function search<T extends Searchable>(query: string, items: readonly T[]): T[] {
   const words = fold(query).split(/\s+/).filter(Boolean);
   const scored = items.map((item) => ({ item, score: scoreOf(words, item.texts) }));

@@ -11,7 +11,7 @@ const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
 type Props = { links: { to: NonNullable<LinkProps["to"]>; label: string }[]; commands: Command[]; children: ReactNode };
 
-/** What surrounds every page: the header with the product's faces, the search, the colour scheme. */
+/** The frame of every page: the header with links, search and colour scheme. */
 export function Shell({ links, commands, children }: Props): ReactNode {
   return (
     <>

@@ -9,7 +9,7 @@ import styles from "./sidebar.module.css";
 
 type Props = { label: string; navigation: ReactNode; children: ReactNode };
 
-/** A page beside its navigation; on a narrow screen the navigation comes out of a drawer. */
+/** A page with its navigation beside it, or in a drawer on a narrow screen. */
 export function WithSidebar({ label, navigation, children }: Props): ReactNode {
   const [opened, { open, close }] = useDisclosure(false);
   const { pathname } = useLocation();

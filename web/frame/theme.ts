@@ -13,7 +13,7 @@ const pine: MantineColorsTuple = [
   "#0b6149",
 ];
 
-/** From text to ground: Mantine takes 0 for text, 4 for borders, 6 for fields, 7 for the page. */
+/** From text to background: Mantine uses 0 for text, 4 for borders, 6 for fields, 7 for the page. */
 const night: MantineColorsTuple = [
   "#dde2e6",
   "#b8c1c9",
@@ -27,7 +27,7 @@ const night: MantineColorsTuple = [
   "#0a0c0e",
 ];
 
-/** Of dialogs and drawers: their headers are no banners of the page. */
+/** For dialogs and drawers, whose headers must not be banner landmarks. */
 const overlay = {
   defaultProps: { attributes: { header: { role: "presentation" } } },
   styles: { title: { fontSize: 18, fontWeight: 640 } },
@@ -51,7 +51,7 @@ export const theme = createTheme({
   },
 });
 
-/** Mantine's own grey for secondary text is below the contrast of WCAG 2.2, 1.4.3. */
+/** Mantine's default grey for secondary text fails the contrast of WCAG 2.2, 1.4.3. */
 export const variables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

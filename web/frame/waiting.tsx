@@ -2,7 +2,7 @@ import { Skeleton } from "@mantine/core";
 import type { ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
 
-/** Stands where something is still on its way. */
+/** Shown while something is loading. */
 export function Waiting({ lines }: { lines: number }): ReactNode {
   return (
     <output aria-label={texts.loading}>

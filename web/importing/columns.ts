@@ -1,15 +1,15 @@
 import type { CsvRow } from "../../src/importing/csv.ts";
 
-/** What a column holds: its values with the number of their rows, most frequent first; undefined where they are too many to choose from. */
+/** A column with its values and their row counts, most frequent first; `values` is undefined if there are too many. */
 export type Column = { name: string; values: { value: string; rows: number }[] | undefined };
 export type Columns = { columns: Column[]; rows: number };
 
-/** More different values than these are no table to fill in. */
+/** The most different values of a column that are listed one by one. */
 const valuesMax = 60;
 const columnsMax = 200;
 const valueCharactersMax = 100;
 
-/** Reads the columns of a file, the header first: the part of it that a mapping is guessed from. Values are trimmed. */
+/** Reads the columns of a file, from which a mapping is guessed. The first row is the header. Values are trimmed. */
 export async function readColumns(csv: AsyncIterable<CsvRow>): Promise<Columns> {
   let names: string[] | undefined;
   let counts: (Map<string, number> | undefined)[] = [];

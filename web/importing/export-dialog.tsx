@@ -16,7 +16,7 @@ const formats: Record<ExportFormat, { type: string; file: string }> = {
   ndjson: { type: "application/x-ndjson", file: "animals.ndjson" },
 };
 
-/** Writes every animal that the filters show to a file, page by page. */
+/** Exports every animal that matches the filters to a file, page by page. */
 export function ExportDialog({ filters, onClose }: { filters: Query<"/pets">; onClose: () => void }): ReactNode {
   const [format, setFormat] = useState<ExportFormat>("csv");
   const [count, setCount] = useState(0);
@@ -69,7 +69,7 @@ export function ExportDialog({ filters, onClose }: { filters: Query<"/pets">; on
   );
 }
 
-/** Reads all pages; each is put away as it comes, so that the browser may keep it outside of memory. Raises the service's refusals. */
+/** Reads all pages and stores each as a Blob, which the browser may keep outside of memory. @throws Refusal */
 async function exportAnimals(
   filters: Query<"/pets">,
   format: ExportFormat,

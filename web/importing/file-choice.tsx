@@ -6,7 +6,7 @@ import styles from "./importing.module.css";
 const words = texts.importing;
 const megabytesMax = 100;
 
-/** Takes a file by button or by drop. */
+/** Accepts a file by button or by drag and drop. */
 export function FileChoice({ onFile }: { onFile: (file: File) => void }): ReactNode {
   const [isOver, setOver] = useState(false);
   const [problem, setProblem] = useState<string>();

@@ -1,20 +1,20 @@
 import { valueKey, type Mapping, type PetStatus } from "../../src/importing/mapping.ts";
 import type { Column } from "./columns.ts";
 
-/** Words in headers, the most telling first. */
+/** Words in headers, the most specific first. */
 const idWords = ["id", "number", "no", "code", "sku", "ref"];
 const nameWords = ["name", "title"];
 const categoryWords = ["category", "type", "species", "kind", "breed", "group"];
 const statusWords = ["status", "outcome", "state", "availability"];
 
-/** What values stand for, by words in them. */
+/** Statuses by words in the values. */
 const statusOfWord: [RegExp, PetStatus][] = [
   [/^$|avail|in stock|for sale|active|intake/, "available"],
   [/pend|reserv|hold|foster/, "pending"],
   [/sold|adopt|gone|unavail|return|transfer|rescue|died|euthan/, "sold"],
 ];
 
-/** A first mapping by the header and the values below it; undefined where no column could be a name or a category. */
+/** Guesses a mapping from the header and the values; undefined if no column looks like a name or a category. */
 export function guessMapping(columns: readonly Column[]): Mapping | undefined {
   const names = columns.map(({ name }) => name).filter((name) => name !== "");
   const id = best(names, idWords, /animal|pet/) ?? names[0];
@@ -31,9 +31,9 @@ export function guessMapping(columns: readonly Column[]): Mapping | undefined {
   };
 }
 
-/** What the values of a column stand for; those that no word tells are left out, and asked for. */
+/** Guesses the status of each value of a column; values without a known word are left out for the user to choose. */
 export function valuesOf({ name, values = [] }: Column): Record<string, PetStatus> {
-  // who has an outcome has left
+  // an animal with an outcome has left the shop
   const otherwise = /outcome/i.test(name) ? "sold" : undefined;
   const guessed = values.flatMap(({ value }) => {
     const key = valueKey(value);
@@ -43,7 +43,7 @@ export function valuesOf({ name, values = [] }: Column): Record<string, PetStatu
   return Object.fromEntries(guessed);
 }
 
-/** The header with the first of the words in it; among several the one that also says `rather`. */
+/** The header that contains the first of the words; if there are several, the one that also contains `rather`. */
 function best(headers: readonly string[], words: readonly string[], rather: RegExp): string | undefined {
   for (const word of words) {
     const found = headers.filter((header) => wordsIn(header).includes(word));
@@ -52,7 +52,7 @@ function best(headers: readonly string[], words: readonly string[], rather: RegE
   return undefined;
 }
 
-/** The words of a header, as in `animal_id`, `Animal ID` and `animalId`. */
+/** Splits a header into words: `animal_id`, `Animal ID` and `animalId` give the same. */
 function wordsIn(header: string): string[] {
   return header
     .replaceAll(/([a-z])([A-Z])/g, "$1 $2")

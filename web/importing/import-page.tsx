@@ -20,7 +20,7 @@ import { useTask, type TaskState } from "./use-task.ts";
 
 const words = texts.importing;
 
-/** `/dashboard/import`: a file, how its columns become fields, what that would do, and then the import itself. */
+/** `/dashboard/import`: choose a file, map its columns, preview, import. */
 export function ImportPage(): ReactNode {
   const [file, setFile] = useState<File>();
   return (
@@ -37,7 +37,7 @@ export function ImportPage(): ReactNode {
   );
 }
 
-/** Looks at the file, then asks for its mapping. */
+/** Reads the file's columns, then shows the mapping form. */
 function ChosenFile({ file }: { file: File }): ReactNode {
   const { account } = useSession();
   const [name, setName] = useState(file.name);
@@ -71,7 +71,7 @@ function Mapped({ file, name, onName, columns, guess, account }: MappedProps): R
 
   useEffect(() => check({ kind: "check", file, mapping, of: { account, name: of } }), [check, file, mapping, account, of]);
   useEffect(() => {
-    // whatever the import has made or changed is read anew where it is shown
+    // lists that show imported animals are read again
     if (isOver) client.removeQueries({ queryKey: [dashboardKey], predicate: ({ queryKey }) => String(queryKey[1]).startsWith("/") });
   }, [isOver, client]);
 
@@ -119,7 +119,7 @@ function Preview({ checked, of, onStart }: { checked: TaskState<Checked>; of: st
   );
 }
 
-/** The mapping as `petstore import --mapping` takes it. */
+/** The mapping in the format of `petstore import --mapping`. */
 function MappingDownload({ mapping, of }: { mapping: Mapping; of: string }): ReactNode {
   const save = () =>
     download(

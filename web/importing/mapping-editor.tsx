@@ -10,7 +10,7 @@ const words = texts.importing;
 
 type Props = { columns: readonly Column[]; mapping: Mapping; onChange: (mapping: Mapping) => void };
 
-/** How columns become fields, in fields of a form. */
+/** The form that maps columns to fields. */
 export function MappingEditor({ columns, mapping, onChange }: Props): ReactNode {
   const names = columns.map(({ name }) => name).filter((name, index, all) => name !== "" && all.indexOf(name) === index);
   const change = (part: Partial<Mapping>) => onChange({ ...mapping, ...part });
@@ -86,7 +86,7 @@ type ColumnSelectProps = {
   data: string[];
   value: string | null;
   onChange: (column: string | null) => void;
-  /** The words of the button that takes the choice away, where that may be. */
+  /** The label of the clear button; no button without it. */
   clear?: string;
 };
 

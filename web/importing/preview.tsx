@@ -10,7 +10,7 @@ import type { Counts, Rejects } from "./tasks.ts";
 const words = texts.importing;
 const shown = ["rows", "created", "updated", "unchanged", "superseded", "rejected"] as const;
 
-/** What an import would do, or has done, in numbers. */
+/** The counts of a planned or finished import. */
 export function CountList({ counts }: { counts: Counts }): ReactNode {
   return (
     <dl className={styles.counts}>
@@ -24,7 +24,7 @@ export function CountList({ counts }: { counts: Counts }): ReactNode {
   );
 }
 
-/** The first animals as the mapping makes them. */
+/** The first animals that the mapping produces. */
 export function AnimalPreview({ animals }: { animals: readonly Animal[] }): ReactNode {
   return (
     <Scrolled label={words.firstAnimals}>
@@ -52,7 +52,7 @@ export function AnimalPreview({ animals }: { animals: readonly Animal[] }): Reac
   );
 }
 
-/** Which rows could not be taken, and why; all of them in a file. */
+/** The rejected rows with the reasons; the download has all of them. */
 export function RejectList({ rejects: { first, file }, total, of }: { rejects: Rejects; total: number; of: string }): ReactNode {
   if (file === undefined) return null;
   return (

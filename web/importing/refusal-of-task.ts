@@ -1,7 +1,7 @@
 import { Refusal } from "../calls/refusal.ts";
 import type { Failed } from "./tasks.ts";
 
-/** What stopped a worker, as the page shows any refusal. */
+/** Converts a worker's failure to a Refusal, which the page can show. */
 export function refusalOfTask({ code, message, requestId }: Failed): Refusal {
   return new Refusal(code, message, { status: 0, requestId });
 }

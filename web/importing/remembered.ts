@@ -3,23 +3,23 @@ import type { Known, LoadState, State } from "../../src/importing/state.ts";
 import { texts } from "../texts/texts.ts";
 
 /*
- * What an import remembers between its runs, in this browser: as the state file of `petstore import`, but of each account's
- * imports by their name.
+ * The state of imports between runs, in this browser's IndexedDB, by account and name; the counterpart of the state file of
+ * `petstore import`.
  */
 
-/** Which import of which account. */
+/** An import, by account and name. */
 export type ImportName = { account: number; name: string };
 export type Remembered = LoadState & { save: () => Promise<void> };
 
 type Head = { batch: State["batch"]; mapping: Mapping; usedAt: number };
 type Noted = Known & { sourceId: string };
 
-/** The oldest import is forgotten when there are more. */
+/** The most imports kept; the oldest is dropped first. */
 const importsMax = 20;
 const heads = "imports";
 const animals = "animals";
 
-/** Opens what is remembered of an import. `save` keeps what was noted since, with the mapping that was used. */
+/** Opens the state of an import. `save` stores the changes since, with the mapping used. */
 export async function openRemembered({ account, name }: ImportName, mapping: Mapping): Promise<Remembered> {
   const db = await openDatabase();
   const head = await done<Head | undefined>(db.transaction(heads).objectStore(heads).get([account, name]));
@@ -53,13 +53,13 @@ export async function openRemembered({ account, name }: ImportName, mapping: Map
   return state;
 }
 
-/** The mapping of an import's last run; undefined where there was none. */
+/** The mapping of an import's last run; undefined if there was none. */
 export async function lastMapping({ account, name }: ImportName): Promise<Mapping | undefined> {
   const db = await openDatabase();
   return (await done<Head | undefined>(db.transaction(heads).objectStore(heads).get([account, name])))?.mapping;
 }
 
-/** Forgets the imports of an account that were not used for the longest time, beyond those that are kept. */
+/** Drops the least recently used imports of an account beyond the most that are kept. */
 export async function forgetOldest(account: number): Promise<void> {
   const db = await openDatabase();
   const transaction = db.transaction([heads, animals], "readwrite");
@@ -76,7 +76,7 @@ export async function forgetOldest(account: number): Promise<void> {
   await committed(transaction);
 }
 
-/** All keys that begin so: an array sorts after every number and text. */
+/** All keys with this prefix: IndexedDB sorts an array after every number and string. */
 function rangeOf(key: (number | string)[]): IDBKeyRange {
   return IDBKeyRange.bound(key, [...key, []]);
 }
@@ -90,7 +90,7 @@ function openDatabase(): Promise<IDBDatabase> {
   return done(request);
 }
 
-/** What a request gives; of what type that is, who has put it there knows. */
+/** Resolves to a request's result. The caller knows its type, because it stored the value. */
 function done<T>(request: Pick<IDBRequest<unknown>, "result" | "error"> & EventTarget): Promise<T> {
   return new Promise((resolve, reject) => {
     request.addEventListener("success", () => resolve(request.result as T));

@@ -13,7 +13,7 @@ import type { TaskState } from "./use-task.ts";
 const words = texts.importing;
 type Props = { run: TaskState<Imported>; of: string; onStop: () => void; onAgain: (resend: boolean) => void };
 
-/** An import under way, and what came of it. */
+/** The progress of an import, then its result. */
 export function RunView({ run, of, onStop, onAgain }: Props): ReactNode {
   const { isRunning, isStopped, result, failed, done } = run;
   if (isRunning) return <Running run={run} onStop={onStop} />;

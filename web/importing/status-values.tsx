@@ -13,7 +13,7 @@ const statusChoices = petStatuses.map((value) => ({ value: value as string, labe
 type Status = NonNullable<Mapping["status"]>;
 type Props = { columns: readonly Column[]; status: Status; onChange: (status: Status) => void };
 
-/** The status of each value of the column; of one with too many values only that of all. */
+/** Chooses a status for each value of the column, or one for all if there are too many values. */
 export function StatusValues({ columns, status, onChange }: Props): ReactNode {
   const column = columns.find(({ name }) => name === status.columns[0]);
   const choices = [...statusChoices, { value: rejected, label: words.rejectValue }];
@@ -67,7 +67,7 @@ export function StatusValues({ columns, status, onChange }: Props): ReactNode {
   );
 }
 
-/** Values that a mapping takes for the same, as one. */
+/** Merges values that a mapping treats as the same. */
 function merged(values: NonNullable<Column["values"]>): { key: string; value: string; rows: number }[] {
   const byKey = Map.groupBy(values, ({ value }) => valueKey(value));
   return Array.from(byKey, ([key, same]) => ({ key, value: same[0]?.value ?? key, rows: same.reduce((sum, { rows }) => sum + rows, 0) }));

@@ -8,7 +8,7 @@ export type Counts = Omit<Report, "rejects" | "categoriesMade">;
 /** The first rejects, and all of them as a CSV file. */
 export type Rejects = { first: { line: number; reason: string; cells: string[] }[]; file: Blob | undefined };
 
-/** What is asked of the worker, each in a worker of its own. */
+/** A task; each runs in its own worker. */
 export type Task =
   | { kind: "look"; file: File; of: ImportName }
   | { kind: "check"; file: File; mapping: Mapping; of: ImportName }
@@ -17,12 +17,12 @@ export type Task =
 export type Looked = Columns & { mapping: Mapping | undefined; isKnown: boolean };
 export type Checked = { counts: Counts; animals: Animal[]; rejects: Rejects };
 export type Imported = { counts: Counts; categoriesMade: string[]; rejects: Rejects };
-/** What comes of each kind of task. */
+/** The result of each kind of task. */
 export type Results = { look: Looked; check: Checked; import: Imported };
-/** `isUnanswered`: a batch was sent so long ago that nobody can ask what became of it; a run with `resend` sends it again. */
+/** `isUnanswered`: the outcome of the last batch is unknown and can no longer be asked for; a run with `resend` sends it again. */
 export type Failed = { code: string; message: string; requestId: string | undefined; isUnanswered?: boolean };
 
-/** What a worker tells on its way. */
+/** A message of a running worker. */
 export type Told =
   | { kind: "done"; result: Results[keyof Results] }
   | { kind: "failed"; failed: Failed }
@@ -30,8 +30,8 @@ export type Told =
   | { kind: "waiting"; ms: number };
 
 /**
- * Begins a task and tells what comes of it. Returns how to end it: at any moment, since what is under way is remembered before it
- * is sent, and ended by the next run.
+ * Starts a task and reports its messages. Returns a function that stops it. Stopping is safe at any time: each batch is recorded before
+ * it is sent, and the next run completes it.
  */
 export function begin(task: Task, tell: (told: Told) => void, unexpected: string): () => void {
   const worker = new Worker(new URL("worker.ts", import.meta.url), { type: "module" });
@@ -39,7 +39,7 @@ export function begin(task: Task, tell: (told: Told) => void, unexpected: string
   worker.addEventListener("message", ({ data }: MessageEvent<Told>) => tell(data));
   worker.addEventListener("error", fail);
   worker.addEventListener("messageerror", fail);
-  // a worker has no origin to name
+  // a worker's own location has no usable origin
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   worker.postMessage(task);
   return () => worker.terminate();

@@ -2,12 +2,12 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { texts } from "../texts/texts.ts";
 import { begin, type Failed, type Results, type Task, type Told } from "./tasks.ts";
 
-/** How far a task is, and what came of it. `waitMs` while the service asks to wait. */
+/** The progress and result of a task. `waitMs` is set while the service asks for a pause. */
 export type TaskState<Result> = {
   isRunning: boolean;
   isStopped: boolean;
   done: number;
-  /** Undefined until it is known. */
+  /** Undefined until known. */
   total: number | undefined;
   waitMs: number | undefined;
   result: Result | undefined;
@@ -16,7 +16,7 @@ export type TaskState<Result> = {
 
 const idle = { isRunning: false, isStopped: false, done: 0, total: undefined, waitMs: undefined, result: undefined, failed: undefined };
 
-/** Runs tasks of one kind, one at a time: the next one, `stop` and leaving the page end it. The last result stays until the next comes. */
+/** Runs tasks of one kind, one at a time: a new task, `stop` and leaving the page end the current one. Keeps the last result. */
 export function useTask<Kind extends Task["kind"]>() {
   const [state, setState] = useState<TaskState<Results[Kind]>>(idle);
   const endTask = useRef<() => void>(undefined);

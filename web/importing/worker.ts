@@ -14,7 +14,7 @@ import { forgetOldest, lastMapping, openRemembered, type Remembered } from "./re
 import type { Checked, Imported, Looked, Rejects, Task, Told } from "./tasks.ts";
 
 /*
- * Reading, checking and importing a file, beside the page so that it never waits: the rules are those of `petstore import`.
+ * Reads, checks and imports a file in a worker, so that the page never waits, by the rules of `petstore import`.
  */
 
 const animalsShown = 8;
@@ -58,7 +58,7 @@ async function check({ file, mapping, of }: Extract<Task, { kind: "check" }>): P
   return { counts, animals: source.rows.slice(0, animalsShown).map(({ animal }) => animal), rejects: rejectsOf(source) };
 }
 
-/** Two runs of one import at once would each send what the other does not know of. */
+/** Two runs of one import at the same time would add the same animals twice. */
 async function inOneTab(task: Extract<Task, { kind: "import" }>): Promise<Imported> {
   const { account, name } = task.of;
   return navigator.locks.request(`petstore-import ${account} ${name}`, { ifAvailable: true }, (lock) => {

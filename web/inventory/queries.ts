@@ -12,7 +12,7 @@ const readStock = batched(
   ({ petId }) => petId,
 );
 
-/** An animal's entry; null where it is not tracked. */
+/** An animal's inventory entry; null if it is not tracked. */
 export function stockQuery(petId: number) {
   return queryOptions({
     queryKey: [dashboardKey, "/store/inventory", "one", petId],
@@ -21,7 +21,7 @@ export function stockQuery(petId: number) {
   });
 }
 
-/** Adds units, or takes them away: two people can do so at once. */
+/** Adds or removes units; safe when two people do so at once. */
 export function adjustStock(petId: number, delta: number): Promise<InventoryItem> {
   return answerOf<InventoryItem>(
     store.POST("/store/inventory/{petId}/adjustments", {
@@ -31,7 +31,7 @@ export function adjustStock(petId: number, delta: number): Promise<InventoryItem
   );
 }
 
-/** Replaces the count, and begins tracking where there was none. */
+/** Replaces the count, and begins tracking if the animal was not tracked. */
 export function setStock(petId: number, quantity: number): Promise<InventoryItem> {
   return answerOf<InventoryItem>(store.PUT("/store/inventory/{petId}", { params: { path: { petId } }, body: { quantity } }));
 }
@@ -40,7 +40,7 @@ export function stopTracking(petId: number): Promise<unknown> {
   return answerOf(store.DELETE("/store/inventory/{petId}", { params: { path: { petId } } }));
 }
 
-/** Shows an entry as it now stands wherever it is shown: the animal's status follows it. */
+/** Updates an inventory entry wherever it is shown, with the animal's status, which follows it. */
 export function noteStock(client: QueryClient, item: InventoryItem): void {
   const { petId, status } = item;
   showAnswer(client, stockQuery(petId).queryKey, item);
@@ -49,20 +49,20 @@ export function noteStock(client: QueryClient, item: InventoryItem): void {
   invalidatePet(client, petId);
 }
 
-/** As `noteStock`, for an entry that was not there before. */
+/** As `noteStock`, for a new entry. */
 export function noteNewStock(client: QueryClient, item: InventoryItem): void {
   noteStock(client, item);
   void rereadList(client, "/store/inventory");
 }
 
-/** Shows that an animal is not tracked any more. */
+/** Shows everywhere that an animal is no longer tracked. */
 export function noteStopped(client: QueryClient, petId: number): void {
   showAnswer(client, stockQuery(petId).queryKey, null);
   changeRows(client, "/store/inventory", (row) => (row.petId === petId ? undefined : row));
   invalidatePet(client, petId);
 }
 
-/** Whatever stock an order may have changed is read anew. */
+/** Reads again the stock that an order may have changed. */
 export function forgetStock(client: QueryClient): void {
   client.removeQueries({ queryKey: [dashboardKey, "/store/inventory"], type: "inactive" });
   void client.invalidateQueries({ queryKey: [dashboardKey, "/store/inventory"] });

@@ -1,7 +1,7 @@
 import { petStatuses, type PetStatus } from "../pets/status.ts";
 import { choiceIn } from "../parts/search-values.ts";
 
-/** What the address of the inventory holds: its filter, or that tracking is to begin. */
+/** The search parameters of the inventory page: the filter, and whether the form to track an animal is open. */
 export type InventorySearch = { status?: PetStatus; new?: true };
 
 export function inventorySearch(search: Record<string, unknown>): InventorySearch {

@@ -5,7 +5,7 @@ import { stockQuery } from "./queries.ts";
 import { StockCount } from "./stock-count.tsx";
 import styles from "./stock-count.module.css";
 
-/** The stock of an animal in a row of a table, changed in place. */
+/** The stock of an animal in a table row, edited in place. */
 export function StockCell({ petId, name }: { petId: number; name: string }): ReactNode {
   const { data: item } = useQuery(stockQuery(petId));
   if (!item) return <span className={styles.untracked}>{item === null ? texts.store.inventory.notTracked : "…"}</span>;

@@ -12,11 +12,11 @@ import styles from "./stock-count.module.css";
 const words = texts.store.inventory;
 type Change = { delta: number } | { quantity: number; before: number };
 
-/** The count of an animal, changed in place: one more, one less, or another number. Changes of one animal are sent one after the other. */
+/** An animal's stock count, edited in place: one more, one fewer, or another number. Changes of one animal are sent one at a time. */
 export function StockCount({ item, name }: { item: InventoryItem; name: string }): ReactNode {
   const { petId, quantity } = item;
   const client = useQueryClient();
-  // what is typed counts for the count that it was typed upon
+  // a typed number applies only to the count it was typed over
   const [typed, setTyped] = useState({ upon: quantity, text: String(quantity) });
   const text = typed.upon === quantity ? typed.text : String(quantity);
   const { mutate, error, isPending } = useMutation({
@@ -29,7 +29,7 @@ export function StockCount({ item, name }: { item: InventoryItem; name: string }
     },
   });
 
-  /** Takes a new count back by the difference, so that what others have changed since stays. */
+  /** Undoes a new count by the difference, so that other people's changes since then remain. */
   function tellWithUndo(changed: InventoryItem, difference: number): void {
     const undo = async () => noteStock(client, await adjustStock(petId, -difference));
     notify(words.counted(name, formatNumber(changed.quantity)), difference === 0 ? {} : { undo });
@@ -78,7 +78,7 @@ export function StockCount({ item, name }: { item: InventoryItem; name: string }
   );
 }
 
-/** A count's mark, in words beside its colour. */
+/** The mark of a count, as text and colour. */
 export function StockMarkBadge({ quantity }: { quantity: number }): ReactNode {
   const mark = stockMark(quantity);
   return (

@@ -13,7 +13,7 @@ import { StopTrackingDialog } from "./stop-tracking-dialog.tsx";
 
 const words = texts.store.inventory;
 
-/** The stock of one animal: counted in place, or begun to be counted. */
+/** The stock of one animal: its count, or a form to begin tracking. */
 export function StockPanel({ petId, name }: { petId: number; name: string }): ReactNode {
   const { data: item, error, refetch } = useQuery(stockQuery(petId));
   if (item === undefined) return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Waiting lines={1} />;

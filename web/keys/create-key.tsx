@@ -10,7 +10,7 @@ import { allScopes, publishableScopes, scopeAreas } from "./scopes.ts";
 
 type Values = { name: string; publishable: boolean; scopes: string[]; origins: string; expires: string };
 
-/** Makes a key, and then shows it, this once. */
+/** A dialog that creates a key and shows it once. */
 export function CreateKey({ onMade, onClose }: { onMade: () => void; onClose: () => void }): ReactNode {
   const [made, setMade] = useState<MadeKey>();
   const form = useCallForm<Values, MadeKey>({

@@ -18,7 +18,7 @@ import { RotateKey } from "./rotate-key.tsx";
 
 type Open = { dialog: "rotate" | "revoke"; key: Key };
 
-/** `/dashboard/keys`: the account's keys, and for owners making, rotating and revoking them. */
+/** `/dashboard/keys`: the account's keys; owners create, rotate and revoke them. */
 export function KeysPage(): ReactNode {
   const { isOwner } = useSession();
   const { data: keys, error, refetch } = useQuery(keysQuery);

@@ -11,7 +11,7 @@ import { hasAllScopes } from "./scopes.ts";
 
 type Props = { keys: Key[]; onRotate?: (key: Key) => void; onRevoke?: (key: Key) => void };
 
-/** The keys with what they may do and how near each is to a ban; their menus where something can be done. */
+/** The keys with their scopes, their strikes and, for owners, a menu. */
 export function KeysTable({ keys, ...menu }: Props): ReactNode {
   return <RowsTable label={texts.keys.page} columns={columnsFor(menu)} rows={keys} keyOf={({ id }) => id} />;
 }
@@ -60,7 +60,7 @@ function Expiry({ of: key }: { of: Key }): ReactNode {
   );
 }
 
-/** How many strikes are left, or until when the key is banned. */
+/** The strikes left until a ban, or the end of the current ban. */
 function BanDistance({ of: { bannedUntil, strikes, strikesRemaining } }: { of: Key }): ReactNode {
   if (bannedUntil !== null) {
     return (

@@ -9,7 +9,7 @@ import styles from "./keys.module.css";
 
 type Props = { made: MadeKey | RotatedKey; onClose: () => void };
 
-/** A new key, shown once, and how it is used. */
+/** A new key, shown once, with an example request. */
 export function MadeKeyView({ made, onClose }: Props): ReactNode {
   const example = `curl "${location.origin}/v1/account" -H "Authorization: Bearer $API_KEY"`;
   return (

@@ -7,7 +7,7 @@ export const keysQuery = queryOptions({
   queryFn: ({ signal }) => ask("GET /keys", { signal }),
 });
 
-/** Reads the keys anew, after one has been made or ended. */
+/** Reads the keys again after one was created or revoked. */
 export function useKeysChanged(): () => void {
   const client = useQueryClient();
   return () => void client.invalidateQueries(keysQuery);

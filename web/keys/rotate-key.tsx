@@ -11,7 +11,7 @@ import { overlapHoursMax } from "./scopes.ts";
 
 type Values = { overlapHours: number | string };
 
-/** Puts a new key beside one that ends after an overlap. */
+/** A dialog that replaces a key with a new one; the old one ends after an overlap. */
 export function RotateKey({ of, onMade, onClose }: { of: Key; onMade: () => void; onClose: () => void }): ReactNode {
   const [made, setMade] = useState<RotatedKey>();
   const form = useCallForm<Values, RotatedKey>({

@@ -7,7 +7,7 @@ import { Password } from "./password.tsx";
 import { Plan } from "./plan.tsx";
 import { Sessions } from "./sessions.tsx";
 
-/** `/dashboard/account`: the plan, who has access, and one's own ways in. */
+/** `/dashboard/account`: the plan, the members, and the member's own password and sessions. */
 export function AccountPage(): ReactNode {
   const { account } = useSession();
   return (

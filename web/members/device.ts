@@ -1,4 +1,4 @@
-/** What a User-Agent header names first, most particular before what imitates it. */
+/** Browsers and systems by their tokens in User-Agent; the most specific first, because others imitate them. */
 const browsers: [RegExp, string][] = [
   [/\bEdgA?\//, "Edge"],
   [/\bOPR\//, "Opera"],
@@ -16,7 +16,7 @@ const systems: [RegExp, string][] = [
   [/\bLinux\b/, "Linux"],
 ];
 
-/** The browser and the system that a User-Agent claims; undefined where it names none that is known. */
+/** The browser and the system that a User-Agent claims; undefined if unknown. */
 export function deviceOf(userAgent: string): { browser: string | undefined; system: string | undefined } {
   const first = (names: [RegExp, string][]) => names.find(([form]) => form.test(userAgent))?.[1];
   return { browser: first(browsers), system: first(systems) };

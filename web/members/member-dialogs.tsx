@@ -10,7 +10,7 @@ import { Secret } from "../parts/secret.tsx";
 import { texts } from "../texts/texts.ts";
 import styles from "./account.module.css";
 
-/** Makes a sign-in link for an email, and shows it, this once. */
+/** A dialog that creates a sign-in link for an email and shows it once. */
 export function InviteMember({ onInvited, onClose }: { onInvited: () => void; onClose: () => void }): ReactNode {
   const [invited, setInvited] = useState<Invited>();
   const form = useCallForm<{ email: string; role: Role }, Invited>({
@@ -42,7 +42,7 @@ export function InviteMember({ onInvited, onClose }: { onInvited: () => void; on
 
 type Props = { of: Member; onDone: () => void; onClose: () => void };
 
-/** Ends a member's password and sessions, and shows the link that leads to a new password. */
+/** A dialog that ends a member's password and sessions, and shows the sign-in link for a new password. */
 export function ResetMember({ of: { id, email }, onDone, onClose }: Props): ReactNode {
   const [invited, setInvited] = useState<Invited>();
   if (invited) return <LinkDialog invited={invited} onClose={onClose} />;
@@ -60,7 +60,7 @@ export function ResetMember({ of: { id, email }, onDone, onClose }: Props): Reac
   );
 }
 
-/** Asks before an owner becomes a member: there is no way back without another owner. */
+/** Asks before owners give up their role, which only another owner can restore. */
 export function StepDown({ of: { id }, onDone, onClose }: Props): ReactNode {
   return (
     <ConfirmDialog
@@ -78,7 +78,7 @@ export function StepDown({ of: { id }, onDone, onClose }: Props): ReactNode {
   );
 }
 
-/** Takes a member's access away. */
+/** Asks before a member is removed. */
 export function RemoveMember({ of: { id, email }, isSelf, onDone, onClose }: Props & { isSelf: boolean }): ReactNode {
   const name = email ?? texts.account.noEmail;
   function done(): void {

@@ -18,7 +18,7 @@ import { membersQuery } from "./queries.ts";
 
 type Open = { dialog: "reset" | "remove" | "stepDown"; member: Member };
 
-/** Who signs in to the dashboard of the account; owners decide about it here. */
+/** The members of the account; owners invite, change and remove them. */
 export function Members(): ReactNode {
   const { member: self, isOwner } = useSession();
   const client = useQueryClient();

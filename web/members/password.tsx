@@ -11,7 +11,7 @@ import { texts } from "../texts/texts.ts";
 import styles from "./account.module.css";
 import { sessionsQuery } from "./queries.ts";
 
-/** Changes one's own password. */
+/** The form for changing the member's own password. */
 export function Password(): ReactNode {
   const [changes, setChanges] = useState(0);
   return (

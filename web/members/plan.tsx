@@ -7,7 +7,7 @@ import { formatBytes, formatNumber, texts } from "../texts/texts.ts";
 import styles from "./account.module.css";
 import { accountQuery } from "./queries.ts";
 
-/** What the account may use. */
+/** The plan of the account and its limits. */
 export function Plan(): ReactNode {
   const { data, error, refetch } = useQuery(accountQuery);
   return (

@@ -14,7 +14,7 @@ import styles from "./account.module.css";
 import { deviceOf } from "./device.ts";
 import { sessionsQuery } from "./queries.ts";
 
-/** Where one is signed in. */
+/** The member's own sessions. */
 export function Sessions(): ReactNode {
   const client = useQueryClient();
   const { data: sessions, error, refetch } = useQuery(sessionsQuery);

@@ -18,7 +18,7 @@ import { fromField, timeZone, toField } from "./ship-date.ts";
 
 const words = texts.store.orders;
 
-/** Places an order, of the animal that was chosen before or of one that is searched here. */
+/** A dialog to place an order for a given pet, or for one chosen here. */
 export function PlaceOrderDialog({ petId, onClose }: { petId: number | undefined; onClose: () => void }): ReactNode {
   const animal = useQuery({ ...animalQuery(petId ?? 0), enabled: petId !== undefined });
   const isReady = petId === undefined || !animal.isPending;
@@ -31,7 +31,7 @@ export function PlaceOrderDialog({ petId, onClose }: { petId: number | undefined
 
 function PlaceForm({ animal, onClose }: { animal: Pet | null; onClose: () => void }): ReactNode {
   const client = useQueryClient();
-  // the same values sent again after no answer came make one order; after a refusal they are a new attempt
+  // the same values sent again after a lost response make one order; after a refusal they are a new attempt
   const attempt = useRef({ body: "", key: "" });
   const form = useCallForm({
     initial: { animal, quantity: "1", shipDate: "" },
@@ -62,7 +62,7 @@ function PlaceForm({ animal, onClose }: { animal: Pet | null; onClose: () => voi
   );
 }
 
-/** Changes an order as it stands now: of a fulfilled one only its ship date. */
+/** A dialog to edit an order; only the ship date of a fulfilled one. */
 export function EditOrderDialog({ orderId, onClose }: { orderId: number; onClose: () => void }): ReactNode {
   const { data, error, refetch } = useQuery(orderQuery(orderId));
   return (

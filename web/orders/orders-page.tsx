@@ -26,13 +26,13 @@ const words = texts.store.orders;
 type State = keyof typeof words.states;
 type Asked = { kind: "fulfil" | "cancel" | "edit"; order: Order };
 
-/** `/dashboard/orders`, filtered by the address. */
+/** `/dashboard/orders`: the orders with their filters. */
 export function OrdersPage(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const filters = filtersOf(search);
   const list = useList("/store/orders", filters);
-  // every answer of the service has an order's id, quantity and state
+  // the service always sends an order's id, quantity and state
   const orders = list.rows as PagedRows<Order> | undefined;
   const [asked, setAsked] = useState<Asked>();
   const go = (to: Record<string, unknown>) => void navigate({ search: orderSearch(to), resetScroll: false });

@@ -5,11 +5,11 @@ import { changeRows, rereadList } from "../calls/rows.ts";
 import { answerOf, ifUnchanged, store, taggedAnswerOf, type Schemas, type Tagged } from "../calls/store.ts";
 import { forgetStock } from "../inventory/queries.ts";
 
-/** An order as the service answers it: these three are always there. */
+/** An order in a response, which always has these three fields. */
 export type Order = Schemas["Order"] & { id: number; quantity: number; complete: boolean };
 export type OrderChange = { quantity?: number; shipDate?: string | null; complete?: boolean };
 
-/** An order with its version, to be changed. */
+/** An order with its version, for editing. */
 export function orderQuery(orderId: number) {
   return queryOptions({
     queryKey: [dashboardKey, "/store/orders", "one", orderId],
@@ -23,7 +23,7 @@ export function placeOrder(body: { petId: number; quantity: number; shipDate?: s
   return answerOf<Order>(store.POST("/store/orders", { params: { header: { "Idempotency-Key": idempotencyKey } }, body }) as never);
 }
 
-/** Changes what is named of an order; of one that was read before, only if nobody has changed it since. */
+/** Changes the given fields of an order. With a version, only if nobody has changed the order since. */
 export function changeOrder(order: Order | Tagged<Order>, change: OrderChange): Promise<Order> {
   const tagged = "etag" in order ? order : undefined;
   const orderId = (tagged?.value ?? (order as Order)).id;
@@ -35,7 +35,7 @@ export function deleteOrder(orderId: number): Promise<unknown> {
   return answerOf(store.DELETE("/store/orders/{orderId}", { params: { path: { orderId } } }));
 }
 
-/** Shows an order as it now stands; stock and status of its animal may have changed with it. */
+/** Updates an order wherever it is shown, and reads its pet's stock and status again. */
 export function cacheOrder(client: QueryClient, order: Order): void {
   changeRows(client, "/store/orders", (row) => (row.id === order.id ? order : row));
   noteTaken(client);

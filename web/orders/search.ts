@@ -1,7 +1,7 @@
 import { idIn, present } from "../parts/search-values.ts";
 
 export type OrderFilters = { petId?: number; complete?: boolean };
-/** What the address of the orders holds: the filters, and that one is to be placed, perhaps of an animal (`order`). */
+/** The search parameters of the orders page: the filters, and whether the order form is open, perhaps for a pet (`order`). */
 export type OrderSearch = OrderFilters & { new?: true; order?: number };
 
 export function orderSearch(search: Record<string, unknown>): OrderSearch {

@@ -12,7 +12,7 @@ test("a date that is shown and sent again is the same, to the minute", () => {
       const date = new Date(minute * minuteMs).toISOString();
       const shown = toField(date);
       assert.match(shown, /^\d{4}-\d\d-\d\dT\d\d:\d\d$/);
-      // an hour that a zone has twice a year is shown once, and stands for the first of the two
+      // an hour that occurs twice when clocks change stands for the first one
       assert.equal(toField(fromField(shown)), shown);
     }),
   );

@@ -1,8 +1,8 @@
 /*
- * Dates of the API (RFC 3339, UTC) as a datetime-local field holds them: in the reader's time zone, without seconds.
+ * Converts between the API's dates (RFC 3339, UTC) and values of a datetime-local field (the reader's time zone, without seconds).
  */
 
-/** What the field shows; empty for no date. */
+/** The field's value for a date; empty for none. */
 export function toField(shipDate: string | undefined): string {
   if (shipDate === undefined) return "";
   const moment = new Date(shipDate);
@@ -11,7 +11,7 @@ export function toField(shipDate: string | undefined): string {
   return `${day}T${digits(moment.getHours())}:${digits(moment.getMinutes())}`;
 }
 
-/** What is sent: undefined for an empty field. */
+/** The API's date for a field's value; undefined for an empty field. */
 export function fromField(text: string): string | undefined {
   if (text === "") return undefined;
   const moment = new Date(text);

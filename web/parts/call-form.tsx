@@ -16,13 +16,13 @@ type TextProps = {
   onChange: (event: TextChange) => void;
 };
 
-/** A form whose values are sent by one call; made by `useCallForm`, shown by `CallForm`. */
+/** A form that sends its values in one call; created by `useCallForm`, rendered by `CallForm`. */
 export type FormState<Values> = {
   values: Values;
   set: <Name extends keyof Values & string>(name: Name, value: Values[Name]) => void;
-  /** For a field that holds text: TextInput, PasswordInput, Textarea, NativeSelect. */
+  /** Props of a text field: TextInput, PasswordInput, Textarea, NativeSelect. */
   text: (name: NameOf<Values, string>) => TextProps;
-  /** For a field that gives its value itself: Select, NumberInput, Checkbox.Group. */
+  /** Props of a field whose onChange passes its value: Select, NumberInput, Checkbox.Group. */
   choice: <Name extends keyof Values & string>(
     name: Name,
   ) => { name: Name; value: Values[Name]; error: string | undefined; onChange: (value: Values[Name]) => void };
@@ -34,15 +34,15 @@ export type FormState<Values> = {
 type Options<Values, Answer> = {
   initial: Values;
   send: (values: Values) => Promise<Answer>;
-  /** Tells and notes what was done, also where the form has been left meanwhile. */
+  /** Called after success, even if the form was closed meanwhile: for notices and cached data. */
   onDone?: (answer: Answer, values: Values) => void;
-  /** Then closes the form, or leads on from it: only while it is still there. */
+  /** Called after `onDone` if the form is still mounted: closes it or navigates. */
   afterwards?: (answer: Answer) => void;
 };
 
 /**
- * Holds the values of a form and sends them. What the service refuses of a value, as `body.NAME`, stands at the field of that name until
- * it is changed; whatever has no field stands above the form.
+ * Holds the values of a form and sends them. An error that the service reports for `body.NAME` is shown at the field NAME until its value
+ * changes; errors without a field are shown above the form.
  */
 export function useCallForm<Values extends object, Answer>({
   initial,
@@ -71,7 +71,7 @@ export function useCallForm<Values extends object, Answer>({
       name,
       value: values[name] as string,
       error: errorOf(name),
-      // not every field of Mantine's says so by itself
+      // not every Mantine field sets this itself
       "aria-invalid": errorOf(name) !== undefined,
       onChange: ({ currentTarget }) => set(name, currentTarget.value as Values[typeof name]),
     }),
@@ -84,7 +84,7 @@ export function useCallForm<Values extends object, Answer>({
 
 type Props<Values> = { form: FormState<Values>; submit: string; danger?: boolean; onCancel?: () => void; children: ReactNode };
 
-/** Shows a form with its button, and what was refused of it; the first refused field gets the focus. */
+/** Renders a form with its button and its errors; the first field with an error gets the focus. */
 export function CallForm<Values extends object>({ form, submit, danger = false, onCancel, children }: Props<Values>): ReactNode {
   const element = useRef<HTMLFormElement>(null);
   const { error, values } = form;
@@ -116,7 +116,7 @@ export function CallForm<Values extends object>({ form, submit, danger = false, 
   );
 }
 
-/** The field that `body.name`, `body.lines.0` or `body` is about. */
+/** The name of the field that `body.name`, `body.lines.0` or `body` points to. */
 function fieldOf(path: string): string {
   return /^body\.([^.[]+)/.exec(path)?.[1] ?? "";
 }

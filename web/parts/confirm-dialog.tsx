@@ -8,23 +8,23 @@ import { ErrorPanel } from "./error-panel.tsx";
 
 type Props = {
   title: string;
-  /** What is lost, and whether it can come back. */
+  /** What is lost, and whether it can be restored. */
   children: ReactNode;
-  /** The button's words: what is done, as in "Revoke the key". */
+  /** The button's label: the action, such as "Revoke the key". */
   action: string;
-  /** The other button's words, where "Cancel" could be taken for the action. */
+  /** The other button's label, if "Cancel" could be mistaken for the action. Default: "Cancel". */
   keep?: string;
-  /** Nothing is destroyed: the button does not warn. */
+  /** Nothing is destroyed, so the button is not red. */
   isSafe?: boolean;
   onConfirm: () => Promise<unknown>;
-  /** Tells and notes what was done, also where the dialog has been left meanwhile. */
+  /** Called after success, even if the dialog was closed meanwhile: for notices and cached data. */
   onDone: () => void;
   onClose: () => void;
-  /** What follows when it is done and the dialog is still there, where that is not only to close it. */
+  /** Called after `onDone` if the dialog is still mounted. Default: closes it. */
   afterwards?: () => void;
 };
 
-/** Asks before something is destroyed; mount it while the question stands. A refusal stays in the dialog. */
+/** Asks before something is destroyed; mount it to ask. Errors are shown in the dialog. */
 export function ConfirmDialog({
   title,
   children,

@@ -5,7 +5,7 @@ import { useFocusReturn } from "./use-focus-return.ts";
 
 type Props = Pick<ModalProps, "size" | "centered"> & { title: string; onClose: () => void; children: ReactNode };
 
-/** A dialog with something to fill in or to read, which a click beside it does not close; mount it while it is open. */
+/** A dialog that a click outside does not close; mount it to open it. */
 export function Dialog({ title, onClose, children, ...look }: Props): ReactNode {
   useFocusReturn();
   return (

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import styles from "./empty-state.module.css";
 
-/** Stands where there is nothing yet, and says what to do first; `children` do it. */
+/** Shown in place of an empty list, with what to do first; `children` are the buttons for it. */
 export function EmptyState({ title, text, children }: { title: string; text: ReactNode; children?: ReactNode }): ReactNode {
   return (
     <div className={styles.empty}>

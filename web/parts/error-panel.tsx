@@ -6,7 +6,7 @@ import styles from "./error-panel.module.css";
 
 type Props = { error: Error | null; details?: readonly Detail[]; onRetry?: () => void };
 
-/** What went wrong, told when it appears, with the request id for who looks after the service; nothing where there is no error. */
+/** An error, announced when it appears, with the request id for the operator. Renders nothing without an error. */
 export function ErrorPanel({ error, details, onRetry }: Props): ReactNode {
   if (error === null) return null;
   const refusal = error instanceof Refusal ? error : undefined;

@@ -7,15 +7,15 @@ import { texts } from "../texts/texts.ts";
 import styles from "./filters.module.css";
 
 const typingMs = 250;
-/** How often the filters were cleared. */
+/** How many times the filters were cleared. */
 const Clearings = createContext(0);
 
-/** Filters side by side above a table; `onClear` where there is something to clear. */
+/** Filters above a table; pass `onClear` if there is something to clear. */
 export function Filters({ children, onClear }: { children: ReactNode; onClear: (() => void) | undefined }): ReactNode {
   const bar = useRef<HTMLElement>(null);
   const [clearings, setClearings] = useState(0);
 
-  /** The button goes with what it clears: the focus goes on to the first filter. */
+  /** The clear button disappears when pressed, so the focus moves to the first filter. */
   function clear(): void {
     onClear?.();
     flushSync(() => setClearings(clearings + 1));
@@ -35,13 +35,13 @@ export function Filters({ children, onClear }: { children: ReactNode; onClear: (
 
 type SearchFieldProps = { label: string; placeholder: string; value: string; onChange: (text: string) => void };
 
-/** A text filter that waits until typing pauses; what is still waited for is forgotten when the filters are cleared. */
+/** A text filter that applies when typing pauses; clearing the filters drops pending text. */
 export function SearchField(props: SearchFieldProps): ReactNode {
   return <PatientField key={use(Clearings)} {...props} />;
 }
 
 function PatientField({ label, placeholder, value, onChange }: SearchFieldProps): ReactNode {
-  // what is typed counts for the value that it was typed upon: another value from elsewhere is shown as it is
+  // typed text applies only to the value it was typed over; a value that changes elsewhere replaces it
   const [typed, setTyped] = useState({ upon: value, text: value });
   const tell = useDebouncedCallback((text: string) => {
     setTyped((before) => ({ ...before, upon: text.trim() }));

@@ -7,7 +7,7 @@ import styles from "./notice-list.module.css";
 const shownMs = 6_000;
 const shownWithUndoMs = 12_000;
 
-/** Where notices appear, and are read out. They go by themselves, but not while the pointer or the focus is on one. */
+/** Shows and announces notices. They disappear after a while, but not while the pointer or the focus is on one. */
 export function NoticeList(): ReactNode {
   const notices = useNotices();
   return (

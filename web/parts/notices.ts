@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 import { errorLine } from "./error-line.ts";
 
-/** Something that has happened, told in passing. */
+/** A short message about something that has happened. */
 export type Notice = { id: number; text: string; undo?: () => Promise<void> };
 
 const shownMax = 4;
@@ -10,13 +10,13 @@ let notices: readonly Notice[] = [];
 let lastId = 0;
 const listeners = new Set<() => void>();
 
-/** Tells what has just been done. With `undo` there is a button that takes it back; its refusal is told as a notice too. */
+/** Shows a notice. With `undo`, it has a button that reverses the action; a failure of that is shown as a notice too. */
 export function notify(text: string, { undo }: { undo?: () => Promise<void> } = {}): void {
   lastId += 1;
   change([...notices, { id: lastId, text, ...(undo && { undo }) }].slice(-shownMax));
 }
 
-/** Tells what did not work, where there is no place beside it. */
+/** Shows a failure as a notice, for actions that have no place for an error. */
 export function notifyError(error: unknown): void {
   notify(errorLine(error));
 }

@@ -1,4 +1,4 @@
-/** A number as it was typed. Anything else is NaN, which `jsonOf` sends so that the service refuses it and names its field. */
+/** Parses a typed number. Anything else becomes NaN, which `jsonOf` sends as a value that the service refuses for this field. */
 export function numberIn(text: string): number {
   return text.trim() === "" ? Number.NaN : Number(text);
 }

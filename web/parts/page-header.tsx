@@ -4,7 +4,7 @@ import styles from "./page-header.module.css";
 
 type Props = { title: string; tab?: string; lead?: ReactNode; children?: ReactNode };
 
-/** The heading of a page, which names the browser's tab too unless `tab` does; `children` are the page's main actions. */
+/** The heading of a page. `tab` is the title of the browser's tab. Default: the heading. `children` are the page's main actions. */
 export function PageHeader({ title, tab = title, lead, children }: Props): ReactNode {
   usePageTitle(tab);
   return (
@@ -20,7 +20,7 @@ export function PageHeader({ title, tab = title, lead, children }: Props): React
 
 type SectionProps = { title: string; lead?: ReactNode; actions?: ReactNode; children: ReactNode };
 
-/** A part of a page under its own heading. */
+/** A section of a page with a heading. */
 export function Section({ title, lead, actions, children }: SectionProps): ReactNode {
   return (
     <section className={styles.section} aria-label={title}>

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { Refusal } from "../calls/refusal.ts";
 import { texts } from "../texts/texts.ts";
 
-/** After a 412, reads what is edited anew: the form then begins with how it stands. */
+/** After a 412, a button that reads the resource again and resets the form to its current values. */
 export function ReloadIfChanged({ error, onReload }: { error: Error | null; onReload: () => void }): ReactNode {
   if (!(error instanceof Refusal) || error.code !== "precondition_failed") return null;
   return (

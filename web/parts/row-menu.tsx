@@ -6,11 +6,11 @@ import styles from "./row-menu.module.css";
 
 export type RowAction = { label: string; run: () => void; isDangerous?: boolean };
 
-/** The menu beside something: what can be done with it. `of` names it for who cannot see what it stands beside. */
+/** A menu of actions for one item. `of` names the item for screen readers. */
 export function RowMenu({ of, actions }: { of: string; actions: RowAction[] }): ReactNode {
   const button = useRef<HTMLButtonElement>(null);
 
-  /** The item goes with the menu: what opens a dialog must leave the focus where it can come back to. */
+  /** The menu item unmounts with the menu: move the focus to the button first, so that a dialog can restore it. */
   function choose(run: () => void): void {
     button.current?.focus({ preventScroll: true });
     run();

@@ -11,10 +11,10 @@ export type Column<Row> = {
   id: string;
   header: string;
   cell: (row: Row) => ReactNode;
-  /** A CSS width; columns without one share what is left. */
+  /** A CSS width; columns without one share the remaining width. */
   width?: string;
   isNumeric?: boolean;
-  /** Of buttons and menus: its header is only read out. */
+  /** The column holds buttons or menus: its header is visible to screen readers only. */
   isActions?: boolean;
 };
 
@@ -24,8 +24,8 @@ const rowPx = 53;
 const rowsAhead = 30;
 
 /**
- * Rows of one kind under a header that stays, as cards on a narrow screen. Only the rows near the window are in the page, however many
- * there are; further ones are asked for as the end comes near, and those that were forgotten as they come back.
+ * A table with a sticky header, shown as cards on a narrow screen. Only the rows near the window are in the document. Further rows are
+ * requested as the end comes near, and dropped rows when they are visible again.
  */
 export function RowsTable<Row>({ label, columns, rows, keyOf }: Props<Row>): ReactNode {
   const table = useRef<HTMLTableElement>(null);
@@ -88,7 +88,7 @@ export function RowsTable<Row>({ label, columns, rows, keyOf }: Props<Row>): Rea
   );
 }
 
-/** Rows that are all there. */
+/** Wraps rows that are all in memory. */
 function wholeOf<Row>(rows: readonly Row[]): PagedRows<Row> {
   return {
     count: rows.length,

@@ -1,9 +1,9 @@
-/** No element may be higher than about 17.8 million px in Firefox and 33.5 million in Chromium; this leaves room for both. */
+/** Firefox limits an element's height to about 17.8 million px, Chromium to 33.5 million; this leaves room in both. */
 const scrolledPxMax = 10_000_000;
-/** Near its ends a list is scrolled as it is, so that both can be reached row by row. */
+/** Near its ends a list is scrolled pixel by pixel, so that both ends can be reached row by row. */
 const endPxMax = 200_000;
 
-/** How the rows of a list, `listPx` high, are laid on what can be scrolled. Where all of them fit, as they are. */
+/** Maps positions in a list of `listPx` to positions that can be scrolled to. If the list fits, they are the same. */
 export type ScrollScale = { scrolledPx: number; toList: (scrolled: number) => number; toScrolled: (inList: number) => number };
 
 export function scrollScale(listPx: number): ScrollScale {

@@ -1,6 +1,6 @@
-/** What an address may hold of a filter: anything else is left out, so that a mistyped address still shows a page. */
+/** Parsers of search parameters. They drop invalid values, so that a mistyped address still shows a page. */
 
-/** Text that is not empty; the router reads `?q=12` as a number. */
+/** A non-empty string; the router parses `?q=12` as a number. */
 export function textIn(value: unknown, charactersMax = 200): string | undefined {
   const text = typeof value === "string" || typeof value === "number" ? String(value).slice(0, charactersMax) : "";
   return text === "" ? undefined : text;
@@ -14,7 +14,7 @@ export function choiceIn<Choice extends string>(choices: readonly Choice[], valu
   return choices.find((choice) => choice === value);
 }
 
-/** An object without what is undefined, so that nothing empty stands in the address. */
+/** Removes undefined values, so that the address has no empty parameters. */
 export function present<T extends object>(values: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
     [Name in keyof T]?: Exclude<T[Name], undefined>;

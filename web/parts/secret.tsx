@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
 import styles from "./secret.module.css";
 
-/** A secret that is shown once: it can be copied, and is selected when it gets the focus. */
+/** A secret that is shown once, with a copy button; focusing it selects the text. */
 export function Secret({ label, value }: { label: string; value: string }): ReactNode {
   return (
     <div className={styles.secret}>

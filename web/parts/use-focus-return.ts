@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "react";
 
 /**
- * Gives the focus back when the dialog that uses it goes: to where it was before, or to the page's content where that is gone.
- * Mantine's own return needs a dialog that stays mounted while it is closed.
+ * Restores the focus when a dialog unmounts: to the element that had it before, or to the page's content if that is gone.
+ * Mantine restores it only for dialogs that stay mounted while closed.
  */
 export function useFocusReturn(): void {
   const [before] = useState(() => document.activeElement);
@@ -17,7 +17,7 @@ export function useFocusReturn(): void {
   );
 }
 
-/** Gives the focus to the page's content when a row goes and takes the focus with it: `count` is of the rows that are shown. */
+/** Moves the focus to the page's content when the focused row is removed. `count` is the number of rows shown. */
 export function useFocusAfterRemoval(count: number): void {
   const before = useRef(count);
   useEffect(() => {

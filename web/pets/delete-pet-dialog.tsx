@@ -9,7 +9,7 @@ import { deleteAnimal, type Pet } from "./queries.ts";
 
 const words = texts.store.animals;
 
-/** Asks before an animal is deleted. One with an open order is kept, and the dialog says why. */
+/** Asks before a pet is deleted. The service keeps a pet with an open order, and the dialog says why. */
 export function DeleteAnimalDialog({ pet, onDeleted, onClose }: { pet: Pet; onDeleted: () => void; onClose: () => void }): ReactNode {
   const client = useQueryClient();
   return (

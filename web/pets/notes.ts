@@ -3,7 +3,7 @@ import { dashboardKey } from "../calls/lists.ts";
 import { changeRows, rereadList } from "../calls/rows.ts";
 import { animalQuery, type Pet } from "./queries.ts";
 
-/** Shows an animal as it now stands wherever it is shown. */
+/** Updates a pet wherever it is shown. */
 export function cachePet(client: QueryClient, pet: Pet): void {
   changeRows(client, "/pets", (row) => (row.id === pet.id ? pet : row));
   invalidatePets(client);
@@ -19,12 +19,12 @@ export function cacheDeletedPet(client: QueryClient, petId: number): void {
   invalidatePets(client);
 }
 
-/** Reads an animal anew where it is shown alone: its version has changed with its status. */
+/** Reads a single pet again: a change of its status changes its version. */
 export function invalidatePet(client: QueryClient, petId: number): void {
   void client.invalidateQueries({ queryKey: animalQuery(petId).queryKey });
 }
 
-/** Single animals and those found by id or name are read anew; the lists stay where they are. */
+/** Reads single pets and pets found by id or name again; lists keep their position. */
 export function invalidatePets(client: QueryClient): void {
   void client.invalidateQueries({ queryKey: [dashboardKey, "/pets"], predicate: ({ queryKey }) => typeof queryKey[2] === "string" });
 }

@@ -9,7 +9,7 @@ import { petStatuses } from "./status.ts";
 const words = texts.store.animals;
 const statusChoices = petStatuses.map((value) => ({ value, label: texts.store.status[value] }));
 
-/** What of the animals is shown, and in which order; `undefined` takes a filter away. */
+/** The filters and the sort order of the pets; `undefined` removes a filter. */
 export type FilterChange = { [Name in keyof AnimalFilters]?: AnimalFilters[Name] | undefined };
 type Props = { filters: AnimalFilters; onChange: (change: FilterChange) => void };
 

@@ -17,7 +17,7 @@ import { petStatuses, type PetStatus } from "./status.ts";
 const words = texts.store.animals;
 const statusChoices = petStatuses.map((value) => ({ value, label: texts.store.status[value] }));
 
-/** Makes an animal, in the category that is filtered by unless another one is chosen. */
+/** A dialog to create a pet. Default category: that of the current filter. */
 export function NewAnimalForm({ categoryId, onClose }: { categoryId: number | undefined; onClose: () => void }): ReactNode {
   const client = useQueryClient();
   const { data: categories } = useQuery(allCategoriesQuery);
@@ -47,13 +47,13 @@ export function NewAnimalForm({ categoryId, onClose }: { categoryId: number | un
 
 type EditProps = { animal: Tagged<Pet>; isTracked: boolean; onReload: () => void };
 
-/** Changes an animal as it stood when it was read last; when somebody else was quicker nothing is saved. */
+/** Edits a pet. Saves nothing if somebody else has changed it since it was read. */
 export function EditAnimalForm({ animal, isTracked, onReload }: EditProps): ReactNode {
   const client = useQueryClient();
   const { name, categoryId, status } = animal.value;
   const form = useCallForm<AnimalValues, Pet>({
     initial: { name, categoryId: String(categoryId), status },
-    // the form keeps what was typed while the stock changes the status of a tracked animal
+    // the form keeps typed text while the stock changes the status of a tracked pet
     send: (values) => replaceAnimal(animal, isTracked ? { ...values, status } : values),
     onDone: (saved) => {
       notify(words.saved(saved.name));
@@ -70,7 +70,7 @@ export function EditAnimalForm({ animal, isTracked, onReload }: EditProps): Reac
 
 type FieldsProps = { form: FormState<AnimalValues>; trackedStatus?: PetStatus };
 
-/** The status of a tracked animal follows its stock, so it is shown and not chosen. */
+/** The status of a tracked pet follows its stock, so it is read-only. */
 function Fields({ form, trackedStatus }: FieldsProps): ReactNode {
   const isTracked = trackedStatus !== undefined;
   const { value, onChange, error } = form.choice("status");

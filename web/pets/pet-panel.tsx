@@ -16,7 +16,7 @@ const words = texts.store.animals;
 
 type Props = { petId: number; onDelete: (pet: Pet) => void; onClose: () => void };
 
-/** Beside the list: one animal with its fields, its stock, and what can be done with it. */
+/** The panel beside the list: one pet with its fields, its stock and its actions. */
 export function AnimalPanel({ petId, onDelete, onClose }: Props): ReactNode {
   useFocusReturn();
   const { data, error, refetch } = useQuery(animalQuery(petId));
@@ -71,7 +71,7 @@ export function AnimalPanel({ petId, onDelete, onClose }: Props): ReactNode {
   );
 }
 
-/** What the form edits: whatever else of the animal changes, what is typed stays. */
+/** The values that the form edits; it keeps typed text when other parts of the pet change. */
 function editedOf({ name, categoryId, status }: Pet, isTracked: boolean): string {
   return JSON.stringify([name, categoryId, !isTracked && status]);
 }

@@ -17,7 +17,7 @@ type Props = {
   clearable?: boolean;
 };
 
-/** Chooses an animal by typing how its name begins; the service searches. */
+/** A field to choose a pet by the beginning of its name; the service searches. */
 export function AnimalPicker({ value, onChange, label = words.find, error, clearable = false }: Props): ReactNode {
   const [typed, setTyped] = useState("");
   const [q] = useDebouncedValue(typed, typingMs);
@@ -39,21 +39,21 @@ export function AnimalPicker({ value, onChange, label = words.find, error, clear
       searchable
       searchValue={typed}
       onSearchChange={setTyped}
-      // what was found is what the service found, by its own rules
+      // the service has already filtered the options
       filter={({ options }) => options}
       nothingFoundMessage={words.findNothing}
     />
   );
 }
 
-/** The animal that a form needs. @throws Refusal at the field `animal` where none is chosen */
+/** Returns the chosen pet's id. @throws Refusal at the field `animal` if none is chosen */
 export function chosen(animal: Pet | null): Pet {
   if (animal) return animal;
   const message = words.chooseOne;
   throw new Refusal("invalid_request", message, { status: 0, details: [{ path: "body.animal", message }] });
 }
 
-/** Many animals have the same name: the id tells them apart. */
+/** Pets may have the same name, so the label includes the id. */
 function optionOf({ id, name, status }: Pet): string {
   return `${name} (${id}, ${texts.store.status[status]})`;
 }

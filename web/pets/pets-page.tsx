@@ -24,7 +24,7 @@ import { StatusBadge } from "./status-badge.tsx";
 const route = getRouteApi("/dashboard/animals");
 const words = texts.store.animals;
 
-/** `/dashboard/animals`: the catalogue, filtered by the address. */
+/** `/dashboard/animals`: the catalogue with its filters. */
 export function AnimalsPage(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -35,7 +35,7 @@ export function AnimalsPage(): ReactNode {
   const [deleting, setDeleting] = useState<Pet>();
   const show = (dialog: Record<string, unknown>) =>
     void navigate({ search: (now) => animalSearch({ ...filtersOf(now), ...dialog }), resetScroll: false });
-  // a search that was typed before counts a moment later: what was opened meanwhile stays open
+  // typed text applies a moment later; a dialog opened meanwhile stays open
   const filter = (change: FilterChange) => void navigate({ search: (now) => animalSearch({ ...now, ...change }), replace: true });
   const isFiltered = (filters.q ?? filters.status ?? filters.categoryId) !== undefined;
   const isEmpty = list.rows?.count === 0;

@@ -7,10 +7,10 @@ import type { PetStatus } from "./status.ts";
 
 export type Pet = Schemas["Pet"];
 
-/** What the form of an animal holds; `categoryId` in digits. */
+/** The fields of the pet form; `categoryId` is a string of digits. */
 export type AnimalValues = { name: string; categoryId: string | null; status: PetStatus };
 
-/** An animal with its version, to be edited; null where there is none. */
+/** A pet with its version, for editing; null if it does not exist. */
 export function animalQuery(petId: number) {
   return queryOptions({
     queryKey: [dashboardKey, "/pets", "one", petId],
@@ -22,7 +22,7 @@ export function animalQuery(petId: number) {
   });
 }
 
-/** The animals whose names begin so, to choose one. */
+/** The pets whose names begin with `q`, to choose from. */
 export function animalsByNameQuery(q: string) {
   return queryOptions({
     queryKey: [dashboardKey, "/pets", "by-name", q],
@@ -36,7 +36,7 @@ const readAnimal = batched(
   ({ id }) => id,
 );
 
-/** The animal that a row speaks of; its number stands for its name while that is on its way, and where a fulfilled order has outlived it. */
+/** The label of a row's pet: its name, or its number while the name is being read or if the pet was deleted. */
 export function useAnimalName(petId: number): string {
   const { data } = useQuery({
     queryKey: [dashboardKey, "/pets", "row", petId],
@@ -59,7 +59,7 @@ export function deleteAnimal(petId: number): Promise<unknown> {
   return answerOf(store.DELETE("/pets/{petId}", { params: { path: { petId } } }));
 }
 
-/** Without a category the body goes without it, and the service says so at its field. */
+/** Without a category the body omits it, and the service reports that at the field. */
 function bodyOf({ name, categoryId, status }: AnimalValues): Schemas["NewPet"] {
   return { name, status, ...(categoryId !== null && { categoryId: Number(categoryId) }) } as Schemas["NewPet"];
 }

@@ -4,7 +4,7 @@ import { petStatuses, type PetStatus } from "./status.ts";
 export const petSorts = ["id", "-id", "name", "-name"] as const;
 export type PetSort = (typeof petSorts)[number];
 export type AnimalFilters = { q?: string; status?: PetStatus; categoryId?: number; sort?: PetSort };
-/** What the address of the animals holds: the filters, and which dialog is open. */
+/** The search parameters of the pets page: the filters, and the open dialog. */
 export type AnimalSearch = AnimalFilters & { animal?: number; new?: true; export?: true };
 
 export function animalSearch(search: Record<string, unknown>): AnimalSearch {
@@ -19,7 +19,7 @@ export function animalSearch(search: Record<string, unknown>): AnimalSearch {
   };
 }
 
-/** The filters of an address, as the service takes them: beside `q` there is only the order of names. */
+/** The filters of an address, as the service accepts them: with `q`, only sorting by name. */
 export function filtersOf({ q, status, categoryId, sort }: AnimalSearch): AnimalFilters {
   return present({ q, status, categoryId, sort: q !== undefined && (sort === "id" || sort === "-id") ? undefined : sort });
 }
@@ -29,7 +29,7 @@ export function queryOf({ status, ...filters }: AnimalFilters): Omit<AnimalFilte
   return { ...filters, ...(status && { status: [status] }) };
 }
 
-/** The order in which filters show the animals. */
+/** The sort order of the filters. */
 export function sortOf({ q, sort }: AnimalFilters): PetSort {
   return sort ?? (q === undefined ? "id" : "name");
 }

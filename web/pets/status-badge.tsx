@@ -3,7 +3,7 @@ import { texts } from "../texts/texts.ts";
 import styles from "./status-badge.module.css";
 import type { PetStatus } from "./status.ts";
 
-/** A status in its word, with a colour beside it. */
+/** A status as text with a colour. */
 export function StatusBadge({ status }: { status: PetStatus }): ReactNode {
   return (
     <span className={styles.badge} data-status={status}>

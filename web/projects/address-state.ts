@@ -1,18 +1,18 @@
 import type { Project } from "./queries.ts";
 
-/** Whether a project has a primary name, and whether people find the project there now. */
+/** Whether a project has a primary domain, and whether it is in effect. */
 export type AddressState = "inEffect" | "waiting" | "none" | "noDomains";
 
-/** Which of its names people find a project at. `plan`: the account's, of which `free` has no custom domains. */
+/** The address state of a project. `plan` is the account's; `free` has no custom domains. */
 export function addressStateOf({ url, slug, domains: { primary } }: Pick<Project, "url" | "slug" | "domains">, plan: string): AddressState {
   if (plan === "free") return "noDomains";
   const { hostname } = new URL(url);
-  // While a new primary name waits, an earlier one may be in effect: then the address is not the one on the platform.
+  // While a new primary domain waits, an earlier one may be in effect; the address is then not the platform's.
   if (hostname === primary || !hostname.startsWith(`${slug}.`)) return "inEffect";
   return primary === null ? "none" : "waiting";
 }
 
-/** Whether people reach the service at the ports at which HSTS is sent, by a project's address. */
+/** Whether the service uses the standard ports, by a project's address. HSTS is sent only there. */
 export function sendsHsts(url: string): boolean {
   return new URL(url).port === "";
 }

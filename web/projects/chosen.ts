@@ -1,29 +1,29 @@
 import { formatNumber, texts } from "../texts/texts.ts";
 import { isLeftOut, lookedAtMax, publishable, siteLimits, type SiteFile } from "./site.ts";
 
-/** What somebody wants to deploy: the files of a folder, or an archive as it is. */
+/** The source of a deployment: the files of a folder, or an archive. */
 export type Chosen = { kind: "folder"; files: SiteFile[] } | { kind: "archive"; file: File };
 
 const words = texts.projects.upload;
 const isArchive = ({ name }: { name: string }): boolean => /\.(tar\.gz|tgz)$/i.test(name);
 
-/** Of a folder that was chosen by a button: paths begin with the folder's own name. */
+/** Reads a folder chosen by a button; the browser's paths begin with the folder's own name. */
 export function chosenFolder(list: FileList): Chosen {
   if (list.length > lookedAtMax) throw new Error(words.tooManyFiles(formatNumber(siteLimits.filesMax)));
   const files = Array.from(list, (file): SiteFile => ({ path: file.webkitRelativePath.replace(/^[^/]*\//, ""), file }));
   return { kind: "folder", files: publishable(files) };
 }
 
-/** @throws Error in words for people unless it is named as an archive */
+/** @throws Error with a message for people unless its name is that of an archive */
 export function chosenArchive(file: File): Chosen {
   if (!isArchive(file)) throw new Error(words.neither(file.name));
   return { kind: "archive", file };
 }
 
 /**
- * Of what was dropped: an archive, a folder, or what lies in one. Call it in the drop event itself: later the items are gone.
+ * Reads dropped items: an archive, a folder, or the contents of one. Call it in the drop event: the browser clears the items afterwards.
  *
- * @throws Error in words for people
+ * @throws Error with a message for people
  */
 export async function chosenByDrop(items: DataTransferItemList): Promise<Chosen> {
   const entries = Array.from(items, (item) => (item.kind === "file" ? item.webkitGetAsEntry() : null)).filter((entry) => entry !== null);
@@ -52,7 +52,7 @@ function fileOf(entry: FileSystemFileEntry): Promise<File> {
   return new Promise((done, failed) => entry.file(done, failed));
 }
 
-/** A browser gives the entries of a folder in parts; an empty part is the end. */
+/** Browsers return the entries of a folder in parts; an empty part is the end. */
 async function entriesIn(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = folder.createReader();
   const entries: FileSystemEntry[] = [];

@@ -6,7 +6,7 @@ import styles from "./projects.module.css";
 
 const words = texts.projects.upload;
 
-/** How a folder is deployed from a terminal; without a project, which one is made first. `isOpen` where nothing was deployed yet. */
+/** How to deploy a folder from a terminal. `isOpen` if nothing was deployed yet. */
 export function DeployCommand({ slug, isOpen }: { slug?: string; isOpen: boolean }): ReactNode {
   const target = slug ?? "my-shop";
   const lines = [

@@ -15,7 +15,7 @@ import { StateBadge, type Tone } from "./state-badge.tsx";
 const words = texts.projects.list;
 const tones: Record<Deployment["status"], Tone> = { queued: "busy", ready: "plain", failed: "bad" };
 
-/** The deployments that are kept, with why one failed, and the way back to an earlier one. */
+/** The deployments that are kept, with the reason for a failure and a button to promote an earlier one. */
 export function DeploymentList({ site: { project, deployments } }: { site: Site }): ReactNode {
   const [promoting, setPromoting] = useState<Deployment>();
   const live = project.value.deploymentId;

@@ -6,7 +6,7 @@ import { StateBadge } from "./state-badge.tsx";
 
 const words = texts.projects;
 
-/** Whether a project is served, and what of it. */
+/** The state of a project: its live deployment, or none. */
 export function LiveState({ deploymentId }: Pick<Project, "deploymentId">): ReactNode {
   if (deploymentId === null) return <StateBadge tone="quiet">{words.nothingDeployed}</StateBadge>;
   return (

@@ -11,7 +11,7 @@ import { slugFrom } from "./slug.ts";
 
 const words = texts.projects;
 
-/** Makes a project, and leads to it. The slug follows the name until it is typed. */
+/** A dialog to create a project, which then opens it. The slug follows the name until it is edited. */
 export function NewProjectDialog({ onClose }: { onClose: () => void }): ReactNode {
   const client = useQueryClient();
   const navigate = useNavigate();

@@ -2,7 +2,7 @@ import { formatBytes, formatNumber, texts } from "../texts/texts.ts";
 import { bytesOf, projectFileName, siteLimits, siteProblem, type SiteFile, type SiteProblem } from "./site.ts";
 import { tarOf, type TarFile } from "./tar.ts";
 
-/** A gzipped tar to be sent; with the same key it is deployed once, however often it is sent. */
+/** A gzipped tar with its Idempotency-Key: sent several times, it is deployed once. */
 export type Packed = { blob: Blob; key: string };
 
 type Options = { onProgress: (part: number) => void; signal: AbortSignal };
@@ -10,7 +10,7 @@ type Options = { onProgress: (part: number) => void; signal: AbortSignal };
 const words = texts.projects.upload;
 const mediaType = "application/gzip";
 
-/** Packs a folder, never more of it in memory than may be sent. @throws Error in words for people, where it breaks a limit */
+/** Packs a folder; memory use is bounded by the largest upload allowed. @throws Error with a message for people if it exceeds a limit */
 export async function packFolder(files: readonly SiteFile[], { onProgress, signal }: Options): Promise<Packed> {
   const problem = siteProblem(files);
   if (problem) throw new Error(wordsFor(problem));
@@ -32,7 +32,7 @@ export async function packFolder(files: readonly SiteFile[], { onProgress, signa
   return packedOf(await collect(gzipped));
 }
 
-/** Takes an archive as it is; what is inside is for the service to say. @throws Error in words for people */
+/** Accepts an archive as it is; the service checks its contents. @throws Error with a message for people */
 export async function takeArchive(file: File): Promise<Packed> {
   if (file.size > siteLimits.packedBytesMax) throw new Error(words.tooLargePacked(formatBytes(siteLimits.packedBytesMax)));
   const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());

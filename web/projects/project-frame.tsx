@@ -15,14 +15,14 @@ const words = texts.projects;
 
 type Props = { part: string; children: (site: Site) => ReactNode };
 
-/** What all pages of a project share: its name, where it is served, and the way between them. `part` names this one. */
+/** The frame of a project's pages: its name, its address and the tabs. `part` is the current tab's title. */
 export function ProjectFrame(props: Props): ReactNode {
   const { projectId = "" } = useParams({ strict: false });
   if (!/^[1-9]\d{0,15}$/.test(projectId)) return <NoSuchProject />;
   return <Framed key={projectId} projectId={Number(projectId)} {...props} />;
 }
 
-/** Of an id that nobody has, or another account: the two are not told apart. */
+/** For an id that does not exist or belongs to another account; the service does not distinguish them. */
 function NoSuchProject(): ReactNode {
   return (
     <NotFoundPage text={words.notFound}>

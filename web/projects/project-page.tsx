@@ -4,7 +4,7 @@ import { DeploymentList } from "./deployment-list.tsx";
 import { ProjectFrame } from "./project-frame.tsx";
 import { UploadPanel } from "./upload-panel.tsx";
 
-/** `/dashboard/projects/$projectId`: what is deployed, and how to deploy more. */
+/** `/dashboard/projects/$projectId`: the deployments, and how to deploy. */
 export function ProjectPage(): ReactNode {
   return (
     <ProjectFrame part={texts.projects.deployments}>

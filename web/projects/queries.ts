@@ -7,17 +7,17 @@ import { answerOf, ifUnchanged, store, taggedAnswerOf, type Schemas, type Tagged
 
 export type Project = Schemas["Project"];
 export type Deployment = Schemas["Deployment"];
-/** A project with its version, and its deployments, newest first. */
+/** A project with its version and its deployments, newest first. */
 export type Site = { project: Tagged<Project>; deployments: Deployment[] };
 
 const soonMs = 1_000;
 const laterMs = 5_000;
-/** A deployment is unpacked within seconds; while one waits no longer than this it is looked at often. */
+/** Unpacking takes seconds: a deployment that is waiting is polled often until it is this old. */
 const soonFor = 60_000;
 
 /**
- * A project and its deployments, read together so that what is live and what is ready never disagree. They are read anew while the page
- * is seen, since a terminal or a colleague may deploy as well.
+ * A project and its deployments, read together so that the live deployment is always in the list. Polls while the page is visible,
+ * because a terminal or a colleague may deploy too.
  */
 export function siteQuery(projectId: number) {
   return queryOptions({
@@ -36,23 +36,23 @@ export function siteQuery(projectId: number) {
   });
 }
 
-/** Whether a project is not there, or not any more. */
+/** Whether the error says that the project does not exist. */
 export function isGone(error: Error | null): boolean {
   return error instanceof Refusal && error.status === 404;
 }
 
-/** How long until the deployments are read anew. Times in ms. */
+/** The polling interval of deployments. Times in ms. */
 function pollMs(deployments: readonly Deployment[], now: number): number {
   const isSoon = ({ status, createdAt }: Deployment) => status === "queued" && now - Date.parse(createdAt) < soonFor;
   return deployments.some(isSoon) ? soonMs : laterMs;
 }
 
-/** Reads a project anew, after something of it was changed. */
+/** Reads a project again after a change. */
 export function rereadSite(client: QueryClient, projectId: number): Promise<void> {
   return client.invalidateQueries({ queryKey: siteQuery(projectId).queryKey });
 }
 
-/** Shows how a project stands after a change, at once. */
+/** Shows a changed project at once. */
 export function showProject(client: QueryClient, project: Tagged<Project>): void {
   const { queryKey } = siteQuery(project.value.id);
   client.setQueryData(queryKey, (site) => site && { ...site, project });
@@ -61,7 +61,7 @@ export function showProject(client: QueryClient, project: Tagged<Project>): void
 
 export type ProjectValues = { name: string; slug: string };
 
-/** A slug that somebody else has is told at its field. @throws Refusal */
+/** Creates a project; a slug in use is reported at its field. @throws Refusal */
 export function createProject(body: ProjectValues): Promise<Project> {
   return atSlug(answerOf<Project>(store.POST("/projects", { body })));
 }
@@ -74,7 +74,7 @@ export function updateProject(project: Tagged<Project>, body: ProjectValues): Pr
 
 export type ProjectSwitches = Partial<Pick<Project, "redirectToPrimary" | "hsts">>;
 
-/** Turns a setting of a project on or off, whatever else of it has changed meanwhile. @throws Refusal */
+/** Turns a setting of a project on or off, without regard to its version. @throws Refusal */
 export function switchProject(projectId: number, body: ProjectSwitches): Promise<Tagged<Project>> {
   return taggedAnswerOf<Project>(store.PATCH("/projects/{projectId}", { params: { path: { projectId } }, body }));
 }

@@ -1,4 +1,4 @@
-/** What the address of the projects holds: that a new one is being made. */
+/** The search parameters of the projects page: the form for a new project is open. */
 export type ProjectsSearch = { new?: true };
 
 export function projectsSearch(search: Record<string, unknown>): ProjectsSearch {

@@ -15,7 +15,7 @@ import { rereadSite, siteQuery, updateProject, type Site } from "./queries.ts";
 
 const words = texts.projects;
 
-/** `/dashboard/projects/$projectId/settings`: name, addresses, and the project's end. */
+/** `/dashboard/projects/$projectId/settings`: name, addresses, and deleting the project. */
 export function SettingsPage(): ReactNode {
   return (
     <ProjectFrame part={texts.projects.settings}>
@@ -30,7 +30,7 @@ export function SettingsPage(): ReactNode {
   );
 }
 
-/** What is typed stays, whatever is read anew meanwhile; `Reload` begins with how the project stands. */
+/** Keeps typed text when the project is read again; "Reload" resets the form to the current project. */
 function Naming({ project }: Pick<Site, "project">): ReactNode {
   const client = useQueryClient();
   const [begun, setBegun] = useState(project);
@@ -40,7 +40,7 @@ function Naming({ project }: Pick<Site, "project">): ReactNode {
     if (site) setBegun(site.project);
   }
   const { name, slug } = project.value;
-  // Another setting, or a domain that became primary, is no change of what this form edits.
+  // A change of another setting or of the primary domain does not conflict with this form.
   const isSame = name === begun.value.name && slug === begun.value.slug;
   return <NamingForm key={begun.etag} project={isSame ? project : begun} onSaved={setBegun} onReload={() => void reload()} />;
 }

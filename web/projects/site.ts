@@ -1,14 +1,14 @@
-/** A file of a folder that is to be published, by its path inside it. */
+/** A file to publish, with its path inside the folder. */
 export type SiteFile = { path: string; file: File };
 
 const oneMiB = 1_048_576;
-/** What the service takes of one upload, so that a folder beyond it is told so before anything is sent. */
+/** The service's limits for one upload, checked before anything is sent. */
 export const siteLimits = { filesMax: 2_000, fileBytesMax: 25 * oneMiB, unpackedBytesMax: 200 * oneMiB, packedBytesMax: 50 * oneMiB };
 export const projectFileName = "petstore.json";
-/** Files that are looked at in a folder; a folder with more is refused whatever they are. */
+/** The most files read from a folder; a larger folder is refused whatever it contains. */
 export const lookedAtMax = 20_000;
 
-/** Why a folder cannot be published. */
+/** The reason why a folder cannot be published, written for people. */
 export type SiteProblem =
   | { kind: "empty" }
   | { kind: "tooManyFiles" }
@@ -16,7 +16,7 @@ export type SiteProblem =
   | { kind: "largeFile"; path: string }
   | { kind: "tooLarge" };
 
-/** Leaves out what tools leave behind, as `petstore deploy` does: hidden files and folders, and `node_modules`. */
+/** Leaves out hidden files and folders and `node_modules`, as `petstore deploy` does. */
 export function publishable(files: readonly SiteFile[]): SiteFile[] {
   return files.filter(({ path }) => !path.split("/").some(isLeftOut));
 }
@@ -25,7 +25,7 @@ export function isLeftOut(name: string): boolean {
   return name.startsWith(".") || name === "node_modules";
 }
 
-/** What a folder breaks of the limits; undefined where it can be packed. */
+/** The limit that a folder exceeds; undefined if it can be packed. */
 export function siteProblem(files: readonly { path: string; file: { size: number } }[]): SiteProblem | undefined {
   const { filesMax, fileBytesMax, unpackedBytesMax } = siteLimits;
   if (files.length === 0) return { kind: "empty" };
@@ -41,7 +41,7 @@ export function bytesOf(files: readonly { file: { size: number } }[]): number {
   return files.reduce((total, { file }) => total + file.size, 0);
 }
 
-/** The folder below that looks like the one that was meant: the one nearest to the top. */
+/** The petstore.json nearest to the top, in the folder that was probably meant. */
 function nestedProjectFile(files: readonly { path: string }[]): string | undefined {
   const depthOf = (path: string): number => path.split("/").length;
   return files

@@ -1,6 +1,6 @@
 const slugCharactersMax = 63;
 
-/** A slug that a name suggests: one DNS label of lower-case letters, digits and hyphens; empty where nothing of the name is left. */
+/** Suggests a slug for a name: a DNS label of lower-case letters, digits and hyphens; empty if nothing of the name remains. */
 export function slugFrom(name: string): string {
   return name
     .normalize("NFKD")

@@ -3,7 +3,7 @@ import styles from "./state-badge.module.css";
 
 export type Tone = "good" | "busy" | "bad" | "quiet" | "plain";
 
-/** A state in words, with a colour that says how it stands. */
+/** A state as text with a colour for its tone. */
 export function StateBadge({ tone, children }: { tone: Tone; children: ReactNode }): ReactNode {
   return (
     <span className={styles.badge} data-tone={tone}>

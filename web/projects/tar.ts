@@ -9,8 +9,8 @@ const modified = 0;
 const encoder = new TextEncoder();
 
 /**
- * The blocks of a tar (POSIX.1-2001, ustar with pax headers) of these files, in their order. The same files give the same bytes: times and
- * owners are left out. Raises what reading a file raises, and an error where a file is not as long as it was said to be.
+ * Yields the blocks of a tar (POSIX.1-2001, ustar with pax headers) of these files, in their order. The same files give the same bytes:
+ * times and owners are left out. @throws Error if a file cannot be read or its size has changed
  */
 export async function* tarOf(files: Iterable<TarFile>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   for (const { path, size, content } of files) {

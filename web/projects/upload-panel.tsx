@@ -13,7 +13,7 @@ import { useUpload, type UploadState } from "./use-upload.ts";
 const words = texts.projects.upload;
 const { filesMax, fileBytesMax, unpackedBytesMax, packedBytesMax } = siteLimits;
 
-/** Deploys a folder or an archive, and tells how far that is until it is served or has failed. */
+/** Deploys a folder or an archive, and shows the progress until it is live or has failed. */
 export function UploadPanel({ site }: { site: Site }): ReactNode {
   const { id, slug } = site.project.value;
   const { state, start, again, stop } = useUpload(id);
@@ -80,7 +80,7 @@ function DropPlace({ onChoose }: { onChoose: (choose: () => Chosen | Promise<Cho
         ref={folder}
         type="file"
         hidden
-        // React's types do not know it
+        // React's types lack this attribute
         {...{ webkitdirectory: "" }}
         aria-label={words.folder}
         onChange={({ currentTarget }) => {
@@ -92,7 +92,7 @@ function DropPlace({ onChoose }: { onChoose: (choose: () => Chosen | Promise<Cho
   );
 }
 
-/** What became of what was sent, as the list of deployments tells it. */
+/** The state of the uploaded deployment, from the list of deployments. */
 function Outcome({ site: { project, deployments }, deploymentId }: { site: Site; deploymentId: number }): ReactNode {
   const { url, deploymentId: live } = project.value;
   const deployment = deployments.find(({ id }) => id === deploymentId);

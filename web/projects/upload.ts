@@ -9,9 +9,9 @@ const timeoutMs = 15 * 60_000;
 type Options = { onProgress: (part: number) => void; signal: AbortSignal };
 
 /**
- * Sends an archive, at most for 15 minutes. By XMLHttpRequest: `fetch` does not tell how much of a body has left.
+ * Sends an archive within 15 minutes. Uses XMLHttpRequest because `fetch` reports no upload progress.
  *
- * @throws Refusal; what `signal` was aborted with
+ * @throws Refusal, or the reason of `signal`
  */
 export async function upload(projectId: number, { blob, key }: Packed, { onProgress, signal }: Options): Promise<Deployment> {
   const path = `${callsBelow}/projects/${projectId}/deployments`;

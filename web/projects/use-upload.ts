@@ -5,7 +5,7 @@ import { packFolder, takeArchive, type Packed } from "./pack.ts";
 import { rereadSite } from "./queries.ts";
 import { upload } from "./upload.ts";
 
-/** How far an upload is; `part` is between 0 and 1. With `again` it can be sent once more as it is. */
+/** The progress of an upload; `part` is between 0 and 1. `again` sends the same archive once more. */
 export type UploadState =
   | { step: "none" }
   | { step: "packing" | "sending"; part: number }
@@ -14,7 +14,7 @@ export type UploadState =
 
 const none: UploadState = { step: "none" };
 
-/** Packs and sends one thing at a time; `stop`, the next one and leaving the page end it. */
+/** Packs and sends one upload at a time; `stop`, a new upload and leaving the page end it. */
 export function useUpload(projectId: number) {
   const client = useQueryClient();
   const [state, setState] = useState<UploadState>(none);

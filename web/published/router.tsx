@@ -7,7 +7,7 @@ import { referenceBelow } from "../reference/routes.ts";
 
 const root = createRootRoute({ component: Root, notFoundComponent: () => <NotFoundPage /> });
 
-/** The site's own start, which is no page of this application. */
+/** The site's own start page, which is not part of this application. */
 const start = createRoute({
   getParentRoute: () => root,
   path: "/",
@@ -25,7 +25,7 @@ function Root(): ReactNode {
   );
 }
 
-/** The reference alone, at the addresses that it has at the service. */
+/** The reference alone, at the same addresses as in the service. */
 export function createPublishedRouter() {
   return createRouter({
     routeTree,

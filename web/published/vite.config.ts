@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
-/** The API reference as static files for the folder `reference` of a published project; `petstore init --reference` builds it there. */
+/** The API reference as static files, which `petstore init --reference` copies into the folder `reference` of a site. */
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
   publicDir: fileURLToPath(new URL("../public", import.meta.url)),
@@ -11,7 +11,7 @@ export default defineConfig({
   build: {
     emptyOutDir: false,
     target: ["chrome120", "firefox120", "safari17"],
-    // a data: URL would need an exception in the Content-Security-Policy
+    // the Content-Security-Policy forbids data: URLs
     assetsInlineLimit: 0,
     reportCompressedSize: false,
   },

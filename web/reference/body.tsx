@@ -6,7 +6,7 @@ import { SchemaView } from "./fields.tsx";
 import { PartHeading } from "./heading.tsx";
 import styles from "./body.module.css";
 
-/** What the request's body is made of; several content types with one schema are shown once. */
+/** The fields of the request body; content types with the same schema are shown once. */
 export function BodyDescription({ contents, level }: { contents: Content[]; level: 1 | 2 }): ReactNode {
   const distinct = contents.filter((content, place) => contents.findIndex((other) => sameShape(other, content)) === place);
   return (

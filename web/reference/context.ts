@@ -3,7 +3,7 @@ import type { Description } from "./description.ts";
 
 export const DescriptionContext = createContext<Description | undefined>(undefined);
 
-/** The description, inside of ReferenceFrame. */
+/** Returns the API description. Only inside ReferenceFrame. */
 export function useDescription(): Description {
   const description = use(DescriptionContext);
   if (!description) throw new Error("useDescription belongs inside of ReferenceFrame");

@@ -7,7 +7,7 @@ import { useDescription } from "./context.ts";
 import { OperationArticle } from "./operation-article.tsx";
 import styles from "./everything.module.css";
 
-/** The whole reference one below the other: to print, or to search with the browser. It has no test panels. */
+/** The whole reference on one page, for printing and for the browser's search. It has no test panels. */
 export function EverythingPage(): ReactNode {
   const { title, version, introduction, operations } = useDescription();
   usePageTitle(texts.reference.everything);

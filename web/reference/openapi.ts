@@ -36,7 +36,7 @@ export type Schema = {
   items?: Schema;
   properties?: Record<string, Schema>;
   required?: string[];
-  /** A use of a named schema with a description of its own. */
+  /** A use of a named schema with its own description. */
   allOf?: Schema[];
 };
 

@@ -14,7 +14,7 @@ import { Samples } from "./samples.tsx";
 
 type Props = { operation: Operation; level: 1 | 2; samples?: boolean };
 
-/** All that the description says of an operation. */
+/** An operation with everything that the description says about it. */
 export function OperationArticle({ operation, level, samples = true }: Props): ReactNode {
   const { serverUrl } = useDescription();
   const Title = `h${level}` as const;

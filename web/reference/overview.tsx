@@ -12,7 +12,7 @@ import type { Section } from "./description.ts";
 import { descriptionUrl, yamlUrl } from "./load.ts";
 import styles from "./overview.module.css";
 
-/** What the API is, and every operation at a glance. */
+/** The introduction of the API and the list of operations. */
 export function OverviewPage(): ReactNode {
   const { title, version, introduction, serverUrl, groups } = useDescription();
   usePageTitle(texts.reference.page);

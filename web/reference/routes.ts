@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent, type AnyRootRoute } from "@tanstack/react-router";
 
-/** The pages of the reference, below the root of the application that they are part of. */
+/** The routes of the reference, below the root route of the application. */
 export function referenceBelow<Root extends AnyRootRoute>(root: Root) {
   const reference = createRoute({
     getParentRoute: () => root,

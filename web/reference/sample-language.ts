@@ -3,7 +3,7 @@ import { useSyncExternalStore } from "react";
 let language = "";
 const listeners = new Set<() => void>();
 
-/** The language whose samples are shown, for as long as the page is open; the first of `labels` until one is chosen. */
+/** The chosen sample language, kept while the page is open. Default: the first of `labels`. */
 export function useSampleLanguage(labels: string[]): [string, (label: string) => void] {
   const chosen = useSyncExternalStore(subscribe, () => language);
   return [labels.includes(chosen) ? chosen : (labels[0] ?? ""), choose];

@@ -11,7 +11,7 @@ import { absoluteUrl } from "./server-url.ts";
 
 const languages: Record<string, Language> = { shell: "bash", typescript: "typescript", javascript: "typescript", python: "python" };
 
-/** The code samples, one tab each; the language chosen on one operation is the one shown on the next. */
+/** The code samples in tabs; the chosen language applies to all operations. */
 export function Samples({ samples, level }: { samples: CodeSample[]; level: 1 | 2 }): ReactNode {
   const { serverUrl } = useDescription();
   const labels = samples.map(({ label, lang }) => label ?? lang);

@@ -26,7 +26,7 @@ export const dashboardTexts = {
   notices: "Notices",
   dismiss: "Dismiss",
   actionsFor: (name: string) => `Actions for ${name}`,
-  shownOnce: "This is shown only once: copy it before you close this.",
+  shownOnce: "This is shown only once: copy it before you close this window.",
 };
 
 export const signInTexts = {
@@ -35,19 +35,21 @@ export const signInTexts = {
   email: "Email",
   password: "Password",
   submit: "Sign in",
-  forgotten: "No password, or forgotten? Ask an owner of the account for a new sign-in link, or make one where the service runs:",
+  forgotten:
+    "No password yet, or forgotten it? Ask an owner of the account for a new sign-in link, or make one on the machine that runs the service:",
   commandLabel: "A new sign-in link",
   resetCommand: "npm run petstore -- members reset --account ID --email YOU@EXAMPLE.COM",
   inviteCommand: "npm run petstore -- members invite --account ID --email YOU@EXAMPLE.COM",
-  linkLead: "Your link works once: go on in the browser that you will use.",
+  linkLead: "Your link works once: continue in the browser that you will use.",
   withLink: "Sign in with this link",
   byLink: "Signing you in …",
   linkOver: "This sign-in link does not work any more",
-  linkOverText: "A link works once, within 15 minutes. Ask an owner of the account for a new one, or make one where the service runs:",
+  linkOverText:
+    "A link works once, within 15 minutes. Ask an owner of the account for a new one, or make one on the machine that runs the service:",
   withPassword: "Sign in with a password",
   setTitle: "Choose a password",
   setLead: (account: string) => `The link that brought you to ${account} works only once. From now on you sign in with email and password.`,
   newPassword: "New password",
   newPasswordHint: "10 to 256 characters. Not your email, and not a common password.",
-  set: "Save and go on",
+  set: "Save and continue",
 };

@@ -4,16 +4,15 @@ export const domainsTexts = {
   words: ["custom domain", "host names", "dns", "certificates", "redirects", "verify"],
   which: "Project",
   projectFirst: "Domains belong to a project. Create one first and deploy a folder to it; then its domains can be added.",
-  lead: "Host names of your own, each with a certificate that is issued and renewed by itself.",
+  lead: "Your own web addresses. Certificates are issued and renewed automatically.",
   add: "Add domain",
   list: "Domains",
   emptyTitle: "No domains yet",
-  emptyText:
-    "Enter a host name that you own. You are then shown the DNS record to create at your registrar, and everything else follows by itself.",
+  emptyText: "Enter a domain that you own. The page then shows the DNS record to create at your registrar; the rest is automatic.",
 
   planTitle: "Custom domains come with the Pro plan and above",
   planText:
-    "The project is served at its address on the platform. With Pro, Business or Enterprise it can be served at host names of your own as well, each with a certificate and with redirects between them. Whoever runs the service sets the plan.",
+    "Your project has an address on the platform. With Pro, Business or Enterprise it can also have your own domains, each with a certificate, and redirects between them. The operator of the service sets the plan.",
   yourPlan: (plan: string) => `Your account is on the ${plan} plan.`,
   suspendedTitle: "These domains are not served at present",
   suspendedText:
@@ -51,7 +50,7 @@ export const domainsTexts = {
   reVerify: "Re-verify",
   verifyOf: (name: string) => `Verify ${name}`,
   reVerifyOf: (name: string) => `Re-verify ${name}`,
-  verifiedNow: (name: string) => `The DNS of ${name} is right.`,
+  verifiedNow: (name: string) => `The DNS record of ${name} is correct.`,
   stillWrong: (name: string, message: string) => `${name} does not verify yet. ${message}`,
   validUntil: "Certificate valid until",
   details: "DNS record and history",
@@ -66,16 +65,16 @@ export const domainsTexts = {
     name: "Name",
     value: "Value",
     ttl: "TTL (seconds)",
-    whole: (name: string) => `Where the provider asks for the whole name: ${name}`,
+    whole: (name: string) => `If the provider asks for the full name: ${name}`,
     typeOrAname: "Type (or ANAME)",
     copy: (what: string) => `Copy ${what}`,
     exact: "The value must match exactly. No other record may have this name: an A or AAAA record beside it makes verification fail.",
     apex: "The domain has no subdomain, so it takes an ALIAS record, which some providers call ANAME. Not every DNS provider supports them.",
     apexElse: (name: string) =>
-      `Where yours does not, add www.${name} instead, and let ${name} lead there by your provider’s web forwarding.`,
-    winTitle: "If the name is yours, create this DNS record",
-    win: "It shows that the domain’s DNS settings are yours. With the record in place, add the name again: it then moves to your project.",
-    challenge: "A name of this domain was in use by another account. The TXT record shows that it is yours now.",
+      `If yours does not, add www.${name} instead, and forward ${name} to it with your provider’s web forwarding.`,
+    winTitle: "If the domain is yours, create this DNS record",
+    win: "It proves that you control the domain’s DNS settings. Once the record is there, add the domain again: it then moves to your project.",
+    challenge: "Another account used this domain before. The TXT record proves that it is yours now.",
   },
 
   registrars: {
@@ -87,20 +86,20 @@ export const domainsTexts = {
       GoDaddy:
         "Open the domain’s DNS settings and choose Add New Record. Choose the type, enter the name as shown, without your domain, and put the value into “Value”.",
       Namecheap:
-        "Open Domain List, Manage, Advanced DNS, then Add New Record. Put the name into “Host”, without your domain, which is added by itself, and the value into “Value”.",
+        "Open Domain List, Manage, Advanced DNS, then Add New Record. Put the name into “Host”, without your domain, which Namecheap adds, and the value into “Value”.",
       "Amazon Route 53":
-        "Open the hosted zone and choose Create record. Put the name into “Record name”; your domain stands behind it already. Put the value into “Value”, and leave “Alias” off.",
+        "Open the hosted zone and choose Create record. Put the name into “Record name”; your domain already follows it. Put the value into “Value”, and leave “Alias” off.",
       "Another provider":
-        "Look for DNS, DNS records or zone settings. The name is called host or record name as well; most providers add your domain to it by themselves. The value is called target, points to or data as well.",
+        "Look for DNS, DNS records or zone settings. The name is also called host or record name; most providers add your domain to it. The value is also called target, points to or data.",
     },
     apex: {
       Cloudflare:
-        "Add a CNAME record with the name @ and the value as its target, with the proxy status “DNS only”. Cloudflare turns it into addresses by itself (CNAME flattening).",
+        "Add a CNAME record with the name @ and the value as its target, with the proxy status “DNS only”. Cloudflare turns it into addresses for you (CNAME flattening).",
       GoDaddy: "GoDaddy’s DNS has no ALIAS record. Add the www name here instead, and set up forwarding from the domain to it at GoDaddy.",
       Namecheap:
         "Open Domain List, Manage, Advanced DNS, then Add New Record. Choose ALIAS Record, with @ as “Host” and the value as “Value”.",
       "Amazon Route 53":
-        "Route 53’s alias records lead to Amazon’s own services only. Add the www name here instead, and redirect the domain to it.",
+        "Route 53’s alias records can only point to Amazon’s own services. Add the www name here instead, and redirect the domain to it.",
       "Another provider":
         "Look for a record type ALIAS, ANAME, or “CNAME flattening”. The name is @, or stays empty. Without such a type, add the www name here instead.",
     },
@@ -123,16 +122,16 @@ export const domainsTexts = {
     ahead: "to come",
     trouble: "needs attention",
     dnsWait: "DNS changes can take up to 48 hours to be seen everywhere.",
-    nextCheck: "Checked next by itself:",
-    until: "Held for you, if it is not found, until:",
-    notChecked: "It was not found within 48 hours and is not checked by itself any more. Verify checks it now.",
-    lastRight: "Last found right:",
+    nextCheck: "Next automatic check:",
+    until: "If it is not found, reserved for you until:",
+    notChecked: "It was not found within 48 hours, so automatic checks have stopped. Verify checks it now.",
+    lastRight: "Last found correct:",
     stillServed: "The domain is still served, but its certificate is not renewed.",
-    certificateLater: "Ordered by itself as soon as the DNS record is found.",
-    certificateSoon: "Usually there within a couple of minutes. If it takes more than 30 minutes, this page says what to check.",
-    retry: "Tried again:",
+    certificateLater: "Ordered automatically as soon as the DNS record is found.",
+    certificateSoon: "Usually ready within a couple of minutes. If it takes more than 30 minutes, this page says what to check.",
+    retry: "Next try:",
     noCertificates: "This service issues no certificates, so the domain is served over HTTP.",
-    renewedBefore: "Valid, and renewed by itself before:",
+    renewedBefore: "Valid, and renewed automatically before:",
     validOnlyUntil: "Valid until:",
   },
 
@@ -153,15 +152,15 @@ export const domainsTexts = {
   endedRedirect: (name: string) => `${name} has no redirect any more.`,
   redirectTitle: (name: string) => `Redirect ${name}`,
   redirectLead:
-    "Visitors are sent to the same page at the other name. The redirect starts when that name is verified and has its certificate; until then visitors see your site.",
+    "Visitors are sent to the same page at the other domain. The redirect starts when that domain is verified and has its certificate; until then visitors see your site.",
   to: "To",
-  toHint: "A domain of this project that does not redirect itself.",
-  noTargets: "There is no other domain that this one could lead to. Add one first.",
+  toHint: "A domain of this project that has no redirect.",
+  noTargets: "This project has no other domain to redirect to. Add one first.",
   status: "Status",
   statuses: {
     301: "301 – permanent",
-    302: "302 – for now",
-    307: "307 – for now, method kept",
+    302: "302 – temporary",
+    307: "307 – temporary, method kept",
     308: "308 – permanent, method kept",
   },
   saveRedirect: "Save the redirect",
@@ -170,7 +169,7 @@ export const domainsTexts = {
 
   remove: "Remove",
   removeTitle: (name: string) => `Remove ${name}?`,
-  removeText: (name: string) => `${name} stops being served at once, on open connections too, and its certificate is not renewed.`,
+  removeText: (name: string) => `${name} stops working at once, also for visitors who have it open, and its certificate is not renewed.`,
   removeRedirects: "These domains redirect to it. From now on their visitors see your site instead:",
   removePrimary: (address: string) => `It is the primary domain. Your shop’s address changes to ${address}.`,
   freedRedirects: (names: string) => `These domains redirected to it; their visitors see your site now: ${names}.`,

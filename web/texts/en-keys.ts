@@ -1,12 +1,12 @@
 export const keysTexts = {
   page: "Keys",
   words: ["secrets", "scopes", "rotate", "revoke"],
-  lead: "Programs call the API with a key. All keys of the account share its limits; each has scopes of its own.",
-  membersLead: "Owners of the account make and revoke keys.",
+  lead: "Programs call the API with a key. All keys of the account share its limits; each has its own scopes.",
+  membersLead: "Only owners of the account can create and revoke keys.",
   create: "Create a key",
   none: "There is no key yet",
-  noneText: "A program needs one to call the API. Make a key for each program, so that you can revoke one without the others.",
-  noneForMembers: "An owner of the account can make one.",
+  noneText: "A program needs one to call the API. Create a key for each program, so that you can revoke one without the others.",
+  noneForMembers: "An owner of the account can create one.",
 
   key: "Key",
   kind: { secret: "Secret", publishable: "Publishable" },
@@ -44,7 +44,7 @@ export const keysTexts = {
   },
   expiresLabel: "Expires",
   expiresHint: "In your time zone. Leave it empty for a key that never expires.",
-  createdTitle: "The key is made",
+  createdTitle: "The key is created",
   createdText: "Put it where your program reads its secrets. It is sent as Authorization: Bearer KEY.",
   example: "A first request with it",
 
@@ -58,7 +58,7 @@ export const keysTexts = {
   rotatedText: "The old key works until",
   revoke: "Revoke …",
   revokeTitle: (prefix: string) => `Revoke ${prefix}…?`,
-  revokeText: "Programs that use it are refused at once, on every node. A revoked key cannot come back.",
+  revokeText: "Programs that use it are refused at once. A revoked key cannot be restored.",
   revokeAction: "Revoke the key",
   revoked: (prefix: string) => `The key ${prefix}… is revoked.`,
 };

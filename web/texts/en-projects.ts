@@ -1,6 +1,6 @@
 export const projectsTexts = {
   page: "Projects",
-  lead: "Sites that are published from a folder: each at an address of its own, and on your own domains.",
+  lead: "Sites published from a folder: each has its own address, and can have your own domains.",
   words: ["publish", "sites", "deploy", "deployments", "upload"],
   new: "New project",
   table: "Projects",
@@ -15,7 +15,7 @@ export const projectsTexts = {
   settings: "Settings",
 
   emptyTitle: "No projects yet",
-  emptyText: "Create a project first: it takes an address. Then deploy a folder to it, here by drag and drop or from a terminal.",
+  emptyText: "Create a project first: it gets an address. Then deploy a folder to it, here by drag and drop or from a terminal.",
 
   create: "Create the project",
   nameHint: "For you and your colleagues; visitors do not see it.",
@@ -72,17 +72,17 @@ export const projectsTexts = {
     stop: "Stop",
 
     empty: "The folder is empty, or holds hidden files only.",
-    tooManyFiles: (most: string) => `The folder has more than ${most} files, which is the most that a deployment may have.`,
-    tooLarge: (most: string) => `The folder has more than ${most}, which is the most that a deployment may have.`,
-    tooLargePacked: (most: string) => `Packed this is more than ${most}, which is the most that a deployment may have.`,
-    largeFile: (path: string, most: string) => `${path} has more than ${most}, which is the most that a file may have.`,
+    tooManyFiles: (most: string) => `The folder has more than ${most} files, the most that a deployment may have.`,
+    tooLarge: (most: string) => `The folder is larger than ${most}, the most that a deployment may have.`,
+    tooLargePacked: (most: string) => `Packed, this is larger than ${most}, the most that a deployment may have.`,
+    largeFile: (path: string, most: string) => `${path} is larger than ${most}, the most that a file may have.`,
     changed: (path: string) => `${path} was changed while it was read.`,
     noProjectFile: (nested: string | undefined) =>
       nested === undefined
         ? "The folder has no petstore.json at its top. Create one beside index.html: {} is enough."
         : `The folder has no petstore.json at its top, but there is ${nested}: choose that folder instead.`,
     notJson: (why: string) => `petstore.json is not JSON: ${why}`,
-    notGzip: (name: string) => `${name} is no gzipped tar. Pack it with tar -czf.`,
+    notGzip: (name: string) => `${name} is not a gzipped tar. Pack it with tar -czf.`,
     neither: (name: string) => `${name} is neither a folder nor a .tar.gz or .tgz.`,
     nothingDropped: "That was neither a folder nor a file.",
     timedOut: "The upload took longer than 15 minutes and was stopped.",
@@ -90,7 +90,7 @@ export const projectsTexts = {
 
   naming: {
     title: "Name and address",
-    lead: "A new slug is served at once, and the address of the old one no longer.",
+    lead: "The new address works at once, and the old one stops working.",
     save: "Save",
     saved: "Saved.",
   },
@@ -103,11 +103,11 @@ export const projectsTexts = {
     waiting: (name: string) => `It changes to ${name} as soon as that domain is verified and has its certificate.`,
     toDomains: "To the domains",
     noDomains: "The account’s plan has no custom domains. They come with the Pro plan and above.",
-    otherPorts: "It has no effect here: this service is not reached at the ports 80 and 443.",
+    otherPorts: "It has no effect here: this service does not use the standard web ports, 80 and 443.",
     noHsts: "It has no effect: the account’s plan has no custom domains.",
     noPrimary: {
       none: () => "It has no effect yet: the project has no primary domain. Choose one on the Domains page first.",
-      waiting: (name: string) => `It has no effect yet: ${name} is not ready. See on the Domains page what it waits for.`,
+      waiting: (name: string) => `It has no effect yet: ${name} is not ready. The Domains page shows what it is waiting for.`,
       noDomains: () => "It has no effect: the account’s plan has no custom domains.",
     },
     switches: {

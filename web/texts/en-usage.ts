@@ -19,9 +19,9 @@ export const usageTexts = {
   roomOf: (limit: string) => `of ${limit} left`,
   stored: (used: string) => `${used} stored`,
 
-  bansTitle: "How near a ban",
+  bansTitle: "Strikes and bans",
   bansLead: "A request over a limit is a strike on its key. Too many within a minute ban the key for 5 minutes, then longer.",
-  noKeys: "There is no key yet.",
+  noKeys: "There are no keys yet.",
   key: "Key",
   strikes: "Strikes in the last minute",
   strikesLeft: "Left until a ban",
@@ -44,7 +44,7 @@ export const usageTexts = {
   noHourLimit: "Plans limit the minute and the day, not the hour.",
   utcDays: "Days are counted in UTC and shown in your time zone.",
   chartLabel: (span: string, by: string, total: string, most: string) =>
-    `Requests in the ${span.toLowerCase()} ${by}: ${total} in all, at most ${most} at once. The same is in the table below.`,
+    `Requests in the ${span.toLowerCase()} ${by}: ${total} in all, at most ${most} in one step. The table below shows the same.`,
   nothing: "No requests yet",
   nothingText: "Make one with a key, and it appears here within seconds.",
   toKeys: "To the keys",

@@ -17,7 +17,7 @@ const columns: Column<Key>[] = [
   { id: "state", header: texts.usage.state, cell: (key) => <State of={key} /> },
 ];
 
-/** How many strikes each key has, and which are banned. Nearest to a ban first. */
+/** The strikes and bans of each key, nearest to a ban first. */
 export function Bans(): ReactNode {
   const { data: keys, error, refetch } = useQuery(keyStandingsQuery);
   const sorted = keys?.toSorted((a, b) => urgency(b) - urgency(a));

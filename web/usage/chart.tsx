@@ -8,7 +8,7 @@ import styles from "./usage.module.css";
 
 const heightPx = 260;
 const secondsOfDay = 86_400;
-/** The kinds of requests from the ground up, by the variable of their colour. */
+/** The kinds of requests from the bottom up, by the CSS variable of their colour. */
 const kinds = [
   { id: "requests", label: texts.usage.passed, color: "--bar-fine" },
   { id: "refused", label: texts.usage.refused, color: "--bar-near" },
@@ -17,7 +17,7 @@ const kinds = [
 
 type Props = { bars: Bar[]; interval: Interval; limit: number | undefined; label: string };
 
-/** Requests over time, the refused ones on top, with the plan's limit where they come near it. */
+/** Requests over time, refused ones on top, with the plan's limit if they come near it. */
 export function Chart({ bars, interval, limit, label }: Props): ReactNode {
   const [hovered, setHovered] = useState<number | null>(null);
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
@@ -71,7 +71,7 @@ function Plot({ bars, limit, label, onHover }: PlotProps): ReactNode {
   return <div ref={place} className={styles.plot} role="img" aria-label={label} />;
 }
 
-/** The whole bars, then what is left of them without the banned and then without the refused ones: each is drawn over the one before. */
+/** The total, the total without banned requests, and that without refused ones, drawn over each other in this order. */
 function dataOf(bars: Bar[]): uPlot.AlignedData {
   return [
     bars.map(({ start }) => start / 1_000),
@@ -94,7 +94,7 @@ function optionsFor(width: number, shown: Shown, onHover: (place: number | null)
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
     scales: {
-      // a bar stands right of its beginning, the last one too
+      // a bar is drawn to the right of its start, so the axis ends one interval after the last start
       x: { range: (plot, first, last) => [first, last + stepOf(plot)] },
       y: { range: () => [0, heightOf(shown.current.bars, shown.current.limit).top] },
     },
@@ -130,19 +130,19 @@ function optionsFor(width: number, shown: Shown, onHover: (place: number | null)
   };
 }
 
-/** Seconds between two bars. */
+/** Seconds between bars. */
 function stepOf({ data: [moments] }: uPlot): number {
   return (moments[1] ?? 0) - (moments[0] ?? 0);
 }
 
-/** The place of the bar under the pointer. */
+/** The index of the bar under the pointer. */
 function barAt(plot: uPlot): number | null {
   const { left } = plot.cursor;
   if (left === undefined || left < 0) return null;
   return Math.floor((plot.posToVal(left, "x") - (plot.data[0][0] ?? 0)) / stepOf(plot));
 }
 
-/** What stands at a moment of the axis: the time of day, or the day where the moments are days apart. Both in seconds. */
+/** The label of a time on the axis: the time of day, or the date if ticks are days apart. Both in seconds. */
 function tick(moment: number, step: number): string {
   const date = new Date(moment * 1_000);
   if (step >= secondsOfDay) return new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" }).format(date);

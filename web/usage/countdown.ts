@@ -5,12 +5,12 @@ const listeners = new Set<() => void>();
 let seconds = wholeSeconds();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** The service's time in ms, whole seconds, that goes on while somebody looks. */
+/** The service's time in ms, in whole seconds; ticks while the page is visible. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, secondsNow) * 1_000;
 }
 
-/** While nobody looked, no tick has moved it. */
+/** It does not tick while the page is hidden. */
 function secondsNow(): number {
   if (timer === undefined) seconds = wholeSeconds();
   return seconds;
@@ -36,7 +36,7 @@ function tick(): void {
   for (const listener of listeners) listener();
 }
 
-/** A time that is left, in ms, as `4 s`, `2:05` or `13:04:09`; nothing is left below a second. */
+/** Formats a remaining time in ms as `4 s`, `2:05` or `13:04:09`; less than a second counts as none. */
 export function durationText(ms: number): string | undefined {
   const left = Math.ceil(ms / 1_000);
   if (left <= 0) return undefined;

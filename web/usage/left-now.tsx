@@ -12,7 +12,7 @@ import styles from "./usage.module.css";
 
 type Window = Schemas["Account"]["minute"];
 
-/** What is left of the account's minute and day, and when they begin anew. */
+/** The requests left this minute and today, and when each limit resets. */
 export function LeftNow(): ReactNode {
   const { data, error, refetch } = useQuery(standingQuery);
   return (

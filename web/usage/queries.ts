@@ -5,7 +5,7 @@ import { answerOf, store } from "../calls/store.ts";
 import { keysQuery } from "../keys/queries.ts";
 import type { Interval } from "./series.ts";
 
-/** How often what changes with every request is read anew while somebody looks, in ms: together well within a person's 300 calls a minute. */
+/** Polling interval in ms while the page is visible; all queries together stay well within a member's 300 calls a minute. */
 const standingEveryMs = 4_000;
 const usageEveryMs = 8_000;
 

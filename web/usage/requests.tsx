@@ -86,7 +86,7 @@ function Groups({ byKey, byOperation, keys, onChoose }: GroupsProps): ReactNode 
   );
 }
 
-/** What the chart shows: everything, or the key or the operation that was chosen. */
+/** The subject of the chart: all requests, or one key or operation. */
 function chosen({ key, operation }: UsageSearch, byKey: Usage, byOperation: Usage, keys: Key[] = []): { points: Point[]; name?: string } {
   if (key !== undefined) return { points: byKey.groups?.find(({ keyId }) => keyId === key)?.points ?? [], name: keyName(key, keys) };
   if (operation === undefined) return { points: byKey.points };

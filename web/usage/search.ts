@@ -1,4 +1,4 @@
 import type { Interval } from "./series.ts";
 
-/** What of the usage is shown; without a key and an operation all of it. */
+/** The search parameters of the usage page; without a key and an operation, the chart shows all requests. */
 export type UsageSearch = { interval?: Interval | undefined; key?: number | undefined; operation?: string | undefined };

@@ -8,7 +8,7 @@ import { standingQuery } from "./queries.ts";
 import { QuotaCard } from "./quota-card.tsx";
 import styles from "./usage.module.css";
 
-/** What the account stores, and how much more it may. */
+/** The account's storage and its limits. */
 export function Stored(): ReactNode {
   const { data, error, refetch } = useQuery(standingQuery);
   return (

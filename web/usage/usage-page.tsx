@@ -6,7 +6,7 @@ import { LeftNow } from "./left-now.tsx";
 import { Requests } from "./requests.tsx";
 import { Stored } from "./stored.tsx";
 
-/** `/dashboard/usage`: what is left, what was asked, by which key and of which operation, what is stored, and how near each key is to a ban. */
+/** `/dashboard/usage`: requests left, requests made by key and operation, storage, and strikes. */
 export function UsagePage(): ReactNode {
   return (
     <>

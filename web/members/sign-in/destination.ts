@@ -1,4 +1,4 @@
-/** The dashboard's page that a person wanted before signing in; undefined for any other address, since anybody can write such a link. */
+/** The dashboard page to open after signing in; undefined for any other address, because anybody can craft such a link. */
 export function destinationOf(to: unknown, origin: string): string | undefined {
   const url = typeof to === "string" ? URL.parse(to, origin) : null;
   if (url === null || url.origin !== origin || !/^\/dashboard(\/(?!v1(\/|$))|$)/.test(url.pathname)) return undefined;

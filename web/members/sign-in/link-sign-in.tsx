@@ -13,11 +13,11 @@ import styles from "./sign-in.module.css";
 
 type Props = { token: string; onSignedIn: (standing: CurrentUser) => void; onGiveUp: () => void };
 
-/** Posts the token of a sign-in link once somebody says so, for whatever else opens links uses up none; and says what to do where it does not work. */
+/** Sends the token of a sign-in link when the button is pressed, so that programs which open links in mail do not use it up. Explains what to do if the link no longer works. */
 export function LinkSignIn({ token, onSignedIn, onGiveUp }: Props): ReactNode {
   usePageTitle(texts.signIn.title);
   const [isMeant, setIsMeant] = useState(false);
-  // A token works once: as a query it is sent once, however often the page is drawn.
+  // A token works once; a query sends it once, however often the page renders.
   const { data, error, refetch } = useQuery({
     queryKey: [dashboardKey, "link", token],
     queryFn: () => ask("POST /sign-in/link", { body: { token } }),

@@ -1,6 +1,6 @@
 /**
- * Takes the token of a sign-in link out of the address, so that neither the history nor a bookmark keeps it. It is held in memory until
- * the tab is closed or another one is taken.
+ * Removes the token of a sign-in link from the address, so that neither the history nor a bookmark keeps it, and holds it in memory
+ * until the tab is closed or another token arrives.
  */
 export function takeLinkToken(): string | undefined {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");

@@ -7,7 +7,7 @@ import { CallForm, useCallForm } from "../../parts/call-form.tsx";
 import { texts } from "../../texts/texts.ts";
 import styles from "./sign-in.module.css";
 
-/** Email and password. */
+/** The form for signing in with email and password. */
 export function PasswordSignIn({ onSignedIn }: { onSignedIn: (standing: CurrentUser) => void }): ReactNode {
   usePageTitle(texts.signIn.title);
   const form = useCallForm({
@@ -30,7 +30,7 @@ export function PasswordSignIn({ onSignedIn }: { onSignedIn: (standing: CurrentU
   );
 }
 
-/** Where a new link comes from: the service sends no mail. */
+/** How to get a new link: the service sends no mail. */
 export function HowToGetALink({ text, command }: { text: string; command: string }): ReactNode {
   return (
     <div className={styles.help}>

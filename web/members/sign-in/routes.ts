@@ -5,7 +5,7 @@ import { destinationOf } from "./destination.ts";
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "sign-in",
-  // `to` is always there: what is left out here would stay as it came
+  // `to` is always returned: the router would keep the unchecked value of an omitted key
   validateSearch: (search): { to?: string | undefined } => ({ to: destinationOf(search["to"], location.origin) }),
   component: lazyRouteComponent(() => import("./sign-in-page.tsx"), "SignInPage"),
 });

@@ -8,7 +8,7 @@ import styles from "./sign-in.module.css";
 
 type Props = { session: CurrentUser; onSet: (standing: CurrentUser) => void };
 
-/** The password, and the email where there is none, without which there would be no way back in. */
+/** A form for the first password, and for the email if the member has none; without both there is no way to sign in again. */
 export function SetPassword({ session: { member, account }, onSet }: Props): ReactNode {
   usePageTitle(texts.signIn.setTitle);
   const hasEmail = member.email !== null;

@@ -11,7 +11,7 @@ import { PasswordSignIn } from "./password-sign-in.tsx";
 import { SetPassword } from "./set-password.tsx";
 import styles from "./sign-in.module.css";
 
-/** `/sign-in`: by a link or by a password; who came by a link chooses a password before anything else. */
+/** `/sign-in`: signs in by a link or by a password; after a first link, asks for a password before anything else. */
 export function SignInPage(): ReactNode {
   const client = useQueryClient();
   const { history } = useRouter();
@@ -23,7 +23,7 @@ export function SignInPage(): ReactNode {
     if (isIn) history.replace(to);
   }, [isIn, history, to]);
 
-  // a link that is pasted where this page is open already changes only the fragment
+  // a link pasted into this page's own tab changes only the fragment
   useEffect(() => {
     const take = (): void => {
       const found = takeLinkToken();

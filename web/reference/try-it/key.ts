@@ -7,7 +7,7 @@ type Kept = { key: string; isKept: boolean };
 let current: Kept = read();
 const listeners = new Set<() => void>();
 
-/** The key that the panels send: in memory, and beyond a reload only where the person asks for it, until the tab is closed. */
+/** The key that the panels send: in memory, and on request in session storage, until the tab is closed. */
 export function useKey(): Kept & { change: (next: Kept) => void } {
   return { ...useSyncExternalStore(subscribe, () => current), change };
 }

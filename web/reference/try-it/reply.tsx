@@ -7,7 +7,7 @@ import styles from "./panel.module.css";
 import { curlOf, isJson, type Request } from "./request.ts";
 import { bytesMax, timeoutMs, type Reply } from "./send.ts";
 
-/** An answer: its status, time and size, what it says of the limits, its body and headers. */
+/** A response: its status, time and size, the limits, its body and headers. */
 export function ReplyView({ reply, operation }: { reply: Reply; operation: Operation }): ReactNode {
   const named = withDeclaredNames(reply.headers, operation);
   return (
@@ -48,7 +48,7 @@ function Body({ reply: { headers, body, isCut } }: { reply: Reply }): ReactNode 
   );
 }
 
-/** The limits in words; all headers stand in the table as well. */
+/** The limits as text; the table has all headers too. */
 function Limits({ headers }: { headers: Headers }): ReactNode {
   const number = (name: string): number => Number(headers.get(name) ?? Number.NaN);
   const [limit, remaining, reset, retryAfter] = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After"].map(
@@ -83,7 +83,7 @@ function HeaderTable({ headers }: { headers: Reply["headers"] }): ReactNode {
   );
 }
 
-/** Why no answer came. */
+/** The reason why there was no response. */
 export function Failure({ error }: { error: Error }): ReactNode {
   const text =
     error.name === "TimeoutError"
@@ -108,7 +108,7 @@ export function Curl({ request }: { request: Request }): ReactNode {
   );
 }
 
-/** Browsers tell header names in lower case; those that the description declares are shown as it writes them. */
+/** Browsers report header names in lower case; declared headers are shown as the description writes them. */
 function withDeclaredNames(headers: Reply["headers"], { answers, errors }: Operation): Reply["headers"] {
   const declared = new Map(
     [...answers, ...errors].flatMap((answer) => Object.keys(answer.headers)).map((name) => [name.toLowerCase(), name]),

@@ -1,18 +1,18 @@
 import type { Content, Operation } from "../description.ts";
 import type { Parameter } from "../openapi.ts";
 
-/** What a person has filled in: values by `fieldId`, the body as text, or the file that stands for it. */
+/** The entered values by `fieldId`, with the body as text or as a file. */
 export type Draft = { values: Record<string, string>; mediaType: string; body: string; file?: File | undefined };
 
-/** A request that can be sent, but for the key. Header names are in the case of the description. */
+/** A complete request without the key. Header names have the description's case. */
 export type Request = { method: string; url: string; headers: [name: string, value: string][]; body?: string | File };
 
-/** Parameters of one name may be in two places. */
+/** The same parameter name may occur in two places, such as path and query. */
 export function fieldId({ in: place, name }: Parameter): string {
   return `${place}:${name}`;
 }
 
-/** The draft that the description's examples make. */
+/** The initial draft, from the description's examples. */
 export function draftOf({ parameters, body }: Operation): Draft {
   const examples = parameters.map((parameter) => [fieldId(parameter), textOf(parameter.example)]);
   const content = body[0];
@@ -27,12 +27,12 @@ export function isJson(mediaType: string): boolean {
   return /[/+]json$/.test(mediaType);
 }
 
-/** The path parameters without a value: with one of them the address would be another operation's. */
+/** The path parameters without a value; an empty one would address another operation. */
 export function missingIn({ parameters }: Operation, draft: Draft): Parameter[] {
   return parameters.filter((parameter) => parameter.in === "path" && (draft.values[fieldId(parameter)] ?? "") === "");
 }
 
-/** The request of a draft. Parameters that are left empty are not sent; those of an array are repeated, one for each value. */
+/** Builds the request of a draft. Empty parameters are not sent; array parameters are repeated for each value. */
 export function requestOf(operation: Operation, baseUrl: string, draft: Draft): Request {
   const sent = operation.parameters
     .map((parameter) => ({ parameter, value: draft.values[fieldId(parameter)] ?? "" }))
@@ -52,7 +52,7 @@ export function requestOf(operation: Operation, baseUrl: string, draft: Draft): 
   return { method: operation.method, url: baseUrl + path + (search && `?${search}`), headers, ...(body !== undefined && { body }) };
 }
 
-/** The same request for a shell; the key stays out of it: `$API_KEY` holds it. */
+/** The same request as a curl command, with `$API_KEY` in place of the key. */
 export function curlOf({ method, url, headers, body }: Request): string {
   const lines = [
     `curl ${method === "GET" ? "" : `-X ${method} `}${quoted(url)}`,
