@@ -36,7 +36,7 @@ export function openGate({ now, wait, onWait }: Timing): Gate {
 
   async function enter(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (waiting.size >= waitingMax) throw new Problem("unavailable", `Over ${waitingMax} requests wait already.`);
+    if (waiting.size >= waitingMax) throw new Problem("unavailable", `More than ${waitingMax} requests are waiting already.`);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const place: Waiting = { admit: resolve, refuse: reject };
     const abort = () => {

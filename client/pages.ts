@@ -35,7 +35,7 @@ export async function* pages<Path extends ListPath>(
     yield answer.data;
     const next = nextCursor(answer.response.headers, client.url);
     if (next === undefined) return;
-    if (next === cursor) throw new Problem("internal", `The list ${path} does not come to an end.`);
+    if (next === cursor) throw new Problem("internal", `The list ${path} does not end: its next page is the current one.`);
     cursor = next;
   }
 }

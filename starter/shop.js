@@ -1,11 +1,11 @@
-// Lists the available animals of a shop. No build step, no other host: change it as you like, and deploy the folder again.
+// Lists the available animals of a shop. There is no build step: change this file as you like and deploy the folder again.
 
 const url = contentOf("petstore-url");
 const key = contentOf("petstore-key");
 const animalsAtOnce = 24;
 const typingPauseMs = 300;
 const timeoutMs = 15_000;
-/** Nobody looks at a page for longer than this: then the visitor asks again. */
+/** The longest automatic wait; beyond it the page shows a button to try again. */
 const waitMsMax = 120_000;
 
 const form = document.getElementById("search");
@@ -16,17 +16,17 @@ const more = document.getElementById("more");
 const again = document.getElementById("again");
 const template = document.getElementById("animal");
 
-/** Ends what an earlier search still waits for. */
+/** Aborts the requests of the previous search. */
 let running = new AbortController();
-/** The page after the last one that is shown, if there is one. */
+/** The next page to show, if there is one. */
 let nextPage;
-/** The page that could not be shown, for the button that tries again. */
+/** The page that failed, for the button that tries again. */
 let failedPage;
-/** Until then (ms) the service has asked for quiet: going on asking can get this address banned. */
+/** Until this time (ms) no requests are sent: ignoring the limit can get this address banned. */
 let quietUntil = 0;
 let refusals = 0;
 let typing;
-/** Names by id, read a page at a time, as far as the animals that are shown need them. */
+/** Category names by id, read a page at a time until all shown animals have theirs. */
 const categories = { names: new Map(), next: new URL(`${url}/v1/categories?limit=100`) };
 
 input.value = new URLSearchParams(location.search).get("q") ?? "";
@@ -42,7 +42,7 @@ more.addEventListener("click", () => void show(nextPage));
 again.addEventListener("click", () => void show(failedPage));
 void search();
 
-/** Begins anew with what the field says, and keeps it in the page's address. */
+/** Starts a new search with the field's text, and keeps it in the page's address. */
 function search() {
   clearTimeout(typing);
   const name = input.value.trim();
@@ -54,7 +54,7 @@ function search() {
   return show(first);
 }
 
-/** Adds a page of animals to those that are shown. */
+/** Appends a page of animals to the list. */
 async function show(page) {
   running.abort();
   running = new AbortController();
@@ -70,7 +70,7 @@ async function show(page) {
     list.append(...cards.map(({ card }) => card));
     say(summary());
     more.hidden = next === undefined;
-    // The button that was pressed was hidden meanwhile: reading goes on where the new ones begin.
+    // The pressed button is hidden now, so the focus moves to the first new animal.
     if (isMore) cards[0]?.heading.focus();
     await nameCategories(cards, signal);
   } catch (error) {
@@ -81,7 +81,7 @@ async function show(page) {
   }
 }
 
-/** A card. What is stored is text, whatever it looks like. */
+/** Builds a card. Stored text is inserted as text, never as HTML. */
 function cardOf({ name, categoryId }) {
   const card = template.content.firstElementChild.cloneNode(true);
   const heading = card.querySelector("h2");
@@ -93,7 +93,7 @@ function cardOf({ name, categoryId }) {
   return { card, heading, category, categoryId };
 }
 
-/** Fills in what animals are. Without that the list is still a list: it is tried again with the next one. */
+/** Fills in the animals' categories. If that fails, the list stays usable, and the next page tries again. */
 async function nameCategories(cards, signal) {
   const unnamed = () => cards.some(({ categoryId }) => !categories.names.has(categoryId));
   try {
@@ -109,7 +109,7 @@ async function nameCategories(cards, signal) {
   say(summary());
 }
 
-/** What an address of the API answers, and where its next page is. Waits as long as the service asks for. */
+/** Fetches an address of the API and the address of its next page. Waits as long as the service asks for. */
 async function get(address, signal) {
   for (;;) {
     await quiet(signal);
@@ -121,7 +121,7 @@ async function get(address, signal) {
     if (response.status === 429) {
       const seconds = Math.max(Number(response.headers.get("Retry-After")) || 1, 2 ** Math.min(refusals, 6));
       refusals += 1;
-      // Everybody who waits is told the same moment: not all of them at once.
+      // All waiting visitors get the same time, so a random part spreads their requests.
       quietUntil = Date.now() + (seconds + Math.random()) * 1000;
       continue;
     }
@@ -135,7 +135,7 @@ async function quiet(signal) {
   const ms = quietUntil - Date.now();
   if (ms <= 0) return;
   if (ms > waitMsMax) throw new Quiet(quietUntil);
-  say(`Many people are looking right now. The list goes on by itself in ${Math.ceil(ms / 1000)} seconds.`);
+  say(`Many people are looking right now. The list continues in ${Math.ceil(ms / 1000)} seconds.`);
   await new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms);
     signal.addEventListener("abort", () => {
@@ -145,7 +145,7 @@ async function quiet(signal) {
   });
 }
 
-/** The `next` of a Link header (RFC 8288), which is relative to the API. The key goes nowhere else. */
+/** The `next` of a Link header (RFC 8288), if it is on the API's origin, so that the key goes nowhere else. */
 function nextOf(response) {
   const target = /<([^>]*)>\s*;\s*rel="?next"?/.exec(response.headers.get("Link") ?? "")?.[1];
   const next = target === undefined ? undefined : new URL(target, response.url);
@@ -174,15 +174,15 @@ function contentOf(name) {
   return document.querySelector(`meta[name="${name}"]`).content;
 }
 
-/** The service has answered, and not with animals. */
+/** The service refused the request. */
 class Refusal extends Error {
   constructor(code) {
-    const ours = "This page’s key is not accepted any more. If the shop is yours: make a new publishable key and put it into index.html.";
+    const ours = "This page’s key is no longer accepted. If the shop is yours, create a new publishable key and put it into index.html.";
     super(code === 401 || code === 403 ? ours : `The shop cannot answer right now (${code}). Try again in a moment.`);
   }
 }
 
-/** The limit is reached for longer than anybody waits. */
+/** The limit is reached for longer than the page waits. */
 class Quiet extends Error {
   constructor(until) {
     const at = new Date(until).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });

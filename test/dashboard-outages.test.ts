@@ -32,7 +32,7 @@ test("an answer that is not the service’s is told in words, and the form can b
   await dialog.getByRole("alert").getByText("Something other than the service answered").waitFor();
   await page.unroute("**/dashboard/v1/categories");
   await dialog.getByRole("button", { name: "Create category" }).click();
-  await page.getByText("Category “Dogs” is made.").waitFor();
+  await page.getByText("Category “Dogs” is created.").waitFor();
 });
 
 test("code of a page that does not come while a link is only pointed at leaves the page as it is", async (t) => {
@@ -68,7 +68,7 @@ test("what is answered after its dialog was left closes nothing else, and is tol
   await page.getByRole("button", { name: "New category" }).first().click();
   await dialog.getByRole("textbox", { name: "Name" }).fill("Cats");
   await goOn();
-  await page.getByText("Category “Dogs” is made.").waitFor();
+  await page.getByText("Category “Dogs” is created.").waitFor();
   assert.equal(await dialog.getByRole("textbox", { name: "Name" }).inputValue(), "Cats");
 });
 
@@ -79,5 +79,5 @@ test("a click beside a dialog loses nothing that was typed", async (t) => {
   await name.fill("Dogs");
   await page.mouse.click(5, 5);
   await page.getByRole("dialog").getByRole("button", { name: "Create category" }).click();
-  await page.getByText("Category “Dogs” is made.").waitFor();
+  await page.getByText("Category “Dogs” is created.").waitFor();
 });

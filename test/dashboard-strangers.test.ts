@@ -28,7 +28,7 @@ test("who belongs to another account finds nothing of a shop on any page, and by
     ["/animals", "No animals yet"],
     ["/animals?q=zeb", "Nothing matches these filters"],
     [`/animals?categoryId=${category}`, "Nothing matches these filters"],
-    [`/animals?animal=${animal}`, `Animal ${animal} is not there (any more).`],
+    [`/animals?animal=${animal}`, `Animal ${animal} does not exist. It may have been deleted.`],
     ["/categories", "No categories yet"],
     [`/categories?category=${category}`, "There is no category"],
     ["/orders", "No orders yet"],

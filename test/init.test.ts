@@ -57,7 +57,7 @@ test("init overwrites nothing, names what is in the way, and makes no key for it
   const earlier = await keysOf();
   const { code, error } = await petstore(service, "init", folder, "--account", String(service.accountId));
   assert.equal(code, 1);
-  assert.ok(error.includes(`${join(folder, "index.html")} is there already`), error);
+  assert.ok(error.includes(`${join(folder, "index.html")} already exists`), error);
   assert.deepEqual([readdirSync(folder), readFileSync(join(folder, "index.html"), "utf8")], [["index.html"], "mine"]);
   assert.equal((await keysOf()).length, earlier.length);
 });

@@ -114,7 +114,7 @@ test("over the limit the page asks nothing more until Retry-After is over, and t
   const earlier = calls();
   await page.getByRole("searchbox").fill("luna");
   await page.getByRole("button", { name: "Search" }).click();
-  await status.getByText(/^Many people are looking right now\. The list goes on by itself in \d+ seconds\.$/).waitFor();
+  await status.getByText(/^Many people are looking right now\. The list continues in \d+ seconds\.$/).waitFor();
   const refused = calls();
   assert.ok(refused > earlier);
   await page.getByRole("searchbox").fill("lunas");
@@ -153,5 +153,5 @@ test("a key that has ended and a shop that cannot be reached are told in words, 
   const { id } = keys.find(({ prefix }) => key.startsWith(prefix))!;
   await service.administration["keys.revoke"]({ id });
   await page.reload();
-  await status.getByText("This page’s key is not accepted any more.").waitFor();
+  await status.getByText("This page’s key is no longer accepted.").waitFor();
 });

@@ -8,15 +8,15 @@ const planOptions: Options = {
     required: true,
     about: "the plan, which sets the limits on requests and on storage",
   },
-  "per-minute": { value: "N", about: "requests a minute, for enterprise" },
-  "per-day": { value: "N", about: "requests a day, for enterprise" },
+  "per-minute": { value: "N", about: "requests per minute, for enterprise" },
+  "per-day": { value: "N", about: "requests per day, for enterprise" },
   records: { value: "N", about: "how many pets, categories, open orders and stock entries it may store. Default: the plan's" },
   "published-bytes": { value: "N", about: "how many bytes its published files may take up. Default: the plan's" },
 };
 
 export const accountsCreate: Command = {
   name: "accounts create",
-  summary: "Make an account and its first key, which is shown once",
+  summary: "Create an account and its first key, which is shown once",
   options: { name: { value: "NAME", required: true, about: "the account's name, 1 to 200 characters" }, ...planOptions },
   async run({ options }, io) {
     const json = await administer(io, "accounts.create", { name: options["name"], ...planTerms(options) });
@@ -28,7 +28,7 @@ export const accountsCreate: Command = {
 export const accountsList: Command = {
   name: "accounts list",
   summary: "List the accounts by id, at most 1,000 of them",
-  options: { after: { value: "ID", about: "begin after this account" } },
+  options: { after: { value: "ID", about: "list the accounts after this one" } },
   async run({ options }, io) {
     const json = await administer(io, "accounts.list", { after: numeric(options["after"]) });
     const rows = json.accounts.map((a) => [
@@ -71,10 +71,11 @@ export const accountsSetPlan: Command = {
 export const accountsDelete: Command = {
   name: "accounts delete",
   summary: "Delete an account with its members, keys, catalogue, orders, stock and published projects",
-  options: { yes: { about: "really delete it" } },
+  options: { yes: { about: "confirm the deletion" } },
   operands: ["ID"],
   async run({ options, operands }, io) {
-    if (!options["yes"]) throw new Problem("invalid_request", `This deletes all that account ${operands[0]} owns: say --yes to do it.`);
+    if (!options["yes"])
+      throw new Problem("invalid_request", `This deletes everything that account ${operands[0]} owns. Add --yes to confirm.`);
     const json = await administer(io, "accounts.delete", { id: numeric(operands[0]) });
     return { json, text: `Account ${json.account.id} (${json.account.name}) is deleted.` };
   },
@@ -99,7 +100,7 @@ function planTerms(options: Arguments["options"]) {
   };
 }
 
-/** How much is used of a limit, as `12/25000`. */
+/** The used part of a limit, such as `12/25000`. */
 function share({ used, limit }: { used: number; limit: number }): string {
   return `${used}/${limit}`;
 }

@@ -2,16 +2,16 @@ import type { Administration } from "../app/administration.ts";
 import { loadSettings, type Settings } from "../app/settings.ts";
 import type { Io } from "./command.ts";
 
-/** How often a busy folder is tried, a second each. */
+/** Attempts to open a busy folder, one second each. */
 const attemptsMax = 5;
 
 type Answer<K extends keyof Administration> = Awaited<ReturnType<Administration[K]>>;
 
 /**
- * Runs one operation of an operator: by the server that holds the data folder, so that it knows at once, else on the
- * folder itself, held meanwhile.
+ * Runs an operator's operation: in the server that holds the data folder, so that its caches stay correct, else on the folder
+ * itself, which is locked meanwhile.
  *
- * @throws the Problem that refuses it; FolderHeldError if the folder stays busy and nobody answers for it
+ * @throws Problem of the operation; FolderHeldError if the folder stays locked and no server answers
  */
 export async function administer<K extends keyof Administration>({ env }: Io, name: K, input: object): Promise<Answer<K>> {
   const settings = loadSettings(env);
@@ -28,7 +28,7 @@ export async function administer<K extends keyof Administration>({ env }: Io, na
     try {
       return await administerHere(settings, name, input);
     } catch (error) {
-      // A server that is starting holds the folder a moment before it listens.
+      // A starting server locks the folder shortly before it listens.
       if (!(error instanceof FolderHeldError) || attempt === attemptsMax) throw error;
     }
   }
@@ -55,7 +55,7 @@ export async function administer<K extends keyof Administration>({ env }: Io, na
   }
 }
 
-/** Ends a ban where bans are kept while no server runs: in the data folder or in Redis. */
+/** Ends a ban while no server is running: in the data folder or in Redis. */
 async function unbanIn(settings: Settings, keyId: number): Promise<boolean> {
   const { openLimiter } = await import("../app/limiter.ts");
   const { systemClock } = await import("../platform/clock.ts");

@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { causeOf } from "../platform/causes.ts";
 import { Problem } from "../platform/problem.ts";
 
-/** What a command found out: `json` is printed with `--json`, else `text`. */
+/** The result of a command: prints `json` with `--json`, else `text`. */
 export type Outcome = {
   json: object;
   text: string;
@@ -16,51 +16,51 @@ export type Io = {
   /** Default: the environment of the process. */
   env?: Record<string, string | undefined>;
   stdout: Writable;
-  /** A terminal also says how wide it is. */
+  /** A terminal also has `columns`, its width. */
   stderr: Writable & { isTTY?: boolean; columns?: number };
 };
 
 export type Arguments = {
-  /** The options by name: text, a list of texts where it may be repeated, or true. */
+  /** The options by name: a string, a list of strings if the option can be repeated, or true. */
   options: Record<string, string | boolean | (string | boolean)[] | undefined>;
-  /** The arguments that are not options, as many as the command declares. */
+  /** The positional arguments, as many as the command declares. */
   operands: string[];
   json: boolean;
 };
 
-/** An option as it is read, shown in the usage and explained by the help. */
+/** An option, for parsing, usage and help. */
 export type Option = {
-  /** What its value is called, as `FILE`; one without is a switch. */
+  /** The placeholder of its value, such as `FILE`. Without it, the option is a switch. */
   value?: string;
   about: string;
   required?: true;
-  /** May be given several times. */
+  /** Can be repeated. */
   multiple?: true;
 };
 export type Options = Readonly<Record<string, Option>>;
 
 export type Command = {
-  /** One or two words, as `accounts create`. */
+  /** One or two words, such as `accounts create`. */
   name: string;
   summary: string;
   options?: Options;
-  /** Names of the arguments that are not options; all are needed. */
+  /** Names of the positional arguments; all are required. */
   operands?: string[];
-  /** Resolves when the command has done its work; one that prints its own output returns nothing. */
+  /** Runs the command. Returns nothing if it prints its own output. */
   run(args: Arguments, io: Io): Promise<Outcome | undefined>;
 };
 
-/** The command line is not one that the command takes. */
+/** Invalid arguments on the command line. */
 export class UsageError extends Error {}
 
-/** What every command takes. */
+/** The options of every command. */
 export const commonOptions = {
   json: { about: "print one JSON object" },
   help: { about: "explain the command and its options" },
 } as const satisfies Options;
 
 /**
- * Reads what follows a command's name; undefined asks for help.
+ * Parses the arguments after a command's name. Returns undefined if they ask for help.
  *
  * @throws UsageError
  */
@@ -68,10 +68,10 @@ export function readArguments(command: Command, args: string[]): Arguments | und
   const { values, positionals } = parse(args, { ...command.options, ...commonOptions });
   if (values["help"]) return undefined;
   for (const [name, { required }] of Object.entries(command.options ?? {})) {
-    if (required && values[name] === undefined) throw new UsageError(`--${name} is needed`);
+    if (required && values[name] === undefined) throw new UsageError(`--${name} is required`);
   }
   const expected = command.operands ?? [];
-  if (positionals.length < expected.length) throw new UsageError(`${expected[positionals.length]} is needed`);
+  if (positionals.length < expected.length) throw new UsageError(`${expected[positionals.length]} is required`);
   if (positionals.length > expected.length) throw new UsageError(`unexpected argument ${JSON.stringify(positionals[expected.length])}`);
   return { options: values, operands: positionals, json: values["json"] === true };
 }
@@ -89,12 +89,12 @@ function parse(args: string[], options: Options) {
   }
 }
 
-/** A number as it is written, or the text itself, which the operation then refuses by the field's name. */
+/** Parses a number. Returns any other text unchanged, so that the operation refuses it by the field's name. */
 export function numeric(text: unknown): unknown {
   return typeof text === "string" && /^-?\d{1,15}(\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
-/** Rows as columns of text, with a heading. */
+/** Formats rows as aligned columns with a heading. */
 export function columns(heading: string[], rows: (string | number | null)[][]): string {
   const lines = [heading, ...rows.map((row) => row.map((cell) => (cell === null ? "-" : String(cell))))];
   const widths = heading.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)));
@@ -108,7 +108,7 @@ export function columns(heading: string[], rows: (string | number | null)[][]): 
     .join("\n");
 }
 
-/** Ends a process: the line for people and the object for programs. */
+/** The error code and message to print for what a command threw. */
 export function failure(raised: unknown): { code: string; message: string } {
   const error = causeOf(raised).cause;
   if (error instanceof Problem) return { code: error.code, message: error.message };

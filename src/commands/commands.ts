@@ -15,7 +15,7 @@ import { repair } from "./repair.ts";
 import { serve } from "./serve.ts";
 import { settings } from "./settings.ts";
 
-/** Every command. What a command needs it imports when it runs, so that this list costs nothing. */
+/** Every command. Commands import their dependencies when they run, so that loading this list is fast. */
 export const commands: Command[] = [
   serve,
   accountsCreate,
@@ -43,18 +43,18 @@ export const commands: Command[] = [
   settings,
 ];
 
-/** The command that a line of arguments begins with; undefined where it names none. */
+/** The command that the arguments begin with; undefined if there is none. */
 export function commandOf(args: string[]): Command | undefined {
   const words = args.slice(0, 2).join(" ");
   return commands.find(({ name }) => name === words) ?? commands.find(({ name }) => name === args[0]);
 }
 
-/** What follows a command's name. */
+/** The arguments after a command's name. */
 export function argumentsOf({ name }: Command, args: string[]): string[] {
   return args.slice(name.split(" ").length);
 }
 
-/** The service and the key that the environment names for the commands that call the API. */
+/** The service and key from the environment, for the commands that call the API. */
 function client({ env }: Io) {
   const { clientUrl, clientKey } = loadSettings(env);
   return { url: clientUrl, key: clientKey };

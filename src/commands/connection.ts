@@ -2,31 +2,34 @@ import type { PetStore } from "../../client/client.ts";
 import { Problem } from "../platform/problem.ts";
 import type { Io, Options } from "./command.ts";
 
-/** The service to call and the key to call it with; the key is empty where none is set. */
+/** The service to call and the key to use; the key is empty if none is set. */
 export type Connect = { url: string; key: string };
 
-/** The service and the key that the environment names. */
+/** The service and key from the environment. */
 export type Environment = (io: Io) => Connect;
 
 export const connectionOptions = {
-  url: { value: "URL", about: "the service to call, in place of PETSTORE_URL" },
-  key: { value: "KEY", about: "the key to call it with, in place of PETSTORE_KEY; other users of the machine can see arguments" },
+  url: { value: "URL", about: "the address of the service. Default: PETSTORE_URL" },
+  key: {
+    value: "KEY",
+    about: "the key to use. Default: PETSTORE_KEY, which is safer, because other users of the machine can see arguments",
+  },
 } as const satisfies Options;
 
-/** The service and key that a command calls with: its options, else the environment. Raises `invalid_request` where there is no key. */
+/** The service and key of a command: its options, else the environment. @throws Problem `invalid_request` if there is no key */
 export function connectionOf(options: Record<string, unknown>, environment: Connect): Connect {
   const given = options as { url?: string; key?: string };
   const url = given.url ?? environment.url;
   const key = (given.key ?? environment.key).trim();
-  if (key === "") throw new Problem("invalid_request", "a key is needed: set PETSTORE_KEY, or give --key KEY");
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new Problem("invalid_request", "the key holds characters that no key has");
+  if (key === "") throw new Problem("invalid_request", "no key is set: set PETSTORE_KEY or add --key KEY");
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new Problem("invalid_request", "the key contains invalid characters");
   return { url, key };
 }
 
 /**
- * Opens a caller of the service that keeps to its limits. Whoever waits is told why and how long.
+ * Creates a client of the service that waits for its limits and reports each wait.
  *
- * @param tell takes a line, such as `linesTo` writes
+ * @param tell prints a line, as `linesTo` does
  */
 export async function connect(connection: Connect, tell: (line: string) => void): Promise<PetStore> {
   const { openClient } = await import("../../client/client.ts");
@@ -34,7 +37,7 @@ export async function connect(connection: Connect, tell: (line: string) => void)
   return openClient({ ...connection, onWait });
 }
 
-/** Writes each line to standard error. */
+/** Returns a function that writes lines to standard error. */
 export function linesTo({ stderr }: Io): (line: string) => void {
   return (line) => void stderr.write(`${line}\n`);
 }

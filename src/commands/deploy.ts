@@ -7,7 +7,7 @@ const packedBytesMax = 50 * 1_048_576;
 const pollMs = 500;
 const pollsMax = 600;
 
-/** Makes the command; `environment` is where the service's address and key are looked up when they are not options. */
+/** Creates the command. `environment` returns the service and key to use if the options name none. */
 export function deploying(environment: Environment): Command {
   return {
     name: "deploy",
@@ -33,8 +33,9 @@ export function deploying(environment: Environment): Command {
         deployment = await answered(client.GET("/projects/{projectId}/deployments/{deploymentId}", { params: { path } }));
       }
       if (deployment.status === "failed") throw new Problem("invalid_request", deployment.error ?? "The deployment failed.");
-      if (deployment.status === "queued") throw new Problem("unavailable", `Deployment ${deployment.id} still waits: look at it later.`);
-      // Its petstore.json may have changed the primary domain, and with it the address.
+      if (deployment.status === "queued")
+        throw new Problem("unavailable", `Deployment ${deployment.id} is still waiting. See the dashboard later.`);
+      // The deployment's petstore.json may have changed the primary domain, and so the address.
       const { url } = await answered(client.GET("/projects/{projectId}", { params: { path: { projectId: project.id } } }));
       const files = `${deployment.files} file${deployment.files === 1 ? "" : "s"}`;
       return { json: { url, deployment }, text: `Deployment ${deployment.id} is live: ${files} at ${url}` };

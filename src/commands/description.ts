@@ -10,7 +10,7 @@ const root = new URL("../../", import.meta.url);
 export const description: Command = {
   name: "description",
   summary: "Write openapi.json, the description of the API, and the client's types",
-  options: { check: { about: "write nothing: compare them with what is there" } },
+  options: { check: { about: "write nothing; fail if the files are not current" } },
   async run({ options }) {
     const files = await generate();
     const names = Object.keys(files).join(" and ");
@@ -25,12 +25,12 @@ export const description: Command = {
   },
 };
 
-/** The generated files, texts by path from the project's root. */
+/** The generated files: contents by path from the project's root. */
 async function generate(): Promise<Record<string, string>> {
   const { descriptionOf } = await import("../app/operations.ts");
   const { typesOf } = await import("../../client/generate.ts");
   const described = descriptionOf(loadSettings({}));
-  // only the description that the service serves has code samples: here they would be a sixth of the file
+  // only the served description has code samples, which would be a sixth of this file
   const text = `${compactJson(described, (name) => name !== "x-codeSamples")}\n`;
   return { "openapi.json": text, "client/api.gen.ts": typesOf(JSON.parse(text) as Description) };
 }

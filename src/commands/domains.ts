@@ -13,7 +13,7 @@ const options = {
   ...connectionOptions,
 } as const satisfies Options;
 
-/** `domains add|list|check|remove`; `environment` is where the service's address and key are looked up when they are not options. */
+/** `domains add|list|check|remove`; `environment` returns the service and key to use if the options name none. */
 export function domainCommands(environment: Environment): Command[] {
   const one = (word: string, summary: string, run: (at: At, hostname: string) => Promise<Outcome>): Command => ({
     name: `domains ${word}`,
@@ -26,7 +26,7 @@ export function domainCommands(environment: Environment): Command[] {
   });
 
   return [
-    one("add", "Attach a domain to a project and print the DNS record to create", async ({ client, projectId }, hostname) => {
+    one("add", "Add a domain to a project and print the DNS record to create", async ({ client, projectId }, hostname) => {
       const domain = await answered(client.POST("/projects/{projectId}/domains", { params: { path: { projectId } }, body: { hostname } }));
       return { json: domain, text: `${domain.hostname} is added. ${toCreate(domain)}` };
     }),
@@ -42,7 +42,7 @@ export function domainCommands(environment: Environment): Command[] {
     },
     one(
       "check",
-      "Check a domain's DNS now and print what visitors get; the exit code is 1 unless it is verified without a problem and has its certificate, where the service orders them",
+      "Check a domain's DNS now and print what visitors get; the exit code is 1 if the domain is not verified, has a problem, or still lacks a certificate that the service orders",
       async ({ client, projectId }, hostname) => {
         const params = { path: { projectId, hostname } };
         const domain = await answered(client.POST("/projects/{projectId}/domains/{hostname}/verify", { params }));
@@ -72,17 +72,17 @@ function tableOf(domains: Domain[]): string {
   return columns(["HOSTNAME", "STATUS", "CERTIFICATE", "EXPIRES", "PRIMARY", "REDIRECT", "VISITORS GET"], rows);
 }
 
-/** What is wrong with a domain, below the table that it stands in. */
+/** The problems of a domain, printed below the table. */
 function troubleOf({ problems }: Domain): string[] {
   return problems.flatMap(({ message, fix }) => ["", message, `  ${fix}`]);
 }
 
-/** What a person has to know after a removal. */
+/** The consequences of a removal that a person must know. */
 function leftBy(removed: Schemas["RemovedDomain"] | undefined): string[] {
   if (removed === undefined) return [];
   const { warning, redirects } = removed;
   const left = warning === undefined ? [] : [warning];
-  if (redirects.length > 0) left.push(`Redirected to it, and serving the site now: ${redirects.join(", ")}.`);
+  if (redirects.length > 0) left.push(`These domains redirected to it and serve the site now: ${redirects.join(", ")}.`);
   return left;
 }
 
@@ -101,12 +101,12 @@ async function listOf(client: PetStore, projectId: number): Promise<Domain[]> {
 function toCreate(domain: Domain): string {
   const lines = [`Create ${domain.challenge ? "these records" : "this record"} at your registrar:`, recordsOf(domain)];
   if (domain.kind === "apex")
-    lines.push("Some DNS providers call ALIAS ANAME, and not every one has it: where yours does not, add a subdomain instead.");
+    lines.push("Some DNS providers call ALIAS ANAME, and some do not support it. If yours does not, add a subdomain instead.");
   if (domain.challenge) lines.push("A name of this domain was in use by another account: the TXT record shows that it is yours now.");
   return lines.join("\n");
 }
 
-/** Names are as registrars take them: without the domain, which most of them add by themselves. */
+/** Names as registrars expect them: without the domain, which most registrars add. */
 function recordsOf({ hostname, record, challenge }: Domain): string {
   const rows = [[record.type, record.name, record.value, record.ttl]];
   const domain = record.name === "@" ? hostname : hostname.slice(record.name.length + 1);
@@ -114,7 +114,7 @@ function recordsOf({ hostname, record, challenge }: Domain): string {
   return columns(["TYPE", "NAME", "VALUE", "TTL"], rows);
 }
 
-/** A name that has verified is on its way to a certificate from then on, unless there is nobody to order one from. */
+/** Whether the service orders no certificates: otherwise a verified domain always has one ordered or issued. */
 function hasNoAuthority({ status, certificate }: Domain): boolean {
   return status === "verified" && certificate.status === "none";
 }
@@ -123,7 +123,7 @@ function diagnosis(domain: Domain): string {
   const { hostname, status, certificate, problems, attention, nextCheckAt } = domain;
   const lines = [`${hostname}: ${status}, certificate ${certificate.status}`, servingOf(domain)];
   if (hasNoAuthority(domain))
-    lines.push("", "Certificates are off at this service (ACME_DIRECTORY_URL is not set): the name is served over HTTP.");
+    lines.push("", "This service orders no certificates (ACME_DIRECTORY_URL is not set), so the domain is served over HTTP.");
   lines.push(...troubleOf(domain));
   if (certificate.problem !== null) lines.push("", certificate.problem, `  The next try is at ${certificate.retryAt ?? "no time yet"}.`);
   if (attention) lines.push("", attention.message);
@@ -131,7 +131,7 @@ function diagnosis(domain: Domain): string {
   return lines.join("\n");
 }
 
-/** What visitors get now, and why. */
+/** What visitors get now, with the reason. */
 function servingOf({ serving: { what, to, reason } }: Domain): string {
   const visitors = { site: "Visitors get the site.", redirect: `Visitors are redirected to ${to}.`, nothing: "Visitors get nothing." }[
     what
@@ -140,6 +140,6 @@ function servingOf({ serving: { what, to, reason } }: Domain): string {
 }
 
 function nextLook(nextCheckAt: string | null): string {
-  if (nextCheckAt === null) return "The service does not check it automatically any more: run this command to check it again.";
+  if (nextCheckAt === null) return "The service no longer checks it automatically. Run this command to check it again.";
   return `The service checks it again at ${nextCheckAt}.`;
 }

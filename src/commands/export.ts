@@ -6,21 +6,21 @@ import { Problem } from "../platform/problem.ts";
 import type { Command } from "./command.ts";
 import { connect, connectionOf, connectionOptions, linesTo, type Environment } from "./connection.ts";
 
-/** Makes the command; `environment` is where the service's address and key are looked up when they are not options. */
+/** Creates the command. `environment` returns the service and key to use if the options name none. */
 export function exporting(environment: Environment): Command {
   return {
     name: "export",
     summary: "Write a list as CSV or as JSON lines",
     options: {
-      format: { value: "csv|ndjson", about: "CSV, or one JSON object a line. Default: csv" },
-      out: { value: "FILE", about: "write a file, whole or not at all, in place of standard output" },
+      format: { value: "csv|ndjson", about: "CSV, or one JSON object per line. Default: csv" },
+      out: { value: "FILE", about: "write to a file, which appears only when complete. Default: standard output" },
       ...connectionOptions,
     },
     operands: [Object.keys(exportedLists).join("|")],
     async run({ options, operands: [name = ""] }, io) {
       const list = Object.hasOwn(exportedLists, name) ? exportedLists[name as keyof typeof exportedLists] : undefined;
       if (list === undefined)
-        throw new Problem("invalid_request", `${JSON.stringify(name)} is none of ${Object.keys(exportedLists).join(", ")}`);
+        throw new Problem("invalid_request", `${JSON.stringify(name)} is not one of ${Object.keys(exportedLists).join(", ")}`);
       const { pages } = await import("../../client/pages.ts");
       const format = formatOf(options["format"] ?? "csv");
       const client = await connect(connectionOf(options, environment(io)), linesTo(io));
@@ -37,7 +37,7 @@ function formatOf(format: unknown): ExportFormat {
   throw new Problem("invalid_request", `${JSON.stringify(format)} is neither csv nor ndjson`);
 }
 
-/** The file appears under its name once it is complete. */
+/** Writes the file under another name and renames it when it is complete. */
 async function toFile(text: Readable, file: string): Promise<void> {
   try {
     await writeDurably(file, text, 0o666);

@@ -2,20 +2,20 @@ import { commonOptions, type Command, type Option, type Options } from "./comman
 
 export const overview = "Usage: petstore COMMAND [OPTIONS] [--json] [--help]";
 
-/** Every command with what it is for. */
+/** The list of commands with their summaries. */
 export function helpOnAll(commands: Command[]): string {
   const lines = table(commands.map(({ name, summary }) => [name, summary]));
   return [overview, "", ...lines, "", "petstore help COMMAND explains a command and its options."].join("\n");
 }
 
-/** How a command is called, what it is for, and a line for each of its options. */
+/** A command's usage, summary and options. */
 export function helpOn(command: Command): string {
   const options: Options = { ...command.options, ...commonOptions };
   const lines = table(Object.entries(options).map(([name, option]) => [spelled(name, option), option.about]));
   return [usageOf(command), "", `${command.summary}.`, "", ...lines].join("\n");
 }
 
-/** How some commands are called, a line each. */
+/** The usage of commands, one line each. */
 export function usageOf(...some: Command[]): string {
   const lines = some.map(({ name, operands = [], options = {} }) => {
     const words = Object.entries(options).map(([option, form]) => {

@@ -4,17 +4,17 @@ import { systemClock } from "../platform/clock.ts";
 import type { Command, Io } from "./command.ts";
 import { connect, connectionOf, connectionOptions, type Connect, type Environment } from "./connection.ts";
 
-/** Makes the command; `environment` is where the service's address and key are looked up when they are not options. */
+/** Creates the command. `environment` returns the service and key to use if the options name none. */
 export function importing(environment: Environment): Command {
   return {
     name: "import",
-    summary: "Load a CSV file of animals through the API; run it again for what has changed",
+    summary: "Load a CSV file of pets through the API; run it again to load changes",
     options: {
       mapping: { value: "FILE", required: true, about: "how columns become fields (docs/importing.md)" },
       state: { value: "FILE", about: "the record of what earlier runs have loaded. Default: FILE.petstore-state.json" },
       rejects: { value: "FILE", about: "where to write the rows that could not be loaded, and why. Default: FILE.petstore-rejects.csv" },
-      "dry-run": { about: "read, map and count, write the rejects, and ask no server" },
-      resend: { about: "send a batch again that stayed unanswered for more than 23 hours" },
+      "dry-run": { about: "read, map and count the rows and write the rejects, without calling the service" },
+      resend: { about: "send an unanswered batch again after more than 23 hours" },
       ...connectionOptions,
     },
     operands: ["FILE"],
@@ -37,7 +37,7 @@ export function importing(environment: Environment): Command {
   };
 }
 
-/** The bar appears once the file is read. Waits are reported above the bar, or as lines before it appears. */
+/** Shows a progress bar once the file is read. Waits are printed above the bar, or as lines before it appears. */
 async function importNow(files: ImportOptions, connection: Connect, stderr: Io["stderr"]): Promise<Report> {
   const { importFile } = await import("../importing/import-files.ts");
   const { showProgress } = await import("../importing/progress.ts");

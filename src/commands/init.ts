@@ -5,16 +5,16 @@ import { administer } from "./administer.ts";
 import { numeric, type Command, type Io } from "./command.ts";
 import type { Environment } from "./connection.ts";
 
-/** Makes the command; `environment` is where the service's address is looked up when it is not an option. */
+/** Creates the command. `environment` returns the service to use if the options name none. */
 export function initialising(environment: Environment): Command {
   return {
     name: "init",
-    summary: "Write a starter for a shop's page into a new folder, to be deployed",
+    summary: "Write a starter page for a shop into a new folder, ready to deploy",
     options: {
-      account: { value: "ID", about: "the account whose animals it shows: a publishable key is made for the page" },
-      key: { value: "psp_…", about: "a publishable key to put into the page, in place of --account" },
+      account: { value: "ID", about: "the account whose pets it shows; creates a publishable key for the page" },
+      key: { value: "psp_…", about: "a publishable key for the page, in place of --account" },
       name: { value: "NAME", about: "the shop's name. Default: the folder's name" },
-      url: { value: "URL", about: "where visitors find the API. Default: PUBLIC_URL of the service; with --key, PETSTORE_URL" },
+      url: { value: "URL", about: "the API's address for visitors. Default: PUBLIC_URL of the service; with --key, PETSTORE_URL" },
       reference: { about: "add the API reference, in reference/" },
     },
     operands: ["DIR"],
@@ -38,34 +38,36 @@ export function initialising(environment: Environment): Command {
 }
 
 function requireKeyOrAccount({ key, account }: Record<string, unknown>): void {
-  if (key !== undefined && account !== undefined) throw new Problem("invalid_request", "--key and --account: one of them is enough");
+  if (key !== undefined && account !== undefined)
+    throw new Problem("invalid_request", "give either --key or --account: one of them is enough");
   if (key !== undefined || account !== undefined) return;
   throw new Problem(
     "invalid_request",
-    "the page needs a publishable key: give --account ID to have one made, or --key with one from `petstore keys create --account ID --publishable`",
+    "the page needs a publishable key: give --account ID to create one, or --key with one from `petstore keys create --account ID --publishable`",
   );
 }
 
-/** The page's address of the service, with or without `/v1`. */
+/** The service's origin from an address with or without `/v1`. */
 function originOf(text: string): string {
   const url = origin(text.replace(/(?:\/v1)?\/?$/, ""));
-  if (url === undefined) throw new Problem("invalid_request", `--url ${text} is no http or https origin, such as https://pets.example.com`);
+  if (url === undefined)
+    throw new Problem("invalid_request", `--url ${text} is not an http or https origin, such as https://pets.example.com`);
   return url;
 }
 
 function nameOf(text: string): string {
   const name = text.trim();
-  if (name === "" || name.length > 200) throw new Problem("invalid_request", "--name must be a text of 1 to 200 characters");
+  if (name === "" || name.length > 200) throw new Problem("invalid_request", "--name must have 1 to 200 characters");
   return name;
 }
 
-/** Everybody can read the page: a key that may change something must not get there. */
+/** Refuses secret keys, because everybody can read the page. */
 function publishable(key: string): string {
   if (/^psp_[0-9A-Za-z]{36}$/.test(key)) return key;
-  throw new Problem("invalid_request", "--key is not a publishable key (psp_…), and everybody can read the page that it is written into");
+  throw new Problem("invalid_request", "--key must be a publishable key (psp_…), because everybody can read the page that contains it");
 }
 
-/** Where the service that makes the page's key says that people find it. */
+/** The public URL of the service that creates the page's key. */
 async function publicUrl(io: Io): Promise<string> {
   return (await administer(io, "service.describe", {})).publicUrl;
 }
@@ -78,7 +80,7 @@ async function newKey(io: Io, account: unknown): Promise<string> {
 function nextSteps(folder: string, { name, url, files }: { name: string; url: string; files: string[] }): string {
   const slug = slugOf(basename(resolve(folder)));
   return [
-    `${folder} holds ${files.join(", ")}.`,
+    `Created in ${folder}: ${files.join(", ")}.`,
     "",
     "Publish it with a key of the account:",
     "",
@@ -88,7 +90,7 @@ function nextSteps(folder: string, { name, url, files }: { name: string; url: st
   ].join("\n");
 }
 
-/** A DNS label that is like the folder's name. */
+/** A DNS label that resembles the folder's name. */
 function slugOf(text: string): string {
   const slug = text
     .normalize("NFKD")

@@ -3,12 +3,12 @@ import { columns, numeric, type Command } from "./command.ts";
 
 export const keysCreate: Command = {
   name: "keys create",
-  summary: "Make a key, which is shown once",
+  summary: "Create a key, which is shown once",
   options: {
-    account: { value: "ID", required: true, about: "the account that it calls as" },
-    scope: { value: "SCOPE", multiple: true, about: "what it may do, such as catalogue:read. Default: all that a key of its kind may do" },
-    expires: { value: "DATE", about: "a day, or a date and time, after which it no longer works" },
-    publishable: { about: "make a key for browsers, which can only read the catalogue and the stock" },
+    account: { value: "ID", required: true, about: "the account of the key" },
+    scope: { value: "SCOPE", multiple: true, about: "a scope, such as catalogue:read. Default: every scope that its kind may have" },
+    expires: { value: "DATE", about: "a day, or a date and time, after which the key no longer works" },
+    publishable: { about: "create a key for browsers, which can only read the catalogue and the stock" },
     name: { value: "NAME", about: "the key's name. Default: Key and its number" },
     origin: {
       value: "URL",
@@ -27,7 +27,7 @@ export const keysCreate: Command = {
 export const keysList: Command = {
   name: "keys list",
   summary: "List an account's keys, each by its first characters",
-  options: { account: { value: "ID", required: true, about: "the account whose keys they are" } },
+  options: { account: { value: "ID", required: true, about: "the account of the keys" } },
   async run({ options }, io) {
     const json = await administer(io, "keys.list", { account: numeric(options["account"]) });
     const rows = json.keys.map(({ id, name, prefix, createdAt, expiresAt, lastUsedAt, scopes, origins }) => {
@@ -39,7 +39,7 @@ export const keysList: Command = {
 
 export const keysRotate: Command = {
   name: "keys rotate",
-  summary: "Make a key to replace another one, which ends after an overlap",
+  summary: "Create a key that replaces another one, which ends after an overlap",
   options: { overlap: { value: "HOURS", about: "how long the old key still works. Default: 24" } },
   operands: ["KEYID"],
   async run({ options, operands }, io) {
@@ -50,7 +50,7 @@ export const keysRotate: Command = {
 
 export const keysRevoke: Command = {
   name: "keys revoke",
-  summary: "End a key at once",
+  summary: "Revoke a key at once",
   operands: ["KEYID"],
   async run({ operands }, io) {
     const json = await administer(io, "keys.revoke", { id: numeric(operands[0]) });
@@ -60,12 +60,12 @@ export const keysRevoke: Command = {
 
 export const keysUnban: Command = {
   name: "keys unban",
-  summary: "End a key's ban and forget its strikes",
+  summary: "End a key's ban and clear its strikes",
   operands: ["KEYID"],
   async run({ operands }, io) {
     const json = await administer(io, "keys.unban", { id: numeric(operands[0]) });
     const name = `Key ${json.id} (${json.prefix}…) of account ${json.account}`;
-    return { json, text: json.unbanned ? `${name} starts anew, without ban and strikes.` : `${name} had no ban and no strikes.` };
+    return { json, text: json.unbanned ? `The ban and strikes of ${name} are cleared.` : `${name} had no ban and no strikes.` };
   },
 };
 

@@ -8,10 +8,10 @@ const one = {
 
 export const membersInvite: Command = {
   name: "members invite",
-  summary: "Add a member to an account, and make a sign-in link; the first member becomes an owner",
+  summary: "Add a member to an account and create a sign-in link; the first member becomes an owner",
   options: {
     ...one,
-    role: { value: "owner|member", about: "what the member may do (default: owner for the first one, else member)" },
+    role: { value: "owner|member", about: "the member's role. Default: owner for the first member, else member" },
   },
   async run({ options: { account, email, role } }, io) {
     const json = await administer(io, "members.invite", { account: numeric(account), email, role });
@@ -21,7 +21,7 @@ export const membersInvite: Command = {
 
 export const membersReset: Command = {
   name: "members reset",
-  summary: "End a member's password and sessions, and make a new sign-in link",
+  summary: "End a member's password and sessions, and create a new sign-in link",
   options: one,
   async run({ options: { account, email } }, io) {
     const json = await administer(io, "members.reset", { account: numeric(account), email });
@@ -32,7 +32,7 @@ export const membersReset: Command = {
 export const membersList: Command = {
   name: "members list",
   summary: "List an account's members",
-  options: { account: { value: "ID", required: true, about: "the account whose members they are" } },
+  options: { account: { value: "ID", required: true, about: "the account of the members" } },
   async run({ options }, io) {
     const json = await administer(io, "members.list", { account: numeric(options["account"]) });
     const rows = json.members.map((member) => [member.id, member.email, member.role, member.createdAt, member.signedInAt]);

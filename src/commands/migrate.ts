@@ -3,7 +3,7 @@ import type { Command } from "./command.ts";
 
 export const migrate: Command = {
   name: "migrate",
-  summary: "Bring the database up to date; `serve` does so too",
+  summary: "Apply missing database migrations; `serve` does so too",
   async run(_args, { env }) {
     const { openStorage } = await import("../app/storage.ts");
     const { migrated, close } = await openStorage(loadSettings(env), "petstore migrate", 2_000);

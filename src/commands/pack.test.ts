@@ -43,7 +43,7 @@ test("a folder without a page to begin with is packed all the same, with a warni
   put("shop/index.html");
   const warnings: string[] = [];
   assert.deepEqual(await namesIn(await packFolder(folder, (line) => warnings.push(line))), ["petstore.json", "shop/index.html"]);
-  assert.deepEqual(warnings, [`${folder} has no index.html: the address itself will answer 404.`]);
+  assert.deepEqual(warnings, [`${folder} has no index.html: its address will answer 404.`]);
 });
 
 test("what the service would refuse is refused before it is read", async (t) => {

@@ -4,17 +4,17 @@ import { pages } from "../../client/pages.ts";
 import { refusal, type Refused } from "../../client/refusals.ts";
 import { Problem } from "../platform/problem.ts";
 
-/** Far longer than the client gives a call: a packed folder may have 50 MiB. */
+/** Longer than other calls: a packed folder may have 50 MiB. */
 const uploadMs = 10 * 60_000;
 
-/** What an answer holds. Raises its refusal. */
+/** Returns the body of a response. @throws Problem if the service refuses the call */
 export async function answered<T>(call: Promise<Refused & { data?: T }>): Promise<T> {
   const answer = await call;
   if (!answer.response.ok) throw refusal(answer);
   return answer.data as T;
 }
 
-/** The project of this slug. Raises `not_found`. */
+/** Finds a project by its slug. @throws Problem `not_found` */
 export async function projectBySlug(client: PetStore, slug: string): Promise<Schemas["Project"]> {
   for await (const page of pages(client, "/projects")) {
     const found = page.find((project) => project.slug === slug);
@@ -23,7 +23,7 @@ export async function projectBySlug(client: PetStore, slug: string): Promise<Sch
   throw new Problem("not_found", `There is no project ${slug}.`);
 }
 
-/** Sends a packed folder, once: a second try would be a second deployment. Raises its refusal, and `unavailable` where nothing answered. */
+/** Sends a packed folder without retries, which could deploy it twice. @throws Problem if the service refuses it; `unavailable` if there is no response */
 export async function upload(client: PetStore, key: string, projectId: number, packed: Buffer): Promise<Schemas["Deployment"]> {
   const response = await fetch(`${client.url}/v1/projects/${projectId}/deployments`, {
     method: "POST",

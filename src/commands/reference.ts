@@ -7,10 +7,10 @@ import { filled } from "./starter.ts";
 
 type Operation = { operationId: string; summary: string };
 
-/** Where bin/build-web.mjs puts the reference, with `{{url}}` and `{{name}}` left open in its page. */
+/** Where bin/build-web.mjs puts the reference, with the placeholders `{{url}}` and `{{name}}` in its page. */
 const built = fileURLToPath(new URL("../../dist/reference/", import.meta.url));
 
-/** @throws Problem `unavailable` where the reference has not been built */
+/** @throws Problem `unavailable` if the reference has not been built */
 export async function requireReference(): Promise<void> {
   const isBuilt = await stat(join(built, "index.html")).then(
     () => true,

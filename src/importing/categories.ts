@@ -18,7 +18,7 @@ export async function ensureCategories(client: PetStore, names: Iterable<string>
   if (missing.length > newMax)
     throw new Problem(
       "invalid_request",
-      `${missing.length} categories would be made, over ${newMax}. Does the mapping name the right column?`,
+      `${missing.length} categories would be created, more than ${newMax}. Does the mapping name the right column?`,
     );
   const categories: Categories = { ids, made: [], refused: new Map() };
   for (const [folded, name] of missing) await makeCategory(client, folded, name, categories);

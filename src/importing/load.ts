@@ -184,7 +184,7 @@ function outdated(elements: readonly BatchElement[], sentAt: number): Problem {
   const when = new Date(sentAt).toISOString();
   return new Problem(
     "invalid_request",
-    `The last run stopped while ${elements.length} animals, “${first}” first, were on their way (${when}), too long ago to ask what became of them. ` +
-      `If they are not in the shop, run again with --resend; if they are, delete them first, or they are there twice.`,
+    `The last run stopped before the service confirmed ${elements.length} pets, beginning with “${first}” (${when}), and it is too late to find out whether they were created. ` +
+      `If they are in the shop, delete them first. Then run again with --resend.`,
   );
 }

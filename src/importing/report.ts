@@ -24,7 +24,7 @@ export function summary(report: Report, rehearsed: boolean, seconds: number): st
     `${counted(rejected)} rejected`,
   ];
   const lines = [`${counted(rows)} rows${earlier} in ${seconds.toFixed(1)} s: ${counts.join(", ")}.`];
-  if (categoriesMade.length > 0) lines.push(`Categories made: ${categoriesMade.join(", ")}.`);
-  if (rejected > 0) lines.push(`What was rejected, and why: ${rejects ?? ""}`);
+  if (categoriesMade.length > 0) lines.push(`Categories created: ${categoriesMade.join(", ")}.`);
+  if (rejected > 0) lines.push(`Rejected rows with reasons: ${rejects ?? ""}`);
   return lines.join("\n");
 }

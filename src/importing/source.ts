@@ -41,7 +41,7 @@ export async function readSource(csv: AsyncIterable<CsvRow>, mapping: Mapping, f
       last.set(id, row);
     }
     if (last.size + rejects.length > animalsMax)
-      throw new Problem("invalid_request", `${file} holds over ${animalsMax} animals, those that cannot be taken included. Split it.`);
+      throw new Problem("invalid_request", `${file} contains more than ${animalsMax} pets, including rejected rows. Split it.`);
   }
   header ??= [];
   const { rows, refused } = mapped(last.values(), mapping, header);
