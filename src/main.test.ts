@@ -155,7 +155,7 @@ test("the process ends with the exit code of the command, whose output and refus
   const refused = await spawned("accounts", "create", "--name", "A", "--plan", "gold");
   assert.deepEqual(refused, { code: 1, out: "", error: "petstore: plan must be one of free, pro, business, enterprise.\n" });
   const unread = await spawned("keys", "revoke", "--json");
-  assert.deepEqual([unread.code, unread.out, JSON.parse(unread.error)], [2, "", { code: "usage", message: "KEYID is needed" }]);
+  assert.deepEqual([unread.code, unread.out, JSON.parse(unread.error)], [2, "", { code: "usage", message: "KEYID is required" }]);
 });
 
 test("an account is deleted only when --yes is said", async (t) => {
@@ -172,10 +172,10 @@ const unreadable: [line: string, reason: RegExp][] = [
   ["", /a command is needed/],
   ["acounts list", /no command "acounts"/],
   ["accounts make", /no command "accounts make"[^]*accounts create/],
-  ["accounts create --name A", /--plan is needed/],
+  ["accounts create --name A", /--plan is required/],
   ["accounts list --colour red", /Unknown option '--colour'/],
   ["keys create --account", /--account/],
-  ["keys revoke", /KEYID is needed/],
+  ["keys revoke", /KEYID is required/],
   ["keys revoke 1 2", /unexpected argument "2"/],
 ];
 for (const [line, reason] of unreadable) {
@@ -190,7 +190,7 @@ for (const [line, reason] of unreadable) {
 
 test("a line that cannot be read is told to a program as JSON", async (t) => {
   const { code, out, error } = await openShell(t).petstore(["keys", "revoke", "--json"]);
-  assert.deepEqual([code, out, JSON.parse(error)], [2, "", { code: "usage", message: "KEYID is needed" }]);
+  assert.deepEqual([code, out, JSON.parse(error)], [2, "", { code: "usage", message: "KEYID is required" }]);
 });
 
 test("help lists every command, and each tells its usage", async (t) => {

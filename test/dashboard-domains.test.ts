@@ -54,7 +54,7 @@ suite("Settings, Domains in the dashboard", () => {
     platform.dns.remove("www.shop.test");
     platform.dns.set("www.shop.test", "CNAME", ["sites.test"]);
     await shop.getByRole("button", { name: "Verify www.shop.test" }).click();
-    await page.getByText("The DNS of www.shop.test is right.").waitFor();
+    await page.getByText("The DNS record of www.shop.test is correct.").waitFor();
     await idle();
     await shop.getByText("Active").waitFor();
     await shop.getByText("Certificate valid until").waitFor();
@@ -167,7 +167,7 @@ suite("Settings, Domains in the dashboard", () => {
 
     platform.dns.set("new.waits.test", "CNAME", ["sites.test"]);
     await card(page, "new.waits.test").getByRole("button", { name: "Verify new.waits.test" }).click();
-    await page.getByText("The DNS of new.waits.test is right.").waitFor();
+    await page.getByText("The DNS record of new.waits.test is correct.").waitFor();
     await idle();
     await old.getByText("Visitors are sent to new.waits.test.").waitFor();
     await old.getByText("Active").waitFor();

@@ -107,7 +107,7 @@ suite("projects in the dashboard", () => {
       await page.getByRole("alert").getByText(words).waitFor();
     }
     await chooseArchive(page, "site.tar.gz", Buffer.from("no gzip"));
-    await page.getByRole("alert").getByText("site.tar.gz is no gzipped tar").waitFor();
+    await page.getByRole("alert").getByText("site.tar.gz is not a gzipped tar").waitFor();
     assert.deepEqual(
       requests.filter((url) => url.endsWith("/deployments")),
       [],

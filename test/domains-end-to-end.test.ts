@@ -71,7 +71,7 @@ test("a shop sets up its names: a mistyped redirect, its correction, a primary n
 
   // Removing it leaves the site at every other name.
   const removed = await owner("domains", "remove", www);
-  assert.match(removed.out, /delete its CNAME record.*serving the site now: happy-paws\.test/);
+  assert.match(removed.out, /delete its CNAME record.*serve the site now: happy-paws\.test/);
   for (const host of [apex, "happy-paws.sites.test"]) assert.equal(await visit(host), "200 <h1>Two</h1> after 0");
   assert.equal(await url(), site);
   assert.deepEqual(codesOf(await domain(apex)), ["redirect_target_not_ready"]);

@@ -68,7 +68,7 @@ test("domains add prints the records as a registrar takes them, with what an ape
   );
   assert.match(
     await domains("add", "rex.test"),
-    /ALIAS +@ +sites\.test +3600\nSome DNS providers call ALIAS ANAME, and not every one has it/,
+    /ALIAS +@ +sites\.test +3600\nSome DNS providers call ALIAS ANAME, and some do not support it/,
   );
   const taken = await petstore({ dataDir, address, key: luna.key }, "domains", "add", "www.luna.test", "--project", "luna");
   assert.equal(taken.code, 1);
@@ -93,7 +93,7 @@ test("where certificates are off, check says so, and a name that verifies is all
   assert.equal(verified.code, 0);
   assert.match(
     verified.out,
-    /^www\.luna\.test: verified, certificate none\nVisitors get the site\. www\.luna\.test is verified\.\n\nCertificates are off/,
+    /^www\.luna\.test: verified, certificate none\nVisitors get the site\. www\.luna\.test is verified\.\n\nThis service orders no certificates/,
   );
 });
 

@@ -54,7 +54,7 @@ test("what the service would refuse is refused before it is read", async (t) => 
 
   const linked = newFolder(t);
   symlinkSync("/etc/hosts", join(linked.folder, "hosts"));
-  await assert.rejects(packFolder(linked.folder, assert.fail), { code: "invalid_request", message: /hosts is not a plain file/ });
+  await assert.rejects(packFolder(linked.folder, assert.fail), { code: "invalid_request", message: /hosts is not a regular file/ });
 
   const large = newFolder(t);
   large.put("large", 25 * oneMiB + 1);

@@ -92,7 +92,7 @@ function hideDates(): void {
 async function showStock(page: Page): Promise<void> {
   const table = page.getByRole("table", { name: "Animals" });
   await table
-    .getByRole("button", { name: /^One unit less/ })
+    .getByRole("button", { name: /^One fewer of/ })
     .first()
     .waitFor();
 }
