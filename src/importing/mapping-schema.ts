@@ -3,13 +3,13 @@ import type { Static } from "typebox";
 
 const columns = Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 20 });
 const transforms = Type.Optional(Type.Array(Type.Enum(["strip-stars"]), { maxItems: 10 }));
-/** The statuses of an animal (specification 2.1). */
+/** The statuses of a pet (specification 2.1). */
 export const petStatuses = ["available", "pending", "sold"] as const;
 const status = Type.Enum([...petStatuses]);
 const values = Type.Unsafe<Record<string, Static<typeof status>>>({ type: "object", additionalProperties: status });
 const text = Type.Object({ columns, transforms, default: Type.Optional(Type.String({ minLength: 1 })) }, { additionalProperties: false });
 
-/** How a file's columns become an animal's fields. `docs/importing.md` explains each part. */
+/** The mapping of a file's columns to a pet's fields. `docs/importing.md` explains each part. */
 export const mappingSchema = Type.Object(
   {
     id: Type.String({ minLength: 1 }),

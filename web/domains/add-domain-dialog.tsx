@@ -12,7 +12,7 @@ import type { Domain } from "./state.ts";
 const words = texts.domains;
 type Props = { projectId: number; onAdded: (domain: Domain) => void; onClose: () => void };
 
-/** Attaches a host name to the project (specification 5.1). */
+/** A dialog to add a domain to a project (specification 5.1). */
 export function AddDomainDialog({ projectId, onAdded, onClose }: Props): ReactNode {
   const form = useCallForm({
     initial: { hostname: "" },

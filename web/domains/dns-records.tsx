@@ -9,7 +9,7 @@ import { relativeTo, zoneOf, type Domain } from "./state.ts";
 
 const words = texts.domains.record;
 
-/** The records to create at the registrar, to be copied field by field, and in words (specification 5.2). */
+/** The DNS records to create at the registrar, with a copy button for each field (specification 5.2). */
 export function DnsRecords({ domain, isToCreate }: { domain: Domain; isToCreate: boolean }): ReactNode {
   const { hostname, kind, record, challenge } = domain;
   const zone = zoneOf(domain);
@@ -43,7 +43,7 @@ export function DnsRecords({ domain, isToCreate }: { domain: Domain; isToCreate:
   );
 }
 
-/** The record that wins a name which another account has. */
+/** The record that proves the right to a domain that another account uses. */
 export function ProofRecords({ record: { type, name, value } }: { record: ProofRecord }): ReactNode {
   return (
     <div className={styles.records}>

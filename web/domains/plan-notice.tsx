@@ -7,7 +7,7 @@ import styles from "./domains.module.css";
 const words = texts.domains;
 type Props = Pick<CurrentUser["account"], "plan"> & { isSuspending?: boolean };
 
-/** What custom domains are and which plan has them (specification 5.1); `isSuspending` where the account has some already. */
+/** Explains custom domains and the plans that include them (specification 5.1); `isSuspending` if the account already has some. */
 export function PlanNotice({ plan, isSuspending = false }: Props): ReactNode {
   const name = texts.dashboard.plans[plan];
   if (isSuspending)

@@ -11,7 +11,7 @@ import { isRedirectWaiting, type Domain } from "./state.ts";
 const words = texts.domains;
 type Props = { domain: Domain; domains: readonly Domain[]; onDone: () => void; onClose: () => void };
 
-/** Lets a domain lead to another one of the project (specification 5.9). */
+/** Redirects a domain to another one of the project (specification 5.9). */
 export function RedirectDialog({ domain, domains, onDone, onClose }: Props): ReactNode {
   const targets = domains.filter(({ hostname, redirect }) => redirect === null && hostname !== domain.hostname);
   return (
@@ -31,7 +31,7 @@ function RedirectForm({ domain, targets, onDone, onClose }: FormProps): ReactNod
   const { hostname, redirect } = domain;
   const before = redirect && targets.includes(redirect.to) ? redirect.to : targets[0];
   const form = useCallForm({
-    // what is refused of the target is told of `body.redirect`
+    // the service reports a refused target as `body.redirect`
     initial: { redirect: before ?? "", status: String(redirect?.status ?? 301) },
     send: ({ redirect: to, status }) => updateDomain(domain, { redirect: { to, status: Number(status) } }),
     onDone: (changed, { redirect: to }) => {

@@ -11,13 +11,13 @@ const words = texts.domains;
 type Props = {
   domain: Domain;
   project: Project;
-  /** The domains of the project that have been read, of which a long list may have more. */
+  /** The domains read so far; a long list may have more. */
   domains: readonly Domain[];
   onRemoved: (removed: RemovedDomain | undefined) => void;
   onClose: () => void;
 };
 
-/** Asks before a domain is removed, and says what stops with it (specification 5.11). */
+/** Asks before a domain is removed, and lists the consequences (specification 5.11). */
 export function RemoveDomainDialog({ domain: removed, project, domains, onRemoved, onClose }: Props): ReactNode {
   const answer = useRef<RemovedDomain>(undefined);
   const { hostname, record } = removed;

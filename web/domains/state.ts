@@ -15,7 +15,7 @@ export type DomainState =
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** How a domain stands, in one word: what its owner has to know first. */
+/** The state of a domain: of several, the one its owner must know first. */
 export function stateOf(domain: Domain): DomainState {
   const { status, certificate, attention } = domain;
   if (hasProblem(domain, "proved_elsewhere")) return "lost";
@@ -28,12 +28,12 @@ export function stateOf(domain: Domain): DomainState {
   return isRedirectWaiting(domain) ? "redirectWaits" : "active";
 }
 
-/** Whether the account's plan has no custom domains, so that the name is not served. */
+/** Whether the domain is not served because the plan includes no custom domains. */
 export function isSuspended(domain: Pick<Domain, "problems">): boolean {
   return hasProblem(domain, "plan_required");
 }
 
-/** Whether the name is set to redirect, and what it is to lead to is not ready. */
+/** Whether the domain's redirect waits until its target is ready. */
 export function isRedirectWaiting(domain: Pick<Domain, "problems">): boolean {
   return hasProblem(domain, "redirect_target_not_ready");
 }
@@ -42,14 +42,14 @@ function hasProblem({ problems }: Pick<Domain, "problems">, code: string): boole
   return problems.some((problem) => problem.code === code);
 }
 
-/** Whether the service orders no certificates: a name that was verified is on its way to one otherwise. */
+/** Whether the service orders no certificates; otherwise a verified domain always has one ordered or issued. */
 export function hasNoAuthority({ status, certificate }: Pick<Domain, "status" | "certificate">): boolean {
   return status !== "pending" && certificate.status === "none";
 }
 
 /**
- * Where a browser finds a domain, by the address of its project. A domain with a certificate is opened by HTTPS; where the platform has an odd
- * HTTP port, the HTTPS port is not known here, and the edge redirects to it. Returns undefined where no port is known for a domain without one.
+ * The URL of a domain, at the ports of its project's address. A domain with a certificate uses HTTPS; if only a non-standard HTTP port is
+ * known, the URL uses HTTP and the edge redirects. Returns undefined for a domain without a certificate if no HTTP port is known.
  */
 export function visitUrl({ hostname, certificate }: Pick<Domain, "hostname" | "certificate">, projectUrl: string): string | undefined {
   const { protocol, port } = new URL(projectUrl);
@@ -58,21 +58,21 @@ export function visitUrl({ hostname, certificate }: Pick<Domain, "hostname" | "c
   return isSecure || protocol === "http:" ? `${protocol}//${hostname}:${port}` : undefined;
 }
 
-/** Whether it may soon change without anybody's doing: DNS, or the certificate, is still to come. */
+/** Whether the domain still waits for DNS or for its certificate, and so may change on its own. */
 export function isUnsettled(domain: Domain): boolean {
   const { status, certificate } = domain;
   const isMissing = certificate.issuedAt === null && !hasNoAuthority(domain);
   return status !== "verified" || isMissing || certificate.status === "issuing";
 }
 
-/** When a name that was never verified stops being held (specification 5.5). Time in ms. */
+/** When the reservation of a domain that was never verified ends (specification 5.5). Time in ms. */
 export function heldUntil({ createdAt }: Domain): number {
   return Date.parse(createdAt) + 48 * hourMs;
 }
 
 /**
- * How long until domains are read anew, `quietMs` after somebody last did something: soon at first, as DNS and certificates take minutes, then
- * less and less, for as long as a name is held; false from then on. Reading takes `calls` calls each time.
+ * The polling interval in ms, `quietMs` after the last user action: short at first, because DNS and certificates take minutes, then longer.
+ * False after 48 hours, when reservations end. `calls` is the number of requests for each poll.
  */
 export function pollMs(quietMs: number, calls: number): number | false {
   if (quietMs > 48 * hourMs) return false;
@@ -80,13 +80,13 @@ export function pollMs(quietMs: number, calls: number): number | false {
   return interval * Math.max(1, calls);
 }
 
-/** What passes by itself, once DNS has spread or answers again. */
+/** Problems that may pass without any action, as DNS changes spread. */
 const awaited: ReadonlySet<string> = new Set(["record_missing", "proof_missing", "lookup_failed"]);
 
 export type StepState = "done" | "current" | "ahead" | "trouble";
 export type Steps = { added: StepState; dns: StepState; certificate: StepState };
 
-/** How far a domain is from being added to being served over HTTPS. */
+/** The steps from adding a domain to serving it over HTTPS. */
 export function stepsOf(domain: Domain): Steps {
   const { status, certificate, attention } = domain;
   const dns = dnsStep(domain);
@@ -96,18 +96,18 @@ export function stepsOf(domain: Domain): Steps {
   return { added: "done", dns, certificate: certificateStep };
 }
 
-/** A record that is not seen yet is waited for; only another one in its place is trouble. */
+/** A missing record is only awaited; a wrong one is trouble. */
 function dnsStep({ status, problems }: Domain): StepState {
   if (status === "verified") return "done";
   return status === "failing" || problems.some(({ code }) => !awaited.has(code)) ? "trouble" : "current";
 }
 
-/** The registrable domain that a record's name is relative to: what a DNS provider calls the domain. */
+/** The registrable domain, which record names are relative to; DNS providers call it the domain. */
 export function zoneOf({ hostname, record }: Pick<Domain, "hostname" | "record">): string {
   return record.name === "@" ? hostname : hostname.slice(record.name.length + 1);
 }
 
-/** A whole name as DNS providers ask for it: without the domain that they add themselves; `@` for the domain itself. */
+/** A full name relative to `zone`, as DNS providers ask for it; `@` for the zone itself. */
 export function relativeTo(zone: string, name: string): string {
   if (name === zone) return "@";
   return name.endsWith(`.${zone}`) ? name.slice(0, -zone.length - 1) : name;

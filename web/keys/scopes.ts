@@ -1,4 +1,4 @@
-/** What keys may be allowed, by area (specification 3.4). */
+/** The scopes of keys, by area (specification 3.4). */
 export const scopeAreas = [
   { area: "catalogue", scopes: ["catalogue:read", "catalogue:write"] },
   { area: "orders", scopes: ["orders:read", "orders:write"] },
@@ -8,13 +8,13 @@ export const scopeAreas = [
 ] as const;
 
 export const allScopes: readonly string[] = scopeAreas.flatMap(({ scopes }) => scopes);
-/** All that a key in the source of a web page may do. */
+/** The scopes of a publishable key. */
 export const publishableScopes: readonly string[] = ["catalogue:read", "inventory:read"];
 
-/** How long a rotated key may go on beside the new one. */
+/** The longest overlap of a rotated key and its successor. */
 export const overlapHoursMax = 720;
 
-/** Whether a key may do all that its kind may. */
+/** Whether a key has every scope that its kind may have. */
 export function hasAllScopes(scopes: readonly string[], publishable: boolean): boolean {
   return (publishable ? publishableScopes : allScopes).every((scope) => scopes.includes(scope));
 }

@@ -14,7 +14,7 @@ import { SiteLink } from "./site-link.tsx";
 
 const words = texts.projects.addresses;
 
-/** The address that people find a project at, and what its other names do (specification 5.9). */
+/** The address of a project for visitors, and what its other names do (specification 5.9). */
 export function AddressSettings({ project }: { project: Project }): ReactNode {
   const { plan } = useSession().account;
   const state = addressStateOf(project, plan);
@@ -50,13 +50,13 @@ function AddressHint({ project: { id, domains }, state }: { project: Project; st
 type SettingProps = {
   name: keyof ProjectSwitches;
   project: Project;
-  /** Why it has no effect now; undefined where it has one. */
+  /** The reason why it has no effect now; undefined if it has one. */
   noEffect: string | undefined;
-  /** Whether it can be turned off while it has no effect. */
+  /** Whether the switch can be turned off while it has no effect. */
   isAlwaysLeft?: boolean;
 };
 
-/** A switch that is sent as soon as it is turned. */
+/** A switch that saves at once. */
 function Setting({ name, project, noEffect, isAlwaysLeft = false }: SettingProps): ReactNode {
   const client = useQueryClient();
   const about = useId();
