@@ -16,8 +16,6 @@ export const allowedLong: string[] = [
   "test/support/clerk.ts#openClerk",
   "test/support/cluster.ts#openCluster",
   "test/support/disk.ts#openDisk",
-  "test/support/limits-callers-contract.ts#callersContract",
-  "test/support/limits-contract.ts#limiterContract",
   "test/support/platform.ts#openPlatform",
   // web/domains
   "web/domains/domain-card.tsx#DomainCard",

@@ -3,11 +3,11 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { addressName, forwardedAddress } from "./addresses.ts";
 
-test("IPv4 addresses are counted as they are", () => {
+test("an IPv4 address is counted unchanged", () => {
   fc.assert(fc.property(fc.ipV4(), (address) => assert.equal(addressName(address), address)));
 });
 
-test("an IPv4 address mapped into IPv6 is counted as the IPv4 address, however it is written", () => {
+test("an IPv4 address mapped into IPv6 is counted as the IPv4 address, in every spelling", () => {
   for (const written of [
     "::ffff:192.0.2.33",
     "::FFFF:192.0.2.33",
@@ -19,7 +19,7 @@ test("an IPv4 address mapped into IPv6 is counted as the IPv4 address, however i
   }
 });
 
-test("an IPv6 address is counted by its first 64 bits, however it is written", () => {
+test("an IPv6 address is counted by its first 64 bits, in every spelling", () => {
   for (const written of [
     "2001:db8::1",
     "2001:DB8:0:0:ffff:ffff:ffff:ffff",
@@ -61,7 +61,7 @@ test("an entry of X-Forwarded-For is an address, with or without brackets and a 
   for (const entry of [...junk, "::1]:5", "192.0.2.1:80:80"]) assert.equal(forwardedAddress(entry), undefined, entry);
 });
 
-test("what is no address has a name of at most 64 characters", () => {
+test("a text that is not an address has a name of at most 64 characters", () => {
   for (const junk of ["", ":", ":::", "::1::2", "1:2:3", "1:2:3:4:5:6:7:8:9", "g::1", "::1.2.3.400", "12345::"])
     assert.equal(addressName(junk), junk);
   fc.assert(fc.property(fc.string({ maxLength: 300 }), (junk) => assert.ok(addressName(junk).length <= 64)));

@@ -149,6 +149,6 @@ test("a request on a connection that is not counted changes nothing", (t) => {
   guard.requested({}, new EventEmitter());
 });
 
-test("the bound in all follows the number of files that the process may open", () => {
+test("the bound of all connections depends on the number of files that the process may open", () => {
   assert.deepEqual([100, 1_024, 20_000, 1_048_576].map(connectionsWithin), [64, 384, 7_500, 10_000]);
 });

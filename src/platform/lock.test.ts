@@ -26,7 +26,7 @@ async function holdElsewhere(t: TestContext, folder: string) {
   return child;
 }
 
-test("a folder, and what the lock keeps in it, is made for its owner alone", (t) => {
+test("a new folder and the lock's files in it are accessible to their owner only", (t) => {
   const folder = newFolder(t);
   lockFolder(folder, "test", 0).release();
   assert.equal(statSync(folder).mode & 0o777, 0o700);
@@ -34,7 +34,7 @@ test("a folder, and what the lock keeps in it, is made for its owner alone", (t)
   for (const name of readdirSync(folder)) assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600, name);
 });
 
-test("a folder that is held is refused with a line that says who holds it", (t) => {
+test("a locked folder is refused with a line that names the process that locked it", (t) => {
   const folder = newFolder(t);
   const lock = lockFolder(folder, "petstore serve", 0);
   assert.throws(
@@ -49,7 +49,7 @@ test("a folder that is held is refused with a line that says who holds it", (t) 
   lockFolder(folder, "petstore migrate", 0).release();
 });
 
-test("another process is kept out, and a killed one holds nothing", async (t) => {
+test("another process is kept out, and the lock of a killed process is free", async (t) => {
   const folder = newFolder(t);
   const child = await holdElsewhere(t, folder);
   assert.throws(() => lockFolder(folder, "test", 0), new RegExp(`petstore serve \\(process ${child.pid}\\)`));

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { createLru } from "./lru.ts";
 
-test("the least recently used go first", () => {
+test("the least recently used values are dropped first", () => {
   const lru = createLru<string>(3);
   for (const key of ["a", "b", "c"]) lru.set(key, key, 1);
   lru.get("a");
@@ -19,7 +19,7 @@ test("the least recently used go first", () => {
   );
 });
 
-test("what is kept never weighs more than the limit, and replacing a value counts it once", () => {
+test("the values never weigh more than the limit, and a replaced value counts once", () => {
   const writes = fc.array(fc.tuple(fc.constantFrom("a", "b", "c", "d"), fc.integer({ min: 1, max: 12 })));
   fc.assert(
     fc.property(writes, (list) => {

@@ -33,7 +33,7 @@ test("an empty folder that others can write to becomes private to its owner", (t
   assert.equal(modeOf(folder), "1700");
 });
 
-test("a folder with other things that others can write to is refused and not changed", (t) => {
+test("a folder that others can write to is refused and not changed if it is not a data folder", (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, "letter.txt"), "");
   chmodSync(folder, 0o1777);
@@ -55,7 +55,7 @@ for (const name of [
   "first-sign-in",
   "content",
 ]) {
-  test(`a symbolic link is refused, and what it leads to is not touched: ${name}`, (t) => {
+  test(`a symbolic link is refused, and its target is not touched: ${name}`, (t) => {
     const folder = temporaryFolder(t);
     const elsewhere = join(temporaryFolder(t), "elsewhere");
     writeFileSync(elsewhere, "precious");
@@ -67,7 +67,7 @@ for (const name of [
   });
 }
 
-test("a pipe in the place of a file is refused, which a start would wait for", (t) => {
+test("a pipe in the place of a file is refused, because the start would wait for it", (t) => {
   const folder = temporaryFolder(t);
   execFileSync("mkfifo", [join(folder, "secrets.key")]);
   assert.throws(() => makePrivate(folder), /secrets\.key is a pipe or a device, where the service needs a file: remove it$/);
@@ -91,7 +91,7 @@ test("a folder of another user is refused, and so is a folder with another user'
   assert.equal(modeOf(file), "600");
 });
 
-test("a socket that is a link is not called", async (t) => {
+test("a socket that is a symbolic link is not used", async (t) => {
   const folder = temporaryFolder(t);
   const path = join(folder, "petstore.sock");
   symlinkSync(join(folder, "other.sock"), path);

@@ -30,20 +30,20 @@ async function openScene(t: TestContext) {
   return { path, errors, socket };
 }
 
-test("an operation is run with its input, by those alone who own the socket", async (t) => {
+test("an operation runs with its input, and only the owner can open the socket", async (t) => {
   const { path } = await openScene(t);
   assert.deepEqual(await callSocket(path, "echo", { name: "Fünf", n: [1] }), { input: { name: "Fünf", n: [1] } });
   assert.equal(statSync(path).mode & 0o777, 0o600);
 });
 
-test("a refusal arrives as the Problem that it was", async (t) => {
+test("a refusal arrives as the same Problem", async (t) => {
   const { path, errors } = await openScene(t);
   await assert.rejects(callSocket(path, "refuse", {}), { name: "Problem", code: "not_found", message: "There is no account 7." });
   await assert.rejects(callSocket(path, "constructor", {}), { name: "Problem", code: "not_found" });
   assert.deepEqual(errors, []);
 });
 
-test("what went wrong inside is logged and not told", async (t) => {
+test("an unexpected error is logged and not shown to the caller", async (t) => {
   const { path, errors } = await openScene(t);
   await assert.rejects(callSocket(path, "fail", {}), (error: unknown) => error instanceof Problem && !error.message.includes("secret"));
   assert.deepEqual(errors, [new Error("secret detail")]);
@@ -62,12 +62,12 @@ test("a body over the bound is refused, by the sender and by the receiver", asyn
   assert.deepEqual(await callSocket(path, "echo", 1), { input: 1 });
 });
 
-test("an answer that does not come in time is given up", async (t) => {
+test("the caller gives up an answer that does not arrive in time", async (t) => {
   const { path } = await openScene(t);
   await assert.rejects(callSocket(path, "never", {}, 20), /did not answer within 0.02 seconds/);
 });
 
-test("a file that a dead process left is replaced; without a process nobody listens", async (t) => {
+test("the file of a dead process is replaced; without a process the call fails", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "petstore-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "petstore.sock");

@@ -5,7 +5,7 @@ import { hasExpired, hashKey, makeKey, prefixOf, rotatedExpiry, wellFormed } fro
 
 const printable = fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code));
 
-test("a new key has the documented form, is well-formed and unlike any other", () => {
+test("a new key has the documented form, is well-formed and is unique", () => {
   const secret = makeKey(false);
   assert.match(secret, /^psk_[0-9A-Za-z]{36}$/);
   assert.match(makeKey(true), /^psp_[0-9A-Za-z]{36}$/);
@@ -14,7 +14,7 @@ test("a new key has the documented form, is well-formed and unlike any other", (
   assert.equal(new Set(Array.from({ length: 1_000 }, () => makeKey(false))).size, 1_000);
 });
 
-test("the checksum is the CRC-32 of all that stands before it, so other programs can check a key too", () => {
+test("the checksum is the CRC-32 of everything before it, so that other programs can check a key too", () => {
   // CRC-32 of "psk_" and thirty zeros is 777340748, which is 0qbdq0 in base62.
   assert.ok(wellFormed(`psk_${"0".repeat(30)}0qbdq0`));
 });
@@ -30,7 +30,7 @@ test("any single changed character makes a key malformed", () => {
   );
 });
 
-test("two neighbours that are swapped make a key malformed", () => {
+test("two swapped neighbours make a key malformed", () => {
   fc.assert(
     fc.property(fc.boolean(), fc.nat(38), (publishable, i) => {
       const key = makeKey(publishable);
@@ -46,20 +46,20 @@ test("a key that lacks characters, has more of them, or is any other text is mal
   fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 60 }), (text) => !wellFormed(text)));
 });
 
-test("what is stored and what is shown do not give the key away", () => {
+test("neither the stored hash nor the shown part reveals the key", () => {
   const key = makeKey(false);
   assert.match(hashKey(key), /^[\w-]{43}$/);
   assert.equal(hashKey(key), hashKey(key));
   assert.equal(prefixOf(key), key.slice(0, 8));
 });
 
-test("a key works until its expiry and not at that instant", () => {
+test("a key works until its expiry, exclusive", () => {
   assert.equal(hasExpired(1_000, 999), false);
   assert.equal(hasExpired(1_000, 1_000), true);
   assert.equal(hasExpired(null, Number.MAX_SAFE_INTEGER), false);
 });
 
-test("a rotated key ends after its overlap, and never later than it would have", () => {
+test("a rotated key ends after its overlap, and never later than its own expiry", () => {
   assert.equal(rotatedExpiry(null, 24, 1_000), 1_000 + 86_400_000);
   assert.equal(rotatedExpiry(5_000, 24, 1_000), 5_000);
   assert.equal(rotatedExpiry(null, 0, 1_000), 1_000);

@@ -47,7 +47,7 @@ async function openScene(t: TestContext, expiresAt: number | null = null) {
   return { scene, store, verifier, key, account, stored };
 }
 
-test("a key is read once, then answered at once with whose it is", async (t) => {
+test("a key is read once, and from then on returned from memory with its account", async (t) => {
   const { scene, verifier, key, account, stored } = await openScene(t);
   const verified = await verifier.verify(key);
   assert.equal(verified?.accountId, account.id);
@@ -58,7 +58,7 @@ test("a key is read once, then answered at once with whose it is", async (t) => 
   assert.equal(scene.reads, 1);
 });
 
-test("requests that come together with one key share one read", async (t) => {
+test("simultaneous requests with one key share one read", async (t) => {
   const { scene, verifier, key } = await openScene(t);
   const answers = await Promise.all(Array.from({ length: 100 }, async () => verifier.verify(key)));
   assert.equal(scene.reads, 1);
@@ -74,7 +74,7 @@ test("a mistyped key is refused at once and without a read", async (t) => {
   assert.equal(scene.reads, 0);
 });
 
-test("a made-up key that is well-formed costs one read each time", async (t) => {
+test("an unknown key that is well-formed costs one read each time", async (t) => {
   const { scene, verifier } = await openScene(t);
   const madeUp = makeKey(false);
   assert.equal(await verifier.verify(madeUp), undefined);
@@ -82,7 +82,7 @@ test("a made-up key that is well-formed costs one read each time", async (t) => 
   assert.equal(scene.reads, 2);
 });
 
-test("a key stops at its expiry, kept or not", async (t) => {
+test("a key stops working at its expiry, cached or not", async (t) => {
   const { scene, verifier, key } = await openScene(t, start + 1_000);
   assert.ok(await verifier.verify(key));
   scene.now = start + 999;
@@ -92,7 +92,7 @@ test("a key stops at its expiry, kept or not", async (t) => {
   assert.equal(await verifier.verify(key), undefined);
 });
 
-test("a revoked key is refused from the moment the verifier is told", async (t) => {
+test("a revoked key is refused as soon as the verifier drops it", async (t) => {
   const { store, verifier, key, stored } = await openScene(t);
   assert.ok(await verifier.verify(key));
   await store.write((tx) => deleteKey(tx, stored.id));
@@ -100,7 +100,7 @@ test("a revoked key is refused from the moment the verifier is told", async (t) 
   assert.equal(await verifier.verify(key), undefined);
 });
 
-test("a read that was under way when the key was revoked is neither kept nor shared with later requests", async (t) => {
+test("a read that was under way when the key was revoked is neither cached nor shared with later requests", async (t) => {
   const { scene, store, verifier, key, stored } = await openScene(t);
   const delayed = Promise.withResolvers<void>();
   scene.afterRead = () => delayed.promise;
@@ -124,7 +124,7 @@ test("a change of plan reaches the account's keys at once", async (t) => {
   assert.deepEqual(verified.quota, { perMinute: 7, perDay: 100_000 });
 });
 
-test("more keys than are kept stay correct, and the oldest is read again", async (t) => {
+test("beyond the size of the cache every key stays correct, and the oldest is read again", async (t) => {
   const { scene, store, verifier, key, account } = await openScene(t);
   assert.ok(await verifier.verify(key));
   const others = Array.from({ length: 10_000 }, () => makeKey(false));
@@ -138,7 +138,7 @@ test("more keys than are kept stay correct, and the oldest is read again", async
   assert.equal(scene.reads, before + 1);
 });
 
-test("the last use is kept to the minute and written once a minute", async (t) => {
+test("the last use is recorded to the minute and saved once a minute", async (t) => {
   const { scene, store, verifier, key, account } = await openScene(t);
   const lastUsed = async () => (await listKeys(store, account.id))[0]?.lastUsedAt;
   await verifier.verify(key);
@@ -155,7 +155,7 @@ test("the last use is kept to the minute and written once a minute", async (t) =
   assert.equal(scene.writes, 2);
 });
 
-test("a node without a lease reads every key anew, and keeps none of it", async (t) => {
+test("a node without a lease reads every key from the database and caches none", async (t) => {
   const { scene, store, verifier, key, stored } = await openScene(t);
   await verifier.verify(key);
   scene.isLive = false;
@@ -168,7 +168,7 @@ test("a node without a lease reads every key anew, and keeps none of it", async 
   assert.equal(verifier.verify("no key"), undefined);
 });
 
-test("what was read without a lease is not kept for later, and all is forgotten when told so", async (t) => {
+test("a key read without a lease is not cached, and forgetAll drops every key", async (t) => {
   const { scene, verifier, key } = await openScene(t);
   scene.isLive = false;
   await verifier.verify(key);
@@ -180,7 +180,7 @@ test("what was read without a lease is not kept for later, and all is forgotten 
   assert.ok(verifier.verify(key) instanceof Promise);
 });
 
-test("a read that began with a lease and ended without one is not kept", async (t) => {
+test("a read that began with a lease and ended without one is not cached", async (t) => {
   const { scene, verifier, key } = await openScene(t);
   scene.afterRead = async () => void (scene.isLive = false);
   await verifier.verify(key);

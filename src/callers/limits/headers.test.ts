@@ -18,7 +18,7 @@ test("a pass shows the three headers, and both windows in RateLimit and RateLimi
   });
 });
 
-test("RateLimit and RateLimit-Policy are lists of structured fields (RFC 9651), an item for each window", () => {
+test("RateLimit and RateLimit-Policy are lists of structured fields (RFC 9651) with one item for each window", () => {
   const headers = limitHeaders(passed(now, 60, 1, 1_000, 1));
   const windows = (field: string | undefined): [unknown, unknown][] =>
     parseList(field ?? "").map(([name, fields]) => [name, Object.fromEntries(fields)]);
@@ -32,7 +32,7 @@ test("RateLimit and RateLimit-Policy are lists of structured fields (RFC 9651), 
   ]);
 });
 
-test("a refusal adds when to come back and how far the ban is", () => {
+test("a refusal adds Retry-After and the strikes left", () => {
   const overMinute = limitHeaders(refused(passed(now, 60, 60, 1_000, 60), 19));
   assert.deepEqual(
     [overMinute["retry-after"], overMinute["x-ratelimit-strikes-remaining"], overMinute["x-ratelimit-remaining"]],
@@ -42,7 +42,7 @@ test("a refusal adds when to come back and how far the ban is", () => {
   assert.deepEqual([inBan["retry-after"], inBan["x-ratelimit-strikes-remaining"]], ["300", "0"]);
 });
 
-test("a quota without a day names the minute only", () => {
+test("a quota without a day shows only the minute", () => {
   const headers = limitHeaders(passed(now, 300, 1, Infinity, 1));
   assert.deepEqual([headers.ratelimit, headers["ratelimit-policy"]], ['"minute";r=299;t=48', '"minute";q=300;w=60']);
 });

@@ -47,7 +47,7 @@ async function openScene(t: TestContext) {
   return { db, computed, add, parts: { db, hasher, throttle: openSignInThrottle() } };
 }
 
-test("a sign-in takes as many computations for an unknown email as for one known in two accounts", async (t) => {
+test("a sign-in takes as many computations for an unknown email as for one with members in two accounts", async (t) => {
   const { add, computed, parts } = await openScene(t);
   await add("invited@a.example", null);
   await add("once@a.example", "the password 1");
@@ -61,7 +61,7 @@ test("a sign-in takes as many computations for an unknown email as for one known
   }
 });
 
-test("an email known in many accounts costs ten computations, and members added later displace none", async (t) => {
+test("an email with members in many accounts costs ten computations, and members added later displace none", async (t) => {
   const { add, computed, parts } = await openScene(t);
   const first = await add("often@a.example", "the first password");
   for (let i = 0; i < 11; i++) await add("often@a.example", "another password");
@@ -75,7 +75,7 @@ test("an email known in many accounts costs ten computations, and members added 
   assert.equal((await signIn(parts, named, client)).memberId, last.memberId);
 });
 
-test("a password is kept as argon2id with 19 MiB and two passes, and members with one email share no salt", async (t) => {
+test("a password is stored as argon2id with 19 MiB and two passes, and members with one email share no salt", async (t) => {
   const { db, add } = await openScene(t);
   const one = await add("one@a.example", "the same password");
   const two = await add("one@a.example", "the same password");
@@ -85,7 +85,7 @@ test("a password is kept as argon2id with 19 MiB and two passes, and members wit
   assert.notEqual(a?.password, b?.password);
 });
 
-test("a common password is found in any case, with a number after it, and as a run of characters", async () => {
+test("a common password is found in upper or lower case, with a number after it, and as a run of characters", async () => {
   for (const common of ["1234567890", "Password123", "QWERTYUIOP", "iloveyou2026!", "0123456789", "aaaaaaaaaaaa", "zyxwvutsrq"]) {
     assert.equal(await isCommonPassword(common), true, common);
   }
@@ -94,7 +94,7 @@ test("a common password is found in any case, with a number after it, and as a r
   }
 });
 
-test("computations are bounded: beyond those that wait one is refused, and all others are done", async () => {
+test("computations are bounded: one beyond the queue is refused, and all others are done", async () => {
   const hasher = openPasswordHasher();
   const salt = Buffer.alloc(16).toString("base64url");
   const outcomes = await Promise.allSettled(Array.from({ length: 103 }, () => hasher.hash("password", salt)));
@@ -104,7 +104,7 @@ test("computations are bounded: beyond those that wait one is refused, and all o
   assert.match(await hasher.hash("password", salt), /^\$argon2id/);
 });
 
-test("attempts are counted in a window that begins with the first, and a clock set back holds nobody", () => {
+test("attempts are counted in a window that starts with the first, and a clock set back extends no window", () => {
   let attempts = withAttempt(undefined, bySubject, now);
   for (let i = 1; i < bySubject.attempts; i++) attempts = withAttempt(attempts, bySubject, now + i);
   assert.equal(waitMs(attempts, bySubject, now + 100), bySubject.windowMs - 100);
@@ -113,7 +113,7 @@ test("attempts are counted in a window that begins with the first, and a clock s
   assert.equal(waitMs(attempts, bySubject, now - 1), 0);
 });
 
-test("attempts at one subject from one address are refused after ten, and count nowhere else", () => {
+test("attempts for one subject from one address are refused after ten, and count nowhere else", () => {
   const throttle = openSignInThrottle();
   const member = { kind: "member", accountId: 1, memberId: 2 } as const;
   const attempt = (subject: Subject, address = "192.0.2.1") => throttle.requireSubjects([subject], address, now).length;
@@ -128,7 +128,7 @@ test("attempts at one subject from one address are refused after ten, and count 
   assert.equal(attempt(member), 1);
 });
 
-test("one address has sixty attempts in all, and a refused one uses up none", () => {
+test("one address has sixty attempts in all, and a refused one uses none", () => {
   const throttle = openSignInThrottle();
   for (let i = 0; i < 60; i++) throttle.requireAddress("192.0.2.1", now);
   for (let i = 0; i < 100; i++) assert.throws(() => throttle.requireAddress("192.0.2.1", now), { code: "rate_limit_exceeded" });
@@ -136,7 +136,7 @@ test("one address has sixty attempts in all, and a refused one uses up none", ()
   throttle.requireAddress("192.0.2.2", now);
 });
 
-test("a member has at most twenty sessions: the one used longest ago ends", async (t) => {
+test("a member has at most twenty sessions: the least recently used one ends", async (t) => {
   const { db, add } = await openScene(t);
   const who = await add("a@a.example", null);
   const begin = (at: number) => db.write((tx) => beginSession(tx, who, visitor, undefined, at));
@@ -148,7 +148,7 @@ test("a member has at most twenty sessions: the one used longest ago ends", asyn
   assert.equal((await listSessions(db, who.accountId, who.memberId, now + 100)).length, sessionsMax);
 });
 
-test("sessions and links that have ended are cleared away, others stay", async (t) => {
+test("sessions and links that have ended are deleted, others stay", async (t) => {
   const { db, add } = await openScene(t);
   const who = await add("a@a.example", null);
   const old = await db.write((tx) => beginSession(tx, who, visitor, undefined, now - 8 * 86_400_000));
@@ -158,7 +158,7 @@ test("sessions and links that have ended are cleared away, others stay", async (
   assert.ok(await findSession(db, fresh, now));
 });
 
-test("a write comes from the dashboard only with its own origin, on loopback with the name it was called by", () => {
+test("a write needs the dashboard's own origin, on loopback the host name of the request", () => {
   const from = (origin: string | undefined, host: string, publicUrl: string) =>
     comesFromDashboard("POST", { ...(origin !== undefined && { origin }), host }, publicUrl);
   assert.equal(from("http://127.0.0.1:8080", "127.0.0.1:8080", "http://localhost:8080"), true);
@@ -170,7 +170,7 @@ test("a write comes from the dashboard only with its own origin, on loopback wit
   assert.equal(from(undefined, "pets.example", "https://pets.example"), false);
 });
 
-test("the cookie is found among others by its whole name", () => {
+test("the cookie is found among others by its full name", () => {
   const cookie = sessionCookie("https://pets.example");
   assert.equal(cookie.read("a=1; __Host-petstore-session=token; b=2"), "token");
   assert.equal(cookie.read("petstore-session=token; x__Host-petstore-session=token"), undefined);
@@ -178,7 +178,7 @@ test("the cookie is found among others by its whole name", () => {
   assert.equal(cookie.read(undefined), undefined);
 });
 
-test("what is no email is refused", () => {
+test("a text that is not an email is refused", () => {
   assert.equal(emailOf(" Ann@Shop.example "), "Ann@Shop.example");
   for (const text of [
     "",

@@ -31,7 +31,7 @@ async function openScene(t: TestContext) {
   return { db, time, clock, usage: openUsageRecorder({ db, clock }) };
 }
 
-test("a request counts in its minute, its hour and its day, refusals apart, for its account alone", async (t) => {
+test("a request counts in its minute, hour and day, for its account only, and refusals count separately", async (t) => {
   const { db, time, usage } = await openScene(t);
   for (const verdict of ["pass", "pass", "rate_limit_exceeded", "key_banned"] as const) usage.record(1, 1, "listPets", verdict);
   time.now += minuteMs;
@@ -55,7 +55,7 @@ test("a request counts in its minute, its hour and its day, refusals apart, for 
   assert.deepEqual(operations.map(({ name }) => name).toSorted(), ["createPet", "listPets"]);
 });
 
-test("two nodes that note at once, and many flushes, add up", async (t) => {
+test("the counts of two nodes and of many flushes add up", async (t) => {
   const { db, clock, usage, time } = await openScene(t);
   const other = openUsageRecorder({ db, clock });
   for (let i = 0; i < 10; i++) {
@@ -65,7 +65,7 @@ test("two nodes that note at once, and many flushes, add up", async (t) => {
   assert.deepEqual(await readUsage(db, 1, "hour", time.now), [{ start: noon, requests: 20, refused: 0, banned: 0 }]);
 });
 
-test("what could not be written is written later, once", async (t) => {
+test("counts that could not be saved are saved later, once", async (t) => {
   const { db, clock, time } = await openScene(t);
   let failures = 2;
   const failing: Database = { ...db, write: (body) => (failures-- > 0 ? Promise.reject(new Error("full")) : db.write(body)) };
@@ -79,7 +79,7 @@ test("what could not be written is written later, once", async (t) => {
   assert.equal((await readUsage(db, 1, "hour", time.now))[0]?.requests, 2);
 });
 
-test("what belongs to an account that is gone is passed over and holds nothing up", async (t) => {
+test("counts of a deleted account are skipped and delay no others", async (t) => {
   const { db, time, usage } = await openScene(t);
   usage.record(1, 1, "listPets", "pass");
   usage.record(2, 2, "listPets", "pass");
@@ -89,7 +89,7 @@ test("what belongs to an account that is gone is passed over and holds nothing u
   assert.deepEqual(await db.query(sql`SELECT account_id FROM usage WHERE account_id = 1`), []);
 });
 
-test("minutes are kept for an hour, hours for 7 days, days for 90, and what is older is deleted", async (t) => {
+test("minutes are kept for an hour, hours for 7 days and days for 90, and older ones are deleted", async (t) => {
   const { db, time, usage } = await openScene(t);
   usage.record(1, 1, "listPets", "pass");
   await usage.flush();
@@ -110,7 +110,7 @@ test("minutes are kept for an hour, hours for 7 days, days for 90, and what is o
   assert.deepEqual(await rows(time.now), []);
 });
 
-test("the 50 keys with most requests are told apart", async (t) => {
+test("the 50 keys with most requests are listed one by one", async (t) => {
   const { db, time, usage } = await openScene(t);
   for (let key = 1; key <= 60; key++) for (let i = 0; i < key; i++) usage.record(1, key, "listPets", "pass");
   await usage.flush();
@@ -121,7 +121,7 @@ test("the 50 keys with most requests are told apart", async (t) => {
   );
 });
 
-test("of any number of keys only so many are noted at once, and noting never fails", async (t) => {
+test("the number of keys recorded at once is bounded, and recording never fails", async (t) => {
   const { db, time, usage } = await openScene(t);
   for (let key = 1; key <= 60_000; key++) usage.record(1, key, "listPets", "pass");
   time.now = noon - dayMs; // a clock that is set back

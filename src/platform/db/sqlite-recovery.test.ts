@@ -50,7 +50,7 @@ test("the log after a kill has every committed transaction, and a clean stop lea
   assert.equal(recoverLog(file), 0);
 });
 
-test("a transaction that a power cut left unfinished is cut off, wherever it is torn, and all before it is there", async (t) => {
+test("a transaction that a power cut left unfinished is cut off, wherever it is torn, and all earlier ones are kept", async (t) => {
   const { file, log, end } = await killed(t);
   const whole = readFileSync(log);
   const plain = readFileSync(file);
@@ -70,7 +70,7 @@ test("a transaction that a power cut left unfinished is cut off, wherever it is 
   }
 });
 
-test("a byte that was flipped among acknowledged transactions is refused, and nothing is changed", async (t) => {
+test("a log with a flipped byte among acknowledged transactions is refused and not changed", async (t) => {
   const { file, log, begin, end } = await killed(t);
   const whole = readFileSync(log);
   for (const at of [0, 9, 17, 30, begin + 1, begin + 9, begin + 17, begin + 24, Math.floor((begin + end) / 2)]) {

@@ -24,7 +24,7 @@ const add = (db: Database, label = "shelf") => db.write((tx) => tx.query(sql`INS
 const count = async (db: Database) => (await db.query(sql`SELECT id FROM shelves`)).length;
 const isUnavailable = (error: unknown) => error instanceof Problem && error.code === "unavailable";
 
-test("a write is answered, and seen by queries, once the disk has it; what comes meanwhile goes together", async (t) => {
+test("a write resolves, and queries see it, once it is on the disk; writes that arrive meanwhile share a commit", async (t) => {
   const { db, disk } = await openShelves(t);
   let flushes = 0;
   const reached = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -51,7 +51,7 @@ test("a write is answered, and seen by queries, once the disk has it; what comes
   assert.deepEqual([answered, await count(db), flushes], [3, 3, 2]);
 });
 
-test("once a disk has failed to keep a write, all is unavailable, its owner is called once, and closing leaves the log as it is", async (t) => {
+test("once the disk has failed to flush a write, every call is unavailable, the owner is called once, and closing leaves the log unchanged", async (t) => {
   const { db, disk, file, failures } = await openShelves(t);
   disk.flush = () => Promise.reject(new Error("EIO"));
   await Promise.all([assert.rejects(add(db), isUnavailable), assert.rejects(add(db), isUnavailable)]);
@@ -67,7 +67,7 @@ test("once a disk has failed to keep a write, all is unavailable, its owner is c
   assert.equal(statSync(`${file}-wal`).size, size);
 });
 
-test("a write that the disk has no room for is refused, and the database goes on", async (t) => {
+test("a write that does not fit on the disk is refused, and the database continues to work", async (t) => {
   const { db, failures } = await openShelves(t);
   await db.write((tx) => tx.script("PRAGMA max_page_count = 20"));
   await assert.rejects(add(db, "x".repeat(200_000)), isUnavailable);
@@ -75,7 +75,7 @@ test("a write that the disk has no room for is refused, and the database goes on
   assert.deepEqual([await count(db), failures], [1, []]);
 });
 
-test("the log stays short while writes and queries go on without a pause", async (t) => {
+test("the log stays short under constant writes and queries", async (t) => {
   const { db, file } = await openShelves(t);
   const label = "x".repeat(100_000);
   for (let written = 0; written < 400; written++) {
