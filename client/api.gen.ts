@@ -136,7 +136,7 @@ export type Schemas = {
   LimitWindow: {
     /** Requests that the account may make in the UTC window. */
     limit: number;
-    /** Requests used up, this one included. */
+    /** Requests used, including this one. */
     used: number;
     /** Requests left. */
     remaining: number;

@@ -4,7 +4,7 @@ import sql from "sql-template-tag";
 import { apiOperations, dashboardOperations } from "../../src/app/operations.ts";
 import { beginSession } from "../../src/callers/members/sessions.store.ts";
 import type { DescribedOperation } from "../../src/platform/http/operation.ts";
-import { dashboardPrefix, prefix } from "../../src/platform/http/prefix.ts";
+import { dashboardPrefix, prefix } from "../../src/platform/http/api-surfaces.ts";
 import { throwAwayCertificate } from "../../test/support/test-edge.ts";
 import { openStorage } from "../../src/app/storage.ts";
 import { freePorts } from "../../test/support/pebble.ts";

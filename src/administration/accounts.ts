@@ -25,17 +25,17 @@ const terms = {
 };
 const accountTerms = { name: Type.String(), ...terms };
 
-/** What an operator may do with accounts. */
+/** An operator's operations on accounts. */
 export function accountOperations({ db, clock, verifier, announcer, ports }: Parts) {
   const announceAccount = (tx: Transaction, subject: number) => announcer.publish(tx, { kind: "account", subject: String(subject) });
   return {
-    /** Makes an account with a first key of all scopes, which is shown here only. */
+    /** Creates an account with a first key that has all scopes. Only this answer shows the key. */
     "accounts.create": operation(accountTerms, async (input) => {
       const wanted = accountWanted(input);
       return db.write((tx) => makeAccount(tx, wanted, clock()));
     }),
 
-    /** At most 1,000 accounts, by id, beginning after the id `after`. */
+    /** Returns up to 1,000 accounts, by id, with ids above `after`. */
     "accounts.list": operation({ after: Type.Optional(Type.Integer({ minimum: 0 })) }, async ({ after = 0 }) => {
       const accounts = await listAccounts(db, after, listMax);
       const storages = await readStorages(
@@ -67,7 +67,7 @@ export function accountOperations({ db, clock, verifier, announcer, ports }: Par
       return { ...answer, dryRun: false };
     }),
 
-    /** Deletes an account with all that it owns. */
+    /** Deletes an account with everything that it owns. */
     "accounts.delete": operation({ id }, async (input) => {
       const account = await demandAccount(db, input.id);
       const change = await db.write(async (tx) => {
@@ -86,7 +86,7 @@ export function accountOperations({ db, clock, verifier, announcer, ports }: Par
   };
 }
 
-/** The most names that are listed when a plan stops serving them. */
+/** The most domains that are listed when a plan stops serving them. */
 const stoppedMax = 1_000;
 const noNames = { count: 0, hostnames: [] };
 const hstsWarning =
@@ -99,12 +99,12 @@ export async function demandAccount(db: Queryable, accountId: number): Promise<A
   return account;
 }
 
-/** Reads what was asked for outside of a transaction: a refusal changes nothing. */
+/** Validates the input of a new account before the transaction. */
 export function accountWanted(input: { name: string } & Parameters<typeof planTerms>[0] & Parameters<typeof storageLimits>[0]) {
   return { name: accountName(input.name), agreed: planTerms(input), storage: storageLimits(input) };
 }
 
-/** Makes an account with a first key that has all scopes. Only this result has the key: the database stores its hash. */
+/** Inserts an account with a first key that has all scopes. Only this result has the key: the database stores its hash. */
 export async function makeAccount(tx: Transaction, { name, agreed, storage }: ReturnType<typeof accountWanted>, now: number) {
   const key = makeKey(false);
   const { id: accountId, plan } = await insertAccount(tx, name, agreed, now, storage);

@@ -5,16 +5,15 @@ import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
 import { accountWanted, makeAccount } from "./accounts.ts";
 
-/** The account of a first start. Only this has its key and its sign-in link: the database stores their hashes. */
+/** The account of a first start, with its key and its sign-in link. The database stores only hashes of the two. */
 export type FirstAccount = { account: { id: number; name: string; plan: string }; key: string; link: string };
 
 const name = "My shop";
 const plan = "business";
 
 /**
- * Makes an account with a key and a sign-in link if there is no account yet. The transaction shows them as its last step: a process that
- * ends before it has shown them leaves no account, and the next start makes another. If several nodes start at once, one of them does
- * it.
+ * Creates an account with a key and a sign-in link if there is no account yet. The transaction shows them as its last step, so a process
+ * that ends before that leaves no account, and the next start creates another. If several nodes start at once, one of them creates it.
  *
  * @param show shows them before it returns
  */

@@ -31,11 +31,11 @@ const keyTerms = {
   origins: Type.Optional(KeyOrigins),
 };
 
-/** What an operator may do with keys. */
+/** An operator's operations on keys. */
 export function keyOperations({ db, clock, verifier, limiter, announcer }: Parts) {
   const announceKey = (tx: Transaction, subject: number) => announcer.publish(tx, { kind: "key", subject: String(subject) });
   return {
-    /** Makes a key, which is shown here only. */
+    /** Creates a key. Only this answer shows it. */
     "keys.create": operation(keyTerms, async ({ account, publishable = false, name, ...asked }) => {
       const expiresAt = asked.expires === undefined ? null : keyExpiry(asked.expires, clock());
       const origins = keyOrigins(asked.origins ?? [], publishable);
@@ -83,7 +83,7 @@ export function keyOperations({ db, clock, verifier, limiter, announcer }: Parts
       return { id: gone.id, account: gone.accountId, prefix: gone.prefix };
     }),
 
-    /** Ends a key's ban and forgets its strikes; `unbanned` says whether it had any. */
+    /** Ends a key's ban and clears its strikes. `unbanned` is whether it had any. */
     "keys.unban": operation({ id }, async ({ id: keyId }) => {
       const key = await findKey(db, keyId);
       if (!key) throw absent("key", keyId);
@@ -94,7 +94,7 @@ export function keyOperations({ db, clock, verifier, limiter, announcer }: Parts
 }
 
 async function addKey(tx: Transaction, wanted: NewKey, now: number) {
-  await tx.lock(`keys of account ${wanted.accountId}`); // else two that are made at once may both be the last
+  await tx.lock(`keys of account ${wanted.accountId}`); // two simultaneous requests could both create the last allowed key
   if ((await countKeys(tx, wanted.accountId)) >= keysMax) {
     throw invalidAt("body", "is one key too many", `The account has ${keysMax} keys already: revoke some first.`);
   }

@@ -8,11 +8,11 @@ import { id, operation, type Parts } from "./operation.ts";
 
 const email = Type.String({ maxLength: 254 });
 
-/** What an operator may do with the people of an account. */
+/** An operator's operations on the members of an account. */
 export function memberOperations({ db, clock, publicUrl }: Parts) {
   return {
     /**
-     * Adds a member with a sign-in link, which cannot be shown again. Without a role the first one becomes an owner.
+     * Adds a member with a sign-in link, which cannot be shown again. Default role: owner for the first member.
      * Without an email the owner gives one after signing in.
      */
     "members.invite": operation({ account: id, email: Type.Optional(email), role: Type.Optional(Type.Enum([...roles])) }, async (input) => {
@@ -39,7 +39,7 @@ export function memberOperations({ db, clock, publicUrl }: Parts) {
       return { members: (await listMembers(db, account)).map(memberResponse) };
     }),
 
-    /** Removes a member, whose sessions and links end with the answer. */
+    /** Removes a member. The member's sessions and links have ended when it returns. */
     "members.remove": operation({ account: id, email }, async ({ account, email: text }) => {
       const gone = await db.write(async (tx) => {
         const { id: memberId } = await demandMember(tx, account, text);

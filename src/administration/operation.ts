@@ -6,23 +6,23 @@ import type { Announcer } from "../platform/nodes/nodes.ts";
 import type { EdgePorts } from "../publishing/domains/domains.ts";
 import { Problem } from "../platform/problem.ts";
 
-/** What the operations work with. */
+/** What the operations need. */
 export type Parts = {
   db: Database;
   clock: Clock;
-  /** The cache of verified keys, which every change must be reported to. */
+  /** The cache of verified keys, which must know of every change. */
   verifier: { forgetAccount(accountId: number): void; forgetKey(keyId: number): void };
-  /** What keeps bans. Rejects with `unavailable` where that cannot be reached. */
+  /** Removes bans. Rejects with `unavailable` if the limiter cannot be reached. */
   limiter: { unban(keyId: number): boolean | Promise<boolean> };
   announcer: Announcer;
   publicUrl: string;
-  /** Where people reach published sites. */
+  /** The public ports of the edge. */
   ports: EdgePorts;
 };
 
 export const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
-/** An operation whose input is validated by a schema of its fields; messages name the field alone. */
+/** An operation that validates its input by a schema of its fields. Messages name only the field. */
 export function operation<P extends Record<string, TSchema>, R>(
   fields: P,
   run: (input: Static<ReturnType<typeof Type.Object<P>>>) => Promise<R>,
@@ -41,7 +41,7 @@ export function operation<P extends Record<string, TSchema>, R>(
   };
 }
 
-/** The refusal of an id that nothing has. */
+/** The refusal of an unknown id. */
 export function absent(what: string, which: number): Problem {
   return new Problem("not_found", `There is no ${what} ${which}.`);
 }

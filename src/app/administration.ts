@@ -4,12 +4,12 @@ import { memberOperations } from "../administration/members.ts";
 import { operation, type Parts } from "../administration/operation.ts";
 
 /**
- * What an operator may do, by name. Each operation checks its input (`invalid_request`), knows absent things as
- * `not_found`, and is done, here and on every other node, when it answers: a key that was revoked works no more.
+ * An operator's operations, by name. Each validates its input (`invalid_request`) and throws `not_found` for an absent resource. When it
+ * returns, every node has applied the change: a revoked key works nowhere.
  */
 export function openAdministration(parts: Parts) {
   return {
-    /** What others have to know of the service: where people find it. */
+    /** The public origin of the service. */
     "service.describe": operation({}, async () => ({ publicUrl: parts.publicUrl })),
     ...accountOperations(parts),
     ...keyOperations(parts),

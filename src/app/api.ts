@@ -11,8 +11,7 @@ import type { Database } from "../platform/db/database.ts";
 import { addPages, openApp } from "../platform/http/app.ts";
 import type { Gate } from "../platform/http/caller.ts";
 import type { Description } from "../platform/http/description.ts";
-import { dashboardPrefix } from "../platform/http/prefix.ts";
-import { apiSurface, dashboardSurface } from "../platform/http/api-surfaces.ts";
+import { apiSurface, dashboardPrefix, dashboardSurface } from "../platform/http/api-surfaces.ts";
 import type { OwnHosts } from "../platform/http/hosts.ts";
 import type { RequestBounds } from "../platform/http/request-bounds.ts";
 import { addOperations } from "../platform/http/routes.ts";
@@ -22,7 +21,7 @@ import { apiOperations, dashboardOperations, descriptionOf, sunsetsOf, type ApiS
 import { addSecurityText } from "./security-text.ts";
 import { addWeb, sendPage, type Web } from "./web.ts";
 
-/** What a readiness probe waits for the database. */
+/** How long a readiness probe waits for the database. */
 const probeMs = 1_000;
 
 /** What the dashboard calls: every operation of the API, and those that only it calls. */
@@ -43,7 +42,7 @@ export type ApiOptions = MetricsOptions & {
   connections: ConnectionGuard;
   hosts: OwnHosts;
   requests: RequestBounds;
-  /** The web application, where it has been built. */
+  /** The web application, if it has been built. */
   web?: Web | undefined;
   /** Whether the service takes requests: false while it stops. */
   ready: () => boolean;
@@ -72,7 +71,7 @@ export function openApi(options: ApiOptions): FastifyInstance {
   return app;
 }
 
-/** Routes whose answers are the same for everybody. */
+/** For routes whose answers are the same for everyone. */
 const anyHost = { config: { hosts: "any" } } as const;
 
 function addDescription(app: FastifyInstance, description: Description): void {
@@ -87,7 +86,7 @@ function addDescription(app: FastifyInstance, description: Description): void {
   });
 }
 
-/** `/healthz`: the process answers. `/readyz`: it takes requests and its store answers. */
+/** `/healthz`: the process runs. `/readyz`: it takes requests, and its database answers. */
 function addProbes(app: FastifyInstance, db: Database, ready: () => boolean): void {
   app.get("/healthz", anyHost, (_request, reply) => reply.send({ status: "ok" }));
   app.get("/readyz", anyHost, async (_request, reply) => {
@@ -96,7 +95,7 @@ function addProbes(app: FastifyInstance, db: Database, ready: () => boolean): vo
   });
 }
 
-/** Whether the database answers in time: a frozen database would hold the probe up for longer than its caller waits. */
+/** Whether the database answers in time. Without a limit, a frozen database would delay the probe for longer than its caller waits. */
 async function answersQueries(db: Database): Promise<boolean> {
   const answered = db.query(sql`SELECT 1`).then(
     () => true,

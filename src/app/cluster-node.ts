@@ -3,10 +3,10 @@ import type { KeyVerifier } from "../callers/keys/verify.ts";
 import type { Database } from "../platform/db/database.ts";
 import { openAnnouncer, openNode, type Announcer, type Change, type Node, type NodeOptions } from "../platform/nodes/nodes.ts";
 
-/** What this process keeps of the database. */
+/** What this process caches of the database. */
 type NodeCaches = {
   keys: Pick<KeyVerifier, "forgetAll" | "forgetAccount" | "forgetKey">;
-  /** What is published; `applyChange` reads what a change names again, and `onLeaseLost` ends what is being served. */
+  /** The host map. `applyChange` reads again what a change names; `onLeaseLost` stops serving. */
   sites: { applyChange(change: Change | undefined): Promise<void>; onLeaseLost(): void };
 };
 
@@ -29,10 +29,10 @@ export function openClusterNode({ db, heartbeat }: { db: Database; heartbeat: No
   return { node, announcer: openAnnouncer({ db, node }), attachCaches: (parts) => void (kept = parts) };
 }
 
-/** Changes that are nothing to keys. */
+/** Changes that do not affect keys. */
 const ofSites = new Set(["project", "domain"]);
 
-/** A kind that is not known here, from a newer version of the program, could be anything. */
+/** An unknown kind comes from a newer version of the program, and could affect any key. */
 function forgetIn(keys: NodeCaches["keys"], change: Change | undefined): void {
   if (change?.kind === "key") keys.forgetKey(Number(change.subject));
   else if (change?.kind === "account") keys.forgetAccount(Number(change.subject));

@@ -11,13 +11,13 @@ type Parts = { db: Database; clock: Clock; publicUrl: string; dataDir: string };
 
 export type FirstStart = ReturnType<typeof openFirstStart>;
 
-/** Shows the account that the first start makes: on a terminal as text, elsewhere as a line of the log and in a file. */
+/** Shows the account that the first start creates: as text on a terminal, otherwise as a log line and in a file. */
 export function openFirstStart({ db, clock, publicUrl, dataDir }: Parts) {
   const path = join(dataDir, "first-sign-in");
   const forget = (): Promise<void> => rm(path, { force: true });
   return {
     /**
-     * Makes an account if there is none yet, and shows its key and sign-in link.
+     * Creates an account if there is none yet, and shows its key and sign-in link.
      *
      * @param print writes to standard output before it returns
      */
@@ -40,15 +40,15 @@ export function openFirstStart({ db, clock, publicUrl, dataDir }: Parts) {
 
 function greeting({ account, key, link }: FirstAccount, publicUrl: string): string {
   return `
-This is its first start: account ${account.id} (${account.name}, plan ${account.plan}) was made for you. Its key, shown only now:
+This is its first start: account ${account.id} (${account.name}, plan ${account.plan}) was created for you. Its key, shown only now:
 
   ${key}
 
-Sign in to the dashboard, within 15 minutes and once, at
+Sign in to the dashboard with this link, which works once within 15 minutes:
 
   ${link}
 
-Later links come from: npm run petstore -- members invite --account ${account.id} --email YOU@EXAMPLE.COM --role owner
+To create another link: npm run petstore -- members invite --account ${account.id} --email YOU@EXAMPLE.COM --role owner
 
 Try it:
 

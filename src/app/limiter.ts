@@ -11,15 +11,15 @@ const addressQuota = quotaOf({ plan: "free", perMinute: null, perDay: null });
 
 type Log = { info(fields: object, text: string): void; warn(fields: object, text: string): void };
 
-/** How long Redis may take for an answer, and the clock that it counts by. Default: the limiter's own. */
+/** How long Redis may take to answer, and the clock that it counts by. Default: the limiter's own. */
 export type RedisTiming = Pick<RedisLimiterOptions, "answerMs" | "redisClock">;
 
-/** `save` keeps what this process alone has counted; `close` does so too, and ends the limiter. */
+/** `save` stores what this process alone has counted. `close` does the same, and closes the limiter. */
 export type LimiterHandle = { limiter: Limiter; save(): Promise<void>; close(): Promise<void> };
 
 /**
- * Opens the limiter that the settings ask for: in Redis, which need not be there yet, or in this process, going on from
- * what the data folder has of its last run.
+ * Opens the limiter of the settings: in Redis, which need not answer yet, or in this process, with the counts that its last run stored in
+ * the data folder.
  */
 export async function openLimiter(
   { redisUrl, redisCa, dataDir }: Pick<Settings, "redisUrl" | "redisCa" | "dataDir">,

@@ -7,7 +7,7 @@ import type { EventLoopDelay } from "../platform/event-loop.ts";
 import type { Traffic } from "../platform/http/traffic.ts";
 import { counter, gauge, metricsType, processMetrics, renderMetrics, type Metric } from "../platform/metrics.ts";
 import { forwardedAddress } from "../platform/addresses.ts";
-import { clientAddress } from "../platform/http/client-address.ts";
+import { clientAddress } from "../platform/http/caller.ts";
 import { hasAddress } from "../platform/parse.ts";
 
 const modes: Mode[] = ["process", "shared", "alone"];
@@ -41,7 +41,7 @@ export type MetricsOptions = {
   refusals: Refusals;
   bounds: Bounds;
   eventLoop: Pick<EventLoopDelay, "metrics">;
-  /** Who may read them; for anybody else there is nothing at the path. */
+  /** The addresses that may read the metrics. Others get a 404. */
   metricsFrom: BlockList;
 };
 
@@ -65,7 +65,7 @@ export function addMetrics(
   });
 }
 
-/** A proxy that is not trusted lends its own address to everybody: what it passes on is not let in. */
+/** Refuses requests from a proxy that is not trusted, because all its clients have the proxy's address. */
 function mayRead(request: FastifyRequest, from: BlockList): boolean {
   const { ips = [], headers } = request;
   const isPassedOn = headers["x-forwarded-for"] !== undefined || headers.forwarded !== undefined;

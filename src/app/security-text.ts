@@ -2,15 +2,15 @@ import type { FastifyInstance } from "fastify";
 import type { Clock } from "../platform/clock.ts";
 
 const path = "/.well-known/security.txt";
-/** How far ahead the `Expires` field lies: RFC 9116, 2.5.5 recommends less than a year. */
+/** How far in the future the `Expires` field is. RFC 9116, 2.5.5 recommends less than a year. */
 const validMs = 180 * 86_400_000;
 const dayMs = 86_400_000;
 
 export type SecurityTextOptions = {
   clock: Clock;
-  /** URIs, the preferred one first. Without any the path is a 404. */
+  /** URIs, the preferred one first. If empty, the path is a 404. */
   securityContact: string[];
-  /** The origin that people see. */
+  /** The public origin of the service. */
   publicUrl: string;
 };
 

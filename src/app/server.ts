@@ -10,12 +10,11 @@ const sameSignalMs = 500;
 /** The exit code after a flush that failed: EX_IOERR of sysexits.h. */
 const flushFailedCode = 74;
 
-/** Starts the service, tells people where it is, and stops it at SIGTERM or SIGINT; resolves when it has stopped. */
+/** Starts the service, prints its address, and stops it on SIGTERM or SIGINT. Resolves when it has stopped. */
 export async function serve(settings: Settings): Promise<void> {
   const { log, close: closeLog } = openLog(settings.logLevel);
   const stopAsked = stopSignal();
-  // Exits at once and closes nothing: it is unknown what the disk has, and the next start makes the log durable
-  // again.
+  // Exits at once and closes nothing: what the disk has is unknown, and the next start makes the log durable again.
   const onFlushFailed = (error: unknown): void => {
     log.fatal({ err: error }, "the disk failed to keep the database's log: ending, so that nothing more is acknowledged");
     closeLog();
@@ -55,7 +54,7 @@ function stopSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-/** A second signal does not wait for what is in flight; a terminal may send the first one twice. */
+/** A second signal ends the process without waiting. A terminal may send the first one twice. */
 async function stop(service: Service, log: Logger): Promise<void> {
   setTimeout(() => void stopSignal().then(() => process.exit(1)), sameSignalMs).unref();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => undefined);

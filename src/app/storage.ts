@@ -15,7 +15,7 @@ import type { Settings } from "./settings.ts";
 const pauseMs = 500;
 const pauseMsMax = 15_000;
 
-/** Where the process that holds the data folder takes an operator's commands. */
+/** The socket on which the process that holds the data folder takes an operator's commands. */
 export function socketPath(settings: Pick<Settings, "dataDir">): string {
   return join(settings.dataDir, "petstore.sock");
 }
@@ -25,18 +25,18 @@ export type Storage = {
   db: Database;
   /** For the node's lease: on PostgreSQL a connection that nothing else uses. */
   heartbeat: Heartbeat;
-  /** The migrations that were applied now. */
+  /** The migrations that this start applied. */
   migrated: string[];
-  /** Resolves when the database is up to date, at once unless it was waited for; rejects when it never will be. */
+  /** Resolves when the database is up to date; rejects if it never will be. */
   ready: Promise<void>;
   close: () => Promise<void>;
 };
 
 export type StorageOptions = {
   clock?: Clock;
-  /** Hears of connections that break. */
+  /** Called with the error of each connection that breaks. */
   onError?: (error: unknown) => void;
-  /** Given, a database that does not answer is waited for after the return; this hears of each try that failed, and when the next one is. */
+  /** Called after each failed attempt to reach the database, with the pause until the next. Default: the first failed attempt throws. */
   onAway?: (reason: string, nextMs: number) => void;
   /** Called once when the disk fails to flush the embedded database's log; every later call is refused as `unavailable`. */
   onFlushFailed?: ((error: unknown) => void) | undefined;
@@ -160,7 +160,7 @@ async function retry(
   }
 }
 
-/** The database as others may use it: not before it is up to date. */
+/** Refuses all use of the database as `unavailable` until it is up to date. */
 function closedUntil(ready: Promise<void>) {
   let isReady = false;
   ready.then(

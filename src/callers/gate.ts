@@ -1,6 +1,5 @@
 import type { FastifyContextConfig, FastifyRequest } from "fastify";
-import type { Gate } from "../platform/http/caller.ts";
-import { clientAddress } from "../platform/http/client-address.ts";
+import { clientAddress, type Gate } from "../platform/http/caller.ts";
 import { invalidAt, Problem } from "../platform/problem.ts";
 import type { KeyVerifier, Verified } from "./keys/verify.ts";
 import { noOperation, type UsageRecorder } from "./usage/usage.ts";
@@ -95,7 +94,7 @@ function refuseAddress(parts: GateParts, request: FastifyRequest, decision: Deci
 }
 
 /**
- * The key as it is sent: `Authorization: Bearer KEY`, or without it `X-API-Key: KEY` (specification 3.3). It stands alone
+ * The key of a request: `Authorization: Bearer KEY`, or without it `X-API-Key: KEY` (specification 3.3). It stands alone
  * unless the other header has another one. `Authorization` with another scheme, as for a proxy, is passed over.
  */
 function keyOf({ authorization, "x-api-key": apiKey }: FastifyRequest["headers"]): { key: string | undefined; isAlone: boolean } {
@@ -112,7 +111,7 @@ function twoKeys(): Problem {
   return invalidAt("header.X-API-Key", message, "Authorization and X-API-Key hold different keys. Send one of them.");
 }
 
-/** A URL that cannot be routed has no route to tell it. */
+/** The operation of a request, or `noOperation` for a URL that cannot be routed. */
 function operationOf({ routeOptions }: FastifyRequest): string {
   return (routeOptions.config as FastifyContextConfig | undefined)?.operationId ?? noOperation;
 }

@@ -16,7 +16,7 @@ const LimitWindow = named(
   "LimitWindow",
   Type.Object({
     limit: Type.Integer({ description: "Requests that the account may make in the UTC window." }),
-    used: Type.Integer({ description: "Requests used up, this one included." }),
+    used: Type.Integer({ description: "Requests used, including this one." }),
     remaining: Type.Integer({ description: "Requests left." }),
     resetAt: DateTime("When the window ends."),
   }),
@@ -73,9 +73,9 @@ export const limitRoutes: Operation<LimitServices>[] = [
     tag: "Account",
     summary: "Get the account",
     description:
-      "The plan, its limits on requests and on storage, how much of each is used, how near the key is to a ban, and which keys are banned. Counts as a request like any other.",
+      "The plan, its limits on requests and storage, how much of each is used, how near the key is to a ban, and which keys are banned. Counts as a request.",
     scope: "account:read",
-    answers: { 200: { description: "The account as it stands.", schema: AccountStanding, example } },
+    answers: { 200: { description: "The account.", schema: AccountStanding, example } },
     read: readAccount,
   }),
 ];

@@ -1,8 +1,7 @@
 import type { FastifyContextConfig, FastifyRequest } from "fastify";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
-import type { Gate } from "../../platform/http/caller.ts";
-import { clientAddress } from "../../platform/http/client-address.ts";
+import { clientAddress, type Gate } from "../../platform/http/caller.ts";
 import { Problem } from "../../platform/problem.ts";
 import {
   limitHeaders,

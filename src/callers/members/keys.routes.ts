@@ -23,9 +23,9 @@ const KeyShown = Type.Object({
   publishable: Type.Boolean(),
   scopes: Type.Array(Type.String()),
   origins: Type.Array(Type.String(), { description: "The web origins that may use it. Empty: any origin may." }),
-  createdAt: DateTime("When it was made."),
-  expiresAt: Nullable(DateTime("When it ends.")),
-  lastUsedAt: Nullable(DateTime("When it was used last, to the minute.")),
+  createdAt: DateTime("When it was created."),
+  expiresAt: Nullable(DateTime("When it expires.")),
+  lastUsedAt: Nullable(DateTime("When it was last used, to the minute.")),
   strikes: Type.Integer({ description: "Requests over a limit within the last minute." }),
   strikesRemaining: Type.Integer({ description: "Strikes left before the key is banned." }),
   bannedUntil: Nullable(DateTime("When its ban ends.")),
@@ -37,10 +37,10 @@ const MadeKey = Type.Object({
 });
 const RotatedKey = Type.Object({
   ...MadeKey.properties,
-  previous: Type.Object({ id: Id("The key that it follows."), expiresAt: DateTime("When that one ends.") }),
+  previous: Type.Object({ id: Id("The key that it replaces."), expiresAt: DateTime("When that one expires.") }),
 });
 
-/** An operator's operations on keys, which check their input and are done on every node when they answer. */
+/** An operator's operations on keys. They validate their input, and return once every node has applied the change. */
 export type KeyAdministration = {
   "keys.create": (input: unknown) => Promise<{ id: number; key: string; scopes: string[] }>;
   "keys.rotate": (input: unknown) => Promise<{ id: number; key: string; scopes: string[]; previous: { id: number; expiresAt: string } }>;
@@ -75,7 +75,7 @@ export const keyRoutes: Operation<KeyServices>[] = [
     path: "/keys",
     tag,
     summary: "Create a key",
-    description: "Makes a key, which is shown once; without scopes it has all that its kind may have.",
+    description: "Creates a key, which is shown once. Default scopes: all that its kind may have.",
     scope: "keys:write",
     authorize: requireConfirmed,
     body: Type.Object(
@@ -100,8 +100,7 @@ export const keyRoutes: Operation<KeyServices>[] = [
     path: "/keys/{keyId}/rotate",
     tag,
     summary: "Rotate a key",
-    description:
-      "Makes a new key with the scopes and the expiry of an existing one. The old key ends after the overlap. Default: 24 hours.",
+    description: "Creates a key with the scopes and the expiry of an existing one. The old key ends after the overlap. Default: 24 hours.",
     scope: "keys:write",
     authorize: requireConfirmed,
     params: KeyPath,
@@ -118,7 +117,7 @@ export const keyRoutes: Operation<KeyServices>[] = [
     path: "/keys/{keyId}",
     tag,
     summary: "Revoke a key",
-    description: "Ends a key at once.",
+    description: "Revokes a key at once.",
     scope: "keys:write",
     params: KeyPath,
     answers: { 204: { description: "The key no longer works." } },
@@ -130,7 +129,7 @@ export const keyRoutes: Operation<KeyServices>[] = [
   }),
 ];
 
-/** A foreign key is as absent as an unknown one; no key ever changes its account. */
+/** A key of another account is as absent as an unknown one. No key ever changes its account. */
 async function requireOwnKey(db: Database, accountId: number, keyId: number): Promise<void> {
   const key = await findKey(db, keyId);
   if (key?.accountId !== accountId) throw new Problem("not_found", `There is no ${byId("key", keyId)}.`);

@@ -36,7 +36,7 @@ export const memberRoutes: Operation<MemberServices>[] = [
     path: "/members",
     tag,
     summary: "Invite a member",
-    description: "Adds a member with a sign-in link, which is shown once. The email of a member is a 409 `member_exists`.",
+    description: "Adds a member with a sign-in link, which is shown once. An email that a member has already is a 409 `member_exists`.",
     scope: "members:write",
     authorize: requireConfirmed,
     body: Type.Object({ email: Type.String({ maxLength: 254 }), role: Type.Optional(RoleSchema) }, closed),
@@ -53,7 +53,7 @@ export const memberRoutes: Operation<MemberServices>[] = [
     path: "/members/{memberId}/reset",
     tag,
     summary: "Reset a member",
-    description: "Removes the member's password and sessions, and makes a new sign-in link, which is shown once. The reset is recorded.",
+    description: "Removes the member's password and sessions, and creates a sign-in link, which is shown once. The reset is recorded.",
     scope: "members:write",
     authorize: requireConfirmed,
     params: MemberPath,
@@ -98,7 +98,7 @@ export const memberRoutes: Operation<MemberServices>[] = [
     scope: "members:write",
     authorize: requireConfirmed,
     params: MemberPath,
-    answers: { 204: { description: "The member is gone." } },
+    answers: { 204: { description: "The member was removed." } },
     handle: async ({ db, caller, params }) => {
       const { accountId } = personOf(caller);
       const gone = await db.write((tx) => removeMember(tx, accountId, params.memberId));

@@ -17,11 +17,11 @@ const tag = "Sessions";
 const SessionPath = Type.Object({ sessionId: Id("The session.") });
 const SessionShown = Type.Object({
   id: Id("Unique identifier of the session."),
-  current: Type.Boolean({ description: "Whether the request was made with it." }),
-  address: Type.String({ description: "Where it was begun from." }),
+  current: Type.Boolean({ description: "Whether it is the session of this request." }),
+  address: Type.String({ description: "The address that it was started from." }),
   userAgent: Type.String(),
-  createdAt: DateTime("When it began."),
-  seenAt: DateTime("When it was used last, to the minute."),
+  createdAt: DateTime("When it started."),
+  seenAt: DateTime("When it was last used, to the minute."),
 });
 const NewPassword = Type.Object(
   {
@@ -46,11 +46,11 @@ export const sessionRoutes: Operation<SessionServices>[] = [
     tag,
     summary: "Set the password",
     description:
-      "Sets the password, or changes it if the current one is given. A member without an email gives one too. All other sessions end, and this one is renewed.",
+      "Sets the password, or changes it if the current one is given. A member without an email gives one too. All other sessions end, and this one gets a new cookie.",
     scope: "self",
     body: NewPassword,
     bodyBytesMax: smallBytesMax,
-    answers: { 200: { description: "Who is signed in; the new cookie of the session.", schema: CurrentUser } },
+    answers: { 200: { description: "The current user, with the session's new cookie.", schema: CurrentUser } },
     handle: setPassword,
   }),
   operation({
@@ -63,7 +63,7 @@ export const sessionRoutes: Operation<SessionServices>[] = [
     scope: "self",
     body: Type.Object({ password: Type.String({ maxLength: passwordLengthMax }) }, { additionalProperties: false }),
     bodyBytesMax: smallBytesMax,
-    answers: { 200: { description: "Until when such changes are allowed.", schema: Confirmation } },
+    answers: { 200: { description: "When the confirmation ends.", schema: Confirmation } },
     handle: confirmPassword,
   }),
   operation({
@@ -72,7 +72,7 @@ export const sessionRoutes: Operation<SessionServices>[] = [
     path: "/sessions",
     tag,
     summary: "List the sessions",
-    description: "The person's own sessions, those used last first.",
+    description: "The member's own sessions, the last used first.",
     scope: "self",
     answers: { 200: { description: "The sessions.", schema: Type.Array(SessionShown) } },
     handle: async ({ db, caller, now }) => {
@@ -87,7 +87,7 @@ export const sessionRoutes: Operation<SessionServices>[] = [
     path: "/sessions/{sessionId}",
     tag,
     summary: "End a session",
-    description: "Ends one of the person's own sessions, at once.",
+    description: "Ends one of the member's own sessions at once.",
     scope: "self",
     params: SessionPath,
     answers: { 204: { description: "The session has ended." } },
@@ -104,7 +104,7 @@ export const sessionRoutes: Operation<SessionServices>[] = [
     path: "/sessions",
     tag,
     summary: "End the other sessions",
-    description: "Ends all of the person's sessions but this one, at once.",
+    description: "Ends all of the member's sessions except this one at once.",
     scope: "self",
     answers: { 204: { description: "They have ended." } },
     handle: async ({ db, caller }) => {

@@ -17,7 +17,7 @@ const Credentials = Type.Object(
   closed,
 );
 const LinkToken = Type.Object({ token: Type.String({ minLength: 1, maxLength: 100 }) }, closed);
-const signedIn = { 200: { description: "Who is signed in; the cookie of the session.", schema: CurrentUser } };
+const signedIn = { 200: { description: "The current user, with the session's cookie.", schema: CurrentUser } };
 
 /** `onSignedIn` is called after each sign-in and must not reject. */
 export type SignInServices = SessionServices & { onSignedIn: () => Promise<void> };
@@ -30,7 +30,7 @@ export const signInRoutes: Operation<SignInServices>[] = [
     path: "/sign-in",
     tag,
     summary: "Sign in",
-    description: "Begins a session by email and password.",
+    description: "Starts a session with an email and a password.",
     scope: null,
     body: Credentials,
     throttle,
@@ -43,7 +43,7 @@ export const signInRoutes: Operation<SignInServices>[] = [
     path: "/sign-in/link",
     tag,
     summary: "Sign in by a link",
-    description: "Begins a session by the token of a sign-in link, which works once.",
+    description: "Starts a session with the token of a sign-in link, which works once.",
     scope: null,
     body: LinkToken,
     throttle,
@@ -56,7 +56,7 @@ export const signInRoutes: Operation<SignInServices>[] = [
     path: "/sign-out",
     tag,
     summary: "Sign out",
-    description: "Ends the session, where there is one.",
+    description: "Ends the session, if there is one.",
     scope: null,
     answers: { 204: { description: "The session has ended." } },
     handle: async ({ db, caller, services: { cookie } }) => {
@@ -73,9 +73,9 @@ export const signInRoutes: Operation<SignInServices>[] = [
     path: "/session",
     tag,
     summary: "Get the session",
-    description: "Who is signed in, in which role, and for which account.",
+    description: "The current user, with role and account.",
     scope: "self",
-    answers: { 200: { description: "Who is signed in.", schema: CurrentUser } },
+    answers: { 200: { description: "The current user.", schema: CurrentUser } },
     handle: async ({ db, caller }) => {
       const { accountId, memberId } = personOf(caller);
       return { status: 200, body: await currentUser(db, accountId, memberId) };

@@ -33,7 +33,7 @@ export const usageRoutes: Operation<UsageServices>[] = [
     tag: "Account",
     summary: "Get the usage",
     description:
-      "The account's requests over time, this one included; with `groupBy` also those of each key or operation. Refused requests are counted separately. The answer also shows what the account stores now. Requests of the last few seconds at other nodes may be missing. Counts as a request like any other.",
+      "The account's requests over time, including this one; with `groupBy` also those of each key or operation. Refused requests are counted separately. The answer also shows what the account stores now. Requests of the last few seconds on other nodes may be missing. Counts as a request.",
     scope: "account:read",
     query: UsageQuery,
     example: { query: { interval: "hour", groupBy: "key" } },

@@ -6,7 +6,7 @@ import { errorBody, problemOf, send, sendProblem } from "./answers.ts";
 import { surfaceOf, type ApiSurface } from "./api-surfaces.ts";
 import { drain } from "./bodies.ts";
 import { boundChunks } from "./chunk-bounds.ts";
-import { clientAddress } from "./client-address.ts";
+import { clientAddress } from "./caller.ts";
 import type { HostCheck } from "./hosts.ts";
 import type { Pipelines } from "./pipelining.ts";
 import type { RequestBounds } from "./request-bounds.ts";

@@ -10,18 +10,18 @@ import { statuses } from "./statuses.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Names and values by turns, of the headers of the answer: node:http writes such a list as it is. */
+    /** The headers of the answer: a flat array of alternating names and values, which node:http writes without a copy. */
     answerHeaders: string[];
-    /** As it was sent, if it is valid (W3C Trace Context). */
+    /** The request's own header if it is valid (W3C Trace Context). */
     traceparent: string | undefined;
-    /** When it came, by `performance.now()`. */
+    /** When the request arrived, by `performance.now()`. */
     startedAt: number;
-    /** Tells the log and the metrics how the request was answered. */
+    /** Records the answer in the log and the metrics. */
     answered(status: number): void;
   }
 }
 
-/** The body of the spec's Error for a problem. */
+/** The `Error` body of a problem. */
 export function errorBody({ code, message, details, challenge }: Problem): ErrorBody {
   return { code, message, status: statuses[code], ...(details && { details }), ...(challenge && { challenge }) };
 }
@@ -29,7 +29,7 @@ export function errorBody({ code, message, details, challenge }: Problem): Error
 /** The problem that the caller sees: an unexpected error becomes `internal`, without its text. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  // stores turn every reference that a client can name into a problem: what is left is the account itself
+  // stores check every reference that a client can name, so only the account itself can be missing
   if (breaks("foreign_key", error)) return new Problem("unauthorized", "The account was deleted meanwhile.");
   const { statusCode, code } = error as { statusCode?: number; code?: string };
   if (code === "FST_ERR_BAD_URL") return invalidAt("path", "must be a valid URL path");
@@ -38,7 +38,7 @@ export function problemOf(error: unknown): Problem {
   return new Problem("internal", "Something went wrong here. The X-Request-Id of this answer finds it in the log.", { cause: error });
 }
 
-/** Sends a refusal. */
+/** Sends the answer of a problem. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): void {
   if (hasBody(request.headers)) drain(request.raw);
   const { answerHeaders } = request;
@@ -47,7 +47,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, proble
   send(request, reply, statuses[problem.code], JSON.stringify(errorBody(problem)));
 }
 
-/** Writes the answers of an operation by the schemas that describe them. */
+/** Returns the function that sends the answers of an operation, serialised by their schemas. */
 export function answerWriter({ answers, read }: DescribedOperation) {
   const writers = new Map<number, (body: unknown) => string>();
   for (const [status, { schema }] of Object.entries(answers)) if (schema) writers.set(Number(status), fastJson(schema));
@@ -68,13 +68,12 @@ export function answerWriter({ answers, read }: DescribedOperation) {
 
 type Answered = { request: FastifyRequest; reply: FastifyReply; status: number; body: string | undefined };
 
-/** The answers of this turn of the event loop: at most as many as there are requests in flight. */
+/** The answers of this turn of the event loop: at most one for each request in flight. */
 let unsent: Answered[] = [];
 
 /**
- * Writes an answer itself: the framework would look at each header again, which costs as much as the rest. The answers of
- * one turn of the event loop leave together: the first wakes a client that sleeps, which takes longer than to write to
- * one that is awake.
+ * Sends an answer without the framework, which would check each header again at the cost of everything else. The answers of one
+ * turn of the event loop are written together, because waking a sleeping client costs more than writing to one that is awake.
  */
 export function send(request: FastifyRequest, reply: FastifyReply, status: number, body?: string): void {
   reply.hijack();

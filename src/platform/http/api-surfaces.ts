@@ -1,6 +1,21 @@
 import type { FastifyRequest } from "fastify";
 import type { Gate } from "./caller.ts";
-import { dashboardPrefix, prefix } from "./prefix.ts";
+
+/** The path below which the API is served. It has the major version (specification 1.1). */
+export const prefix = "/v1";
+
+/** The path below which the dashboard calls the same operations, and those that only it calls. */
+export const dashboardPrefix = "/dashboard/v1";
+
+/** The address of a path of the description: a relative reference that begins with `/` (RFC 3986, 4.2). */
+export function addressOf(path: string): string {
+  return prefix + path;
+}
+
+/** An address of the API, moved below the prefix `to`. Any other address is returned as it is. */
+export function relocated(address: string, to: string): string {
+  return address.startsWith(`${prefix}/`) ? to + address.slice(prefix.length) : address;
+}
 
 /** The paths below a prefix, with their gate and their headers (a flat array of alternating names and values). */
 export type ApiSurface = {

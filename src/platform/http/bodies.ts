@@ -2,15 +2,15 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { invalidAt, Problem } from "../problem.ts";
 import { isStopped, stoppedEvent } from "./chunk-bounds.ts";
-import { int64Number } from "./int64.ts";
+import { int64Number } from "./value-checks.ts";
 import { requireBoundedJson } from "./json-bounds.ts";
 import type { DescribedOperation } from "./operation.ts";
 
 /** The most bytes of a JSON body if the operation declares no other bound (specification 1.3). */
 const jsonBytesMax = 65_536;
-/** The same for operations that need no key and no session, and for those that take a password. */
+/** The same for operations without a scope, and for those that take a password. */
 export const smallBytesMax = 4_096;
-/** After a refusal, how much more of a body is taken and thrown away before the connection is cut, and for how long. */
+/** How much more of a refused body is read and discarded before the connection is cut, and for how long. */
 export const drainBytesMax = 64 * 1_048_576;
 export const drainTimeMaxMs = 30_000;
 const draining = new WeakSet<IncomingMessage>();
@@ -18,7 +18,7 @@ const draining = new WeakSet<IncomingMessage>();
 /** Requests whose client waits for `100 Continue` before it sends the body (RFC 9110, 10.1.1). */
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
-/** Holds back the `100 Continue` until the body is read, so that a refusal comes before the body does. */
+/** Delays the `100 Continue` until the body is read, so that a refusal comes before the client sends the body. */
 export function expectContinue(request: IncomingMessage, response: ServerResponse): void {
   waiting.set(request, response);
 }
@@ -27,7 +27,7 @@ export function expectContinue(request: IncomingMessage, response: ServerRespons
  * Reads a body.
  *
  * @param onBytes called with the number of bytes of each piece; a Problem that it returns ends the reading
- * @throws Problem `payload_too_large` beyond `bytesMax`, `invalid_request` where it ends early
+ * @throws Problem `payload_too_large` beyond `bytesMax`, `invalid_request` if it ends early or has too many chunks
  */
 export function readBody(request: IncomingMessage, bytesMax: number, onBytes?: (count: number) => Problem | undefined): Promise<Buffer> {
   waiting.get(request)?.writeContinue();
@@ -60,7 +60,11 @@ export function readBody(request: IncomingMessage, bytesMax: number, onBytes?: (
   });
 }
 
-/** A body as it arrives. Raises `payload_too_large` beyond `bytesMax`, `invalid_request` where it ends early or has too many chunks. */
+/**
+ * A body as a stream.
+ *
+ * @throws Problem `payload_too_large` beyond `bytesMax`, `invalid_request` if it ends early or has too many chunks
+ */
 export async function* streamBody(request: IncomingMessage, bytesMax: number): AsyncGenerator<Buffer> {
   waiting.get(request)?.writeContinue();
   if (isStopped(request)) throw tooManyChunks();
@@ -85,7 +89,7 @@ export async function* streamBody(request: IncomingMessage, bytesMax: number): A
 /**
  * Parses a JSON body (RFC 8259); an empty one is undefined.
  *
- * @throws Problem `invalid_request` for what is not JSON in UTF-8, is nested too deep, or holds too many values
+ * @throws Problem `invalid_request` if the body is not JSON in UTF-8, nests too deep, or has too many values
  */
 export function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
@@ -100,7 +104,7 @@ export function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** As numbers, the ends of int64 are also what the integers beyond them round to: those are told apart by their text. */
+/** Doubles cannot distinguish the ends of int64 from the integers beyond them, which round to the same number. Their text can. */
 function parse(text: string): unknown {
   if (!text.includes("922337203685477")) return JSON.parse(text);
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
@@ -134,15 +138,15 @@ export function tooLarge(bytesMax: number): Problem {
   return new Problem("payload_too_large", `The body is larger than ${shownSize(bytesMax)}.`);
 }
 
-/** A number of bytes for people: `64 KiB`. */
+/** A number of bytes as people read it: `64 KiB`. */
 export function shownSize(bytes: number): string {
   const [size, unit] = bytes < 1_048_576 ? [bytes / 1_024, "KiB"] : [bytes / 1_048_576, "MiB"];
   return `${size} ${unit}`;
 }
 
 /**
- * Lets a client that is still sending finish, so that it can read its answer instead of meeting a reset connection;
- * one that sends on and on is cut off.
+ * Lets a client that is still sending finish, because a reset connection would lose its answer. Cuts the connection when the client
+ * exceeds `drainBytesMax` or `drainTimeMaxMs`.
  */
 export function drain(request: IncomingMessage): void {
   if (waiting.has(request) || request.complete || draining.has(request)) return;

@@ -4,8 +4,8 @@ import { stopParsing } from "./stop-parsing.ts";
 /** The time that a client has to read a refusal after the service has stopped reading its body. */
 const answerReadMs = 1_000;
 /**
- * Chunks in which a body may come: so many, and one more for each so many bytes. A chunk of one byte costs the server as much as
- * one of thousands.
+ * The most chunks of a body: 1,000, and one more for each 512 bytes. A chunk of one byte costs the server as much as a chunk of
+ * thousands.
  */
 const chunksFree = 1_000;
 const bytesOfChunk = 512;
@@ -13,16 +13,16 @@ const bytesOfChunk = 512;
 export const stoppedEvent = "stopped: too many chunks";
 const stopped = new WeakSet<IncomingMessage>();
 
-/** Whether a request's body had too many chunks, so that no more of it will come. */
+/** Whether a request's body had too many chunks, so that no more of it will arrive. */
 export function isStopped(request: IncomingMessage): boolean {
   return stopped.has(request);
 }
 
 /**
- * Bounds the chunks of a body, whether anything reads it or not: beyond the bound nothing more of it is read from the
- * connection, which is closed when its client has had time to read the answer. Call it before the body is touched.
+ * Bounds the chunks of a body, whether or not anything reads it. Beyond the bound nothing more is read from the connection, which is
+ * closed when the client has had time to read the answer. Call it before anything reads the body.
  *
- * @returns whether the body comes in chunks
+ * @returns whether the body is chunked
  */
 export function boundChunks(request: IncomingMessage, response: ServerResponse): boolean {
   if (request.headers["transfer-encoding"] === undefined) return false;
@@ -30,7 +30,7 @@ export function boundChunks(request: IncomingMessage, response: ServerResponse):
   let [chunks, bytes] = [0, 0];
   let gathered: Buffer[] = [];
 
-  /** Passes the chunks of one read on as one piece, because a stream takes longer for each piece than Node's parser does. */
+  /** Passes on the chunks of one read as one piece, because a stream takes longer for each piece than Node's parser does. */
   function handOn(): void {
     if (gathered.length === 0 || stopped.has(request)) return;
     const piece = gathered.length === 1 ? gathered[0] : Buffer.concat(gathered);

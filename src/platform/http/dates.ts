@@ -3,10 +3,9 @@ const earliest = Date.parse("0000-01-01T00:00:00Z");
 const latest = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * Reads a date and time of RFC 3339 with its zone. A leap second counts as the second after; what is finer than a
- * millisecond is cut off.
+ * Parses a date and time of RFC 3339 with a zone. A leap second counts as the next second; fractions of a millisecond are cut off.
  *
- * @returns milliseconds since the Unix epoch, or undefined where the text is no such date or leaves years 0–9999 in UTC
+ * @returns milliseconds since the Unix epoch, or undefined if the text is not such a date, or is outside the years 0–9999 in UTC
  */
 export function parseDateTime(text: string): number | undefined {
   const match = rfc3339.exec(text);
@@ -25,7 +24,7 @@ export function parseDateTime(text: string): number | undefined {
   return time >= earliest && time <= latest ? time : undefined;
 }
 
-/** The RFC 3339 text of a moment, in UTC, without a fraction where there is none. */
+/** The RFC 3339 text of a time, in UTC, with milliseconds only if there are any. */
 export function formatDateTime(time: number): string {
   return new Date(time).toISOString().replace(".000Z", "Z");
 }

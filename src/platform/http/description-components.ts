@@ -6,10 +6,10 @@ type Json = Record<string, unknown>;
 type Reference = { $ref: string };
 type Kind = "schemas" | "parameters" | "responses" | "examples";
 
-/** The parts that operations of the description share: each named part appears once, and every use refers to it. */
+/** The parts that operations share: the description has each named part once, and refers to it. */
 export type Components = Record<Kind, Json>;
 
-/** Components without a part. */
+/** Components without any part. */
 export function emptyComponents(): Components {
   return { schemas: {}, parameters: {}, responses: {}, examples: {} };
 }
@@ -68,8 +68,8 @@ function describeNullable(schema: TSchema, base: TSchema, components: Components
 
 /**
  * Copies a schema, with each default in the description instead of the keyword: generators make a property that has the
- * keyword required in answers, and answers share models with requests. Leaves out empty descriptions, and the mark `x-text`, which is
- * for our own checks.
+ * keyword required in answers, and answers share models with requests. Leaves out empty descriptions, and `x-text`, which only this
+ * service's own validation uses.
  */
 function plain(schema: unknown, components: Components, reading: Reading): unknown {
   if (Array.isArray(schema)) return schema.map((item: unknown) => plain(item, components, reading));

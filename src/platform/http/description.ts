@@ -5,7 +5,7 @@ import { describeProblems, type ErrorExamples } from "./description-problems.ts"
 import { deprecationHeaders, everyAnswer, everyRequest, headerReferences, readsResource, responseHeaders } from "./description-headers.ts";
 import { introduction, stabilities, tagGroups, tags } from "./description-text.ts";
 import { readingOf, sunsetOf, type DescribedOperation, type Sunsets } from "./operation.ts";
-import { prefix } from "./prefix.ts";
+import { prefix } from "./api-surfaces.ts";
 import { codeSamples } from "./samples.ts";
 import { baseOf, ErrorSchema, nameOf, paging, parameterOf } from "./schemas.ts";
 

@@ -8,13 +8,13 @@ import { findAnswer, keepAnswer, type KeptAnswer, type Slot } from "./idempotenc
 import type { Answer } from "./operation.ts";
 import { statuses } from "./statuses.ts";
 
-/** Refusals that are kept: those that the same request would meet again (specification 1.8). */
+/** Statuses of the refusals that are kept: the same request would be refused again (specification 1.8). */
 export const keptStatuses = new Set([404, 409, 412, 422]);
 const keyPath = "header.Idempotency-Key";
 const keyForm = /^[\x20-\x7e]{1,255}$/;
 
 /**
- * The key of a request.
+ * The Idempotency-Key of a request.
  *
  * @throws Problem `invalid_request` unless it is 1–255 printable ASCII characters
  */
@@ -47,7 +47,7 @@ export function idempotentRunner() {
     running.add(name);
     const keptOrNew = (make: (tx: Transaction) => Promise<Answer>): Promise<Answer> =>
       db.write(async (tx) => {
-        // In this order, so that it finds a request that another node finishes between the two steps.
+        // In this order, to find the answer of a request that another node finishes between the two steps.
         const [isOurs, kept] = await Promise.all([tx.tryLock(name), findAnswer(tx, slot, now.earliest)]);
         if (kept) return replay(kept, bodyHash);
         if (!isOurs) throw inUse(); // on another node
@@ -59,7 +59,7 @@ export function idempotentRunner() {
       return await keptOrNew(body);
     } catch (error) {
       if (!(error instanceof Problem) || !isKept(error)) throw error;
-      // The lock went with the transaction: what another node has kept since then is the first answer.
+      // The transaction released the lock, so another node may have kept the first answer meanwhile.
       const refusal = { status: statuses[error.code], body: errorBody(error) };
       const answer = await keptOrNew(async () => refusal);
       if (answer !== refusal) return answer;
@@ -98,7 +98,7 @@ function replay(kept: KeptAnswer, bodyHash: string): Answer {
   return { status: kept.status, headers: { ...kept.headers, "idempotent-replayed": "true" }, body };
 }
 
-/** JSON with the members of each object in one order: two bodies that say the same are the same. */
+/** JSON with sorted members, so that equal bodies have equal texts. */
 function canonical(value: unknown): string {
   return (
     JSON.stringify(value, (_key, member: unknown) =>

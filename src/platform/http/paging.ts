@@ -1,19 +1,19 @@
 import { crc32 } from "node:zlib";
 import { invalidAt, type Problem } from "../problem.ts";
-import { addressOf } from "./prefix.ts";
+import { addressOf } from "./api-surfaces.ts";
 
 export const limitDefault = 20;
 
-/** The values of a row by which a list is ordered, the id last. */
+/** The values of a row that a list is ordered by, with the id last. */
 export type Position = (string | number)[];
 
 type Query = Record<string, unknown> & { limit?: number; cursor?: string };
 
 /**
- * Where a page begins: after this position, or at the start.
+ * The position after which a page begins; undefined for the first page.
  *
  * @param length how many values a position of this order has
- * @throws Problem `invalid_request` for a cursor that is not ours, or of another filter or sort
+ * @throws Problem `invalid_request` if the cursor is not one of this list with these filters and this sort
  */
 export function positionOf(query: Query, length: number): Position | undefined {
   if (query.cursor === undefined) return undefined;
@@ -28,7 +28,8 @@ export function positionOf(query: Query, length: number): Position | undefined {
 }
 
 /**
- * Cuts rows, of which one more than the limit was asked for, to the page, and gives the `Link` to the next (RFC 8288).
+ * Cuts rows to a page, and returns the `Link` to the next page if there is one (RFC 8288). `rows` has one more row than the limit if
+ * there are more.
  *
  * @param path the list's path in the description
  */
@@ -50,7 +51,7 @@ export function pageOf<R>(
   return { rows: rows.slice(0, limit), headers: { link: `<${addressOf(path)}?${parameters.toString()}>; rel="next"` } };
 }
 
-/** What a cursor belongs to: all parameters but the page's own. */
+/** Identifies the list that a cursor belongs to, by all parameters except `limit` and `cursor`. */
 function fingerprintOf(query: Query): string {
   const filters = Object.entries(query).filter(([name, value]) => name !== "cursor" && name !== "limit" && value !== undefined);
   return crc32(JSON.stringify(filters.toSorted(([a], [b]) => (a < b ? -1 : 1)))).toString(36);
@@ -61,12 +62,12 @@ function decode(cursor: string): unknown[] {
     const value: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
     if (Array.isArray(value)) return value;
   } catch {
-    // told below
+    // refused below
   }
   throw badCursor();
 }
 
-/** The refusal of a cursor that does not belong to the list as it is asked for. */
+/** The refusal of a cursor that does not belong to the requested list. */
 export function badCursor(): Problem {
   return invalidAt("query.cursor", "is not a cursor of this list with these filters and this sort");
 }

@@ -5,20 +5,20 @@ import { notFound } from "./routes.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Of routes that stand for the methods that a path does not have: those that it has. */
+    /** The methods of a path, set for the route that refuses its other methods. */
     allow?: string;
   }
 }
 
 /**
- * What is wrong with a request before its operation looks at it: the form of its HTTP, and a path or a method that does
- * not exist. Here, because the framework has refusals of its own that would come before these.
+ * Returns the refusal of a request that has a wrong form, or a path or method that does not exist. Checked before the framework does so,
+ * because its own refusals have another form.
  */
 export function requestProblem(request: FastifyRequest, checkHost: HostCheck): Problem | undefined {
   const { raw, is404 } = request;
   const coding = raw.headers["transfer-encoding"];
   if (coding !== undefined && coding.toLowerCase() !== "chunked") {
-    request.answerHeaders.push("Connection", "close"); // what follows cannot be told from another request
+    request.answerHeaders.push("Connection", "close"); // where the body ends, and the next request begins, is unknown
     return invalidAt("header.Transfer-Encoding", "must be chunked, or absent");
   }
   const host = checkHost(request);
@@ -35,7 +35,7 @@ function methodProblem(request: FastifyRequest): Problem | undefined {
   return new Problem("method_not_allowed", `${method} is not a method of this path. It has ${allow}.`);
 }
 
-/** A content type that cannot be parsed counts as none: the framework would refuse it before all that comes first. */
+/** Removes a content type that cannot be parsed. The framework would refuse it before the checks that come first. */
 export function hideMalformedType({ raw, mediaType }: FastifyRequest): void {
   if (mediaType === undefined && raw.headers["content-type"] !== undefined) delete raw.headers["content-type"];
 }

@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 const process = randomBytes(6).toString("base64url");
 let count = 0;
 
-/** An id for `X-Request-Id` and the log: unique over restarts and nodes by its random part, cheap by its counter. */
+/** A new id for `X-Request-Id` and the log: a random part that is unique to this process, and a counter. */
 export function nextRequestId(): string {
   count += 1;
   return `${process}-${count.toString(36)}`;

@@ -4,10 +4,9 @@ import type { Database } from "../db/database.ts";
 import { Problem } from "../problem.ts";
 import { answerWriter, send } from "./answers.ts";
 import { bodyBytesMaxOf, hasBody, parseJson, readBody, streamBody, tooLarge } from "./bodies.ts";
-import { clientAddress } from "./client-address.ts";
 import { idempotencyKeyOf, idempotentRunner } from "./idempotency.ts";
 import { requireJsonAccepted, requireMediaType } from "./negotiation.ts";
-import type { Caller } from "./caller.ts";
+import { type Caller, clientAddress } from "./caller.ts";
 import {
   readingOf,
   sunsetOf,
@@ -20,7 +19,7 @@ import {
   type Sunsets,
 } from "./operation.ts";
 import type { RequestBounds } from "./request-bounds.ts";
-import { addressOf, prefix, relocated } from "./prefix.ts";
+import { addressOf, prefix, relocated } from "./api-surfaces.ts";
 import { bodyValidator, parameterValidator } from "./validation.ts";
 
 /** What the operations of an app run with. */

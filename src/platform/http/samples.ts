@@ -17,7 +17,7 @@ export function codeSamples(operation: DescribedOperation): CodeSample[] {
   ];
 }
 
-/** The example request of an operation: its path is below the base URL. */
+/** The example request of an operation, with its path below the base URL. */
 function exampleRequest({ method, path, example, body, mediaTypes, upload }: DescribedOperation): Request {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(example?.params?.[name])));
   const values = Object.entries(example?.query ?? {}).flatMap(([name, value]) => [value].flat().map((item) => [name, String(item)]));

@@ -12,17 +12,17 @@ export function named<T extends TSchema>(name: string, schema: T): T {
   return Object.assign(schema, { [nameKey]: name, [baseKey]: undefined });
 }
 
-/** The name of a schema in the description, where it has one. */
+/** The name of a schema in the description, if it has one. */
 export function nameOf(schema: TSchema): string | undefined {
   return (schema as Marked)[nameKey];
 }
 
-/** A use of a named schema with a description or a default of its own; the description refers to the named one. */
+/** A named schema with another description or default. The OpenAPI description refers to the named schema. */
 export function variant<T extends TSchema>(base: T, notes: { description?: string; default?: Type.Static<T> }): T {
   return useOf(base, Type.Unsafe<Type.Static<T>>({ ...base, ...notes })) as unknown as T;
 }
 
-/** The named schema that a schema is a use of, if any. */
+/** The named schema that a schema was made from, if any. */
 export function baseOf(schema: TSchema): TSchema | undefined {
   return (schema as Marked)[baseKey];
 }
@@ -43,8 +43,8 @@ export const int32Max = 2_147_483_647;
 export const Id = (description: string) => Type.Integer({ format: "int64", description });
 
 /**
- * Text as people write it: trimmed first, then measured in characters; no NUL, no half of a surrogate pair. Each pattern can
- * match a text in only one way, so that matching takes linear time.
+ * Text that people write: trimmed, then measured in characters, without NUL and unpaired surrogates. Each pattern can match a text in
+ * only one way, so matching takes linear time.
  */
 export const Text = (description: string, lengthMin: number, lengthMax: number) =>
   Type.String({
@@ -55,7 +55,7 @@ export const Text = (description: string, lengthMin: number, lengthMax: number) 
     "x-text": true,
   });
 
-/** The resource's own identifier in the body of a write: it must equal this path parameter, and is then ignored. */
+/** The resource's identifier in the body of a write. It must equal this path parameter, and is then ignored. */
 export const OwnId = (parameter: string) => Object.assign(Id(""), { [parameterKey]: parameter });
 
 /** The path parameter that a field of a body must equal, if any. */
@@ -64,8 +64,8 @@ export function parameterOf(schema: TSchema): string | undefined {
 }
 
 /**
- * The body of a PUT or PATCH that also takes these fields of the resource, so that clients can write back what they read. The
- * description shows the model alone, because these fields change nothing.
+ * The body of a PUT or PATCH that also accepts these fields of the resource, so that clients can write back what they read. The
+ * description shows only the model, because these fields change nothing.
  */
 export function writtenBack<M extends TProperties, F extends TProperties>(model: TObject<M>, fields: F) {
   const optional = Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, Type.Optional(schema)]));
@@ -73,10 +73,10 @@ export function writtenBack<M extends TProperties, F extends TProperties>(model:
   return useOf(model, body as unknown as TObject<M & { [K in keyof F]: TOptional<F[K]> }>);
 }
 
-/** RFC 3339 with a zone; see `dates.ts`. */
+/** A date and time of RFC 3339 with a zone: see `dates.ts`. */
 export const DateTime = (description: string) => Type.String({ format: "date-time", description });
 
-/** The same schema, which also allows `null`. */
+/** The schema, with `null` allowed too. */
 export function Nullable<T extends TSchema>(schema: T) {
   const values = (schema as { enum?: unknown[] }).enum;
   const nullable = Type.Unsafe<Type.Static<T> | null>({ ...schema, nullable: true, ...(values && { enum: [...values, null] }) });

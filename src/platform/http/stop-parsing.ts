@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 
-/** Node's parser of a connection. Its callbacks are properties with numbers as names; constants of its class say which. */
+/** Node's parser of a connection. Its callbacks are properties with numbers as names, which are constants of its class. */
 type Parser = Record<number, unknown> & {
   constructor: Partial<Record<"kOnHeaders" | "kOnHeadersComplete" | "kOnBody" | "kOnMessageComplete", number>>;
 };
@@ -8,9 +8,8 @@ type Parser = Record<number, unknown> & {
 const stopped = new WeakSet<Socket>();
 
 /**
- * Makes Node's parser call nothing for the rest of what it reads from a connection, which has to be closed: neither the
- * rest of a body nor a request that follows is seen. Node has no public way to stop within what it has read: 64 KiB hold
- * 10,000 chunks or 3,600 requests.
+ * Makes Node's parser ignore everything else that it reads from a connection, which must then be closed: the rest of a body, and later
+ * requests. Node has no public way to stop within one read, whose 64 KiB can contain 10,000 chunks or 3,600 requests.
  */
 export function stopParsing(socket: Socket & { parser?: Parser | null }): void {
   const { parser } = socket;

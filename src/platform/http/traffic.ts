@@ -6,7 +6,7 @@ const classes = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
 export type Traffic = { onAnswered: Answered; metrics: () => Metric[] };
 
-/** Counts answers by class of status and by time taken. */
+/** Counts answers by class of status and by duration. */
 export function countTraffic(): Traffic {
   const byClass = classes.map(() => 0);
   const byTime = [...boundsMs, Infinity].map(() => 0);

@@ -27,8 +27,8 @@ type Connection = Duplex & { remoteAddress?: string };
 const refused = new WeakSet<Connection>();
 
 /**
- * Answers a request that is not HTTP, once, with the headers of a realm's answers; closes the connection when the client has read that.
- * The requests before it get their own answers first.
+ * Answers a request that cannot be parsed, once for each connection, with the headers of a surface's answers. Earlier requests get their
+ * answers first. Closes the connection when the client has read the answer.
  */
 export async function refuseUnparsed(
   { gate, headers: always }: ApiSurface,
@@ -55,7 +55,7 @@ export async function refuseUnparsed(
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`);
 }
 
-/** Reads what the client still sends, within bounds: closing earlier would reset the connection, and the client would lose the answer. */
+/** Reads what the client still sends, within bounds. Closing earlier would reset the connection, and lose the answer. */
 function drainConnection(socket: Connection): void {
   let bytes = 0;
   const timer = setTimeout(() => socket.destroy(), drainTimeMaxMs).unref();

@@ -1,15 +1,15 @@
 import type { TSchema } from "typebox";
 import { detailsMax, invalidAt, Problem, type Detail } from "../problem.ts";
-import { int64Number } from "./int64.ts";
 import { parameterOf } from "./schemas.ts";
-import { checkOf, shortened, type Reading } from "./value-checks.ts";
+import { checkOf, int64Number, type Reading, shortened } from "./value-checks.ts";
 
 const canonicalInteger = /^(?:0|-?[1-9]\d{0,18})$/;
 
 type Parameters = Record<string, unknown>;
 
 /**
- * Validates a body as it was parsed, in place. Trims text, fills in defaults, and removes a repeated identifier of the path.
+ * Returns the validator of a parsed body. It changes the body in place: it trims text, sets defaults, and removes an identifier that
+ * repeats the path's.
  *
  * @throws Problem `invalid_request` with the first problems as its details
  */
@@ -42,8 +42,8 @@ function requireSame(body: unknown, name: string, parameter: string, params: Par
 type Property = { type?: string; items?: { type?: string }; maxItems?: number };
 
 /**
- * Validates path or query parameters, which are text: an integer is a canonical decimal within int64, a boolean is
- * `true` or `false`, a repeatable parameter is an array even when it is given once.
+ * Returns the validator of path or query parameters, which are text: an integer is a canonical decimal within int64, a boolean is
+ * `true` or `false`, and a repeatable parameter is an array even if it appears once.
  */
 export function parameterValidator(schema: TSchema, where: "path" | "query"): (given: unknown) => Parameters {
   const properties = new Map(Object.entries((schema as { properties?: Record<string, Property> }).properties ?? {}));
@@ -67,7 +67,7 @@ export function parameterValidator(schema: TSchema, where: "path" | "query"): (g
 function convert(property: Property, text: string | string[], path: string): unknown {
   if (property.type === "array") {
     const list = [text].flat();
-    // the schema refuses too many by their number
+    // the schema refuses too many items
     return list.length > (property.maxItems ?? Infinity) ? list : list.map((item) => convert(property.items ?? {}, item, path));
   }
   if (Array.isArray(text)) throw invalid([{ path, message: "may be given once only" }]);

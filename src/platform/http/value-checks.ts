@@ -186,3 +186,16 @@ function counted(number: number, unit: string): string {
 export function shortened(name: string): string {
   return name.slice(0, 200);
 }
+
+const int64Max = 2n ** 63n - 1n;
+const int64Min = -(2n ** 63n);
+/** The largest number below 2^63 that a double can hold. */
+const int64MaxNumber = 2 ** 63 - 1_024;
+
+/**
+ * An integer of int64 as a number; undefined beyond int64. Up to 2^53, where identifiers are, it is exact; above, it
+ * never rounds out of int64.
+ */
+export function int64Number(exact: bigint): number | undefined {
+  return exact < int64Min || exact > int64Max ? undefined : Math.min(Number(exact), int64MaxNumber);
+}

@@ -3,7 +3,7 @@ import type { Database, Queryable, Transaction } from "../../platform/db/databas
 import { requireConditions } from "../../platform/http/conditions.ts";
 import type { Answer, Call } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
-import { addressOf } from "../../platform/http/prefix.ts";
+import { addressOf } from "../../platform/http/api-surfaces.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { Problem } from "../../platform/problem.ts";
 import { projectChanged, type PageQuery, type ProjectPath } from "../projects/projects.ts";

@@ -4,7 +4,7 @@ import { requireConditions } from "../../platform/http/conditions.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { operation, type Answer, type Call, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
-import { addressOf } from "../../platform/http/prefix.ts";
+import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { created, listed, resource } from "../../platform/http/resource-answers.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { Problem } from "../../platform/problem.ts";
@@ -49,7 +49,7 @@ export const deploymentRoutes: Operation<DeploymentServices>[] = [
     tag,
     stability,
     summary: "List deployments",
-    description: "A project's deployments, ordered by `id`: the 10 that are kept, and those that are queued.",
+    description: "A project's deployments, ordered by `id`: the 10 that the service keeps, and those that are queued.",
     scope: "publishing:read",
     params: ProjectPath,
     query: PageQuery,
@@ -72,7 +72,7 @@ export const deploymentRoutes: Operation<DeploymentServices>[] = [
     stability,
     summary: "Deploy",
     description:
-      "Uploads a site: a gzipped tar of a folder with `petstore.json` at its top. The service unpacks it after the answer: poll `Location` until the deployment is `ready` (and served) or `failed` (with the reason). At most 200 MiB unpacked, 2,000 files, 25 MiB a file. It fails if the account has too little room for its files, and is refused at once if the account has none. The `domains` of its `petstore.json` are applied with it: the service attaches `primary` and each `from` that the project does not have yet, a list of `redirects` replaces all redirects of the project, and a `to` must be attached or be the `primary`. If one of them is refused, the deployment fails and changes nothing.",
+      "Uploads a site: a gzipped tar of a folder that contains a `petstore.json`. The service unpacks it after the answer: poll `Location` until the deployment is `ready` (and served) or `failed` (with an error). At most 200 MiB unpacked, 2,000 files, 25 MiB a file. It fails if the account has too little room for its files, and is refused at once if the account has no room at all. The `domains` of its `petstore.json` are applied with it: the service attaches `primary` and each `from` that the project does not have yet, a list of `redirects` replaces all redirects of the project, and a `to` must be attached or be the `primary`. If one of them is refused, the deployment fails and changes nothing.",
     scope: "publishing:write",
     params: ProjectPath,
     upload: {
@@ -83,7 +83,7 @@ export const deploymentRoutes: Operation<DeploymentServices>[] = [
     },
     example: { params: projectParams },
     answers: {
-      202: created("The deployment, which is unpacked now.", Deployment, { ...ready, id: 2, status: "queued", files: 0, bytes: 0 }),
+      202: created("The deployment, which the service now unpacks.", Deployment, { ...ready, id: 2, status: "queued", files: 0, bytes: 0 }),
     },
     problems: ["not_found", "storage_limit_reached"],
     before: (_db, { accountId, services }, body) => services.uploads.receive(accountId, body),
@@ -121,11 +121,11 @@ export const deploymentRoutes: Operation<DeploymentServices>[] = [
     tag,
     stability,
     summary: "Promote a deployment",
-    description: "Serves a ready deployment from now on, for example an earlier one. Its `domains` are not applied again.",
+    description: "Starts to serve a ready deployment, for example an earlier one. Does not apply its `domains` again.",
     scope: "publishing:write",
     params: DeploymentPath,
     example: { params: oneParams },
-    answers: { 200: resource("The deployment, which is served now.", Deployment, ready) },
+    answers: { 200: resource("The deployment, which is now served.", Deployment, ready) },
     problems: ["not_found", "precondition_failed", "deployment_not_ready"],
     write: promoteDeployment,
     finish: (_db, { services }) => services.announcer.waitForAll(),

@@ -4,7 +4,7 @@ import { requireConditions, versionOfShown } from "../../platform/http/condition
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { operation, type Answer, type Call, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
-import { addressOf } from "../../platform/http/prefix.ts";
+import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import {
@@ -72,12 +72,13 @@ export const projectRoutes: Operation<ProjectServices>[] = [
     tag,
     stability,
     summary: "Create a project",
-    description: "Takes a slug for a site. Nothing is served there before its first deployment. An account has at most 100 projects.",
+    description:
+      "Creates a project and reserves its slug. Nothing is served there before the first deployment. An account can have at most 100 projects.",
     scope: "publishing:write",
     body: NewProject,
     example: { body: { name: "Luna's Corner", slug: "luna" } },
     answers: {
-      201: created("The project as it was made.", Project, {
+      201: created("The new project.", Project, {
         ...shop,
         id: 2,
         name: "Luna's Corner",
@@ -113,13 +114,13 @@ export const projectRoutes: Operation<ProjectServices>[] = [
     stability,
     summary: "Update a project",
     description:
-      "A JSON merge patch (RFC 7396). A new slug is served at once, and the old one no longer; for 30 days no other account can take the old one.",
+      "A JSON merge patch (RFC 7396). A new slug is served at once, and the old one is not; no other account can take the old one for 30 days.",
     scope: "publishing:write",
     params: ProjectPath,
     body: WrittenProjectPatch,
     mediaTypes: mergePatch,
     example: { params: oneParams, body: { name: "Rex & Friends" } },
-    answers: { 200: resource("The project as it now stands.", Project, { ...shop, name: "Rex & Friends" }) },
+    answers: { 200: resource("The updated project.", Project, { ...shop, name: "Rex & Friends" }) },
     problems: ["not_found", "precondition_failed", "slug_taken"],
     write: changeProject,
     finish: (_db, { services }) => services.announcer.waitForAll(),
@@ -132,11 +133,11 @@ export const projectRoutes: Operation<ProjectServices>[] = [
     stability,
     summary: "Delete a project",
     description:
-      "Deletes a project with its deployments and domains. From the answer on nothing of it is served. For 30 days no other account can take its slug.",
+      "Deletes a project with its deployments and domains. Returns once nothing of it is served. No other account can take its slug for 30 days.",
     scope: "publishing:write",
     params: ProjectPath,
     example: { params: oneParams },
-    answers: { 204: deleted("The project is gone.") },
+    answers: { 204: deleted("The project was deleted.") },
     problems: ["not_found", "precondition_failed"],
     write: removeProject,
     finish: (_db, { services }) => services.announcer.waitForAll(),

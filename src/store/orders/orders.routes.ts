@@ -2,7 +2,7 @@ import { requireConditions } from "../../platform/http/conditions.ts";
 import { parseDateTime } from "../../platform/http/dates.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
-import { addressOf } from "../../platform/http/prefix.ts";
+import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
 import { cancelOrder, changeOrder, placeOrder } from "./fulfilment.store.ts";
 import { NewOrder, Order, OrderPath, OrderQuery, Orders, patchOrder, WrittenOrder, WrittenOrderPatch, type OrderFields } from "./orders.ts";

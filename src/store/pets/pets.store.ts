@@ -1,6 +1,6 @@
 import sql, { join } from "sql-template-tag";
 import { breaks, type Queryable, type Transaction } from "../../platform/db/database.ts";
-import { addressOf } from "../../platform/http/prefix.ts";
+import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { byId } from "../../platform/ids.ts";
 import { detailsMax, Problem, unknownReference } from "../../platform/problem.ts";
 import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
