@@ -24,38 +24,17 @@ export type Clerk = {
 /** All ids that any clerk was ever given, by kind. */
 export type Given = { orders: Set<number>; pets: Set<number> };
 
+type ClerkOptions = { key: string; name: string; animals: number[]; categoryId: number; given: Given };
+
 /** `animals` are tracked and have units enough. */
-export function openClerk(options: { key: string; name: string; animals: number[]; categoryId: number; given: Given }): Clerk {
-  const { key, name, animals, categoryId, given } = options;
+export function openClerk(options: ClerkOptions): Clerk {
+  const { key, given } = options;
   const orders = new Map<number, Order>();
   const pets = new Map<number, Pet>();
   const added = new Map<number, number>();
   const kept: Kept[] = [];
   let count = 0;
   let unanswered: Call | undefined;
-
-  function next(): Call {
-    count += 1;
-    const petId = animals[count % animals.length] ?? 0;
-    const open = [...orders].filter(([, { complete }]) => !complete);
-    const [orderId] = open[Math.floor(Math.random() * open.length)] ?? [];
-    const idempotencyKey = `${name} ${count}`;
-    const path = `/store/orders/${orderId}`;
-    const turn = count % 10;
-    if (turn === 9) return { method: "POST", path: "/pets", body: { name: idempotencyKey, categoryId }, idempotencyKey };
-    if (turn === 8) return { method: "POST", path: `/store/inventory/${petId}/adjustments`, body: { delta: turn }, idempotencyKey };
-    if (orderId === undefined || turn < 4) {
-      return { method: "POST", path: "/store/orders", body: { petId, quantity: 1 + (count % 5), complete: turn === 0 }, idempotencyKey };
-    }
-    if (turn === 4) return { method: "DELETE", path, orderId };
-    if (turn === 5) return { method: "PATCH", path, orderId, body: { complete: true } };
-    return { method: "PATCH", path, orderId, body: { petId, quantity: 1 + (count % 7) } };
-  }
-
-  function send(address: string, { method, path, body, idempotencyKey }: Call): Promise<Reply> {
-    const headers = idempotencyKey === undefined ? undefined : { "idempotency-key": idempotencyKey };
-    return ask(`${address}/v1${path}`, method, { key, ...(body && { body }), ...(headers && { headers }) });
-  }
 
   /** `again` tells a request that may have been carried out before, unseen. */
   function take(call: Call, { status, body }: Reply, again: boolean): void {
@@ -77,16 +56,9 @@ export function openClerk(options: { key: string; name: string; animals: number[
     }
   }
 
-  function remember<T extends { id?: number }>(rows: Map<number, T>, ids: Set<number>, row: T, told: string): void {
-    const id = Number(row.id);
-    assert.ok(!ids.has(id), `an id was given twice: ${told}`);
-    ids.add(id);
-    rows.set(id, row);
-  }
-
   async function settle(address: string): Promise<void> {
     if (!unanswered) return;
-    take(unanswered, await send(address, unanswered), true);
+    take(unanswered, await send(address, key, unanswered), true);
     unanswered = undefined;
   }
 
@@ -98,8 +70,9 @@ export function openClerk(options: { key: string; name: string; animals: number[
     settle,
     async work(address, answered, stop) {
       while (!stop()) {
-        unanswered = next();
-        const reply = await send(address, unanswered).catch(() => undefined);
+        count += 1;
+        unanswered = callOf(count, options, orders);
+        const reply = await send(address, key, unanswered).catch(() => undefined);
         if (!reply) return;
         take(unanswered, reply, false);
         unanswered = undefined;
@@ -107,8 +80,38 @@ export function openClerk(options: { key: string; name: string; animals: number[
       }
     },
     async replay(address, { call, body }) {
-      const reply = await send(address, call);
+      const reply = await send(address, key, call);
       assert.deepEqual([reply.body, reply.headers.get("idempotent-replayed")], [body, "true"]);
     },
   };
+}
+
+/** Returns the call of a clerk's turn: mostly orders, and now and then a pet or an adjustment. */
+function callOf(turnCount: number, { name, animals, categoryId }: ClerkOptions, orders: Map<number, Order>): Call {
+  const petId = animals[turnCount % animals.length] ?? 0;
+  const open = [...orders].filter(([, { complete }]) => !complete);
+  const [orderId] = open[Math.floor(Math.random() * open.length)] ?? [];
+  const idempotencyKey = `${name} ${turnCount}`;
+  const path = `/store/orders/${orderId}`;
+  const turn = turnCount % 10;
+  if (turn === 9) return { method: "POST", path: "/pets", body: { name: idempotencyKey, categoryId }, idempotencyKey };
+  if (turn === 8) return { method: "POST", path: `/store/inventory/${petId}/adjustments`, body: { delta: turn }, idempotencyKey };
+  if (orderId === undefined || turn < 4) {
+    return { method: "POST", path: "/store/orders", body: { petId, quantity: 1 + (turnCount % 5), complete: turn === 0 }, idempotencyKey };
+  }
+  if (turn === 4) return { method: "DELETE", path, orderId };
+  if (turn === 5) return { method: "PATCH", path, orderId, body: { complete: true } };
+  return { method: "PATCH", path, orderId, body: { petId, quantity: 1 + (turnCount % 7) } };
+}
+
+function remember<T extends { id?: number }>(rows: Map<number, T>, ids: Set<number>, row: T, told: string): void {
+  const id = Number(row.id);
+  assert.ok(!ids.has(id), `an id was given twice: ${told}`);
+  ids.add(id);
+  rows.set(id, row);
+}
+
+function send(address: string, key: string, { method, path, body, idempotencyKey }: Call): Promise<Reply> {
+  const headers = idempotencyKey === undefined ? undefined : { "idempotency-key": idempotencyKey };
+  return ask(`${address}/v1${path}`, method, { key, ...(body && { body }), ...(headers && { headers }) });
 }

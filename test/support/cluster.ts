@@ -72,9 +72,8 @@ export async function openCluster(count: number, now = Date.now()): Promise<Clus
   };
   const nodes: ClusterNode[] = [];
   const ends = opened.use(new AsyncDisposableStack());
-  const firstPorts = { EDGE_HTTP_PORT: String(httpPort), EDGE_HTTPS_PORT: String(tlsPort) };
   const join: Cluster["join"] = async (more = {}) => {
-    const own = nodes.length === 0 ? firstPorts : {};
+    const own: Record<string, string> = nodes.length === 0 ? { EDGE_HTTP_PORT: String(httpPort), EDGE_HTTPS_PORT: String(tlsPort) } : {};
     const service = await startService({ clock: () => time.now, env: { ...env, ...own, ...more } });
     ends.defer(() => service.close());
     // An account of the first is everybody's: they share the database.
@@ -84,21 +83,8 @@ export async function openCluster(count: number, now = Date.now()): Promise<Clus
   };
   for (let i = 0; i < count; i++) await join();
 
-  /** What one has done may be work for another. */
-  async function idle(): Promise<void> {
-    for (const _ of nodes) await Promise.all(nodes.map(({ publishing }) => publishing.idle()));
-  }
-
-  async function deploy(node: TestService, projectId: number, files: Record<string, string>): Promise<void> {
-    const path = `/projects/${projectId}/deployments`;
-    const body = await packSite({ ...files, "petstore.json": "{}" });
-    const sent = await node.ask<Deployment>("POST", path, { body, headers: { "content-type": "application/gzip" } });
-    assert.equal(sent.status, 202, JSON.stringify(sent.body));
-    await idle();
-    const { status, error } = await made<Deployment>(node, "GET", `${path}/${sent.body.id}`);
-    assert.equal(status, "ready", error ?? "");
-  }
-
+  const idle = (): Promise<void> => allIdle(nodes);
+  const deploy: Cluster["deploy"] = (node, projectId, files) => deployTo(node, projectId, files, idle);
   const all = opened.move();
   return {
     nodes,
@@ -117,6 +103,21 @@ export async function openCluster(count: number, now = Date.now()): Promise<Clus
     idle,
     close: () => all.disposeAsync(),
   };
+}
+
+/** Waits as often as there are nodes, because the work of one may make work for another. */
+async function allIdle(nodes: ClusterNode[]): Promise<void> {
+  for (const _ of nodes) await Promise.all(nodes.map(({ publishing }) => publishing.idle()));
+}
+
+async function deployTo(node: TestService, projectId: number, files: Record<string, string>, idle: () => Promise<void>): Promise<void> {
+  const path = `/projects/${projectId}/deployments`;
+  const body = await packSite({ ...files, "petstore.json": "{}" });
+  const sent = await node.ask<Deployment>("POST", path, { body, headers: { "content-type": "application/gzip" } });
+  assert.equal(sent.status, 202, JSON.stringify(sent.body));
+  await idle();
+  const { status, error } = await made<Deployment>(node, "GET", `${path}/${sent.body.id}`);
+  assert.equal(status, "ready", error ?? "");
 }
 
 function askAs(service: TestService, { key, accountId }: TestService): Pick<TestService, "key" | "accountId" | "ask"> {

@@ -55,29 +55,6 @@ export function openDisk(folder: string): Disk {
     return file;
   }
 
-  function write(file: File | undefined, bytes: Buffer, at: number): void {
-    if (!file || bytes.length === 0) return;
-    file.cache = grown(file.cache, at + bytes.length);
-    bytes.copy(file.cache, at);
-    for (let page = Math.floor(at / pageBytes); page * pageBytes < at + bytes.length; page++) file.dirty.add(page);
-  }
-
-  /** What is dirty when the flush begins is on the disk when it ends, unless it fails. */
-  function flush(file: File | undefined, fails: boolean): void {
-    if (!file) return;
-    const pages = [...file.dirty];
-    file.dirty.clear();
-    if (fails) return;
-    file.disk = grown(file.disk, file.cache.length);
-    for (const page of pages) file.cache.copy(file.disk, page * pageBytes, page * pageBytes, (page + 1) * pageBytes);
-  }
-
-  function truncate(file: File | undefined, bytes: number): void {
-    if (!file) return;
-    file.cache = grown(file.cache, bytes).subarray(0, bytes);
-    file.disk = file.disk.subarray(0, bytes);
-  }
-
   function rename(from: string, to: string): void {
     const file = files.get(from);
     if (!file) return;
@@ -114,6 +91,29 @@ export function openDisk(folder: string): Disk {
       }
     },
   };
+}
+
+function write(file: File | undefined, bytes: Buffer, at: number): void {
+  if (!file || bytes.length === 0) return;
+  file.cache = grown(file.cache, at + bytes.length);
+  bytes.copy(file.cache, at);
+  for (let page = Math.floor(at / pageBytes); page * pageBytes < at + bytes.length; page++) file.dirty.add(page);
+}
+
+/** What is dirty when the flush begins is on the disk when it ends, unless it fails. */
+function flush(file: File | undefined, fails: boolean): void {
+  if (!file) return;
+  const pages = [...file.dirty];
+  file.dirty.clear();
+  if (fails) return;
+  file.disk = grown(file.disk, file.cache.length);
+  for (const page of pages) file.cache.copy(file.disk, page * pageBytes, page * pageBytes, (page + 1) * pageBytes);
+}
+
+function truncate(file: File | undefined, bytes: number): void {
+  if (!file) return;
+  file.cache = grown(file.cache, bytes).subarray(0, bytes);
+  file.disk = file.disk.subarray(0, bytes);
 }
 
 /** The lines of a recording in the order of their begin, each with its end where another thread's came between. */

@@ -30,16 +30,16 @@ export type Platform = Visitor & {
   close(): Promise<void>;
 };
 
+type PlatformOptions = {
+  env?: Record<string, string>;
+  dataDir?: string;
+  clock?: Clock;
+  directoryUrl?: (pebble: Pebble) => Promise<string>;
+  pebble?: Partial<PebbleSettings>;
+};
+
 /** Starts a platform at `sites.test`, whose addresses are 127.0.0.1. */
-export async function openPlatform(
-  options: {
-    env?: Record<string, string>;
-    dataDir?: string;
-    clock?: Clock;
-    directoryUrl?: (pebble: Pebble) => Promise<string>;
-    pebble?: Partial<PebbleSettings>;
-  } = {},
-): Promise<Platform> {
+export async function openPlatform(options: PlatformOptions = {}): Promise<Platform> {
   await using opened = new AsyncDisposableStack();
   const dns = await startDnsServer();
   opened.defer(() => dns.close());
@@ -48,20 +48,10 @@ export async function openPlatform(
   const pebble = await startPebble({ dns: dns.address, httpPort: httpPort!, tlsPort: httpsPort!, ...options.pebble });
   opened.defer(() => pebble.stop());
   const time = { now: Date.now() };
-  const start = {
-    clock: options.clock ?? (() => time.now),
-    ...(options.dataDir !== undefined && { dataDir: options.dataDir }),
-    env: {
-      PLATFORM_DOMAIN: "sites.test",
-      EDGE_HTTP_PORT: String(httpPort),
-      EDGE_HTTPS_PORT: String(httpsPort),
-      DNS_SERVERS: dns.address,
-      ACME_DIRECTORY_URL: (await options.directoryUrl?.(pebble)) ?? pebble.directoryUrl,
-      ACME_CA_FILE: pebble.caFile,
-      ACME_CAA_IDENTITIES: "ca.test",
-      ...options.env,
-    },
-  };
+  const directoryUrl = (await options.directoryUrl?.(pebble)) ?? pebble.directoryUrl;
+  const env = { EDGE_HTTP_PORT: String(httpPort), EDGE_HTTPS_PORT: String(httpsPort), ...envOf(dns, pebble, directoryUrl), ...options.env };
+  const { clock = () => time.now, dataDir } = options;
+  const start = { clock, env, ...(dataDir !== undefined && { dataDir }) };
   let service = await startService(start);
   opened.defer(() => service.close());
   const { key: ownKey, accountId } = service;
@@ -105,5 +95,15 @@ export async function openPlatform(
       made<Domain>({ ...service, key: ownKey }, "GET", `/projects/${projectId}/domains/${hostname}`, undefined, key),
     ...visitorOf({ httpPort: httpPort!, httpsPort: httpsPort!, root }),
     close: () => all.disposeAsync(),
+  };
+}
+
+function envOf(dns: DnsServer, pebble: Pebble, directoryUrl: string): Record<string, string> {
+  return {
+    PLATFORM_DOMAIN: "sites.test",
+    DNS_SERVERS: dns.address,
+    ACME_DIRECTORY_URL: directoryUrl,
+    ACME_CA_FILE: pebble.caFile,
+    ACME_CAA_IDENTITIES: "ca.test",
   };
 }
