@@ -71,15 +71,19 @@ function assertIsExample(operation: Operation, status: number, body: unknown): v
   assert.deepEqual(body, operation.responses[status]?.content?.["application/json"]?.example ?? "", operation.operationId);
 }
 
-suite("the documentation cannot lie", { concurrency: 3 }, () => {
+suite("the documentation cannot lie", () => {
   for (const operation of operations) {
     test(`the example of ${operation.operationId} is answered as described: as a request, by its curl and by its TypeScript`, async () => {
       const success = successOf(operation);
-      const [requested, curl, printed] = await Promise.all([
-        inExampleShop((service) => service.ask(operation.method, ...askedAs(operation))),
-        inExampleShop((service) => runSample(operation, "Shell", service)),
-        inExampleShop((service) => runSample(operation, "TypeScript", service)),
-      ]);
+      // A read changes nothing but the account's usage, so one shop answers all three.
+      const isRead = operation.method === "GET" && operation.tags[0] !== "Account";
+      const [requested, curl, printed] = await inExampleShops(isRead ? 1 : 3, ([first, second = first, third = first]) =>
+        Promise.all([
+          first.ask(operation.method, ...askedAs(operation)),
+          runSample(operation, "Shell", second),
+          runSample(operation, "TypeScript", third),
+        ]),
+      );
       assert.equal(requested.status, success, JSON.stringify(requested.body));
       assertIsExample(operation, success, requested.body);
       assertHeaders(operation, requested);
@@ -100,14 +104,20 @@ function askedAs(operation: Operation): [string, Asked] {
   return [path, { body, ...(contentType && { headers: { "content-type": contentType } }) }];
 }
 
-/** Does something in a new shop as the examples tell of it, at the moment at which they were made. */
-async function inExampleShop<T>(use: (service: TestService) => Promise<T>): Promise<T> {
-  const service = await startService({ clock: () => moment, env: { DNS_SERVERS: dns.address, EDGE_PUBLIC_HTTP_PORT: "8081" } });
-  try {
+/** Does something in new shops as the examples tell of them, at the moment at which they were made. */
+async function inExampleShops<T>(count: number, use: (shops: [TestService, ...TestService[]]) => Promise<T>): Promise<T> {
+  const env = { DNS_SERVERS: dns.address, EDGE_PUBLIC_HTTP_PORT: "8081" };
+  const open = async (): Promise<TestService> => {
+    const service = await startService({ clock: () => moment, env });
     await fillWithExamples(service);
-    return await use(service);
+    return service;
+  };
+  // All of them start before the first is used: a start keeps this process, and with it the DNS server, from answering in time.
+  const [first, ...others] = await Promise.all([open(), ...Array.from({ length: count - 1 }, open)]);
+  try {
+    return await use([first, ...others]);
   } finally {
-    await service.close();
+    await Promise.all([first, ...others].map((service) => service.close()));
   }
 }
 
