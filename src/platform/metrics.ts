@@ -41,7 +41,7 @@ export function processMetrics(): Metric[] {
     gauge("nodejs_heap_used_bytes", "Memory of live JavaScript objects.", heapUsed),
     gauge(
       "nodejs_eventloop_utilization_ratio",
-      "Share of its life that the event loop was busy.",
+      "Share of the time since its start that the event loop was busy.",
       performance.eventLoopUtilization().utilization,
     ),
   ];

@@ -1,7 +1,6 @@
 import sql, { raw, type Sql } from "sql-template-tag";
-import { writeInBatches } from "../../platform/db/batches.ts";
+import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
-import { limitTo } from "../../platform/db/limit.ts";
 import { setStorageLimits, type StorageLimits } from "../../platform/storage-quotas.ts";
 import { storageLimits, type Account, type Plan, type PlanTerms } from "./accounts.ts";
 

@@ -1,6 +1,6 @@
 import sql, { raw } from "sql-template-tag";
 import type { Queryable, Row, Transaction } from "../../platform/db/database.ts";
-import { limitTo } from "../../platform/db/limit.ts";
+import { limitTo } from "../../platform/db/batches.ts";
 import { invalidAt, Problem } from "../../platform/problem.ts";
 import { newSalt } from "./passwords.ts";
 import { emailKey, emailOf, hashToken, linkMs, makeToken, membersMax, type Invited, type Member, type Role } from "./members.ts";

@@ -1,7 +1,6 @@
 import sql from "sql-template-tag";
-import { writeInBatches } from "../../platform/db/batches.ts";
+import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
-import { limitTo } from "../../platform/db/limit.ts";
 import { hashToken, makeToken, type Role } from "./members.ts";
 import { absoluteMs, hasEnded, idleMs, seenEveryMs, sessionsMax, shownUserAgent, type Session } from "./sessions.ts";
 

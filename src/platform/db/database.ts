@@ -91,3 +91,19 @@ export class ConstraintError extends Error {
 export function breaks(kind: ConstraintKind, error: unknown): boolean {
   return error instanceof ConstraintError && error.kind === kind;
 }
+
+/** Runs a write and rolls it back: returns its result, or throws its error, and changes nothing. */
+export async function rolledBack<T>(db: Pick<Database, "write">, body: (tx: Transaction) => Promise<T>): Promise<T> {
+  let returned: { result: T } | undefined;
+  try {
+    await db.write(async (tx) => {
+      returned = { result: await body(tx) };
+      throw new RollBack();
+    });
+  } catch (error) {
+    if (!(error instanceof RollBack)) throw error;
+  }
+  return returned!.result;
+}
+
+class RollBack extends Error {}

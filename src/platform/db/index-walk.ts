@@ -1,6 +1,6 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import type { Database } from "./database.ts";
-import { limitTo } from "./limit.ts";
+import { limitTo } from "./batches.ts";
 
 type Value = string | number | boolean;
 

@@ -155,14 +155,14 @@ export function openNode(options: NodeOptions): Node {
     leaseId: () => (isLive(node) ? node.leaseId : undefined),
     // On the embedded database all other leases have ended, those of earlier processes too.
     hasEnded: (column) => (node.isShared ? leaseHasEnded(column, node.now()) : sql`${column} IS DISTINCT FROM ${node.leaseId}`),
-    heartbeat: () => next(() => beat(node)),
+    heartbeat: () => next(() => sendHeartbeat(node)),
     leave: () => next(() => leave(node)),
   };
 }
 
 const isLive = ({ timer, liveUntil }: NodeState): boolean => timer() < liveUntil;
 
-async function beat(node: NodeState): Promise<void> {
+async function sendHeartbeat(node: NodeState): Promise<void> {
   try {
     if (!isLive(node)) await rebuild(node);
     await catchUp(node);

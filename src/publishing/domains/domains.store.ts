@@ -1,7 +1,7 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { walkRows } from "../../platform/db/index-walk.ts";
-import { limitTo } from "../../platform/db/limit.ts";
+import { limitTo } from "../../platform/db/batches.ts";
 import { byId } from "../../platform/ids.ts";
 import { invalidAt, Problem } from "../../platform/problem.ts";
 import type { Hostname } from "../dns/dns.ts";

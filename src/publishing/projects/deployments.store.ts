@@ -1,7 +1,7 @@
 import sql, { bulk, join, type Sql } from "sql-template-tag";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { walkRows } from "../../platform/db/index-walk.ts";
-import { limitTo } from "../../platform/db/limit.ts";
+import { limitTo } from "../../platform/db/batches.ts";
 import { byId } from "../../platform/ids.ts";
 import { andUncrowded, type ClaimShare } from "../../platform/jobs/worker.ts";
 import { createTally } from "../../platform/jobs/tally.ts";

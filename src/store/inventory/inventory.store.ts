@@ -1,7 +1,7 @@
 import sql, { join } from "sql-template-tag";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { findRows, mergeRows } from "../../platform/db/index-walk.ts";
-import { limitTo } from "../../platform/db/limit.ts";
+import { limitTo } from "../../platform/db/batches.ts";
 import { int32Max } from "../../platform/http/schemas.ts";
 import { byId } from "../../platform/ids.ts";
 import { invalidAt, Problem } from "../../platform/problem.ts";

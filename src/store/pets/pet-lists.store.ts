@@ -1,7 +1,7 @@
 import sql, { join, type Sql } from "sql-template-tag";
 import type { Database } from "../../platform/db/database.ts";
 import { findRows, mergeRows } from "../../platform/db/index-walk.ts";
-import { limitTo } from "../../platform/db/limit.ts";
+import { limitTo } from "../../platform/db/batches.ts";
 import { afterPrefix } from "../../platform/normalize.ts";
 import { badCursor, type Position } from "../../platform/http/paging.ts";
 import { invalidAt } from "../../platform/problem.ts";
