@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
-import { forgetLost } from "../src/publishing/domains/lost-domains.store.ts";
+import { deleteOldLost } from "../src/publishing/domains/lost-domains.store.ts";
 import type { Domain } from "../src/publishing/domains/domains.ts";
 import { codesOf, openCustomer, type Customer } from "./support/customer.ts";
 import { openPlatform, type Platform } from "./support/platform.ts";
@@ -182,9 +182,9 @@ suite("a name belongs to whoever has its DNS settings in hand", () => {
     await create((await other.add(name)).body.challenge);
     await other.add(name);
     assert.equal((await owner.get(name)).status, 200);
-    await forgetLost(platform.service.db, platform.time.now + 30 * 24 * hourMs - 1);
+    await deleteOldLost(platform.service.db, platform.time.now + 30 * 24 * hourMs - 1);
     assert.equal((await owner.get(name)).status, 200);
-    await forgetLost(platform.service.db, platform.time.now + 30 * 24 * hourMs);
+    await deleteOldLost(platform.service.db, platform.time.now + 30 * 24 * hourMs);
     assert.equal((await owner.get(name)).status, 404);
   });
 

@@ -49,7 +49,7 @@ test("deploy publishes a folder and prints its address; domains add, check, list
   assert.equal((await json("domains", "check", "www.luna.test")).code, 0);
   assert.equal((await json("domains", "list")).code, 0);
   const removed = await json("domains", "remove", "www.luna.test");
-  assert.match(String(removed.json["warning"]), /still leads to sites\.test/);
+  assert.match(String(removed.json["warning"]), /still points to sites\.test/);
 });
 
 test("domains add prints the records as a registrar takes them, with what an apex and a name of another account need besides, and list names redirects", async (t) => {

@@ -21,12 +21,12 @@ import { openCertificateWorker } from "../publishing/certificates/certificate-wo
 import { secretsKeysIn } from "../publishing/certificates/secrets-file.ts";
 import { decryptSecret, encryptSecret, type SecretsKeys } from "../publishing/certificates/secrets.ts";
 import { createDns, sharedDomain } from "../publishing/dns/dns.ts";
-import { prepareConfig } from "../publishing/domains/domain-claims.ts";
+import { prepareDomainsConfig } from "../publishing/domains/domain-claims.ts";
 import { openCheckWorker } from "../publishing/domains/check-worker.ts";
 import { checkDomain, type Checks } from "../publishing/domains/checks.ts";
 import { domainChanged, sendsHsts } from "../publishing/domains/domains.ts";
 import type { StoredDomain } from "../publishing/domains/domains.store.ts";
-import { forgetLost } from "../publishing/domains/lost-domains.store.ts";
+import { deleteOldLost } from "../publishing/domains/lost-domains.store.ts";
 import { projectNames, type Origins } from "../publishing/domains/project-names.ts";
 import type { OpenContent } from "../publishing/edge/bodies.ts";
 import { openEdge, type Edge } from "../publishing/edge/edge.ts";
@@ -35,7 +35,7 @@ import { openBlobs } from "../publishing/projects/shared-bytes.ts";
 import { clearIncoming } from "../publishing/projects/content.ts";
 import { openDeploymentWorker } from "../publishing/projects/deployment-worker.ts";
 import { isUploadTaken } from "../publishing/projects/deployments.store.ts";
-import { forgetFreedSlugs } from "../publishing/projects/freed-slugs.store.ts";
+import { deleteOldFreedSlugs } from "../publishing/projects/freed-slugs.store.ts";
 import { localContent, sharedContent } from "../publishing/projects/shared-content.ts";
 import { openUploads, uploadBlobs, uploadFolder } from "../publishing/projects/uploads.ts";
 import type { PublishingServices } from "./operations.ts";
@@ -175,8 +175,8 @@ function startCleaning({ db, clock, log, blobs, state }: Wing): void {
     repeat(cleanEveryMs, () => deleteOldUsage(db, clock()), onError),
     repeat(cleanEveryMs, () => deleteEndedHolds(db, clock()), onError),
     repeat(cleanEveryMs, () => deleteExpiredChallenges(db, clock()), onError),
-    repeat(cleanEveryMs, () => forgetFreedSlugs(db, clock()), onError),
-    repeat(cleanEveryMs, () => forgetLost(db, clock()), onError),
+    repeat(cleanEveryMs, () => deleteOldFreedSlugs(db, clock()), onError),
+    repeat(cleanEveryMs, () => deleteOldLost(db, clock()), onError),
     repeat(cleanEveryMs, async () => blobs?.expire(), onError),
     repeat(auditEveryMs, async () => blobs?.noteOrphans(), onError),
   );

@@ -6,7 +6,7 @@ import type { HttpsAnswer } from "./transport.ts";
 const Url = Type.String({ maxLength: 2048, pattern: "^https://" });
 const Text = Type.String();
 
-/** RFC 8555 section 6.7. Only what is used; whatever else an authority adds to any message is ignored. */
+/** RFC 8555 section 6.7. These schemas have only the members in use; others are ignored. */
 const ProblemDocument = Type.Object({ type: Type.Optional(Text), detail: Type.Optional(Text) });
 const Problems = Type.Object({
   type: Type.Optional(Text),
@@ -33,7 +33,7 @@ export type Directory = Static<typeof Directory>;
 /** RFC 8555 section 7.1.2. */
 export const AccountMessage = Type.Object({ status: Text });
 
-/** RFC 8555 section 7.1.3. An order here is for one name; ten authorizations are more than any authority asks for. */
+/** RFC 8555 section 7.1.3. Each order is for one name; no authority asks for as many as ten authorizations. */
 export const OrderMessage = Type.Object({
   status: Type.Enum(["pending", "ready", "processing", "valid", "invalid"]),
   authorizations: Type.Array(Url, { minItems: 1, maxItems: 10 }),
@@ -42,7 +42,7 @@ export const OrderMessage = Type.Object({
   error: Type.Optional(Problems),
 });
 
-/** RFC 8555 section 8; other types of challenge than ours may lack a token. */
+/** RFC 8555 section 8. Challenges of other types may have no token. */
 export const ChallengeMessage = Type.Object({
   type: Text,
   url: Type.Optional(Url),
@@ -63,20 +63,20 @@ export const RenewalInfoMessage = Type.Object({
   explanationURL: Type.Optional(Text),
 });
 
-/** The message in a successful answer. Throws `AcmeProblem` `nonsense` for what is not JSON or lacks what the RFC asks for. */
+/** Parses the message in a successful answer. @throws AcmeProblem `nonsense` if it is not JSON or not as the RFC requires */
 export function parseMessage<T extends TSchema>(schema: T, what: string, answer: HttpsAnswer): Static<T> {
   const value = parseJson(answer.body);
   if (Check(schema, value)) return value;
   const [error] = Errors(schema, value);
   const where = error === undefined || error.instancePath === "" ? "" : ` at ${error.instancePath}`;
   const why = value === undefined ? "is not JSON" : `is not one${where}: ${error?.message ?? "wrong"}`;
-  throw new AcmeProblem("nonsense", `What the certificate authority sent as its ${what} ${why}.`, { status: answer.status });
+  throw new AcmeProblem("nonsense", `The certificate authority sent as its ${what} something that ${why}.`, { status: answer.status });
 }
 
 const typePrefix = "urn:ietf:params:acme:error:";
 const retryAfterMsMax = 7 * 86_400_000;
 
-/** The refusal in an answer, typed; for a redirect and for anything else that ACME does not know, `nonsense`. */
+/** The problem in an answer that is not a success; `nonsense` for redirects and everything else that ACME does not use. */
 export function problemOf(answer: HttpsAnswer, what: string, now: number): AcmeProblem {
   const value = parseJson(answer.body);
   const more = { status: answer.status, retryAt: parseRetryAfter(answer.headers["retry-after"], now) };
@@ -87,13 +87,13 @@ export function problemOf(answer: HttpsAnswer, what: string, now: number): AcmeP
     return new AcmeProblem("rate_limited", `The certificate authority limits its requests (${what}): ${said}`, { ...more, type });
   }
   if (answer.status >= 500) {
-    return new AcmeProblem("unavailable", `The certificate authority is out of order (${what}): ${said}`, { ...more, type });
+    return new AcmeProblem("unavailable", `The certificate authority has an internal error (${what}): ${said}`, { ...more, type });
   }
   if (answer.status >= 400) return new AcmeProblem("refused", `The certificate authority refuses (${what}): ${said}`, { ...more, type });
-  return new AcmeProblem("nonsense", `The certificate authority answered ${answer.status} (${what}), which ACME does not know.`, more);
+  return new AcmeProblem("nonsense", `The certificate authority answered ${answer.status} (${what}), which ACME does not use.`, more);
 }
 
-/** The type and words of a problem document, those of its first subproblem in front (RFC 8555 section 6.7.1). */
+/** The type and text of a problem document; those of its first subproblem, if it has any (RFC 8555 section 6.7.1). */
 export function describeProblem(problem: Static<typeof Problems>): { type: string | null; text: string } {
   const [first] = problem.subproblems ?? [];
   const type = (first?.type ?? problem.type)?.replace(typePrefix, "") ?? null;

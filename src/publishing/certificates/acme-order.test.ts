@@ -82,7 +82,7 @@ describe("a certificate order", () => {
     );
   });
 
-  it("survives a finalize reply that was lost, without a second order", async () => {
+  it("survives a lost answer to finalize, without a second order", async () => {
     const wanted = await issuance("lost.shop.test");
     let orders = 0;
     let lost = 0;
@@ -97,7 +97,7 @@ describe("a certificate order", () => {
 
   for (const step of ["/authZ/", "/chalZ/", "/my-order/", "/finalize-order/", "/certZ/"]) {
     for (const when of ["before", "after"] as const) {
-      it(`is taken up again from its URL alone when all is lost from the moment ${when} the authority hears of ${step}`, async () => {
+      it(`is resumed from its URL alone when everything is lost ${when} the authority receives ${step}`, async () => {
         const wanted = await issuance(`killed-${when}-${step.replaceAll("/", "").toLowerCase()}.shop.test`);
         const order = await newOrder(account, wanted.hostname);
         let dead = false;
@@ -114,7 +114,7 @@ describe("a certificate order", () => {
     }
   }
 
-  it("is taken up again when the challenge was not answered by every node", async () => {
+  it("is resumed when not every node answered the challenge", async () => {
     const wanted = await issuance("unpublished.shop.test");
     const order = await newOrder(account, wanted.hostname);
     proxy.requests.length = 0;
@@ -125,7 +125,7 @@ describe("a certificate order", () => {
     assert.ok((await completeOrder(account, await resumeOrder(account, order.url), wanted)).leaf.checkPrivateKey(wanted.key));
   });
 
-  it("goes on when the authority has checked the name between the look and the answer", async () => {
+  it("continues when the authority has checked the name before the challenge is answered", async () => {
     const wanted = await issuance("raced.shop.test");
     const order = await newOrder(account, wanted.hostname);
     await during({ before: (request) => (isFinalize(request) ? "hang up" : undefined) }, () =>
@@ -139,7 +139,7 @@ describe("a certificate order", () => {
     assert.equal(proxy.requests.filter((request) => request.path.startsWith("/chalZ/")).length > 0, true);
   });
 
-  it("fails for good, in the authority's words, when the name does not lead here", async () => {
+  it("fails for good, with the authority's message, when the name does not point here", async () => {
     const wanted = await issuance("missing.elsewhere.test");
     const order = await newOrder(account, wanted.hostname);
     await assert.rejects(completeOrder(account, order, wanted), {
@@ -152,7 +152,7 @@ describe("a certificate order", () => {
     await assert.rejects(completeOrder(account, given, wanted), { failure: "invalid", message: /missing\.elsewhere\.test/ });
   });
 
-  it("is invalid when the authority has it no longer", async () => {
+  it("is invalid when the authority no longer has it", async () => {
     const url = new URL("/my-order/forgotten", proxy.directoryUrl).href;
     await assert.rejects(resumeOrder(account, url), { failure: "invalid", status: 404 });
   });
@@ -164,7 +164,7 @@ describe("a certificate order", () => {
     await assert.rejects(completeOrder(later, order, wanted), { failure: "nonsense", message: /expired/ });
   });
 
-  it("reports a 429 with the time that Retry-After names, and does not try again by itself", async () => {
+  it("reports a 429 with the time that Retry-After names, and does not retry automatically", async () => {
     const body = Buffer.from(
       JSON.stringify({ type: "urn:ietf:params:acme:error:rateLimited", detail: "too many certificates already issued" }),
     );
@@ -188,7 +188,7 @@ describe("a certificate order", () => {
     );
   });
 
-  it("gives the order back to be resumed when the authority asks for more patience than a minute", async () => {
+  it("is returned for a later resumption when the authority needs more than a minute", async () => {
     const wanted = await issuance("slow.shop.test");
     const order = await newOrder(account, wanted.hostname);
     await during(

@@ -15,14 +15,14 @@ import type { ChallengeType } from "./challenges.ts";
 import { signingRequest } from "./csr.ts";
 import type { IssuedCertificate } from "./issued.ts";
 
-/** What the caller does while an order is completed. */
+/** What the caller provides to complete an order. */
 export type OrderWork = {
   hostname: string;
-  /** The key of the certificate: to be kept before the order is finalized, so that a certificate that was issued is never without it. */
+  /** The key of the certificate. Save it before the order is finalized, so that an issued certificate always has its key. */
   key: KeyObject;
-  /** The way to prove control that is tried where the authority offers both. */
+  /** The challenge type to use if the authority offers both. */
   prefer: ChallengeType;
-  /** Resolves when every node answers the challenge; only then is the authority told. */
+  /** Resolves when every node answers the challenge. The authority is told after that. */
   publish: (challenge: AcmeChallenge) => Promise<void>;
 };
 
@@ -32,9 +32,10 @@ const pollMsMax = 5_000;
 const patienceMs = 60_000;
 
 /**
- * Brings an order from whatever state it is in to its certificate. Called again with `resumeOrder(url)` after a crash, a lost answer or a
- * failure that was not `invalid`, it goes on where it stopped and spends no second order.
- * Waits a minute at most at each step; an authority that wants more time is `unavailable` with its `retryAt`. Throws `AcmeProblem`.
+ * Completes an order, whatever its state, and returns its certificate. After a crash, a lost answer or a failure that is not `invalid`, call it
+ * again with `resumeOrder(url)`: it continues the same order. Waits at most a minute at each step.
+ *
+ * @throws AcmeProblem `unavailable`, with `retryAt`, if the authority needs more time; also all others
  */
 export async function completeOrder(account: AcmeAccount, order: AcmeOrder, issuance: OrderWork): Promise<IssuedCertificate> {
   let current = order;
@@ -56,7 +57,7 @@ async function prove(account: AcmeAccount, url: string, { prefer, publish }: Ord
   }
   await publish(challenge);
   await answerChallenge(account, challenge).catch(async (error: unknown) => {
-    // Answered before a crash, and checked just now: the authority takes no second answer.
+    // If it was answered before a crash and has been checked since, the authority accepts no second answer.
     const refused = error instanceof AcmeProblem && error.failure === "refused";
     if (!refused || (await getAuthorization(account, url)).status !== "valid") throw error;
   });
@@ -76,13 +77,13 @@ async function pollOrder(account: AcmeAccount, order: AcmeOrder, done: (order: A
     (one) => one.status === "invalid" || done(one),
   );
   if (settled.status !== "invalid") return settled;
-  // An order that names no error has failed by one of its authorizations, which does.
+  // If the order has no error, one of its failed authorizations has one.
   if (settled.error === undefined) for (const url of settled.authorizations) await getAuthorization(account, url);
   const { type, text } = describeProblem(settled.error ?? {});
-  throw new AcmeProblem("invalid", `The certificate authority has given the order up: ${text}`, { type });
+  throw new AcmeProblem("invalid", `The certificate authority has cancelled the order: ${text}`, { type });
 }
 
-/** Reads again until it is done: after the time that the authority asks for, and not sooner than 25 ms, doubling up to 5 s. */
+/** Reads until `done`, each time after the delay that the authority asks for, and at least 25 ms, doubling up to 5 s. */
 async function poll<T extends { retryAt: number | null }>(
   { session }: AcmeAccount,
   seen: T | null,

@@ -1,24 +1,24 @@
 /**
- * What went wrong with the authority, as far as a retry is concerned.
- * - `unreachable`: no answer at all (network, TLS, time-out). Whether the request took effect is unknown.
- * - `unavailable`: 5xx, or the authority is too slow; try again later.
+ * The kinds of failure, which decide how to retry.
+ * - `unreachable`: no answer (network, TLS, time-out). The request may have taken effect.
+ * - `unavailable`: 5xx, or the authority is too slow. Retry later.
  * - `rate_limited`: 429, or a problem of type rateLimited.
- * - `refused`: the authority understood and said no; `type` says why.
- * - `invalid`: the order or an authorization failed for good; a new order is needed.
+ * - `refused`: the authority refused the request; `type` says why.
+ * - `invalid`: the order or an authorization has failed for good. A new order is needed.
  * - `nonsense`: an answer that is not ACME.
  */
 export type AcmeFailure = "unreachable" | "unavailable" | "rate_limited" | "refused" | "invalid" | "nonsense";
 
 type More = { type?: string | null; status?: number | null; retryAt?: number | null; cause?: unknown };
 
-/** A failure of the certificate authority. Its message is safe to show: it is bounded, has no control characters and no secrets. */
+/** A failure of the certificate authority. Its message is safe to show: bounded, without control characters and secrets. */
 export class AcmeProblem extends Error {
   readonly failure: AcmeFailure;
-  /** The problem type without `urn:ietf:params:acme:error:` (RFC 8555 section 6.7), such as `caa` or `dns`; null where the authority gave none. */
+  /** The problem type without `urn:ietf:params:acme:error:` (RFC 8555 section 6.7), such as `caa` or `dns`; null if the authority gave none. */
   readonly type: string | null;
-  /** The HTTP status, where there was an answer. */
+  /** The HTTP status; null if there was no answer. */
   readonly status: number | null;
-  /** Milliseconds since the epoch before which the authority asked not to be tried again (Retry-After). */
+  /** When (ms since the epoch) the authority allows the next try (Retry-After); null if it did not say. */
   readonly retryAt: number | null;
 
   constructor(failure: AcmeFailure, message: string, more: More = {}) {

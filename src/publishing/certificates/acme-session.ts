@@ -14,11 +14,11 @@ export type AcmeSessionSettings = TransportSettings & {
   directoryUrl: string;
   clock: Clock;
   wait?: Wait | undefined;
-  /** Aborts every request and wait of the session, as a stopping process does. */
+  /** Aborts every request and wait of the session, for example when the process stops. */
   signal?: AbortSignal | undefined;
 };
 
-/** A conversation with one authority: its directory, and nonces that it gave out and that have not been used. */
+/** A session with one authority: its directory, its unused nonces, and the connections. */
 export type AcmeSession = {
   directory: Directory;
   nonces: string[];
@@ -26,7 +26,7 @@ export type AcmeSession = {
   clock: Clock;
   wait: Wait;
   signal: AbortSignal | undefined;
-  /** Asked right before each request is sent: where it says no, that rejects with `NotPermitted`. */
+  /** Called right before each request is sent. If it returns false, the request rejects with `NotPermitted`. */
   permit?: () => boolean;
 };
 
@@ -52,15 +52,16 @@ export function closeAcmeSession(session: AcmeSession): void {
   session.transport.close();
 }
 
-/** Who signs: an account that exists (`kid`, its URL) or, to create one, the bare key. */
+/** The signer: an existing account (`kid`, its URL) or, to create one, the bare key. */
 export type Signature = { key: KeyObject; signer: { kid: string } | { jwk: Jwk } };
 
 export type Post = { url: string; payload: object | null; what: string; accept?: string };
 
 /**
- * Sends a signed request and gives the answer if it is a success (RFC 8555 section 6.2).
- * A refused nonce is no failure: the request is signed again with a new one (section 6.5), 32 times at most.
- * Throws `AcmeProblem`.
+ * Sends a signed request and returns the answer (RFC 8555 section 6.2). If the authority refuses the nonce, signs the request again with a new
+ * one (section 6.5), at most 32 times.
+ *
+ * @throws AcmeProblem if the answer is not a success
  */
 export async function post(session: AcmeSession, { key, signer }: Signature, { url, payload, what, accept }: Post): Promise<HttpsAnswer> {
   for (let rejections = 0; ; rejections++) {
@@ -73,7 +74,7 @@ export async function post(session: AcmeSession, { key, signer }: Signature, { u
   }
 }
 
-/** An unsigned read, as of renewal information. */
+/** Sends an unsigned GET request. @throws AcmeProblem */
 export async function get(session: AcmeSession, url: string, what: string): Promise<HttpsAnswer> {
   const answer = await exchange(session, { method: "GET", url });
   if (answer.status !== 200) throw problemOf(answer, what, session.clock());
@@ -85,10 +86,10 @@ async function freshNonce(session: AcmeSession): Promise<string> {
   const nonce = session.nonces.pop();
   if (nonce !== undefined) return nonce;
   if (answer.status >= 400) throw problemOf(answer, "new nonce", session.clock());
-  throw new AcmeProblem("nonsense", "The certificate authority gives out no nonces.", { status: answer.status });
+  throw new AcmeProblem("nonsense", "The certificate authority sends no nonces.", { status: answer.status });
 }
 
-/** Keeps the nonce of every answer. One that is not base64url is ignored (RFC 8555 section 6.5.1); the oldest, likeliest stale, goes first. */
+/** Keeps the nonce of every answer. Ignores one that is not base64url (RFC 8555 section 6.5.1), and drops the oldest, which is the most likely to be stale. */
 async function exchange(session: AcmeSession, request: HttpsRequest): Promise<HttpsAnswer> {
   const answer = await session.transport.exchange({ ...request, signal: session.signal, permit: session.permit });
   const nonce = answer.headers["replay-nonce"];

@@ -47,7 +47,7 @@ describe("the conversation with an authority", () => {
     assert.equal(again.url, account.url);
   });
 
-  it("says which settings are missing where the authority needs an external account", async () => {
+  it("names the missing settings if the authority requires an external account", async () => {
     await answering("/dir", json({ ...account.session.directory, meta: { externalAccountRequired: true } }), async () => {
       const session = await open();
       await assert.rejects(openAccount(session, await newPrivateKey()), {
@@ -95,7 +95,7 @@ describe("the conversation with an authority", () => {
     assert.equal(order.status, "pending");
   });
 
-  it("ignores types of challenge that it cannot answer, and tokens that are not base64url", async () => {
+  it("ignores challenge types that it does not support, and tokens that are not base64url", async () => {
     const url = "https://localhost/challenge";
     const token = "abcdefghijklmnopqrstuvwxyz";
     const challenges = [
@@ -159,7 +159,7 @@ describe("the conversation with an authority", () => {
     ["a redirect", { status: 302, headers: { location: "https://elsewhere.test/" } }, /302/],
   ];
   for (const [what, answer, message] of nonsense) {
-    it(`calls it nonsense when an order is answered with ${what}`, async () => {
+    it(`reports nonsense when the answer to an order is ${what}`, async () => {
       const headers = { location: "https://localhost/order/1", ...answer.headers };
       await answering("/order-plz", { ...answer, headers }, () =>
         assert.rejects(newOrder(account, "nonsense.test"), { failure: "nonsense", message }),
@@ -167,14 +167,14 @@ describe("the conversation with an authority", () => {
     });
   }
 
-  it("calls it nonsense when a new order has no address", async () => {
+  it("reports nonsense when a new order has no URL", async () => {
     const order = { status: "pending", authorizations: ["https://a/b"], finalize: "https://a/b" };
     await answering("/order-plz", { status: 201, ...json(order) }, () =>
       assert.rejects(newOrder(account, "nowhere.test"), { failure: "nonsense", message: /does not say where/ }),
     );
   });
 
-  it("survives refusals that are not problem documents, and cleans what it repeats from them", async () => {
+  it("handles refusals that are not problem documents, and removes control characters from their texts", async () => {
     for (const body of ["", "oops", "[1]", '{"type":7}', '"text"']) {
       await answering("/order-plz", { status: 400, body: Buffer.from(body) }, () =>
         assert.rejects(newOrder(account, "bad.test"), { failure: "refused", status: 400 }),
@@ -210,7 +210,7 @@ describe("the conversation with an authority", () => {
     });
   }
 
-  it("trusts nobody but the authorities that it is told to, and nothing but HTTPS", async () => {
+  it("trusts only the configured root certificates, and only HTTPS", async () => {
     await assert.rejects(openAcmeSession({ directoryUrl: proxy.directoryUrl, clock: Date.now }), {
       failure: "unreachable",
       message: /certificate/i,

@@ -16,14 +16,15 @@ import { parseIssued, type IssuedCertificate } from "./issued.ts";
 import { bindExternalAccount, publicJwk, type ExternalAccount } from "./jws.ts";
 import type { HttpsAnswer } from "./transport.ts";
 
-/** An account at the authority. `url` and `key` together are all that there is to keep. */
+/** An account at the authority. Its `key` alone is saved: `openAccount` finds the account again. */
 export type AcmeAccount = { session: AcmeSession; key: KeyObject; url: string };
 
 export type AcmeAccountOptions = { email?: string | undefined; external?: ExternalAccount | undefined };
 
 /**
- * Creates the account of this key, or finds it: asking twice is harmless (RFC 8555 section 7.3). Agrees to the terms of service.
- * Throws `AcmeProblem`: `refused` with type `externalAccountRequired` if the authority needs a binding that was not given.
+ * Creates the account of this key, or finds it if it exists (RFC 8555 section 7.3). Agrees to the terms of service.
+ *
+ * @throws AcmeProblem `refused` with type `externalAccountRequired` if the authority requires a binding and none was given; also all others
  */
 export async function openAccount(session: AcmeSession, key: KeyObject, options: AcmeAccountOptions = {}): Promise<AcmeAccount> {
   const { newAccount, meta } = session.directory;
@@ -49,11 +50,11 @@ export function withPermit(account: AcmeAccount, permit: () => boolean): AcmeAcc
   return { ...account, session: { ...account.session, permit } };
 }
 
-/** An order for one name. Its `url` is to be kept as soon as it is known: all that follows can be taken up again from it. */
+/** An order for one name. Save its `url` as soon as it is known: every later step can be resumed from it. */
 export type AcmeOrder = Static<typeof OrderMessage> & { url: string; retryAt: number | null };
 
 export type OrderOptions = {
-  /** The certificate that is renewed, by its identifier of `ari.ts`; sent only where the authority knows RFC 9773. */
+  /** The identifier (`ari.ts`) of the certificate that is renewed; sent only if the authority supports RFC 9773. */
   replaces?: string | undefined;
 };
 
@@ -65,7 +66,7 @@ export async function newOrder(account: AcmeAccount, hostname: string, options: 
   try {
     return await placeOrder(account, { ...payload, replaces });
   } catch (error) {
-    // Somebody has renewed it already, as after a restored backup: the order is still wanted (RFC 9773 section 5).
+    // It has been renewed already, for example before a backup was restored. Order without it (RFC 9773 section 5).
     if (replaces !== undefined && error instanceof AcmeProblem && error.type === "alreadyReplaced") return placeOrder(account, payload);
     throw error;
   }
@@ -77,21 +78,22 @@ async function placeOrder(account: AcmeAccount, payload: object): Promise<AcmeOr
 }
 
 /**
- * The order as it now stands: after a crash, a lost answer or a wait, its status says which step comes next.
- * Throws `AcmeProblem`: `invalid` if the authority has it no longer.
+ * Reads an order. After a crash, a lost answer or a wait, its status tells the next step.
+ *
+ * @throws AcmeProblem `invalid` if the authority no longer has it; also all others
  */
 export async function resumeOrder(account: AcmeAccount, orderUrl: string): Promise<AcmeOrder> {
   try {
     return parseOrder(account, await signedPost(account, orderUrl, null, "order"), orderUrl);
   } catch (error) {
-    // Not there any more, or of an account that the authority had before it lost its accounts.
+    // The order is gone, or belongs to an account that the authority has lost.
     const gone = error instanceof AcmeProblem && (error.status === 404 || error.type === "unauthorized");
     if (!gone) throw error;
     throw new AcmeProblem("invalid", "The certificate authority no longer has the order.", { status: error.status, cause: error });
   }
 }
 
-/** The order as it now stands; null where it has failed or is not there any more, so that a new one is needed. Throws `AcmeProblem`. */
+/** Reads an order; null if it has failed or is gone, so that a new one is needed. @throws AcmeProblem */
 export async function resumeLiveOrder(account: AcmeAccount, orderUrl: string): Promise<AcmeOrder | null> {
   const order = await resumeOrder(account, orderUrl).catch((error: unknown) => {
     if (error instanceof AcmeProblem && error.failure === "invalid") return null;
@@ -100,7 +102,7 @@ export async function resumeLiveOrder(account: AcmeAccount, orderUrl: string): P
   return order?.status === "invalid" ? null : order;
 }
 
-/** A way to prove control of the name. The authority is told with `answerChallenge`, once every node answers it. */
+/** A way to prove control of the name. Call `answerChallenge` once every node answers it. */
 export type AcmeChallenge = { type: ChallengeType; url: string; token: string; keyAuthorization: string };
 
 export type AcmeAuthorization = {
@@ -110,10 +112,10 @@ export type AcmeAuthorization = {
   retryAt: number | null;
 };
 
-/** Tokens become a path and a file's name elsewhere: nothing but base64url passes (RFC 8555 section 8.3). */
+/** A token becomes part of a path, so only base64url is accepted (RFC 8555 section 8.3). */
 const tokenPattern = /^[\w-]{16,256}$/;
 
-/** An authorization of an order, with the challenges that can be answered here; other types are left out. Throws `invalid` if it has failed. */
+/** Reads an authorization of an order, with the challenges of supported types. @throws AcmeProblem `invalid` if it has failed */
 export async function getAuthorization(account: AcmeAccount, url: string): Promise<AcmeAuthorization> {
   const answer = await signedPost(account, url, null, "authorization");
   const message = parseMessage(AuthorizationMessage, "authorization", answer);
@@ -133,14 +135,14 @@ function failedAuthorization(message: AuthorizationMessage): AcmeProblem {
   });
 }
 
-/** Tells the authority that the challenge can be checked (RFC 8555 section 7.5.1). */
+/** Tells the authority to check the challenge (RFC 8555 section 7.5.1). */
 export async function answerChallenge(account: AcmeAccount, challenge: AcmeChallenge): Promise<void> {
   parseMessage(ChallengeMessage, "challenge", await signedPost(account, challenge.url, {}, "challenge"));
 }
 
 /**
- * Asks for the certificate (RFC 8555 section 7.4); `csr` is DER. If the answer is lost, or an earlier request was heard after all,
- * the order itself tells what became of it.
+ * Requests the certificate (RFC 8555 section 7.4); `csr` is DER. If the answer is lost, or an earlier request took effect after all, reads the
+ * order to find out.
  */
 export async function finalize(account: AcmeAccount, order: AcmeOrder, csr: Buffer): Promise<AcmeOrder> {
   try {
@@ -155,14 +157,14 @@ export async function finalize(account: AcmeAccount, order: AcmeOrder, csr: Buff
   }
 }
 
-/** The certificate of a valid order with its chain, checked: it is for this name and this key, and has not expired. */
+/** Downloads the certificate of a valid order with its chain, and checks that it is for this name and key and has not expired. */
 export async function downloadCertificate(
   account: AcmeAccount,
   order: AcmeOrder,
   wanted: { hostname: string; key: KeyObject },
 ): Promise<IssuedCertificate> {
   if (order.certificate === undefined)
-    throw new AcmeProblem("nonsense", "The certificate authority calls an order valid that has no certificate.");
+    throw new AcmeProblem("nonsense", "The certificate authority sent a valid order without a certificate.");
   const accept = "application/pem-certificate-chain";
   const request = { url: order.certificate, payload: null, what: "certificate", accept };
   const answer = await post(account.session, { key: account.key, signer: { kid: account.url } }, request);
@@ -181,7 +183,7 @@ function signedPost(account: AcmeAccount, url: string, payload: object | null, w
 function location(answer: HttpsAnswer, what: string): string {
   const url = answer.headers.location;
   if (url?.startsWith("https://") !== true || url.length > 2048) {
-    throw new AcmeProblem("nonsense", `The certificate authority does not say where its ${what} is.`, { status: answer.status });
+    throw new AcmeProblem("nonsense", `The certificate authority did not send the URL of the ${what}.`, { status: answer.status });
   }
   return url;
 }

@@ -79,7 +79,7 @@ describe("renewal information", () => {
     };
   }
 
-  it("is asked for without a signature, and gives the window and the time to ask again", async () => {
+  it("is requested without a signature, and contains the window and the time of the next request", async () => {
     answering({ suggestedWindow: { start: "2026-02-01T00:00:00Z", end: "2026-02-03T00:00:00Z" } }, "3600");
     assert.deepEqual(await renewalInfo(session, "key.serial"), {
       start: Date.UTC(2026, 1, 1),
@@ -89,7 +89,7 @@ describe("renewal information", () => {
     assert.deepEqual(proxy.requests.at(-1), { method: "GET", path: "/ari/key.serial", payload: null });
   });
 
-  it("is asked for again after a minute at the earliest and a day at the latest, after 6 hours if nothing is said", async () => {
+  it("is requested again after a minute at the earliest and a day at the latest, and after 6 hours by default", async () => {
     for (const [retryAfter, expected] of [
       ["0", minuteMs],
       ["999999999", 24 * 60 * minuteMs],
@@ -101,7 +101,7 @@ describe("renewal information", () => {
     }
   });
 
-  it("is nonsense when its window ends before it starts, or is none", async () => {
+  it("is nonsense when its window ends before it starts, or is not a window", async () => {
     for (const suggestedWindow of [
       { start: "2026-02-03T00:00:00Z", end: "2026-02-01T00:00:00Z" },
       { start: "yesterday", end: "tomorrow" },
@@ -113,7 +113,7 @@ describe("renewal information", () => {
     }
   });
 
-  it("is null where the authority does not offer it", async () => {
+  it("is null if the authority does not offer it", async () => {
     const { renewalInfo: _, ...directory } = session.directory;
     assert.equal(await renewalInfo({ ...session, directory }, "key.serial"), null);
   });

@@ -4,7 +4,7 @@ import { AcmeProblem } from "./acme-problem.ts";
 import { get, type AcmeSession } from "./acme-session.ts";
 import { derOid, derValues, tags } from "./der.ts";
 
-/** When the authority wants the certificate renewed, and when to ask again. Milliseconds since the epoch. */
+/** The window in which the authority wants the certificate renewed, and when to ask again. Milliseconds since the epoch. */
 export type RenewalInfo = { start: number; end: number; askAgainAt: number };
 
 const minuteMs = 60_000;
@@ -12,7 +12,7 @@ const askAgainMsDefault = 6 * 60 * minuteMs;
 const askAgainMsMax = 24 * 60 * minuteMs;
 const authorityKeyIdentifier = derOid("2.5.29.35");
 
-/** The certificate's identifier at the authority (RFC 9773 section 4.1); null if it names no authority key, as a self-signed one. */
+/** The identifier of a certificate (RFC 9773 section 4.1); null if it names no authority key, for example if it is self-signed. */
 export function renewalIdentifier(certificate: X509Certificate): string | null {
   const body = inside(inside(derValues(certificate.raw)));
   const serial = body.find((value) => value.tag === tags.integer);
@@ -27,12 +27,12 @@ export function renewalIdentifier(certificate: X509Certificate): string | null {
   return null;
 }
 
-/** Whether the authority answers when to renew a certificate. */
+/** Whether the authority supports RFC 9773. */
 export function knowsRenewalInfo({ directory }: AcmeSession): boolean {
   return directory.renewalInfo !== undefined;
 }
 
-/** Asks when to renew (RFC 9773 section 4.2). Null if the authority does not say such things. Throws `AcmeProblem`. */
+/** Asks the authority when to renew (RFC 9773 section 4.2); null if it does not support this. @throws AcmeProblem */
 export async function renewalInfo(session: AcmeSession, identifier: string): Promise<RenewalInfo | null> {
   const base = session.directory.renewalInfo;
   if (base === undefined) return null;
@@ -40,13 +40,13 @@ export async function renewalInfo(session: AcmeSession, identifier: string): Pro
   const { suggestedWindow } = parseMessage(RenewalInfoMessage, "renewal information", answer);
   const [start, end] = [Date.parse(suggestedWindow.start), Date.parse(suggestedWindow.end)];
   if (!(end > start))
-    throw new AcmeProblem("nonsense", "The certificate authority names a window for renewals that has no end after its start.");
+    throw new AcmeProblem("nonsense", "The certificate authority sent a renewal window that does not end after its start.");
   const now = session.clock();
   const asked = parseRetryAfter(answer.headers["retry-after"], now) ?? now + askAgainMsDefault;
   return { start, end, askAgainAt: Math.min(Math.max(asked, now + minuteMs), now + askAgainMsMax) };
 }
 
-/** When to renew a certificate; null where it has no identifier, and where the authority cannot say just now: that is no reason to renew late. */
+/** Like `renewalInfo`, but null also if the certificate has no identifier or the request fails: neither may delay a renewal. */
 export async function renewalInfoOf(session: AcmeSession, identifier: string | null): Promise<RenewalInfo | null> {
   if (identifier === null) return null;
   return renewalInfo(session, identifier).catch((error: unknown) => {

@@ -13,24 +13,24 @@ export type AuthoritySettings = {
   ca: string | undefined;
   email: string | undefined;
   external: ExternalAccount | undefined;
-  /** In place of the directory's own; empty: the directory's. */
+  /** Replaces the names in the directory, unless it is empty. */
   caaIdentities: readonly string[];
 };
 
 export type Authority = {
   directoryUrl: string;
-  /** The account at the authority: opened at the first call, and anew after one that failed. Throws `AcmeProblem`. */
+  /** The account at the authority. Opens it at the first call, and again after a failed one. @throws AcmeProblem */
   account(): Promise<AcmeAccount>;
-  /** Lets go of an account that the authority says it does not have: the next call opens another, by the same key. */
+  /** Drops an account that the authority does not know any more. The next call opens another one with the same key. */
   forget(account: AcmeAccount): void;
-  /** Its names in CAA records; none before its directory was read, or if the directory names none. */
+  /** The names of the authority in CAA records; empty until its directory was read, and if the directory has none. */
   caaIdentities(): readonly string[];
-  /** The address of the account at it; null until it was opened. */
+  /** The URL of the account; null until it was opened. */
   accountUrl(): string | null;
   close(): void;
 };
 
-/** The certificate authority of this service (specification 5.7: `ACME_*`). The key of the account is kept, encrypted, for the next start. */
+/** The certificate authority of this service (specification 5.7: `ACME_*`). The encrypted key of the account is saved for the next start. */
 export function openAuthority(parts: { db: Database; clock: Clock; keys: SecretsKeys; settings: AuthoritySettings }): Authority {
   const { db, clock, keys, settings } = parts;
   const { directoryUrl, ca, email, external } = settings;
@@ -69,7 +69,7 @@ export function openAuthority(parts: { db: Database; clock: Clock; keys: Secrets
     directoryUrl,
     account,
     forget: (lost) => {
-      // Its session is left to the requests that are under way; its connections end when they are idle.
+      // Requests under way keep using its session, whose idle connections close later.
       if (lost === opened) opening = undefined;
     },
     caaIdentities: () => [settings.caaIdentities, opened?.session.directory.meta?.caaIdentities].find((names) => names?.length) ?? [],

@@ -42,7 +42,7 @@ describe("the local budget", () => {
     assert.equal(limitReached(letsEncryptBudget, all, "ari", now), null);
   });
 
-  it("never lets more through than a limit in any window, whatever the times of the tries", () => {
+  it("never allows more than a limit within any window, whenever the tries are made", () => {
     const limit: Limit = { count: 3, perMs: 1000 };
     const budget = { failures: limit, duplicates: null, domain: null, orders: null };
     fc.assert(
@@ -66,7 +66,7 @@ describe("ACME_BUDGET", () => {
     assert.deepEqual(parseBudget("failures=5/1h,duplicates=5/7d,domain=50/7d,orders=300/3h"), letsEncryptBudget);
   });
 
-  it("changes single limits and lifts others", () => {
+  it("changes some limits and removes others", () => {
     const budget = parseBudget(" failures=10/30m, orders=off ");
     assert.deepEqual(budget, { ...letsEncryptBudget, failures: { count: 10, perMs: 30 * 60_000 }, orders: null });
     assert.equal(limitReached(budget, used("orders", 1000, now), "new", now), null);

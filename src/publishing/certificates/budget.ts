@@ -1,6 +1,6 @@
 /**
- * What may be asked of the authority, kept here so that its limits are never run into: a refusal there would name no reason that a shop owner can use,
- * and failed tries count against the next ones. Counted over a sliding window, which is the strictest reading of any authority's limit.
+ * A limit on requests to the authority, counted here so that the authority never has to refuse: its refusal would give a shop owner no useful
+ * reason, and failed tries count against later ones. The window slides, which is the strictest way to count any authority's limit.
  */
 export type Limit = { count: number; perMs: number };
 
@@ -12,7 +12,7 @@ export type Limit = { count: number; perMs: number };
  */
 export type LimitName = "failures" | "duplicates" | "domain" | "orders";
 
-/** A limit that is null is not kept. */
+/** Null: no limit. */
 export type Budget = Record<LimitName, Limit | null>;
 
 const hourMs = 3_600_000;
@@ -25,11 +25,11 @@ export const letsEncryptBudget: Budget = {
   orders: { count: 300, perMs: 3 * hourMs },
 };
 
-/** When each limit was used, in milliseconds since the epoch: for this name, its registrable domain, and the account. In any order. */
+/** When each limit was used (ms since the epoch), in any order: for the name, its registrable domain, and the account. */
 export type LimitUses = Record<LimitName, number[]>;
 
 /**
- * `new`: no certificate for the name yet. `renewal`: exempt from `domain` and `orders`. `ari`: a renewal within the authority's own window, with
+ * `new`: no certificate for the name yet. `renewal`: exempt from `domain` and `orders`. `ari`: a renewal within the authority's window, with
  * `replaces` (RFC 9773): exempt from all.
  */
 export type OrderKind = "new" | "renewal" | "ari";
@@ -64,8 +64,10 @@ const unitMs: Record<string, number> = { m: 60_000, h: hourMs, d: dayMs };
 const countMax = 100_000;
 
 /**
- * Reads `ACME_BUDGET`: `failures=5/1h,duplicates=5/7d,domain=50/7d,orders=300/3h`, in minutes, hours or days (30 days at most). A limit that is left out
- * keeps Let's Encrypt's figure; `orders=off` lifts it. Throws a TypeError whose message names the part that is wrong.
+ * Parses `ACME_BUDGET`, such as `failures=5/1h,duplicates=5/7d,domain=50/7d,orders=300/3h`, in minutes, hours or days (at most 30 days). Default
+ * for each limit: that of Let's Encrypt. `orders=off` removes a limit.
+ *
+ * @throws TypeError that names the part that is wrong
  */
 export function parseBudget(text: string): Budget {
   const budget = { ...letsEncryptBudget };

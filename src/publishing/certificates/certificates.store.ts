@@ -39,7 +39,7 @@ export async function findCertificateById(db: Queryable, id: number): Promise<St
   return rows[0] ? fromRow(rows[0]) : null;
 }
 
-/** Keeps a name's new certificate in place of the one before, under an id that no other had. */
+/** Replaces the certificate of a name. The new one gets a new id. */
 export async function saveCertificate(
   tx: Transaction,
   accountId: number,

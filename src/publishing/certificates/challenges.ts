@@ -3,13 +3,13 @@ import { extension, newPrivateKey, pem, selfSignedCertificate } from "./csr.ts";
 import { der, tags } from "./der.ts";
 import { thumbprint } from "./jws.ts";
 
-/** The ways to prove control of a name that the edge can answer. */
+/** The challenge types that the edge can answer. */
 export type ChallengeType = "http-01" | "tls-alpn-01";
 
 const acmeIdentifier = "1.3.6.1.5.5.7.1.31";
 const dayMs = 86_400_000;
 
-/** What proves that the account's key asked (RFC 8555 section 8.1). */
+/** The key authorization of a challenge (RFC 8555 section 8.1). */
 export function keyAuthorization(token: string, accountKey: KeyObject): string {
   return `${token}.${thumbprint(accountKey)}`;
 }

@@ -9,7 +9,7 @@ const oids = {
   ecdsaWithSha256: "1.2.840.10045.4.3.2",
 };
 
-/** A new ECDSA P-256 private key, made off the main thread. */
+/** Generates an ECDSA P-256 private key, off the main thread. */
 export async function newPrivateKey(): Promise<KeyObject> {
   const { privateKey } = await promisify(generateKeyPair)("ec", { namedCurve: "P-256" });
   return privateKey;
@@ -23,7 +23,7 @@ export function signingRequest(key: KeyObject, hostname: string): Buffer {
   return signed(key, der(tags.sequence, version, der(tags.sequence), publicKeyInfo(key), der(0xa0, attribute)));
 }
 
-/** A self-signed X.509 certificate (RFC 5280) for one name, as DER; `extensions` are added behind the name's own. */
+/** A self-signed X.509 certificate (RFC 5280) for one name, as DER; `extensions` come after the one with the name. */
 export function selfSignedCertificate(
   key: KeyObject,
   hostname: string,

@@ -45,7 +45,7 @@ export function derTime(ms: number): Buffer {
 
 export type DerValue = { tag: number; content: Buffer };
 
-/** The values inside `bytes`, one after another, not descended into. Throws a RangeError if they are cut off. */
+/** The values in `bytes`, in order, not those nested in them. @throws RangeError if one is truncated */
 export function derValues(bytes: Buffer): DerValue[] {
   const values: DerValue[] = [];
   for (let at = 0; at < bytes.length;) {

@@ -1,9 +1,9 @@
 import { createHash, createHmac, createPublicKey, sign, type KeyObject } from "node:crypto";
 
-/** The public half of a P-256 key, its members in the order that RFC 7638 hashes them in. */
+/** A P-256 public key, with its members in the order in which RFC 7638 hashes them. */
 export type Jwk = { crv: "P-256"; kty: "EC"; x: string; y: string };
 
-/** Throws a TypeError for anything but a P-256 key. */
+/** @throws TypeError if the key is not a P-256 key */
 export function publicJwk(key: KeyObject): Jwk {
   const { crv, kty, x, y } = (key.type === "private" ? createPublicKey(key) : key).export({ format: "jwk" });
   if (kty !== "EC" || crv !== "P-256" || x === undefined || y === undefined) throw new TypeError("an account key has to be ECDSA P-256");
@@ -27,7 +27,7 @@ export function signRequest(key: KeyObject, signer: Signer, request: { url: stri
   return JSON.stringify({ protected: header, payload, signature });
 }
 
-/** What the authority's operator hands out to bind a new account to one that exists there; `hmacKey` is base64url. */
+/** The credentials from the authority's operator that bind a new account to an existing one there; `hmacKey` is base64url. */
 export type ExternalAccount = { keyId: string; hmacKey: string };
 
 /** The binding of the account's key to an external account (RFC 8555 section 7.3.4). */

@@ -9,7 +9,7 @@ export function findOrder(db: Queryable, accountId: number, hostname: string): P
   return selectOrder(db, accountId, hostname, empty);
 }
 
-/** Like `findOrder`, and locks the row until the transaction ends. */
+/** Like `findOrder`, and locks the row until commit. */
 export function lockOrder(tx: Transaction, accountId: number, hostname: string): Promise<StoredOrder | null> {
   return selectOrder(tx, accountId, hostname, tx.forUpdate);
 }
@@ -41,7 +41,7 @@ export async function saveOrderUrl(
   return rows.length > 0;
 }
 
-/** Saves how often a name has failed, and deletes the order under way only if it is over. */
+/** Saves how often a name has failed in a row. Deletes its order if that is over. */
 export async function saveFailures(
   tx: Transaction,
   accountId: number,
@@ -58,14 +58,14 @@ export async function deleteOrder(tx: Transaction, accountId: number, hostname: 
   await tx.query(sql`DELETE FROM certificate_orders WHERE account_id = ${accountId} AND hostname = ${hostname}`);
 }
 
-/** Blocks requests to the authority for a name until then (ms), from every caller and every node. */
+/** Blocks requests to the authority for a name until `until` (ms), on every node. */
 export async function saveHold(tx: Transaction, hostname: string, until: number): Promise<void> {
   await tx.query(sql`
     INSERT INTO certificate_holds (hostname, until) VALUES (${hostname}, ${until})
     ON CONFLICT (hostname) DO UPDATE SET until = excluded.until`);
 }
 
-/** Until when a name is left alone; null where the authority may be asked. */
+/** When (ms) the hold on a name ends; null if there is none. */
 export async function findHold(db: Queryable, hostname: string, now: number): Promise<number | null> {
   const [row] = await db.query<{ until: number }>(sql`
     SELECT until FROM certificate_holds WHERE hostname = ${hostname} AND until > ${now}`);

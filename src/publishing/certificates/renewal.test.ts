@@ -12,7 +12,7 @@ describe("renewal", () => {
     assert.equal(renewAt({ notBefore: 0, notAfter: 60_000 }, null, "any"), 40_000);
   });
 
-  it("comes within the authority's window, at the same moment every time it is asked", () => {
+  it("comes within the authority's window, always at the same moment", () => {
     const lifetime = { notBefore: 0, notAfter: 90 * dayMs };
     const window = fc.record({ start: fc.integer({ min: -dayMs, max: 80 * dayMs }), length: fc.integer({ min: 1, max: 9 * dayMs }) });
     fc.assert(
@@ -24,7 +24,7 @@ describe("renewal", () => {
     );
   });
 
-  it("is spread over the window: of 1,000 certificates every tenth of it gets some", () => {
+  it("is spread over the window: each tenth of it gets some of 1,000 certificates", () => {
     const lifetime = { notBefore: 0, notAfter: 90 * dayMs };
     const tenths = Array.from({ length: 1000 }, (_, index) =>
       Math.floor(renewAt(lifetime, { start: 0, end: 10_000 }, `certificate ${index}`) / 1000),
@@ -40,12 +40,12 @@ describe("renewal", () => {
     assert.equal(renewAt({ notBefore: 0, notAfter: 90 * dayMs }, { start: 200 * dayMs, end: 201 * dayMs }, "any"), 60 * dayMs);
   });
 
-  it("is tried again after 1, 10 and 100 minutes, then daily", () => {
+  it("is retried after 1, 10 and 100 minutes, then daily", () => {
     const waits = [1, 2, 3, 4, 5, 50].map((failures) => retryAfterFailure(failures, 1000, null) - 1000);
     assert.deepEqual(waits, [minuteMs, 10 * minuteMs, 100 * minuteMs, dayMs, dayMs, dayMs]);
   });
 
-  it("is never tried before the time that the authority named, nor earlier than the backoff", () => {
+  it("is never retried before the time that the authority named, nor before the backoff ends", () => {
     assert.equal(retryAfterFailure(1, 0, 5 * dayMs), 5 * dayMs);
     assert.equal(retryAfterFailure(1, 0, 1), minuteMs);
   });

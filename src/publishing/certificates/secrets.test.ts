@@ -13,7 +13,7 @@ describe("secrets at rest", () => {
   const key = newSecretsKey();
   const keys = parseSecretsKeys(key);
 
-  it("come back as they were, and never look alike twice", () => {
+  it("decrypt to the same text, and never encrypt to the same envelope twice", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 300 }), fc.string(), (secret, owner) => {
         const envelope = encryptSecret(keys, secret, owner);
@@ -32,7 +32,7 @@ describe("secrets at rest", () => {
     assert.throws(() => decryptSecret(keys, encryptSecret(keys, "secret", "a.test"), "b.test"), /another owner/);
   });
 
-  it("do not decrypt when a single bit of nonce, text or tag has changed", () => {
+  it("do not decrypt if a single bit of nonce, text or tag has changed", () => {
     const [version, id, nonce, sealed] = encryptSecret(keys, "secret", "a.test").split(".");
     for (let bit = 0; bit < 12 * 8; bit++)
       assert.throws(() => decryptSecret(keys, [version, id, flip(nonce!, bit), sealed].join("."), "a.test"));
@@ -49,7 +49,7 @@ describe("secrets at rest", () => {
     }
   });
 
-  it("outlive a change of key: the earlier one still reads, the new one writes", () => {
+  it("survive a change of key: the earlier one still decrypts, the new one encrypts", () => {
     const before = encryptSecret(keys, "secret", "a.test");
     const rotated = parseSecretsKeys(`${newSecretsKey()},${key}`);
     assert.equal(decryptSecret(rotated, before, "a.test"), "secret");
@@ -57,7 +57,7 @@ describe("secrets at rest", () => {
     assert.throws(() => decryptSecret(keys, renewed, "a.test"), /SECRETS_KEY does not hold/);
   });
 
-  it("need a key of exactly 32 bytes, and an error never repeats what was given", () => {
+  it("need a key of exactly 32 bytes, and an error never repeats the value", () => {
     for (const wrong of [
       "",
       "short",

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 
-/** Keys that encrypt what must not be read from a stolen database. New secrets use the first; the others only decrypt, so that a key can be replaced. */
+/** Keys for secrets that a stolen database must not reveal. The current key encrypts; earlier ones only decrypt, so that a key can be replaced. */
 export type SecretsKeys = { current: SecretsKey; byId: Map<string, SecretsKey> };
 type SecretsKey = { id: string; bytes: Buffer };
 
@@ -10,8 +10,9 @@ const tagBytes = 16;
 const keysMax = 10;
 
 /**
- * Reads `SECRETS_KEY`: 32 bytes as base64, or several with commas between: the key in use first, then earlier ones. Throws a TypeError that does not repeat
- * what was given.
+ * Parses `SECRETS_KEY`: 32 bytes as base64, or several such keys with commas between, the current one first.
+ *
+ * @throws TypeError that does not repeat the value
  */
 export function parseSecretsKeys(text: string): SecretsKeys {
   const keys = text.split(",").map((part) => parseKey(part.trim()));
@@ -20,7 +21,7 @@ export function parseSecretsKeys(text: string): SecretsKeys {
   return { current, byId: new Map(keys.map((key) => [key.id, key])) };
 }
 
-/** A new value for `SECRETS_KEY`. */
+/** Generates a value for `SECRETS_KEY`. */
 export function newSecretsKey(): string {
   return randomBytes(keyBytes).toString("base64");
 }
@@ -33,7 +34,7 @@ function parseKey(text: string): SecretsKey {
 }
 
 /**
- * Encrypts with AES-256-GCM. `owner`, such as the host name of a private key, is authenticated but not stored: a secret that is moved to another
+ * Encrypts with AES-256-GCM. `owner`, such as the host name of a private key, is authenticated but not stored: a secret copied to another
  * owner's row does not decrypt. The envelope is `v1.KEY_ID.NONCE.CIPHERTEXT_AND_TAG`, the last two base64url.
  */
 export function encryptSecret(keys: SecretsKeys, secret: string, owner: string): string {
@@ -44,7 +45,7 @@ export function encryptSecret(keys: SecretsKeys, secret: string, owner: string):
   return `${head}.${nonce.toString("base64url")}.${sealed.toString("base64url")}`;
 }
 
-/** Throws an Error, which names neither key nor secret, if no key fits, the owner is another, or a single bit has changed. */
+/** @throws Error, which reveals neither key nor secret, if the key is unknown, the owner is another one, or any bit has changed */
 export function decryptSecret(keys: SecretsKeys, envelope: string, owner: string): string {
   const [version, keyId = "", nonceText = "", sealedText = "", ...rest] = envelope.split(".");
   const nonce = Buffer.from(nonceText, "base64url");

@@ -3,9 +3,9 @@ import type { IncomingMessage } from "node:http";
 import { AcmeProblem, NotPermitted } from "./acme-problem.ts";
 
 export type TransportSettings = {
-  /** PEM of the authorities that the directory's own certificate may come from (`ACME_CA_FILE`); without it, those that Node trusts. */
+  /** Root certificates, as PEM, for connections to the authority (`ACME_CA_FILE`). Default: those that Node trusts. */
   ca?: string | undefined;
-  /** For one exchange, from the look-up of the name to the last byte. */
+  /** The longest time for one exchange, from looking up the name to the last byte. */
   timeoutMs?: number | undefined;
 };
 
@@ -15,12 +15,12 @@ export type HttpsRequest = {
   body?: string;
   accept?: string;
   signal?: AbortSignal | undefined;
-  /** Asked once the connection is open, so right before the request leaves: where it says no nothing is sent. */
+  /** Called once the connection is open, right before the request is sent. If it returns false, nothing is sent. */
   permit?: (() => boolean) | undefined;
 };
 export type HttpsAnswer = { status: number; headers: IncomingMessage["headers"]; body: Buffer };
 
-/** Sends one request. Redirects are not followed. Rejects with `AcmeProblem` `unreachable` or `nonsense`, an AbortError, or `NotPermitted`. */
+/** Sends one request, and follows no redirects. Rejects with `AcmeProblem` `unreachable` or `nonsense`, an AbortError, or `NotPermitted`. */
 type Exchange = (request: HttpsRequest) => Promise<HttpsAnswer>;
 export type Transport = { exchange: Exchange; close: () => void };
 
@@ -29,7 +29,7 @@ const timeoutMsDefault = 15_000;
 const socketsMax = 16;
 const idleMsMax = 30_000;
 
-/** HTTPS to the authority (RFC 8555 section 6.1 allows nothing else): kept alive, bounded in time, sockets and bytes. */
+/** HTTPS connections to the authority (RFC 8555 section 6.1 requires HTTPS), kept alive, with bounds on time, sockets and bytes. */
 export function openTransport(settings: TransportSettings = {}): Transport {
   const agent = new Agent({ ca: settings.ca, keepAlive: true, maxSockets: socketsMax, timeout: idleMsMax });
   const timeoutMs = settings.timeoutMs ?? timeoutMsDefault;
@@ -48,13 +48,13 @@ async function exchangeBounded(agent: Agent, timeoutMs: number, sent: HttpsReque
   const options = { method: sent.method, agent, signal, headers };
   try {
     return await exchangeOnce(url, options, sent).catch((error: unknown) => {
-      // The authority closed an idle connection just as it was used again. Repeating is safe: the same nonce is never accepted twice.
+      // The authority closed an idle connection at the moment of its reuse. Retrying is safe: no nonce is accepted twice.
       if (error instanceof StaleConnection) return exchangeOnce(url, options, sent);
       throw error;
     });
   } catch (error) {
     if (error instanceof AcmeProblem || error instanceof NotPermitted || sent.signal?.aborted === true) throw error;
-    if (isParseError(error)) throw new AcmeProblem("nonsense", `What ${url.host} answers is not HTTP.`, { cause: error });
+    if (isParseError(error)) throw new AcmeProblem("nonsense", `The answer of ${url.host} is not HTTP.`, { cause: error });
     const why = late.aborted ? `no answer within ${timeoutMs / 1000} s` : reasonOf(error);
     throw new AcmeProblem("unreachable", `The certificate authority at ${url.host} cannot be reached: ${why}.`, { cause: error });
   }
@@ -62,7 +62,7 @@ async function exchangeBounded(agent: Agent, timeoutMs: number, sent: HttpsReque
 
 class StaleConnection extends Error {}
 
-/** Connections whose handshake is over. */
+/** Connections that have completed their TLS handshake. */
 const opened = new WeakSet<object>();
 
 function exchangeOnce(url: URL, options: RequestOptions, { body, permit }: HttpsRequest): Promise<HttpsAnswer> {
@@ -81,7 +81,8 @@ function exchangeOnce(url: URL, options: RequestOptions, { body, permit }: Https
       failed(stale ? new StaleConnection(error.message, { cause: error }) : error);
     });
     sent.on("socket", (socket) => {
-      const send = () => (permit?.() === false ? sent.destroy(new NotPermitted(`nothing more is asked of ${url.host}`)) : sent.end(body));
+      const send = () =>
+        permit?.() === false ? sent.destroy(new NotPermitted(`the request to ${url.host} is no longer permitted`)) : sent.end(body);
       if (opened.has(socket)) return send();
       return socket.once("secureConnect", () => {
         opened.add(socket);

@@ -1,11 +1,11 @@
 import type { CaaRecord, FailureReason, Lookup } from "./lookup.ts";
 
-/** One step of the climb: a name of the tree, and the CAA records found at it. */
+/** A name on the way from the host name up to the root, and the CAA records found there. */
 export type CaaStep = { name: string; lookup: Lookup<CaaRecord> };
 
 /**
- * The certificate authority as CAA records speak of it. `identities`: its names there, none where it tells none.
- * `accountUrl`: of this service's account at it; null until it is known.
+ * The certificate authority as CAA records name it. `identities`: its names there; empty if it publishes none.
+ * `accountUrl`: the URL of this service's account there; null until it is known.
  */
 export type CaaAuthority = { identities: readonly string[]; accountUrl: string | null };
 
@@ -22,8 +22,8 @@ export type CaaVerdict =
 type Objection = "other_authority" | "restricted" | "critical_tag";
 
 /**
- * Both bits: RFC 8659 has 128 alone, but zones that write 1 for "critical" are so many that Let's Encrypt reads it so.
- * A preflight that is laxer than the authority would spend an order in vain.
+ * RFC 8659 defines 128 alone, but so many zones write 1 for "critical" that Let's Encrypt accepts both.
+ * A preflight that is laxer than the authority would waste an order.
  */
 const criticalFlags = 128 | 1;
 const knownTags = new Set(["issue", "issuewild", "iodef", "issuemail"]);
@@ -34,12 +34,12 @@ export function caaNames(hostname: string): string[] {
   return labels.map((_, index) => labels.slice(index).join("."));
 }
 
-/** How this service proves that it serves a name, in the words of `validationmethods`. */
+/** The validation methods of this service, as `validationmethods` names them. */
 const ownMethods = new Set(["http-01", "tls-alpn-01"]);
 
 /**
- * RFC 8659: the nearest name with records decides, and a look-up that failed before it leaves the question open. Of the parameters those of RFC 8657
- * count. Of an authority that tells no names only what would block every authority is concluded.
+ * RFC 8659: the nearest name with records decides; if a look-up failed before it, the result is `unknown`. Of the parameters, those of RFC 8657
+ * count. For an authority without names, only records that block every authority count.
  */
 export function judgeCaa(steps: CaaStep[], authority: CaaAuthority, wildcard = false): CaaVerdict {
   for (const { name, lookup } of steps) {
@@ -68,7 +68,7 @@ function objection(records: CaaRecord[], { identities, accountUrl }: CaaAuthorit
 
 type Issuer = { name: string; parameters: Map<string, string[]> };
 
-/** The authority that an issue value names; null for `""`, `";"` and whatever breaks the grammar, which all name nobody (sections 4.2 and 4.3). */
+/** The authority that an issue value names; null for `""`, `";"` and an invalid value, which name no authority (sections 4.2 and 4.3). */
 function issuerOf(value: string): Issuer | null {
   const [, name, rest = ""] = /^[ \t]*([a-z0-9-]+(?:\.[a-z0-9-]+)*)[ \t]*(?:;(.*))?$/is.exec(value) ?? [];
   if (name === undefined) return null;
@@ -80,7 +80,7 @@ function issuerOf(value: string): Issuer | null {
   return { name: name.toLowerCase(), parameters: new Map([...grouped].map(([tag, of]) => [tag, of.map(([, content]) => content)])) };
 }
 
-/** RFC 8657: `accounturi` (section 3), of which more than one lets nobody through, and `validationmethods` (section 4). */
+/** RFC 8657: `accounturi` (section 3), which blocks everybody if it appears twice, and `validationmethods` (section 4). */
 function permits(parameters: Issuer["parameters"], accountUrl: string | null): boolean {
   const accounts = parameters.get("accounturi") ?? [];
   if (accounts.length > 1) return false;

@@ -5,45 +5,45 @@ import type { CaaRecord, FailureReason, LookupType } from "./lookup.ts";
 
 export type DnsProblemCode = "record_missing" | "conflicting_record" | "wrong_target" | "lookup_failed" | "proof_missing" | "caa_blocks";
 
-/** What is wrong with a domain, in words that its owner can act on at the registrar. */
+/** What is wrong with the DNS of a name, in words that its owner can act on at the registrar. */
 export type DnsProblem = { code: DnsProblemCode; message: string; expected: string; found: string; fix: string };
 
-/** What the checks below speak of: the name, and the host that its record must lead to. */
+/** A name that is checked, and the host that its record must point to. */
 export type CheckedName = Hostname & { platformDomain: string };
 
 const failureWords: Partial<Record<FailureReason, string>> = {
   SERVFAIL:
-    "ended with an error (SERVFAIL). A DNSSEC setting that no longer fits is the usual reason: compare the DS record at the registrar with your DNS provider's, or remove it.",
-  timeout: "got no answer in time. If that stays, ask your DNS provider whether its name servers can be reached.",
-  REFUSED: "was refused. Check that the registrar names the name servers of your DNS provider.",
+    "ended with an error (SERVFAIL). The usual reason is a wrong DNSSEC setting: compare the DS record at your registrar with the one of your DNS provider, or remove it.",
+  timeout: "got no answer in time. If this continues, ask your DNS provider whether its name servers can be reached.",
+  REFUSED: "was refused. Check that your registrar lists the name servers of your DNS provider.",
 };
 
-/** Nothing is concluded from a look-up that failed. What was asked: `type` at `at`. */
+/** A failed look-up, of the `type` records at `at`, says nothing about the name. */
 export function lookupFailed(type: LookupType, at: string, reason: FailureReason): DnsProblem {
   return {
     code: "lookup_failed",
     message: `The look-up of the ${type} records of ${at} ${failureWords[reason] ?? "failed."}`,
     expected: "an answer from DNS",
     found: `${reason} for ${type} ${at}`,
-    fix: "Nothing was changed because of it, and it is tried again by itself.",
+    fix: "Your domain is as it was before. The check is repeated automatically.",
   };
 }
 
-/** The platform's own name has no address, so that an apex has nothing to be compared with. */
+/** The platform's own name has no address to compare those of an apex with. */
 export function platformUnresolvable({ hostname, platformDomain }: CheckedName): DnsProblem {
   return {
     code: "lookup_failed",
-    message: `${platformDomain} has no addresses at present, so that ${hostname} cannot be compared with it.`,
+    message: `${platformDomain} has no addresses at present, so those of ${hostname} cannot be compared with them.`,
     expected: `addresses of ${platformDomain}`,
     found: "no record",
-    fix: `This is not yours to correct: the operator of this service has to give ${platformDomain} its addresses. It is tried again by itself.`,
+    fix: `You cannot correct this: the operator of this service has to set the addresses of ${platformDomain}. The check is repeated automatically.`,
   };
 }
 
 export function proofMissing(name: CheckedName, challenge: ProofRecord, found: string[]): DnsProblem {
   return {
     code: "proof_missing",
-    message: `A name of ${name.registrableDomain} was in use by another account. A TXT record shows that it is yours.`,
+    message: `Another account has used a name of ${name.registrableDomain}. Create a TXT record to prove that it is yours.`,
     expected: `TXT ${challenge.name} ${challenge.value}`,
     found: found.length === 0 ? "no record" : foundList(found.map((value) => `TXT ${value}`)),
     fix: `Create a TXT record: name "${relativeName(challenge.name, name.registrableDomain)}", value "${challenge.value}".`,
@@ -59,9 +59,9 @@ export function caaBlocks(name: CheckedName, verdict: CaaVerdict & { outcome: "b
   return {
     code: "caa_blocks",
     message: critical
-      ? `A CAA record of ${at} is marked critical and not understood by certificate authorities, which therefore refuse a certificate.`
+      ? `A CAA record of ${at} is marked critical, but certificate authorities do not know its tag and refuse a certificate.`
       : reason === "restricted"
-        ? `The CAA records of ${at} allow ${authority}, only for another account or another way to prove a name (accounturi, validationmethods).`
+        ? `The CAA records of ${at} allow ${authority}, but only for another account or another validation method (accounturi, validationmethods).`
         : `The CAA records of ${at} do not allow ${authority}.`,
     expected:
       identity === undefined ? "no CAA record, or one for the certificate authority" : `CAA 0 issue "${identity}", or no CAA record`,
@@ -69,7 +69,7 @@ export function caaBlocks(name: CheckedName, verdict: CaaVerdict & { outcome: "b
     fix: critical
       ? `Delete the CAA record ${where} with the unknown tag, or set its flags to 0.`
       : identity === undefined
-        ? `Ask the operator of this service for the name of its certificate authority (ACME_CAA_IDENTITIES), and allow that in the CAA records ${where}.`
+        ? `Ask the operator of this service for the name of its certificate authority (ACME_CAA_IDENTITIES), and allow it in the CAA records ${where}.`
         : `Add a CAA record: name ${where}, flags 0, tag issue, value "${identity}". The others can stay.`,
   };
 }
@@ -79,10 +79,10 @@ const caaText = ({ flags, tag, value }: CaaRecord): string => `CAA ${flags} ${ta
 const shownMax = 6;
 const shownCharactersMax = 300;
 
-/** Without control characters, which could steer a terminal. */
+/** Replaces control characters, which could change the terminal of a reader. */
 export const printable = (text: string): string => text.replaceAll(/\p{Cc}/gu, "\u{FFFD}");
 
-/** What strangers wrote into DNS is shown in part only. */
+/** Lists values from DNS, which strangers may have written: at most six, each shortened. */
 export function foundList(values: string[]): string {
   const shown = values
     .slice(0, shownMax)

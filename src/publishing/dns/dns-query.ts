@@ -5,13 +5,13 @@ import { decode, encode, RECURSION_DESIRED, type DecodedPacket, type OptAnswer, 
 
 export type Nameserver = { host: string; port: number };
 
-/** Why there is no answer to read. `unreachable`: the network or the server refused the packet. */
+/** Why there is no readable answer. `unreachable`: the network or the server rejected the packet. */
 export type Silence = "timeout" | "unreachable" | "malformed";
 
 const ednsUdpBytesMax = 1232;
 const headerBytes = 12;
 
-/** Reads `192.0.2.1`, `192.0.2.1:5353`, `2001:db8::1` and `[2001:db8::1]:5353`, as `dns.getServers()` writes them. Raises a TypeError on anything else. */
+/** Reads `192.0.2.1`, `192.0.2.1:5353`, `2001:db8::1` and `[2001:db8::1]:5353`, as `dns.getServers()` writes them. @throws TypeError for anything else */
 export function parseNameserver(text: string): Nameserver {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
   const server = isIP(text) === 6 ? { host: text, port: 53 } : { host: bracketed ?? plain ?? "", port: Number(port ?? 53) };
@@ -22,8 +22,8 @@ export function parseNameserver(text: string): Nameserver {
 }
 
 /**
- * Asks one server one question: over UDP, and again over TCP where the answer is cut off (RFC 1035, RFC 7766).
- * `timeoutMs` is for each of the two. A reply that is not to this question is left unread (RFC 5452 section 9.1).
+ * Asks one server one question: over UDP, and again over TCP if the answer is truncated (RFC 1035, RFC 7766).
+ * `timeoutMs` is for each of the two. Ignores replies to other questions (RFC 5452 section 9.1).
  */
 export async function ask(
   server: Nameserver,
@@ -42,7 +42,7 @@ export async function ask(
   if (typeof reply === "string") return reply;
   try {
     const packet = decode(reply);
-    // The decoder reads on past the end of a message that was cut off.
+    // The decoder reads past the end of a truncated message.
     return decode.bytes > reply.length ? "malformed" : packet;
   } catch {
     return "malformed";
@@ -60,7 +60,7 @@ const ednsOption: OptAnswer = {
   options: [],
 };
 
-/** A new socket for each question, so that each has a source port of its own; connected, so that only this server is heard. */
+/** Opens a new socket for each question, so that each has another source port; connects it, so that it receives from this server only. */
 function askOverUdp(server: Nameserver, query: Buffer, timeoutMs: number): Promise<Buffer | Silence> {
   const { promise, resolve } = Promise.withResolvers<Buffer | Silence>();
   const socket = createSocket(isIP(server.host) === 6 ? "udp6" : "udp4");
@@ -75,7 +75,7 @@ function askOverUdp(server: Nameserver, query: Buffer, timeoutMs: number): Promi
   });
 }
 
-/** The message follows its length in two octets, which bounds what is read (RFC 1035 section 4.2.2). */
+/** The two octets before the message are its length, which bounds what is read (RFC 1035 section 4.2.2). */
 function askOverTcp(server: Nameserver, query: Buffer, timeoutMs: number): Promise<Buffer | Silence> {
   const { promise, resolve } = Promise.withResolvers<Buffer | Silence>();
   const socket = connect(server.port, server.host);
@@ -104,7 +104,7 @@ function lengthOf(message: Buffer): Buffer {
 
 const isTruncated = (message: Buffer): boolean => (message[2]! & 0x02) !== 0;
 
-/** Same id, a response, and the same question; a server that refuses may leave the question out. */
+/** Whether a message is a response with the same id and question. A server that refuses may omit the question. */
 function isReplyTo(query: Buffer, message: Buffer): boolean {
   if (message.length < headerBytes || message.readUInt16BE(0) !== query.readUInt16BE(0) || (message[2]! & 0x80) === 0) return false;
   if (message.readUInt16BE(4) === 0) return (message[3]! & 0x0f) !== 0;

@@ -34,7 +34,7 @@ describe("a subdomain", () => {
       code: null,
     },
     {
-      title: "with no record is told which to create",
+      title: "with no record names the record to create",
       facts: facts({}),
       code: "record_missing",
       found: /^no record$/,
@@ -42,14 +42,14 @@ describe("a subdomain", () => {
       message: /48 hours/,
     },
     {
-      title: "whose record was created one level too deep is told so",
+      title: "whose record was created one level too deep says so",
       facts: facts({}, { hints: { ...noHints, doubled: at("www.example.com.example.com", "petstore.app") } }),
       code: "record_missing",
       found: /at www\.example\.com\.example\.com/,
       fix: /from "www\.example\.com" to "www"/,
     },
     {
-      title: "with an A record instead is told to delete it",
+      title: "with an A record instead asks to delete it",
       facts: facts({ a }),
       code: "conflicting_record",
       found: /^A 192\.0\.2\.1$/,
@@ -57,40 +57,40 @@ describe("a subdomain", () => {
       message: /has A records/,
     },
     {
-      title: "with an AAAA record instead is told to delete it",
+      title: "with an AAAA record instead asks to delete it",
       facts: facts({ aaaa }),
       code: "conflicting_record",
       fix: /^Delete the AAAA record 2001:db8:ffff::1/,
     },
     {
-      title: "with A and AAAA records instead is told of both",
+      title: "with A and AAAA records instead names both",
       facts: facts({ a, aaaa }),
       code: "conflicting_record",
       found: /^A 192\.0\.2\.1, AAAA 2001:db8:ffff::1$/,
       message: /A and AAAA/,
     },
     {
-      title: "with the platform's own addresses instead is told why that is not enough",
+      title: "with the platform's own addresses instead explains why that is not enough",
       facts: facts({ a: at("www.example.com", "198.51.100.2") }),
       code: "conflicting_record",
-      message: /leads here by addresses/,
+      message: /points here by addresses/,
       fix: /flattening/,
     },
     {
-      title: "behind a proxying DNS provider is told which switch to turn",
+      title: "behind a proxying DNS provider names the switch to turn",
       facts: facts({ a }, { hints: { ...noHints, nameservers: at("example.com", "ada.ns.cloudflare.com", "bob.ns.cloudflare.com") } }),
       code: "conflicting_record",
       fix: /Cloudflare hides it behind its proxy: set "www" to "DNS only"/,
     },
     {
-      title: "answered by the wildcard of a parking page is told that it has no record of its own",
+      title: "answered by the wildcard of a parking page says that the name has no record",
       facts: facts({ a }, { hints: { ...noHints, sibling: { ...nothing, a: at("petstore-1.example.com", "192.0.2.1") } } }),
       code: "conflicting_record",
       message: /wildcard/,
       fix: /Create a CNAME.*wildcard can stay/,
     },
     {
-      title: "with the right CNAME and a foreign A record beside it is told to delete that",
+      title: "with the right CNAME and a foreign A record beside it asks to delete that",
       facts: facts({ ...here, a }),
       code: "conflicting_record",
       found: /^A 192\.0\.2\.1$/,
@@ -98,38 +98,38 @@ describe("a subdomain", () => {
       message: /right CNAME/,
     },
     {
-      title: "with another CNAME is told what to change",
+      title: "with another CNAME says what to change",
       facts: facts({ cname: at("www.example.com", "shops.example.net") }),
       code: "wrong_target",
       found: /^CNAME shops\.example\.net$/,
       fix: /^Change the value of the CNAME record "www" to "petstore\.app"\.$/,
     },
     {
-      title: "with a mistyped CNAME is told that it looks mistyped",
+      title: "with a mistyped CNAME says that it looks mistyped",
       facts: facts({ cname: at("www.example.com", "pestore.app") }),
       code: "wrong_target",
       message: /typing error/,
     },
     {
-      title: "with swapped letters in its CNAME is told so as well",
+      title: "with swapped letters in its CNAME says so as well",
       facts: facts({ cname: at("www.example.com", "petsotre.apps") }),
       code: "wrong_target",
       message: /typing error/,
     },
     {
-      title: "whose provider added the domain to the value is told of the final dot",
+      title: "whose provider added the domain to the value mentions the final dot",
       facts: facts({ cname: at("www.example.com", "petstore.app.example.com") }),
       code: "wrong_target",
       fix: /"petstore\.app\.", with a dot at its end/,
     },
     {
-      title: "that leads to a project's address is told the platform's",
+      title: "that leads to a project's address names the platform's",
       facts: facts({ cname: at("www.example.com", "my-shop.petstore.app") }),
       code: "wrong_target",
       message: /address of one project/,
     },
     {
-      title: "with a CNAME from a wildcard is told to create its own",
+      title: "with a CNAME from a wildcard asks to create a record",
       facts: facts(
         { cname: at("www.example.com", "parked.example.net") },
         { hints: { ...noHints, sibling: { ...nothing, cname: at("x.example.com", "parked.example.net") } } },
@@ -189,20 +189,20 @@ describe("an apex", () => {
       code: null,
     },
     {
-      title: "with a CNAME elsewhere that has no address is told so",
+      title: "with a CNAME elsewhere that has no address says so",
       facts: facts({ cname: at("example.com", "shops.example.net") }),
       code: "wrong_target",
       fix: /Delete the CNAME record.*ALIAS/,
     },
-    { title: "with no record is told which to create", facts: facts({}), code: "record_missing", fix: createAlias, message: /48 hours/ },
+    { title: "with no record names the record to create", facts: facts({}), code: "record_missing", fix: createAlias, message: /48 hours/ },
     {
-      title: "with foreign addresses is told to delete them and create the record",
+      title: "with foreign addresses asks to delete them and create the record",
       facts: facts({ a: foreign }),
       code: "conflicting_record",
       fix: new RegExp(`Delete the A record 192\\.0\\.2\\.1 of "@"\\. ${createAlias.source}`),
     },
     {
-      title: "with a leftover AAAA record is told that it misleads IPv6",
+      title: "with a leftover AAAA record says that it misleads IPv6",
       facts: facts({ a: ours, aaaa: at("example.com", "2001:db8:ffff::1") }),
       code: "conflicting_record",
       message: /AAAA record left over/,
@@ -210,20 +210,20 @@ describe("an apex", () => {
       fix: /^Delete the AAAA record 2001:db8:ffff::1 of "@"\.$/,
     },
     {
-      title: "with one foreign address among its own is told to delete just that",
+      title: "with one foreign address among its own asks to delete just that",
       facts: facts({ a: at("example.com", "198.51.100.1", "192.0.2.1") }),
       code: "conflicting_record",
       found: /^A 192\.0\.2\.1$/,
       fix: /^Delete the A record 192\.0\.2\.1 of "@"\.$/,
     },
     {
-      title: "behind a proxying DNS provider is told which switch to turn",
+      title: "behind a proxying DNS provider names the switch to turn",
       facts: facts({ a: foreign }, { hints: { ...noHints, nameservers: at("example.com", "ada.ns.cloudflare.com") } }),
       code: "conflicting_record",
       fix: /Cloudflare.*"DNS only"/,
     },
     {
-      title: "with a CNAME elsewhere is told so",
+      title: "with a CNAME elsewhere says so",
       facts: facts({ cname: at("example.com", "shops.example.net"), a: at("shops.example.net", "192.0.2.1") }),
       code: "wrong_target",
       fix: /Delete the CNAME record.*ALIAS/,
@@ -246,14 +246,14 @@ describe("an apex", () => {
       facts: facts({ a: foreign }, { target: { a: none, aaaa: none } }),
       code: "lookup_failed",
       outcome: "unknown",
-      fix: /not yours to correct/,
+      fix: /operator of this service/,
     },
   ];
   for (const row of rows) judges({ expected: apex, ...row });
 });
 
-describe("a record that still leads here", () => {
-  it("is seen without proof or CAA, and only when it is sure", () => {
+describe("a record that still points here", () => {
+  it("is recognized without proof or CAA, and only if DNS is clear", () => {
     assert.equal(leadsHere(subdomain, facts(here)), true);
     assert.equal(leadsHere(subdomain, facts({})), false);
     assert.equal(leadsHere(subdomain, facts({ cname: failed })), false);

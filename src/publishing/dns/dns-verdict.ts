@@ -13,16 +13,16 @@ import {
 type Addresses = { a: Lookup<string>; aaaa: Lookup<string> };
 export type Records = Addresses & { cname: Lookup<string> };
 
-/** `sibling`: a name beside this one that nobody has made, which only a wildcard can answer. `doubled`: the CNAME at www.example.com.example.com. */
+/** `sibling`: the records of a random name next to this one, which only a wildcard can answer. `doubled`: the CNAME at www.example.com.example.com. */
 export type Hints = { sibling: Records; doubled: Lookup<string>; nameservers: Lookup<string> };
 
-/** What DNS said. `target`: of the platform's name. `hints`: looked up only where the records are not right. */
+/** The records of a name. `target`: the addresses of the platform. `hints`: looked up only if the records are wrong. */
 export type RecordFacts = { records: Records; target: Addresses; hints: Hints | null };
 
-/** `unknown`: a look-up failed, and nothing may be concluded. */
+/** `unknown`: a look-up failed, which says nothing about the name. */
 export type Finding = { outcome: "verified" | "not_verified" | "unknown"; problem: DnsProblem | null };
 
-/** Whether the record of a name is right, apart from any proof (specification 5.4). */
+/** Whether the record of a name points here, apart from any proof of ownership (specification 5.4). */
 export function judgeRecords(expected: CheckedName, facts: RecordFacts): Finding {
   return expected.kind === "apex" ? judgeApex(expected, facts) : judgeSubdomain(expected, facts);
 }
@@ -46,7 +46,7 @@ function judgeSubdomain(expected: CheckedName, facts: RecordFacts): Finding {
   return refused(addressesInsteadOfCname(expected, found, ours, circumstances));
 }
 
-/** Every address must be one of the platform's: over ALIAS, ANAME or flattening nothing else can be seen. */
+/** Every address must be one of the platform's: with ALIAS, ANAME or flattening, DNS shows nothing but addresses. */
 function judgeApex(expected: CheckedName, facts: RecordFacts): Finding {
   const { records, target } = facts;
   const failed = firstFailure(expected, { a: records.a, aaaa: records.aaaa });
@@ -95,7 +95,7 @@ function foreignTo(target: Addresses, found: FoundRecord[]): FoundRecord[] {
   return found.filter(({ value }) => !own.has(value));
 }
 
-/** Addresses at the name itself, beside its CNAME, that are not the platform's; none where the platform's are not known. */
+/** Addresses at the name itself, next to its CNAME, that are not the platform's; none if the platform's are unknown. */
 function strayAddresses(expected: CheckedName, { records, target }: RecordFacts): FoundRecord[] {
   if (addressesOf(target).length === 0 || target.a.outcome === "failed" || target.aaaa.outcome === "failed") return [];
   const atName = (lookup: Lookup<string>): Lookup<string> =>
@@ -106,7 +106,7 @@ function strayAddresses(expected: CheckedName, { records, target }: RecordFacts)
 export const valuesOf = (lookup: Lookup<string>): string[] =>
   lookup.outcome === "records" ? lookup.records.map(({ value }) => value) : [];
 
-/** Whose name servers answer with the provider's own addresses for records that are proxied there. */
+/** DNS providers whose name servers answer with their own addresses for proxied records. */
 const proxyingProviders: [suffix: string, provider: string][] = [[".ns.cloudflare.com", "Cloudflare"]];
 
 function circumstancesOf({ platformDomain }: CheckedName, { records, hints }: RecordFacts): Circumstances {

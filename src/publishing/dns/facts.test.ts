@@ -29,7 +29,7 @@ describe("a check against a real DNS server", () => {
   const check = async (expected: ExpectedDns): Promise<DnsVerdict> => verify(expected, await lookUpFacts(dns, expected));
   const codes = ({ problems }: DnsVerdict): string[] => problems.map(({ code }) => code);
 
-  it("follows a subdomain from no record over a wrong one to the right one, and asks for hints only until then", async () => {
+  it("follows a subdomain from no record over a wrong one to the right one, and looks up hints only until then", async () => {
     const expected = expect("www.one.example");
     assert.deepEqual(codes(await check(expected)), ["record_missing"]);
     server.set("www.one.example", "A", ["192.0.2.1"]);
@@ -41,7 +41,7 @@ describe("a check against a real DNS server", () => {
     assert.ok(server.asked.every(({ type }) => type !== "NS"));
   });
 
-  it("recognises a wildcard, a record made one level too deep and a proxying provider", async () => {
+  it("recognizes a wildcard, a record one level too deep and a proxying provider", async () => {
     server.set("*.parked.example", "A", ["192.0.2.1"]);
     assert.match((await check(expect("www.parked.example"))).problems[0]!.message, /wildcard/);
     server.set("www.deep.example.deep.example", "CNAME", [platformDomain]);
@@ -58,7 +58,7 @@ describe("a check against a real DNS server", () => {
     assert.match((await check(expect("apex.example"))).problems[0]!.message, /left over/);
   });
 
-  it("asks for the TXT proof, sees it, and concludes nothing while it cannot be looked up", async () => {
+  it("looks for the TXT proof, finds it, and concludes nothing while it cannot be looked up", async () => {
     server.set("www.proof.example", "CNAME", [platformDomain]);
     const challenge = ownershipRecordFor(Buffer.alloc(32, 1), 7, "www.proof.example");
     const expected = expect("www.proof.example", { challenge });
@@ -70,7 +70,7 @@ describe("a check against a real DNS server", () => {
     assert.equal((await check(expected)).outcome, "verified");
   });
 
-  it("finds a CAA record up the tree, and keeps apart one that blocks from one that cannot be looked up", async () => {
+  it("finds a CAA record up the tree, and distinguishes one that blocks from one that cannot be looked up", async () => {
     server.set("www.caa.example", "CNAME", [platformDomain]);
     server.set("caa.example", "CAA", ['0 issue ""']);
     const blocked = await check(expect("www.caa.example"));

@@ -6,8 +6,8 @@ import { judgeRecords, type Hints, type RecordFacts, type Records } from "./dns-
 import type { DnsFacts, ExpectedDns } from "./verification.ts";
 
 /**
- * Looks up everything that `verify` judges, at once; where the record is not right, a second round looks for the likely reason.
- * Never rejects: a look-up that fails is a fact too.
+ * Looks up everything that `verify` judges, at once; if the record is wrong, a second round looks for the likely reason.
+ * Never rejects because of DNS: a failed look-up is a fact too.
  */
 export async function lookUpFacts(dns: Dns, expected: ExpectedDns): Promise<DnsFacts> {
   const { challenge, hostname } = expected;
@@ -20,7 +20,7 @@ export async function lookUpFacts(dns: Dns, expected: ExpectedDns): Promise<DnsF
   return { ...pointing, proof, caa, hints };
 }
 
-/** What `leadsHere` judges: the records of the name and the addresses of the platform. */
+/** Looks up the records of the name and the addresses of the platform. */
 export async function lookUpRecordFacts(dns: Dns, { hostname, platformDomain }: CheckedName): Promise<Omit<RecordFacts, "hints">> {
   const [records, a, aaaa] = await Promise.all([
     lookUpRecords(dns, hostname),
@@ -30,16 +30,16 @@ export async function lookUpRecordFacts(dns: Dns, { hostname, platformDomain }: 
   return { records, target: { a, aaaa } };
 }
 
-/** The whole tree at once: the usual three names take one round trip. */
+/** Looks up all names at once: the usual three take one round trip. */
 function lookUpCaa(dns: Dns, hostname: string): Promise<DnsFacts["caa"]> {
   return Promise.all(caaNames(hostname).map(async (name) => ({ name, lookup: await dns.lookUp(name, "CAA") })));
 }
 
 async function lookUpHints(dns: Dns, { hostname, registrableDomain }: CheckedName): Promise<Hints> {
   const parent = hostname.slice(hostname.indexOf(".") + 1);
-  const nobodysName = `petstore-${randomBytes(8).toString("hex")}.${parent}`;
+  const randomName = `petstore-${randomBytes(8).toString("hex")}.${parent}`;
   const [sibling, doubled, nameservers] = await Promise.all([
-    lookUpRecords(dns, nobodysName),
+    lookUpRecords(dns, randomName),
     dns.lookUp(`${hostname}.${registrableDomain}`, "CNAME"),
     dns.lookUp(registrableDomain, "NS"),
   ]);

@@ -100,17 +100,17 @@ describe("a host name", () => {
   for (const [typed, reason] of refused)
     it(`is refused when typed as ${JSON.stringify(typed.slice(0, 40))}`, () => assert.match(reasonFor(typed), reason));
 
-  it("is refused at the place where it was given", () => {
+  it("is refused at the path of its field", () => {
     reasonFor("localhost", "domains.redirects[0].from");
   });
 
-  it("names the platform as the reason even where the platform lies under a reserved name", () => {
+  it("names the platform as the reason even if the platform is under a reserved name", () => {
     const local = { platformDomain: "petstore.localhost", publicHost: "localhost" };
     assert.throws(() => parseHostname("a.petstore.localhost", local), /given out by this service/);
     assert.throws(() => parseHostname("localhost", local), /this service itself/);
   });
 
-  it("whatever is typed is a clear refusal or a name in its one form, which is accepted again", () => {
+  it("any input is clearly refused or becomes a name in its canonical form, which is accepted again", () => {
     const label = fc.oneof(
       fc.string({ unit: "binary", maxLength: 12 }),
       fc.stringMatching(/^[a-zA-Z0-9-]{0,8}$/),
@@ -168,5 +168,5 @@ describe("the record to create", () => {
     it(`is ${type} ${name} for ${hostname}`, () =>
       assert.deepEqual(recordFor(parseHostname(hostname, own), "petstore.app"), { type, name, value: "petstore.app", ttl: 3600 }));
 
-  it("names what lies outside the domain in full", () => assert.equal(relativeName("com", "example.com"), "com"));
+  it("is absolute for a name outside the domain", () => assert.equal(relativeName("com", "example.com"), "com"));
 });

@@ -8,7 +8,7 @@ export type DomainKind = "subdomain" | "apex";
 /** A name that may be attached: lower case, IDN as punycode, no final dot. */
 export type Hostname = { hostname: string; registrableDomain: string; kind: DomainKind };
 
-/** The names that the service answers to itself, both in lower case and without a final dot. */
+/** The names of the service itself, in lower case and without a final dot. */
 export type OwnNames = { platformDomain: string; publicHost: string };
 
 /** The record that the owner creates at the registrar; `name` is relative to the registrable domain, `ttl` in seconds. */
@@ -22,7 +22,8 @@ const recordTtlSeconds = 3600;
 /**
  * Reads a host name as people type it: any case, surrounding space, a final dot, IDN in either form.
  * The registrable domain is that of the Public Suffix List, private part included.
- * Raises `invalid_request` at `path` with the reason for anything that cannot be a public host name of a customer.
+ *
+ * @throws Problem `invalid_request` at `path`, with the reason, for anything that cannot be a customer's public host name
  */
 export function parseHostname(text: string, own: OwnNames, path = "body.hostname"): Hostname {
   const typed = text.trim();
@@ -44,8 +45,8 @@ export function isPlatformDomain(text: string): boolean {
 }
 
 /**
- * The registrable domain that the service's own address shares with its published projects, if any: pages of theirs may
- * set cookies for it (RFC 6265, 5.3), which browsers then send to the dashboard too.
+ * The registrable domain that the service's own address shares with its published projects, or null. Their pages could set cookies
+ * for it (RFC 6265, 5.3), and browsers would send those to the dashboard too.
  */
 export function sharedDomain({ platformDomain, publicHost }: OwnNames): string | null {
   if (isIP(publicHost) !== 0) return null;
@@ -53,7 +54,7 @@ export function sharedDomain({ platformDomain, publicHost }: OwnNames): string |
   return domain !== null && domain === publicSuffixOf(platformDomain).domain ? domain : null;
 }
 
-/** The record that points a name here (specification 5.2). */
+/** The record that makes a name point here (specification 5.2). */
 export function recordFor(name: Hostname, platformDomain: string): DnsRecord {
   return {
     type: name.kind === "apex" ? "ALIAS" : "CNAME",
@@ -63,7 +64,7 @@ export function recordFor(name: Hostname, platformDomain: string): DnsRecord {
   };
 }
 
-/** A name as registrars want it typed: `www` for www.example.com, `@` for example.com itself; a name outside the domain stays whole. */
+/** A name as registrars expect it: `www` for www.example.com, `@` for example.com itself; a name outside the domain stays whole. */
 export function relativeName(name: string, registrableDomain: string): string {
   if (name === registrableDomain) return "@";
   return name.endsWith(`.${registrableDomain}`) ? name.slice(0, -registrableDomain.length - 1) : name;
@@ -71,7 +72,7 @@ export function relativeName(name: string, registrableDomain: string): string {
 
 const refusal = (path: string, reason: string): Problem => new Problem("invalid_request", reason, { details: [{ path, message: reason }] });
 
-/** What a person pastes by mistake; told apart before the IDN mapping, which would refuse all of it without a reason. */
+/** Recognizes what people paste by mistake, before the IDN mapping, which would refuse it without a reason. */
 function refusalAsTyped(typed: string): string | null {
   if (typed === "") return "Enter a host name, such as www.example.com.";
   if (typed.length > typedCharactersMax) return tooLong;
@@ -80,7 +81,7 @@ function refusalAsTyped(typed: string): string | null {
   if (typed.includes("@")) return "Enter a host name, not an email address.";
   if (/[/\\?#]/.test(typed)) return "Enter the host name alone, without a path behind it.";
   if (typed.includes(":")) return "Enter the host name alone, without a port behind it.";
-  if (typed.includes("*")) return "Wildcards cannot be added: add each name by itself.";
+  if (typed.includes("*")) return "Wildcards cannot be added: add each name separately.";
   if (typed.includes("_")) return "A host name has no underscores.";
   if (/\s/.test(typed)) return "A host name has no spaces.";
   const stray = /[\p{Cc}!"$%&'()+,;<=>[\]^`{|}~]/u.exec(typed);
@@ -96,7 +97,7 @@ const notAnAddress = "Enter a host name, not an IP address.";
 function refusalOfSyntax(hostname: string): string | null {
   if (hostname === "") return "This is not a valid international host name.";
   const labels = hostname.split(".");
-  if (labels.includes("")) return "A host name has no empty part: there is a dot too many.";
+  if (labels.includes("")) return "A host name has no empty part: it has a dot too many.";
   if (endsInNumber.test(hostname)) return notAnAddress;
   if (hostname.length > nameCharactersMax) return tooLong;
   if (labels.some((label) => label.length > labelCharactersMax))
@@ -107,21 +108,21 @@ function refusalOfSyntax(hostname: string): string | null {
   const reserved = labels.find((label) => label.slice(2, 4) === "--" && !isPunycode(label));
   return reserved === undefined
     ? null
-    : `"${reserved}" is not a valid part of a host name: two hyphens there announce punycode, and it is none.`;
+    : `"${reserved}" is not a valid part of a host name: two hyphens there mark punycode, and this is not punycode.`;
 }
 
-/** Whether an `xn--` label stands for a text: one that does not is left as it is, and the mapping to ASCII lets it through. */
+/** Whether an `xn--` label decodes to a text. The mapping to ASCII accepts one that does not. */
 const isPunycode = (label: string): boolean => label.startsWith("xn--") && domainToUnicode(label) !== label;
 
 function refusalOfOwnNames(hostname: string, own: OwnNames): string | null {
   if (hostname === own.publicHost) return `${hostname} is the address of this service itself.`;
   if (hostname !== own.platformDomain && !hostname.endsWith(`.${own.platformDomain}`)) return null;
-  return `Names under ${own.platformDomain} are given out by this service: each project has its own already.`;
+  return `Names under ${own.platformDomain} are assigned by this service: each project has one already.`;
 }
 
 /**
- * Names that public DNS never has: RFC 6761 (localhost, invalid), 6762 (local), 7686 (onion), 3172 (arpa), 9476 (alt), and ICANN's `internal`.
- * `test` and `example` are no exception to anything: software should use them as any other name (RFC 6761 sections 6.2 and 6.5).
+ * Top-level names that public DNS never has: RFC 6761 (localhost, invalid), 6762 (local), 7686 (onion), 3172 (arpa), 9476 (alt), and ICANN's `internal`.
+ * `test` and `example` are not among them: software should treat them as any other name (RFC 6761 sections 6.2 and 6.5).
  */
 const specialUse = new Set(["localhost", "invalid", "local", "onion", "arpa", "alt", "internal"]);
 

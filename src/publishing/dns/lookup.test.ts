@@ -24,7 +24,7 @@ describe("a DNS look-up", () => {
     return lookup.outcome === "records" ? lookup.records.map(({ value }) => value) : [];
   };
 
-  it("gives the records of each type in their plain form", async () => {
+  it("returns the records of each type in their plain form", async () => {
     server.set("plain.test", "A", ["192.0.2.1", "192.0.2.2"]);
     server.set("plain.test", "AAAA", ["2001:0db8:0:0:0:0:0:1"]);
     server.set("plain.test", "TXT", ["one", ["two ", "parts"]]);
@@ -37,7 +37,7 @@ describe("a DNS look-up", () => {
     assert.deepEqual(await values("alias.test", "CNAME"), ["edge.platform.test"]);
   });
 
-  it("reads CAA records that others stumble over: an empty issue, odd tags, the critical flag", async () => {
+  it("reads unusual CAA records: an empty issue, odd tags, the critical flag", async () => {
     const odd = { flags: 128, tag: "x-odd", value: "\u00fc; a=b" };
     server.set("caa.test", "CAA", ['0 issue ""', '0 issue ";"', '0 IssueWild "ca.example; policy=ev"', odd]);
     assert.deepEqual(await values("caa.test", "CAA"), [
@@ -63,7 +63,7 @@ describe("a DNS look-up", () => {
     });
   });
 
-  it("tells a name that does not exist from one without the type", async () => {
+  it("distinguishes a name that does not exist from one without the type", async () => {
     assert.deepEqual(await dns.lookUp("nothing.test", "A"), { outcome: "none", nameExists: false });
     server.set("some.test", "A", ["192.0.2.1"]);
     assert.deepEqual(await dns.lookUp("some.test", "CAA"), { outcome: "none", nameExists: true });
@@ -91,14 +91,14 @@ describe("a DNS look-up", () => {
       assert.equal((await dns.lookUp(name, "A")).outcome, "records");
     });
 
-  it("at a port where nobody listens is unreachable", async () => {
+  it("at a closed port is unreachable", async () => {
     const gone = await startDnsServer();
     await gone.close();
     const nobody = createDns({ servers: [gone.address], timeoutMs: 10_000, tries: 1 });
     assert.deepEqual(await nobody.lookUp("a.test", "A"), { outcome: "failed", reason: "unreachable", server: gone.address });
   });
 
-  it("asks again over TCP where the answer does not fit, and gets all of it", async () => {
+  it("asks again over TCP if the answer does not fit, and gets all of it", async () => {
     const texts = Array.from({ length: 40 }, (_, index) => `${index} ${"x".repeat(100)}`);
     server.set("large.test", "TXT", texts);
     assert.deepEqual(await values("large.test", "TXT"), texts);
@@ -160,7 +160,7 @@ describe("an answer that was not asked for", () => {
   }
   const answer = (owner: string, data: string) => ({ type: "A" as const, name: owner, ttl: 1, data });
 
-  it("is left unread when its id or its question is another's, and the true one is waited for", async (test) => {
+  it("is ignored if its id or question differs, and the right answer is awaited", async (test) => {
     const dns = await forger(test, ({ id = 0, questions = [] }) => [
       Buffer.from("x"),
       encode({ type: "response", id: id ^ 1, questions, answers: [answer("a.test", "192.0.2.66")] }),
@@ -172,7 +172,7 @@ describe("an answer that was not asked for", () => {
     assert.deepEqual(await dns.lookUp("a.test", "A"), { outcome: "records", records: [{ owner: "a.test", value: "192.0.2.1" }] });
   });
 
-  it("is not believed about names outside the CNAME chain, and a loop ends", async (test) => {
+  it("is ignored for names outside the CNAME chain, and a loop ends", async (test) => {
     const alias = (name: string, data: string) => ({ type: "CNAME" as const, name, ttl: 1, data });
     const dns = await forger(test, ({ id = 0, questions = [] }) => [
       encode({

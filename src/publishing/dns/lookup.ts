@@ -2,26 +2,26 @@ import type { DecodedPacket } from "dns-packet";
 import { openFairShare, runInTurn } from "../../platform/jobs/fair-share.ts";
 import { ask, parseNameserver, type Silence } from "./dns-query.ts";
 
-/** A CAA record as it is on the wire: `tag` and `value` in the writer's own case (RFC 8659 section 4.1). */
+/** A CAA record as it is on the wire: `tag` and `value` in their original case (RFC 8659 section 4.1). */
 export type CaaRecord = { flags: number; tag: string; value: string };
 
 type Values = { A: string; AAAA: string; CNAME: string; NS: string; TXT: string; CAA: CaaRecord };
 export type LookupType = keyof Values;
 
 /**
- * What DNS says. `owner` is the name that holds the record: another than was asked where a CNAME leads to it.
+ * The answer of DNS. `owner` is the name that holds the record; not the name that was looked up if a CNAME points to it.
  * Names are in lower case without the final dot, addresses in their canonical form, the strings of one TXT record joined.
- * `none` is an answer (no such name, or nothing of this type at it); `failed` is not, and nothing may be concluded from it.
+ * `none` is an answer (no such name, or no record of this type); `failed` is not, and says nothing about the name.
  */
 export type Lookup<Value> =
   | { outcome: "records"; records: { owner: string; value: Value }[] }
   | { outcome: "none"; nameExists: boolean }
   | { outcome: "failed"; reason: FailureReason; server: string };
 
-/** `busy`: too many look-ups wait already. Otherwise the server's refusal by its name in RFC 6895, or why there was none. */
+/** `busy`: too many look-ups were waiting. Otherwise the server's error by its name in RFC 6895, or why there was no answer. */
 export type FailureReason = Silence | "busy" | (typeof refusals)[number];
 
-/** `asker`: the account whose name it is; askers come in turn. */
+/** `asker`: the account that owns the name. Look-ups of different accounts take turns. */
 export type Dns = { lookUp<Type extends LookupType>(name: string, type: Type, asker?: number): Promise<Lookup<Values[Type]>> };
 
 export type DnsSettings = { servers: string[]; timeoutMs?: number; tries?: number; concurrencyMax?: number; waitingMax?: number };
@@ -31,14 +31,14 @@ export function dnsFor(asker: number, dns: Dns): Dns {
   return { lookUp: (name, type) => dns.lookUp(name, type, asker) };
 }
 
-/** Of those that may run, and of those that may wait, how much one account may take. */
+/** The share of the running and of the waiting look-ups that one account may take. */
 const shareOfOne = 0.75;
 
 const serversMax = 4;
 const refusals = ["FORMERR", "SERVFAIL", "NOTIMP", "REFUSED", "unexpected answer"] as const;
 
 /**
- * Look-ups through the given recursive servers: in their order, `tries` times over, until one gives an answer; only the first four are used.
+ * Looks up names through recursive servers: asks them in order, `tries` times over, until one answers; uses only the first four.
  * One look-up ends within tries × servers × 2 × `timeoutMs`. At most `concurrencyMax` run, `waitingMax` more wait, and beyond that they fail as `busy`. Servers
  * of one account's names that never answer hold up that account alone.
  * The Resolver of node:dns would not do: it tells neither which server failed nor which name owns a record, and cannot read every CAA record.
@@ -78,12 +78,12 @@ export function createDns({ servers, timeoutMs = 2000, tries = 2, concurrencyMax
 
 type Failure = { outcome: "failed"; reason: FailureReason; server: string };
 
-/** A refusal says more than silence: a dead first server does not hide the SERVFAIL of the second. */
+/** An error says more than silence: a dead first server does not hide the SERVFAIL of the second. */
 function mostTelling(failures: Failure[]): Failure {
   return failures.find(({ reason }) => refusals.some((refusal) => refusal === reason)) ?? failures[0]!;
 }
 
-/** RFC 1035 section 2.3.4. A challenge put before a long name can outgrow it. */
+/** RFC 1035 section 2.3.4. The label of an ownership record can make a long name too long. */
 const canExist = (name: string): boolean => name.length <= 253 && name.split(".").every((label) => label !== "" && label.length <= 63);
 
 function read<Type extends LookupType>(name: string, type: Type, reply: DecodedPacket | Silence): Lookup<Values[Type]> | FailureReason {
@@ -103,7 +103,7 @@ const refusalsByRcode = new Map<number, FailureReason>([
 
 type Answer = NonNullable<DecodedPacket["answers"]>[number];
 
-/** The records of this type at the name and along its CNAME chain; whatever else the server put into its answer is not believed. */
+/** The records of this type at the name and along its CNAME chain; the rest of the answer is ignored. */
 function recordsOf<Type extends LookupType>(name: string, type: Type, { answers = [] }: DecodedPacket) {
   const owners = type === "CNAME" ? new Set([name]) : chainFrom(name, answers);
   return answers.flatMap((answer) => {
@@ -113,7 +113,7 @@ function recordsOf<Type extends LookupType>(name: string, type: Type, { answers 
   });
 }
 
-/** The name and those that its CNAME records lead to; a loop ends where it began. */
+/** The name and those that its CNAME records point to; a loop ends where it began. */
 function chainFrom(name: string, answers: Answer[]): Set<string> {
   const chain = new Set<string>();
   for (let next: string | null = name; next !== null && !chain.has(next);) {

@@ -2,16 +2,16 @@ import { foundList, printable, type DnsProblem, type DnsProblemCode, type Checke
 import { recordFor } from "./hostnames.ts";
 import { isTypo } from "./typo.ts";
 
-/** A record as found, of a type that can stand in the way. */
+/** A record that was found, of a type that can be wrong. */
 export type FoundRecord = { type: "A" | "AAAA" | "CNAME"; value: string };
 
-/** What else DNS was seen to do, from which the likely reason follows. */
+/** What else DNS shows, which tells the likely reason. */
 export type Circumstances = {
   /** The records come from `*.parent`, not from the name itself. */
   fromWildcard: boolean;
   /** The right record is at www.example.com.example.com. */
   recordDoubled: boolean;
-  /** The DNS provider answers for some records with addresses of its own. */
+  /** The DNS provider that answers proxied records with its own addresses. */
   proxyingProvider: string | null;
 };
 
@@ -19,12 +19,12 @@ export function recordMissing(name: CheckedName, { recordDoubled }: Circumstance
   const { hostname, registrableDomain } = name;
   if (recordDoubled)
     return recordProblem(name, "record_missing", {
-      message: `${hostname} has no record: it was created as ${hostname}.${registrableDomain}, because your DNS provider adds ".${registrableDomain}" by itself.`,
+      message: `${hostname} has no record: it was created as ${hostname}.${registrableDomain}, because your DNS provider adds ".${registrableDomain}" automatically.`,
       found: `CNAME ${name.platformDomain} at ${hostname}.${registrableDomain}`,
       fix: `Change the name of that record from "${hostname}" to "${recordFor(name, "").name}".`,
     });
   return recordProblem(name, "record_missing", {
-    message: `${hostname} has no record that leads here yet. A record that you have just created can take up to 48 hours to be seen.`,
+    message: `${hostname} has no record that points here yet. A new record can take up to 48 hours to become visible.`,
     found: "no record",
     fix: create(name),
   });
@@ -34,13 +34,13 @@ export function wrongTarget(name: CheckedName, targets: string[], circumstances:
   const target = targets.find((one) => one !== name.platformDomain) ?? "";
   const { reason, fix } = targetMistake(name, target, circumstances);
   return recordProblem(name, "wrong_target", {
-    message: `${name.hostname} leads to ${printable(target)}, not to ${name.platformDomain}.${reason === "" ? "" : ` ${reason}`}`,
+    message: `${name.hostname} points to ${printable(target)}, not to ${name.platformDomain}.${reason === "" ? "" : ` ${reason}`}`,
     found: foundList(targets.map((one) => `CNAME ${one}`)),
     fix,
   });
 }
 
-/** The mistakes that people make again and again; without one of them the record simply belongs to another service. */
+/** Recognizes common mistakes; without one, the record simply belongs to another service. */
 function targetMistake(name: CheckedName, target: string, { fromWildcard }: Circumstances): { reason: string; fix: string } {
   const { platformDomain, registrableDomain } = name;
   const label = recordFor(name, platformDomain).name;
@@ -53,49 +53,49 @@ function targetMistake(name: CheckedName, target: string, { fromWildcard }: Circ
       fix: `${change}.", with a dot at its end so that nothing is added.`,
     };
   if (target.endsWith(`.${platformDomain}`))
-    return { reason: "That is the address of one project; a domain leads to the platform's own name.", fix: `${change}".` };
+    return { reason: "That is the address of one project. A domain has to point to the platform's own name.", fix: `${change}".` };
   return { reason: isTypo(target, platformDomain) ? "That looks like a typing error." : "", fix: `${change}".` };
 }
 
-const wildcardReason = (label: string): string => `A wildcard record (*), as parking pages have it, answers for "${label}".`;
+const wildcardReason = (label: string): string => `A wildcard record (*), such as that of a parking page, answers for "${label}".`;
 
-/** A record that equals the wildcard's cannot be told from none at all. */
+/** DNS does not show whether a record that equals the wildcard's exists. */
 const besideWildcard = (name: CheckedName, label: string): string =>
-  `If "${label}" has records of its own, delete them. ${create(name)} The wildcard can stay.`;
+  `If "${label}" has separate records, delete them. ${create(name)} The wildcard can stay.`;
 
-/** A name with addresses where its CNAME should be; `ours`: they all lead here nevertheless. */
+/** A name with addresses where its CNAME should be; `ours`: they are all the platform's. */
 export function addressesInsteadOfCname(name: CheckedName, found: FoundRecord[], ours: boolean, circumstances: Circumstances): DnsProblem {
   const { proxyingProvider, fromWildcard } = circumstances;
   const label = recordFor(name, "").name;
   if (fromWildcard)
     return recordProblem(name, "conflicting_record", {
-      message: `${name.hostname} does not lead here. ${wildcardReason(label)}`,
+      message: `${name.hostname} does not point here. ${wildcardReason(label)}`,
       found: listRecords(found),
       fix: besideWildcard(name, label),
     });
   const unproxy =
     proxyingProvider === null
-      ? `If you have created the CNAME record already, your DNS provider hides it behind addresses of its own: turn off proxying and "flattening" for "${label}".`
+      ? `If you have created the CNAME record already, your DNS provider hides it behind its own addresses: turn off proxying and "flattening" for "${label}".`
       : `If you have created the CNAME record already, ${proxyingProvider} hides it behind its proxy: set "${label}" to "DNS only".`;
   return recordProblem(name, "conflicting_record", {
     message: ours
-      ? `${name.hostname} leads here by addresses, which may change, and not by a CNAME record.`
-      : `${name.hostname} has ${typesOf(found)} records, and a CNAME record cannot stand beside them.`,
+      ? `${name.hostname} points here by addresses, which may change, and not by a CNAME record.`
+      : `${name.hostname} has ${typesOf(found)} records, and a CNAME record cannot exist next to them.`,
     found: listRecords(found),
     fix: `${deleteAll(found, label)} ${create(name)} ${unproxy}`,
   });
 }
 
-/** A server that gives a CNAME and addresses at one name, against RFC 1034 section 3.6.2: what visitors get is left to chance. */
+/** A server that gives a CNAME and addresses at one name, against RFC 1034 section 3.6.2: visitors get one or the other by chance. */
 export function addressesBesideCname(name: CheckedName, found: FoundRecord[]): DnsProblem {
   return recordProblem(name, "conflicting_record", {
-    message: `${name.hostname} has the right CNAME record, but ${typesOf(found)} records beside it that lead elsewhere.`,
+    message: `${name.hostname} has the right CNAME record, but also ${typesOf(found)} records that point elsewhere.`,
     found: listRecords(found),
     fix: deleteAll(found, recordFor(name, "").name),
   });
 }
 
-/** An apex of whose addresses `foreign` are not ours; `rightBeside`: others are. */
+/** An apex with addresses that are not the platform's (`foreign`). `rightBeside`: it has the platform's too. */
 export function foreignAddresses(
   name: CheckedName,
   foreign: FoundRecord[],
@@ -107,8 +107,8 @@ export function foreignAddresses(
     proxyingProvider === null ? "" : ` If it is there already, ${proxyingProvider} hides it behind its proxy: set "@" to "DNS only".`;
   return recordProblem(name, "conflicting_record", {
     message: leftoverAaaa
-      ? `${name.hostname} leads here over IPv4, but an AAAA record left over from before leads visitors with IPv6, and the certificate authority, elsewhere.`
-      : `${name.hostname} has ${typesOf(foreign)} records that lead elsewhere.`,
+      ? `${name.hostname} points here over IPv4, but an AAAA record left over from before sends visitors with IPv6, and the certificate authority, elsewhere.`
+      : `${name.hostname} has ${typesOf(foreign)} records that point elsewhere.`,
     found: listRecords(foreign),
     fix: rightBeside ? deleteAll(foreign, "@") : `${deleteAll(foreign, "@")} ${create(name)}${unproxy}`,
   });

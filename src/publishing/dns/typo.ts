@@ -1,4 +1,4 @@
-/** Whether a name is another with at most two characters added, left out, changed or swapped with their neighbour (Damerau and Levenshtein). */
+/** Whether two names differ by at most two characters that were added, omitted, changed or swapped with their neighbour (Damerau–Levenshtein). */
 export function isTypo(typed: string, meant: string): boolean {
   if (Math.abs(typed.length - meant.length) > 2) return false;
   let previous: number[] = [];

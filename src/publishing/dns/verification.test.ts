@@ -43,7 +43,7 @@ describe("the proof of ownership", () => {
   ];
   for (const row of rows) judges({ expected: challenged, ...row });
 
-  it("does not make up for a record that is missing", () => {
+  it("does not replace a missing record", () => {
     const verdict = verify(challenged, facts({}, { proof: at(challenge.name, "abc123") }));
     assert.equal(verdict.outcome, "not_verified");
     assert.deepEqual(
@@ -64,29 +64,29 @@ describe("CAA before an order", () => {
     assert.match(problem?.fix ?? "", /Add a CAA record: name "@", flags 0, tag issue, value "ca\.example\.net"/);
   });
 
-  it("tells of a critical tag, which no added record can help", () => {
+  it("reports a critical tag, which no added record can override", () => {
     const verdict = verify(subdomain, facts(here, { caa: caa({ flags: 128, tag: "tbs", value: "x" }) }));
     assert.match(verdict.problems[0]?.fix ?? "", /^Delete the CAA record "@" with the unknown tag/);
   });
 
-  it("sends to the operator where the authority has told no identity", () => {
+  it("refers to the operator if the authority has no identity", () => {
     const verdict = verify({ ...subdomain, authority: nameless }, facts(here, { caa: caa({ flags: 0, tag: "issue", value: ";" }) }));
     assert.match(verdict.problems[0]?.fix ?? "", /ACME_CAA_IDENTITIES/);
   });
 
-  it("tells of conditions that leave this service out, and that a record without them is enough", () => {
+  it("reports conditions that exclude this service, and that a record without them is enough", () => {
     const value = "ca.example.net; validationmethods=dns-01";
     const [problem] = verify(subdomain, facts(here, { caa: caa({ flags: 0, tag: "issue", value }) })).problems;
     assert.match(problem?.message ?? "", /another way to prove a name/);
     assert.match(problem?.fix ?? "", /value "ca\.example\.net"\. The others can stay\./);
   });
 
-  it("leaves a look-up that fails to an authority that has told no identity", () => {
+  it("leaves a failed look-up to an authority that has no identity", () => {
     const verdict = verify({ ...subdomain, authority: nameless }, facts(here, { caa: [{ name: "www.example.com", lookup: failed }] }));
     assert.deepEqual(verdict, { outcome: "verified", certificate: "allowed", problems: [] });
   });
 
-  it("holds the certificate back while its look-up fails, without blaming a record", () => {
+  it("delays the certificate while its look-up fails, without blaming a record", () => {
     const verdict = verify(subdomain, facts(here, { caa: [{ name: "www.example.com", lookup: failed }] }));
     assert.equal(verdict.certificate, "unknown");
     assert.equal(verdict.outcome, "verified");
@@ -96,7 +96,7 @@ describe("CAA before an order", () => {
     );
   });
 
-  it("does not matter where no authority is set", () => {
+  it("does not matter without an authority", () => {
     const verdict = verify({ ...subdomain, authority: null }, facts(here, { caa: caa({ flags: 0, tag: "issue", value: ";" }) }));
     assert.deepEqual(verdict, { outcome: "verified", certificate: "allowed", problems: [] });
   });

@@ -4,15 +4,15 @@ import { caaBlocks, lookupFailed, proofMissing, type DnsProblem, type CheckedNam
 import type { Lookup } from "./lookup.ts";
 import { judgeRecords, refused, valuesOf, verified, type Finding, type RecordFacts } from "./dns-verdict.ts";
 
-/** What a name has to show: its record, the proof if one is needed, and CAA records that allow the authority (null: none is set). */
+/** What DNS should say about a name: its record, the ownership record if one is needed, and CAA records that allow the authority, if there is one. */
 export type ExpectedDns = CheckedName & { challenge: ProofRecord | null; authority: CaaAuthority | null };
 
-/** What DNS said besides. `proof`: the TXT records of the challenge. `caa`: nearest name first. */
+/** What DNS says about a name. `proof`: the TXT records at the name of the ownership record. `caa`: nearest name first. */
 export type DnsFacts = RecordFacts & { proof: Lookup<string> | null; caa: CaaStep[] };
 
 /**
- * `unknown`: a look-up failed, and the state of the domain must not change.
- * `certificate` says whether the authority may be asked; it does not bear on `outcome`.
+ * `unknown`: a look-up failed, so the status of the domain must not change.
+ * `certificate`: whether CAA records allow a certificate; it does not affect `outcome`.
  */
 export type DnsVerdict = {
   outcome: Finding["outcome"];
@@ -20,7 +20,7 @@ export type DnsVerdict = {
   problems: DnsProblem[];
 };
 
-/** Whether a name leads here and is its owner's (specification 5.4), with each problem in words. */
+/** Whether a name points here and its owner has proved it (specification 5.4), with each problem in words. */
 export function verify(expected: ExpectedDns, facts: DnsFacts): DnsVerdict {
   const pointing = judgeRecords(expected, facts);
   const proof = judgeProof(expected, facts);
@@ -60,7 +60,7 @@ function judgeCertificate(
   const verdict = judgeCaa(caa, authority);
   if (verdict.outcome === "allowed") return { certificate: "allowed", problem: null };
   if (verdict.outcome === "blocked") return { certificate: "blocked", problem: caaBlocks(expected, verdict, authority) };
-  // An authority without names may well look at no CAA at all: what cannot be looked up is left to it.
+  // An authority without names may ignore CAA, so a failed look-up is left to it.
   if (authority.identities.length === 0) return { certificate: "allowed", problem: null };
   return { certificate: "unknown", problem: lookupFailed("CAA", verdict.at, verdict.reason) };
 }

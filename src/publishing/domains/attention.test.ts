@@ -19,13 +19,13 @@ describe("attention to a certificate that is late", () => {
     assert.equal(attentionFor(waiting, due)?.since, due);
   });
 
-  it("is not asked for with a certificate, without an authority, or for a name never verified", () => {
+  it("is not needed with a certificate, without an authority, or for a name that was never verified", () => {
     assert.equal(attentionFor({ ...waiting, hasCertificate: true }, due), null);
     assert.equal(attentionFor({ ...waiting, wantedSince: null }, due), null);
     assert.equal(attentionFor({ ...waiting, status: "pending" }, due), null);
   });
 
-  it("goes through the three checks: does it still verify, does a CAA record block, re-verify", () => {
+  it("lists the three checks: whether the name still verifies, whether a CAA record blocks, and Re-verify", () => {
     const attention = attentionFor({ ...waiting, certificateProblem: "connection refused" }, due)!;
     assert.deepEqual(
       attention.checks.map(({ check, passed }) => [check, passed]),
@@ -38,7 +38,7 @@ describe("attention to a certificate that is late", () => {
     assert.match(attention.message, /still verifies.*CAA records.*allow.*Re-verify.*connection refused/);
   });
 
-  it("says which check fails, and which could not be made", () => {
+  it("says which check failed, and which could not be made", () => {
     const failing = attentionFor({ ...waiting, status: "failing", caa: "blocked" }, due)!;
     assert.deepEqual(
       failing.checks.map(({ passed }) => passed),

@@ -1,14 +1,14 @@
 import type { DomainStatus } from "./schedule.ts";
 
-/** `passed` is null where the check could not be made. */
+/** `passed` is null if the check could not be made. */
 type AttentionCheck = { check: "still_verifies" | "caa_allows" | "re_verify"; passed: boolean | null; message: string };
 export type Attention = { since: number; message: string; checks: AttentionCheck[] };
 
 const certificateDueMs = 30 * 60_000;
 
 /**
- * What to look at when a certificate is 30 minutes late (specification 5.8); null before that, and where one is there or none is wanted.
- * `wantedSince` (ms) is when the name was verified, or Re-verify last asked for a certificate; null where no authority is set.
+ * What an owner should look at when a certificate is 30 minutes late (specification 5.8); null before that, and if there is a certificate or
+ * none is wanted. `wantedSince` (ms) is when the name was verified, or when Re-verify last asked for a certificate; null without an authority.
  */
 export function attentionFor(
   domain: {
@@ -32,14 +32,14 @@ function stillVerifies(status: DomainStatus, hostname: string): AttentionCheck {
   const passed = status === "verified";
   const message = passed
     ? `1. ${hostname} still verifies.`
-    : `1. ${hostname} does not verify any more: correct its DNS records as described under its problems.`;
+    : `1. ${hostname} no longer verifies: correct its DNS records as described under its problems.`;
   return { check: "still_verifies", passed, message };
 }
 
 const caaWords = {
   allowed: "allow the certificate authority.",
   blocked: "block the certificate authority: correct them as described under its problems.",
-  unknown: "could not be looked up, and the certificate authority refuses as long as they cannot.",
+  unknown: "could not be looked up. Until they can, the certificate authority refuses.",
 };
 
 function caaAllows(caa: "allowed" | "blocked" | "unknown", hostname: string): AttentionCheck {

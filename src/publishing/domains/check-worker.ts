@@ -6,19 +6,19 @@ import { createTally } from "../../platform/jobs/tally.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import { applyCheck, checkDomain, type Checks } from "./checks.ts";
 import { domainChanged } from "./domains.ts";
-import { claimChecks, holdsCheck } from "./checks.store.ts";
+import { claimChecks, lockCheck } from "./checks.store.ts";
 import type { StoredDomain } from "./domains.store.ts";
 
-/** Longer than the slowest look-up takes. */
+/** Longer than the slowest look-up. */
 const leaseMs = 5 * 60_000;
-const lookEveryMs = 1_000;
+const pollEveryMs = 1_000;
 const atOnceMax = 64;
-/** So that names of one account whose servers never answer do not hold up everybody's. */
+/** Keeps names of one account whose servers never answer from delaying those of others. */
 const atOnceMaxEach = 32;
 
 type ClaimedCheck = StoredDomain & { lease: RowLease };
 
-/** Checks names again by themselves as the schedule says (specification 5.5). `verified` is called when a name has become so. */
+/** Checks the DNS of names on schedule (specification 5.5). Calls `verified` when a name is verified. */
 export function openCheckWorker(parts: {
   db: Database;
   clock: Clock;
@@ -43,8 +43,8 @@ export function openCheckWorker(parts: {
   async function check(domain: ClaimedCheck): Promise<void> {
     const checked = await checkDomain(checks, db, domain);
     const after = await db.write(async (tx) => {
-      // What another has looked up meanwhile is newer.
-      if (!(await holdsCheck(tx, domain, domain.lease))) return null;
+      // Another process has checked the name meanwhile, and its result is newer.
+      if (!(await lockCheck(tx, domain, domain.lease))) return null;
       const applied = await applyCheck(checks, tx, domain, checked, { isAsked: false, now: clock() });
       if (applied !== null && isServedOtherwise(domain, applied)) await announcer.publish(tx, domainChanged(applied.hostname));
       return applied;
@@ -65,7 +65,7 @@ export function openCheckWorker(parts: {
     },
     run,
     atOnceMax,
-    everyMs: lookEveryMs,
+    everyMs: pollEveryMs,
     onError,
   });
 }

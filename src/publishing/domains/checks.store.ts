@@ -5,7 +5,7 @@ import { createTally } from "../../platform/jobs/tally.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
 import { claimDue, type StoredDomain } from "./domains.store.ts";
 
-/** Takes domains whose check is due. */
+/** Leases domains whose check is due. */
 export async function claimChecks(tx: Transaction, { count, each, running }: ClaimShare, by: RowClaim): Promise<StoredDomain[]> {
   await tx.lock("claims of checks");
   const held = createTally(running);
@@ -22,19 +22,19 @@ export async function claimChecks(tx: Transaction, { count, each, running }: Cla
   return claimed;
 }
 
-/** Whether a check of a domain is held by this lease; then nobody else takes it before the transaction ends. */
-export async function holdsCheck(tx: Transaction, { accountId, id }: StoredDomain, { until, leaseId }: RowLease): Promise<boolean> {
+/** Locks a domain until commit. Returns false if this lease no longer holds its check. */
+export async function lockCheck(tx: Transaction, { accountId, id }: StoredDomain, { until, leaseId }: RowLease): Promise<boolean> {
   const rows = await tx.query(sql`
     SELECT 1 FROM domains WHERE account_id = ${accountId} AND id = ${id}
       AND check_lease_until = ${until} AND check_lease_life = ${leaseId}${tx.forUpdate}`);
   return rows.length > 0;
 }
 
-/** How often a name is checked at most because another account asks for it. */
+/** The shortest time between two checks of a name that another account asks for. */
 const contestEveryMs = 60_000;
 
-/** Makes the next check of a name due now, which another account has asked for. */
-export async function checkContested(tx: Transaction, { accountId, id }: StoredDomain, now: number): Promise<void> {
+/** Makes the next check of a name due now, because another account has asked for the name. */
+export async function checkContestedNow(tx: Transaction, { accountId, id }: StoredDomain, now: number): Promise<void> {
   await tx.query(sql`
     UPDATE domains SET next_check_at = ${now}, contested_at = ${now} WHERE account_id = ${accountId} AND id = ${id}
       AND next_check_at > ${now} AND (contested_at IS NULL OR contested_at <= ${now - contestEveryMs})`);

@@ -1,7 +1,7 @@
 import { breaks, type Database, type Transaction } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
 import { parseHostname, proofIn, type Hostname, type Lookup, type Proof } from "../dns/dns.ts";
-import { checkContested } from "./checks.store.ts";
+import { checkContestedNow } from "./checks.store.ts";
 import { isReadyAt, ownershipRecordOf, type Checks } from "./checks.ts";
 import { deleteDomain, findHolder, hasPaidPlan, insertDomain, lockHolder } from "./domains.store.ts";
 import { deleteLost, insertLost } from "./lost-domains.store.ts";
@@ -11,24 +11,24 @@ import { applyConfig, type DomainsConfig } from "./redirects.ts";
 import { listVerifications } from "./verifications.store.ts";
 
 const planNeeded =
-  "petstore.json: `domains` names custom domains, and they need the plan Pro or above. Without `domains` the folder can be deployed as it is.";
+  "petstore.json: `domains` lists custom domains, which need the plan Pro or above. Without `domains` you can deploy the folder as it is.";
 
 export type Owner = { accountId: number; projectId: number };
 
-/** A name that is to be attached. `txt`: what was found where proofs stand, if another account holds the name. */
-export type Wanted = { name: Hostname; txt: Lookup<string> | null };
+/** A name to attach. `txt`: the TXT records at the name of the ownership record, looked up only if another account holds the name. */
+export type LookedUpClaim = { name: Hostname; txt: Lookup<string> | null };
 
-/** Looks up the proofs where only they could win the name from another account, and has that account's DNS checked at once. Raises nothing. */
-export async function lookUpProofs(db: Database, checks: Checks, owner: Owner, name: Hostname, now: number): Promise<Wanted> {
+/** If another account holds the name, looks up the ownership proofs, and makes the check of that account's DNS due now. */
+export async function lookUpClaim(db: Database, checks: Checks, owner: Owner, name: Hostname, now: number): Promise<LookedUpClaim> {
   const holder = await findHolder(db, name.hostname);
   if (holder === null || holder.accountId === owner.accountId) return { name, txt: null };
-  await db.write((tx) => checkContested(tx, holder, now));
+  await db.write((tx) => checkContestedNow(tx, holder, now));
   const challenge = ownershipRecordOf(checks, { accountId: owner.accountId, hostname: name.hostname });
   return { name, txt: await checks.dns.lookUp(challenge.name, challenge.type, owner.accountId) };
 }
 
-/** Attaches a name as `pending`, to be checked at once. @throws Problem `domain_taken` */
-export async function attach(tx: Transaction, checks: Checks, owner: Owner, { name, txt }: Wanted, now: number) {
+/** Attaches a name as `pending`, and makes its first check due now. @throws Problem `domain_taken` */
+export async function claimDomain(tx: Transaction, checks: Checks, owner: Owner, { name, txt }: LookedUpClaim, now: number) {
   const { hostname } = name;
   const challenge = ownershipRecordOf(checks, { accountId: owner.accountId, hostname });
   const holder = await lockHolder(tx, hostname);
@@ -45,16 +45,16 @@ export async function attach(tx: Transaction, checks: Checks, owner: Owner, { na
   });
 }
 
-/** Applies the `domains` of a `petstore.json` in the transaction of the switch. Returns the names that were added. */
+/** Applies the `domains` of a `petstore.json` in the transaction that switches the deployment. Returns the names that it added. */
 export type ApplyConfig = (tx: Transaction, now: number) => Promise<string[]>;
 
 /**
- * Checks the `domains` of a `petstore.json` (specification 6.4). `primary` and each `from` that is not attached yet are added; a `to` never
- * is. Any refusal is thrown, here or by what is returned, and then nothing is to be applied.
+ * Checks the `domains` of a `petstore.json` (specification 6.4). `primary` and each `from` that is not attached yet are added, a `to`
+ * never. If this or the returned function throws, nothing is applied.
  *
- * @throws Problem `invalid_request`; the function returned also throws `plan_required`, `domain_taken`
+ * @throws Problem `invalid_request`; the returned function also throws `plan_required`, `domain_taken`
  */
-export async function prepareConfig(
+export async function prepareDomainsConfig(
   db: Database,
   checks: Checks,
   owner: Owner,
@@ -68,8 +68,8 @@ export async function prepareConfig(
     parse(to, `domains.redirects[${index}].to`);
   }
   const unique = new Map(names.map((name) => [name.hostname, name]));
-  // At once: the deployments of all accounts wait for this one.
-  const proved = await Promise.all(unique.values().map((name) => lookUpProofs(db, checks, owner, name, now)));
+  // In parallel: the deployments of all accounts wait for this one.
+  const proved = await Promise.all(unique.values().map((name) => lookUpClaim(db, checks, owner, name, now)));
   const wanted = new Map(proved.map((one) => [one.name.hostname, one]));
 
   return async (tx, switchedAt) => {
@@ -80,7 +80,7 @@ export async function prepareConfig(
       ...(primary !== undefined && { primary }),
       ...(redirects !== undefined && { redirects }),
     });
-    for (const hostname of added) await attach(tx, checks, owner, wanted.get(hostname)!, switchedAt);
+    for (const hostname of added) await claimDomain(tx, checks, owner, wanted.get(hostname)!, switchedAt);
     await saveNames(tx, owner.accountId, before, after);
     return added;
   };

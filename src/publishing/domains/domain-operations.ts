@@ -8,16 +8,16 @@ import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { Problem } from "../../platform/problem.ts";
 import { projectChanged, type PageQuery, type ProjectPath } from "../projects/projects.ts";
 import { findProject, lockProject } from "../projects/projects.store.ts";
-import { attach, lookUpProofs } from "./domain-claims.ts";
+import { claimDomain, lookUpClaim } from "./domain-claims.ts";
 import { applyCheck, checkDomain, isReadyAt, ownershipRecordOf, stillLeadsHere, type Checks } from "./checks.ts";
-import { domainChanged, keptForm, type DomainPatch, type DomainPath } from "./domains.ts";
+import { domainChanged, storedForm, type DomainPatch, type DomainPath } from "./domains.ts";
 import { deleteDomain, findDomain, listDomains, requirePaidPlan, type StoredDomain } from "./domains.store.ts";
 import { hstsWarning } from "./hsts.ts";
 import { deleteLost, findLost, listLost } from "./lost-domains.store.ts";
 import { listRedirectsTo, lockNames, saveNames } from "./names.store.ts";
 import { takenByAnother } from "./ownership.ts";
 import { changeName } from "./redirects.ts";
-import { shownDomain, shownDomains } from "./domain-response.ts";
+import { domainResponse, domainResponses } from "./domain-response.ts";
 
 /** `wake` starts the workers that check domains and order certificates. */
 export type DomainServices = {
@@ -32,7 +32,7 @@ const path = "/projects/{projectId}/domains";
 
 type DomainCall<I = unknown> = Call<DomainServices, { params: Static<typeof DomainPath> } & I>;
 type ProjectCall<I = unknown> = Call<DomainServices, { params: Static<typeof ProjectPath> } & I>;
-type Wanted = Awaited<ReturnType<typeof lookUpProofs>>;
+type Wanted = Awaited<ReturnType<typeof lookUpClaim>>;
 
 /** A page of the domains of a project, with those that another account took over. */
 export async function readDomains(db: Database, call: ProjectCall<{ query: Static<typeof PageQuery> }>): Promise<Answer> {
@@ -47,7 +47,7 @@ export async function readDomains(db: Database, call: ProjectCall<{ query: Stati
     .toSorted((a, b) => a.id - b.id)
     .slice(0, limit);
   const page = pageOf(path.replace("{projectId}", String(projectId)), query, rows, (row) => [row.id]);
-  const shown = await shownDomains(db, services.checks, page.rows, now);
+  const shown = await domainResponses(db, services.checks, page.rows, now);
   return { status: 200, body: shown.map(({ body }) => body), headers: page.headers };
 }
 
@@ -60,7 +60,7 @@ export async function addDomain(tx: Transaction, call: ProjectCall, wanted: Want
   if (project.deploymentId === null) {
     throw new Problem("project_not_deployed", "The project has no ready deployment: deploy it first, then add the domain.");
   }
-  const domain = await attach(tx, services.checks, { accountId, projectId }, wanted, now);
+  const domain = await claimDomain(tx, services.checks, { accountId, projectId }, wanted, now);
   const location = addressOf(`/projects/${projectId}/domains/${domain.hostname}`);
   const answered = { ...(await answer(tx, services, domain, now, 201)), headers: { location } };
   await services.announcer.publish(tx, domainChanged(domain.hostname)); // another account may have had it
@@ -72,38 +72,38 @@ export async function changeDomain(tx: Transaction, call: DomainCall<{ body: Sta
   const { accountId, params, body, conditions, services, now } = call;
   const { projectId, hostname } = params;
   const { checks, announcer } = services;
-  const lost = await findLost(tx, accountId, projectId, keptForm(hostname));
+  const lost = await findLost(tx, accountId, projectId, storedForm(hostname));
   if (lost !== null) throw takenByAnother(lost.hostname, ownershipRecordOf(checks, lost));
   const domain = await lockDomain(tx, accountId, projectId, hostname);
-  requireConditions(conditions, (await shownDomain(tx, checks, domain, now)).version);
+  requireConditions(conditions, (await domainResponse(tx, checks, domain, now)).version);
   const names = await lockNames(tx, { accountId, projectId }, (name) => isReadyAt(checks, name, now));
   const { redirect } = body;
-  const change = { ...body, ...(redirect?.to !== undefined && { redirect: { ...redirect, to: keptForm(redirect.to) } }) };
+  const change = { ...body, ...(redirect?.to !== undefined && { redirect: { ...redirect, to: storedForm(redirect.to) } }) };
   await saveNames(tx, accountId, names, changeName(names, domain.hostname, present(change)));
   const answered = await answer(tx, services, await findDomain(tx, accountId, projectId, domain.hostname), now);
   await announcer.publish(tx, projectChanged(accountId, projectId));
   return answered;
 }
 
-/** Whether the domain's DNS record still leads here, to warn of it after the removal. */
+/** Whether the domain's DNS record still points here, to warn of it after the removal. */
 export async function findRecordLeft(db: Database, { accountId, params, services }: DomainCall): Promise<{ leadsHere: boolean }> {
   const domain = await findShown(db, accountId, params.projectId, params.hostname);
   return { leadsHere: await stillLeadsHere(services.checks, domain) };
 }
 
-/** Removes a domain, and warns of what still leads to it. */
+/** Removes a domain, and warns if its DNS record or HSTS still needs attention. */
 export async function removeDomain(tx: Transaction, call: DomainCall, { leadsHere }: { leadsHere: boolean }): Promise<Answer> {
   const { accountId, params, conditions, services, now } = call;
   const { projectId, hostname } = params;
   const { checks, announcer, sendsHsts } = services;
-  const lost = await findLost(tx, accountId, projectId, keptForm(hostname));
+  const lost = await findLost(tx, accountId, projectId, storedForm(hostname));
   if (lost !== null) {
-    requireConditions(conditions, (await shownDomain(tx, checks, lost, now)).version);
+    requireConditions(conditions, (await domainResponse(tx, checks, lost, now)).version);
     await deleteLost(tx, accountId, lost.hostname);
     return { status: 204 };
   }
   const domain = await lockDomain(tx, accountId, projectId, hostname);
-  requireConditions(conditions, (await shownDomain(tx, checks, domain, now)).version);
+  requireConditions(conditions, (await domainResponse(tx, checks, domain, now)).version);
   const redirects = await listRedirectsTo(tx, domain, domain.hostname);
   await deleteDomain(tx, domain);
   await announcer.publish(tx, domainChanged(domain.hostname));
@@ -123,19 +123,19 @@ type CheckResult = Awaited<ReturnType<typeof checkDomain>>;
 /** Looks up the proofs of a name that another account took over, or checks the records of any other domain. */
 export async function checkNow(db: Database, { accountId, params, services: { checks }, now }: DomainCall): Promise<Checked> {
   const { projectId, hostname } = params;
-  const lost = await findLost(db, accountId, projectId, keptForm(hostname));
-  if (lost !== null) return { domain: lost, wanted: await lookUpProofs(db, checks, { accountId, projectId }, lost, now) };
-  const domain = await findDomain(db, accountId, projectId, keptForm(hostname));
+  const lost = await findLost(db, accountId, projectId, storedForm(hostname));
+  if (lost !== null) return { domain: lost, wanted: await lookUpClaim(db, checks, { accountId, projectId }, lost, now) };
+  const domain = await findDomain(db, accountId, projectId, storedForm(hostname));
   return { domain, checked: await checkDomain(checks, db, domain) };
 }
 
-/** Stores what `checkNow` found. */
+/** Saves the result of `checkNow`. */
 export async function keepCheck(tx: Transaction, call: DomainCall, found: Checked): Promise<Answer> {
   const { accountId, params, services, now } = call;
   const { checks, announcer } = services;
   const { domain } = found;
   const after = found.wanted
-    ? await attach(tx, checks, { accountId, projectId: params.projectId }, found.wanted, now)
+    ? await claimDomain(tx, checks, { accountId, projectId: params.projectId }, found.wanted, now)
     : await applyCheck(checks, tx, domain, found.checked, { isAsked: true, now });
   if (after === null) throw new Problem("not_found", `${domain.hostname} is not attached to project ${domain.projectId}.`);
   const answered = await answer(tx, services, after, now);
@@ -151,22 +151,22 @@ export async function announceAndWake(_db: Database, { services }: Call<DomainSe
 
 /** The answer that shows a domain as it stands. */
 export async function answer(db: Queryable, { checks }: DomainServices, domain: StoredDomain, now: number, status = 200) {
-  return { status, ...(await shownDomain(db, checks, domain, now)) };
+  return { status, ...(await domainResponse(db, checks, domain, now)) };
 }
 
 /** A domain of the project, also one that another account took over. @throws Problem `not_found` */
 export async function findShown(db: Queryable, accountId: number, projectId: number, hostname: string): Promise<StoredDomain> {
-  const name = keptForm(hostname);
+  const name = storedForm(hostname);
   return (await findLost(db, accountId, projectId, name)) ?? findDomain(db, accountId, projectId, name);
 }
 
 function recordWarning({ hostname, kind }: StoredDomain, platformDomain: string): string {
-  return `${hostname} still leads to ${platformDomain}: delete its ${kind === "apex" ? "ALIAS" : "CNAME"} record at your registrar.`;
+  return `${hostname} still points to ${platformDomain}: delete its ${kind === "apex" ? "ALIAS" : "CNAME"} record at your registrar.`;
 }
 
-/** In one statement, so that it is never the row of who has just taken the name over. @throws Problem `not_found` */
+/** Finds and locks in one statement, so that the row is never that of an account which has just taken the name over. @throws Problem `not_found` */
 function lockDomain(tx: Transaction, accountId: number, projectId: number, hostname: string): Promise<StoredDomain> {
-  return findDomain(tx, accountId, projectId, keptForm(hostname), tx.forUpdate);
+  return findDomain(tx, accountId, projectId, storedForm(hostname), tx.forUpdate);
 }
 
 /** A merge patch's absent members, which a validated body may hold as undefined. */

@@ -6,12 +6,12 @@ export type DomainProblem = Omit<DnsProblem, "code"> & {
   code: DnsProblemCode | "proved_elsewhere" | "redirect_target_not_ready" | "plan_required";
 };
 
-/** For the account that has lost a name to another one. */
+/** For the account that lost a name to another one. */
 export function provedElsewhere(hostname: string): DomainProblem {
   return {
     code: "proved_elsewhere",
-    message: `Another account has proved with a TXT record that ${hostname} is its own. Your project does not serve the name any more.`,
-    expected: "your TXT record, and no other account's",
+    message: `Another account has proved with a TXT record that ${hostname} belongs to it. Your project no longer serves the name.`,
+    expected: "your TXT record, and not another account's",
     found: "another account's TXT record",
     fix: `If the name is yours, create the TXT record shown, delete the other one at the same name, and check again. Otherwise remove ${hostname} here.`,
   };
@@ -26,11 +26,11 @@ export function planProblem(hostname: string): DomainProblem {
     message: planMessage(hostname),
     expected: "the plan Pro or above",
     found: "a plan without custom domains",
-    fix: "Have the plan changed to Pro or above: the name is then served again as it is set up here, with the certificate that it has.",
+    fix: "Change the plan to Pro or above. The name is then served again as it is set up here, with its certificate.",
   };
 }
 
-/** The problem of a name whose redirect waits for its target. `target` is undefined where it is not attached to the project. */
+/** The problem of a name whose redirect waits for its target. `target` is undefined if it is not attached to the project. */
 export function redirectProblem(hostname: string, to: string, target: NameState | undefined, hasAuthority: boolean): DomainProblem {
   const { found, fix } = shortOf(to, target);
   return {
@@ -49,6 +49,6 @@ function shortOf(to: string, target: NameState | undefined): { found: string; fi
   if (target.status === "failing")
     return { found: `the DNS of ${to} has changed`, fix: `Correct the DNS records of ${to} and verify it again.` };
   return target.certificateId === null
-    ? { found: `${to} has no certificate yet`, fix: `Wait for the certificate of ${to}, or see what its problems say.` }
+    ? { found: `${to} has no certificate yet`, fix: `Wait for the certificate of ${to}, or read its problems.` }
     : { found: `the certificate of ${to} has expired`, fix: `Verify ${to} again to order a new certificate.` };
 }

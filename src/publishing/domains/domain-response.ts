@@ -7,35 +7,35 @@ import { planProblem, redirectProblem } from "./domain-problems.ts";
 import type { Domain } from "./domains.ts";
 import type { StoredDomain } from "./domains.store.ts";
 import { recordFor } from "../dns/dns.ts";
-import { readSurroundings, type StoredName, type Surroundings } from "./names.store.ts";
+import { readProjectContext, type StoredName, type ProjectContext } from "./names.store.ts";
 import { configuredPrimary } from "./primary-name.ts";
-import { servingOf, type Around, type Serving } from "./serving.ts";
+import { servingOf, type ServingContext, type Serving } from "./serving.ts";
 import { servingReason, takenReason } from "./serving-words.ts";
 
-/** A domain as an answer shows it, and the version of that. */
-export type ShownDomain = { body: Domain; version: string };
+/** A domain as the API returns it, and the version of that response. */
+export type DomainResponse = { body: Domain; version: string };
 
 const moment = (time: number | null): string | null => (time === null ? null : formatDateTime(time));
 
-/** A domain as an answer shows it at `now`. */
-export async function shownDomain(db: Queryable, checks: Checks, domain: StoredDomain, now: number): Promise<ShownDomain> {
-  const [shown] = await shownDomains(db, checks, [domain], now);
+/** A domain as the API returns it at `now`. */
+export async function domainResponse(db: Queryable, checks: Checks, domain: StoredDomain, now: number): Promise<DomainResponse> {
+  const [shown] = await domainResponses(db, checks, [domain], now);
   return shown!;
 }
 
-/** Domains of one project as an answer shows them at `now`, with as many queries as for one. */
-export async function shownDomains(db: Queryable, checks: Checks, domains: StoredDomain[], now: number): Promise<ShownDomain[]> {
+/** Domains of one project as the API returns them at `now`, with as many queries as for one. */
+export async function domainResponses(db: Queryable, checks: Checks, domains: StoredDomain[], now: number): Promise<DomainResponse[]> {
   const [first] = domains;
   if (first === undefined) return [];
   const targets = new Set(domains.flatMap(({ redirect }) => redirect?.to ?? []));
-  const surroundings = await readSurroundings(db, first, [...targets]);
+  const surroundings = await readProjectContext(db, first, [...targets]);
   return domains.map((domain) => {
     const body = bodyOf(domain, checks, surroundings, now);
     return { body, version: versionOfShown(domain.version, body) };
   });
 }
 
-function bodyOf(domain: StoredDomain, checks: Checks, surroundings: Surroundings, now: number): Domain {
+function bodyOf(domain: StoredDomain, checks: Checks, surroundings: ProjectContext, now: number): Domain {
   const attention = attentionOf(domain, now);
   return {
     hostname: domain.hostname,
@@ -47,8 +47,8 @@ function bodyOf(domain: StoredDomain, checks: Checks, surroundings: Surroundings
     record: recordFor(domain, checks.own.platformDomain),
     challenge: domain.proofNeeded ? ownershipRecordOf(checks, domain) : null,
     problems: problemsOf(domain, checks, surroundings, now),
-    serving: shownServing(domain, checks, surroundings, now),
-    certificate: shownCertificate(domain, surroundings.isPaid, now),
+    serving: servingResponse(domain, checks, surroundings, now),
+    certificate: certificateResponse(domain, surroundings.isPaid, now),
     attention: attention && { ...attention, since: formatDateTime(attention.since) },
     nextCheckAt: moment(domain.nextCheckAt),
     createdAt: formatDateTime(domain.createdAt),
@@ -56,7 +56,7 @@ function bodyOf(domain: StoredDomain, checks: Checks, surroundings: Surroundings
   };
 }
 
-function problemsOf(domain: StoredDomain, checks: Checks, { isPaid, targets }: Surroundings, now: number): Domain["problems"] {
+function problemsOf(domain: StoredDomain, checks: Checks, { isPaid, targets }: ProjectContext, now: number): Domain["problems"] {
   const problems = isPaid ? [...domain.problems] : [planProblem(domain.hostname), ...domain.problems];
   const { redirect } = domain;
   if (redirect === null) return problems;
@@ -66,11 +66,11 @@ function problemsOf(domain: StoredDomain, checks: Checks, { isPaid, targets }: S
   return problems;
 }
 
-function shownServing(domain: StoredDomain, checks: Checks, surroundings: Surroundings, now: number): Domain["serving"] {
+function servingResponse(domain: StoredDomain, checks: Checks, surroundings: ProjectContext, now: number): Domain["serving"] {
   if (domain.isLost) return { what: "nothing", to: null, reason: takenReason(domain.hostname) };
   const ready = (name: StoredName): boolean => isReadyAt(checks, name, now);
   const { isPaid, redirectToPrimary, primaries, targets } = surroundings;
-  const around: Around = {
+  const around: ServingContext = {
     isPaid,
     redirectToPrimary,
     primary: primaries.find((name) => name.primary && ready(name))?.hostname ?? null,
@@ -81,8 +81,12 @@ function shownServing(domain: StoredDomain, checks: Checks, surroundings: Surrou
   return { what, to: serving.what === "redirect" ? serving.to : null, reason: servingReason(domain, serving) };
 }
 
-/** A certificate that is looked at now is being issued: what the try before ended with is over. */
-function shownCertificate({ status: domainStatus, caa, certificate }: StoredDomain, isPaid: boolean, now: number): Domain["certificate"] {
+/** A certificate that is due now is being issued, so the result of the previous try is not shown. */
+function certificateResponse(
+  { status: domainStatus, caa, certificate }: StoredDomain,
+  isPaid: boolean,
+  now: number,
+): Domain["certificate"] {
   const { status, dueAt } = certificate;
   const isTriedNow = status === "failing" && isPaid && domainStatus === "verified" && caa === "allowed" && dueAt !== null && dueAt <= now;
   const isIssuing = status === "issuing" || isTriedNow;

@@ -1,7 +1,7 @@
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
 import { PageQuery, ProjectPath } from "../projects/projects.ts";
-import { lookUpProofs } from "./domain-claims.ts";
+import { lookUpClaim } from "./domain-claims.ts";
 import {
   addDomain,
   announceAndWake,
@@ -89,7 +89,7 @@ export const domainRoutes: Operation<DomainServices>[] = [
     problems: ["plan_required", "not_found", "project_not_deployed", "domain_taken"],
     authorize: (db, { accountId }) => requirePaidPlan(db, accountId),
     before: (db, { accountId, params: { projectId }, body, services: { checks }, now }) =>
-      lookUpProofs(db, checks, { accountId, projectId }, parseHostname(body.hostname, checks.own), now),
+      lookUpClaim(db, checks, { accountId, projectId }, parseHostname(body.hostname, checks.own), now),
     write: addDomain,
     finish: announceAndWake,
   }),
@@ -146,7 +146,7 @@ export const domainRoutes: Operation<DomainServices>[] = [
         schema: RemovedDomain,
         example: {
           hostname: "www.example.com",
-          warning: "www.example.com still leads to petstore.localhost: delete its CNAME record at your registrar.",
+          warning: "www.example.com still points to petstore.localhost: delete its CNAME record at your registrar.",
           redirects: [],
         },
       },

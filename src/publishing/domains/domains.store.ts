@@ -42,7 +42,7 @@ export async function findDomain(db: Queryable, accountId: number, projectId: nu
   return domainFromRow(row);
 }
 
-/** Who holds a name, whatever the account; locked until the transaction ends. */
+/** Locks a name until commit, whichever account holds it. */
 export async function lockHolder(tx: Transaction, hostname: string): Promise<StoredDomain | null> {
   return first(await tx.query<DomainRow>(sql`SELECT * FROM domains WHERE hostname = ${hostname}${tx.forUpdate}`));
 }
@@ -51,7 +51,7 @@ export async function findHolder(db: Queryable, hostname: string): Promise<Store
   return first(await db.query<DomainRow>(sql`SELECT * FROM domains WHERE hostname = ${hostname}`));
 }
 
-/** @throws an error of uniqueness where another account has just added it, Problem `invalid_request` where the project is full */
+/** @throws ConstraintError `unique` if another account has just added the name, Problem `invalid_request` if the project has too many */
 export async function insertDomain(
   tx: Transaction,
   owner: { accountId: number; projectId: number },
@@ -71,7 +71,7 @@ export async function insertDomain(
   return domainFromRow(rows[0]!);
 }
 
-/** The names of an account that are served now: how many, and the first by name. None if its plan has no custom domains. */
+/** The names of an account that are served now: their number, and the first ones by name. None if its plan has no custom domains. */
 export async function listServedNames(db: Queryable, accountId: number, limit: number): Promise<{ count: number; hostnames: string[] }> {
   if (!(await hasPaidPlan(db, accountId))) return { count: 0, hostnames: [] };
   const served = sql`FROM domains WHERE account_id = ${accountId} AND status IN ('verified', 'failing')`;
@@ -80,7 +80,7 @@ export async function listServedNames(db: Queryable, accountId: number, limit: n
   return { count: Number(row?.n), hostnames: names.map(({ hostname }) => hostname) };
 }
 
-/** Whether names of an account tell browsers to open them over HTTPS only, as long as they are served. */
+/** Whether an account serves names that tell browsers to open them over HTTPS only. */
 export async function hasNamesWithHsts(db: Queryable, accountId: number, now: number): Promise<boolean> {
   const rows = await db.query(sql`
     SELECT 1 FROM domains d JOIN projects p ON p.account_id = d.account_id AND p.id = d.project_id

@@ -6,13 +6,13 @@ import { RedirectStatus } from "../projects/projects.ts";
 
 export { hstsSeconds, sendsHsts, type EdgePorts } from "./hsts.ts";
 export type { DomainStatus } from "./schedule.ts";
-export { isReady, servedAt, servingOf, type Around, type NameState, type Serving } from "./serving.ts";
+export { isReady, servedAt, servingOf, type ServingContext, type NameState, type Serving } from "./serving.ts";
 
 const statuses = ["pending", "verified", "failing"] as const;
 const certificateStatuses = ["none", "issuing", "issued", "failing"] as const;
 export type CertificateStatus = (typeof certificateStatuses)[number];
 
-/** The most characters of a host name as people type it, perhaps with a path after it or spaces in it. */
+/** The most characters of a host name as people type it, which may include a path or spaces. */
 const typedLengthMax = 1_024;
 const hostname = Type.String({
   minLength: 1,
@@ -26,10 +26,10 @@ const record = named(
   Type.Object(
     {
       type: variant(enumeration("DnsRecordType", ["CNAME", "ALIAS"]), {
-        description: "`CNAME` for a subdomain; for an apex `ALIAS`, which some providers call ANAME.",
+        description: "`CNAME` for a subdomain; `ALIAS` for an apex, which some providers call ANAME.",
       }),
       name: Type.String({ description: "The label below the registrable domain, or `@`." }),
-      value: Type.String({ description: "The platform target host: it must match exactly." }),
+      value: Type.String({ description: "The host of the platform. It must match exactly." }),
       ttl: Type.Integer({ description: "Seconds." }),
     },
     { additionalProperties: false, description: "The DNS record to create at the registrar." },
@@ -60,7 +60,7 @@ const serving = named(
       what: variant(enumeration("DomainServes", ["site", "redirect", "nothing"]), {
         description: "`nothing`: visitors get a 404, or no connection over HTTPS.",
       }),
-      to: Nullable(Type.String({ description: "Where a redirect leads." })),
+      to: Nullable(Type.String({ description: "The target of a redirect." })),
       reason: Type.String({ description: "Why, in words for people." }),
     },
     { additionalProperties: false, description: "What visitors of the domain get now, and why." },
@@ -88,7 +88,7 @@ const attention = named(
   Nullable(
     Type.Object(
       {
-        since: DateTime("Since when the certificate is late."),
+        since: DateTime("Since when the certificate has been late."),
         message: Type.String(),
         checks: Type.Array(
           named(
@@ -104,7 +104,7 @@ const attention = named(
           ),
         ),
       },
-      { additionalProperties: false, description: "What to look at when there is no certificate after 30 minutes." },
+      { additionalProperties: false, description: "What to check if there is no certificate after 30 minutes." },
     ),
   ),
 );
@@ -116,7 +116,7 @@ const redirect = named(
       {
         to: Type.String({
           description:
-            "A name of the same project that does not redirect itself. The redirect takes effect while that name is verified and has its certificate; until then, and again when it fails or is removed, the domain serves the site.",
+            "A name of the same project that does not redirect. The redirect is in effect while that name is verified and has a certificate; at other times, and if that name is removed, the domain serves the site.",
         }),
         status: RedirectStatus,
       },
@@ -132,7 +132,7 @@ export const DomainPatch = named(
   Type.Object(
     {
       primary: Type.Optional(
-        Type.Boolean({ description: "Makes it the project's primary name, for which it has to be verified; another one is no longer." }),
+        Type.Boolean({ description: "Makes it the primary name of the project, in place of any other. It has to be verified." }),
       ),
       redirect: Type.Optional(
         named(
@@ -143,7 +143,7 @@ export const DomainPatch = named(
                 to: Type.Optional(Type.String({ minLength: 1, maxLength: 1_024 })),
                 status: Type.Optional(Type.Integer({ description: "301, 302, 307 or 308. Default: 301." })),
               },
-              { additionalProperties: false, description: "Where the name redirects to, path and query kept; null ends it." },
+              { additionalProperties: false, description: "Where the name redirects to, with path and query; null removes the redirect." },
             ),
           ),
         ),
@@ -165,7 +165,7 @@ export const Domain = named(
       }),
       primary: Type.Boolean({
         description:
-          "Whether it is the project's primary name. It takes effect once it is verified and has its certificate; an earlier primary name stays in effect until then.",
+          "Whether it is the primary name of the project. That takes effect once it is verified and has a certificate; until then an earlier primary name stays in effect.",
       }),
       redirect,
       record,
@@ -174,9 +174,9 @@ export const Domain = named(
       serving,
       certificate,
       attention,
-      nextCheckAt: moment("When DNS is checked next by itself."),
+      nextCheckAt: moment("When DNS is checked next automatically."),
       createdAt: DateTime("When it was added."),
-      verifiedAt: moment("When its DNS was last found right."),
+      verifiedAt: moment("When its DNS was last correct."),
     },
     { additionalProperties: false },
   ),
@@ -190,7 +190,7 @@ export const RemovedDomain = named(
     {
       hostname: Type.String(),
       warning: Type.Optional(Type.String({ description: "What is left to do at the registrar." })),
-      redirects: Type.Array(Type.String(), { description: "The names that redirected to it. They serve the site from now on." }),
+      redirects: Type.Array(Type.String(), { description: "The names that redirected to it. They now serve the site." }),
     },
     { additionalProperties: false },
   ),
@@ -201,27 +201,27 @@ export const DomainPath = Type.Object({
   hostname: Type.String({ description: "The domain's host name." }),
 });
 
-/** Plans that custom domains come with: Pro and above (specification 5.1). */
+/** Plans with custom domains: Pro and above (specification 5.1). */
 export const paidPlans: ReadonlySet<string> = new Set(["pro", "business", "enterprise"]);
 
 /** Names that one project may have. */
 export const domainsMax = 10_000;
 
-/** What no host name has, of ASCII. */
+/** ASCII characters that no host name has. */
 const strayInName = /[\0-,/:-@[-`{-\x7F]/;
 
 /**
- * The stored form of a name that may be written in any case, with a final dot or as IDN; checks nothing. The mapping takes
- * quadratic time, so a text that is longer than any name stays as it is, and matches none.
+ * The stored form of a name that may be written in any case, with a final dot or as IDN; does not validate it. The mapping takes
+ * quadratic time, so a text longer than any name stays as it is, and matches none.
  */
-export function keptForm(name: string): string {
+export function storedForm(name: string): string {
   if (name.length > typedLengthMax) return name;
   const trimmed = name.trim().replace(/\.$/, "");
-  // The mapping reads a host name up to where a URL's would end, and `www.example.com/path` is no spelling of www.example.com.
+  // The mapping stops where the host of a URL would end, but `www.example.com/path` must not match www.example.com.
   return (!strayInName.test(trimmed) && domainToASCII(trimmed)) || trimmed.toLowerCase();
 }
 
-/** What is served at a name, or how its certificate is proved, is another thing now. */
+/** The change that tells all nodes that a name, or its challenge, has changed. */
 export function domainChanged(name: string): Change {
   return { kind: "domain", subject: name };
 }

@@ -6,12 +6,12 @@ import type { DomainKind } from "../dns/dns.ts";
 import { provedElsewhere, type DomainProblem } from "./domain-problems.ts";
 import type { StoredDomain } from "./domains.store.ts";
 
-/** Lost names are shown for so long. */
+/** How long a lost name is shown. */
 const shownMs = 30 * 86_400_000;
 
 type LostRow = Record<string, number | string | null>;
 
-/** Keeps a name that another account takes over in sight of the account that held it; the name itself is deleted by the caller. */
+/** Keeps showing a name that another account takes over to the account that held it. The caller deletes the name itself. */
 export async function insertLost(tx: Transaction, domain: StoredDomain, now: number): Promise<void> {
   const { accountId, id, projectId, hostname, registrableDomain, kind, version, createdAt, verifiedAt } = domain;
   await tx.query(sql`
@@ -32,14 +32,14 @@ export async function findLost(db: Queryable, accountId: number, projectId: numb
   return row ? fromRow(row) : null;
 }
 
-/** Gives whether there was one. */
+/** Returns whether there was one. */
 export async function deleteLost(tx: Transaction, accountId: number, hostname: string): Promise<boolean> {
   const rows = await tx.query(sql`DELETE FROM lost_domains WHERE account_id = ${accountId} AND hostname = ${hostname} RETURNING 1`);
   return rows.length > 0;
 }
 
 /** Deletes the names that were lost more than 30 days ago. */
-export async function forgetLost(db: Database, now: number): Promise<void> {
+export async function deleteOldLost(db: Database, now: number): Promise<void> {
   await writeInBatches(
     db,
     (limit) => sql`

@@ -7,13 +7,13 @@ import type { SiteName } from "./redirects.ts";
 import type { DomainStatus } from "./schedule.ts";
 import type { NameState } from "./serving.ts";
 
-/** A name of a project with what decides about it and about the names that lead to it. */
+/** A name of a project, with what decides how it and the names that redirect to it are served. */
 export type StoredName = NameState & { hostname: string; primary: boolean; becomesPrimary: boolean };
 
 const columns = sql`project_id, hostname, status, is_primary, becomes_primary, redirect_to, redirect_status, certificate_id, certificate_expires_at`;
 const isPrimary = sql`(is_primary OR becomes_primary)`;
 
-/** The names of a project as the redirect rules see them, locked until the transaction ends. */
+/** Locks the names of a project until commit, and returns them as the redirect rules see them. */
 export async function lockNames(
   tx: Transaction,
   { accountId, projectId }: { accountId: number; projectId: number },
@@ -25,12 +25,12 @@ export async function lockNames(
   return rows.map((row) => {
     const name = nameOf(row);
     const { hostname, primary, becomesPrimary, redirect } = name;
-    // Whether it could be the primary name, which it becomes without its redirect.
+    // Ready without its redirect, which it loses if it becomes the primary name.
     return { hostname, primary, becomesPrimary, redirect, status: name.status, ready: isReady({ ...name, redirect: null }) };
   });
 }
 
-/** Writes the primary name and the redirects of a project, those that differ from `before`. */
+/** Saves the primary name and the redirects of a project where they differ from `before`. */
 export async function saveNames(
   tx: Transaction,
   accountId: number,
@@ -49,7 +49,7 @@ export async function saveNames(
   }
 }
 
-/** Makes a name that is ready the primary one, if that waits for it. Returns whether it did. */
+/** Makes a name primary that was waiting to be ready for it. Returns whether it did. */
 export async function promoteToPrimary(tx: Transaction, accountId: number, hostname: string): Promise<boolean> {
   const [row] = await tx.query<{ project_id: number }>(sql`
     UPDATE domains SET is_primary = ${true}, becomes_primary = ${false}, version = version + 1
@@ -61,20 +61,20 @@ export async function promoteToPrimary(tx: Transaction, accountId: number, hostn
   return true;
 }
 
-/** What decides about names of a project besides themselves: `primaries` has the primary name, and one that waits to become it. */
-export type Surroundings = {
+/** What else decides how the names of a project are served. `primaries`: the primary name, and one that waits to become it. */
+export type ProjectContext = {
   isPaid: boolean;
   redirectToPrimary: boolean;
   primaries: StoredName[];
-  /** The names looked for that are attached to the project. */
+  /** The requested names that are attached to the project. */
   targets: StoredName[];
 };
 
-export async function readSurroundings(
+export async function readProjectContext(
   db: Queryable,
   { accountId, projectId }: { accountId: number; projectId: number },
   targets: string[],
-): Promise<Surroundings> {
+): Promise<ProjectContext> {
   const where = sql`account_id = ${accountId} AND project_id = ${projectId}`;
   const [project] = await db.query<{ plan: string; redirect_to_primary: number | boolean }>(sql`
     SELECT a.plan, p.redirect_to_primary FROM projects p JOIN accounts a ON a.id = p.account_id
@@ -87,7 +87,7 @@ export async function readSurroundings(
   };
 }
 
-/** The names of an account's projects that their configuration speaks of: the primary ones, and the first redirects by name. */
+/** The names in the configuration of an account's projects: the primary ones, and the first redirects by name. */
 export type ConfiguredNames = { isPaid: boolean; byProject: Map<number, { primaries: StoredName[]; redirects: StoredName[] }> };
 
 export async function readConfigured(db: Queryable, accountId: number, projectIds: number[]): Promise<ConfiguredNames> {
@@ -110,7 +110,7 @@ async function select(db: Queryable, where: Sql): Promise<StoredName[]> {
   return (await db.query<DomainRow>(sql`SELECT ${columns} FROM domains WHERE ${where}`)).map(nameOf);
 }
 
-/** The names of a project that redirect to one of them, by name. */
+/** The names of a project that redirect to `to`, in order. */
 export async function listRedirectsTo(
   tx: Transaction,
   { accountId, projectId }: { accountId: number; projectId: number },

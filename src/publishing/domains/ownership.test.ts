@@ -19,7 +19,7 @@ const claim = (more: Partial<Claim>): Claim => ({
   ...more,
 });
 
-describe("the challenge", () => {
+describe("the ownership record", () => {
   it("is a TXT record below the name, the same each time", () => {
     assert.equal(challenge.type, "TXT");
     assert.equal(challenge.name, "_petstore-challenge.www.example.com");
@@ -38,7 +38,7 @@ describe("the challenge", () => {
     assert.equal(new Set([challenge, ...others, ...seams].map(({ value }) => value)).size, 6);
   });
 
-  it("is met by one TXT record among others, and a look-up that failed proves nothing either way", () => {
+  it("is found among other TXT records, and a failed look-up proves nothing either way", () => {
     const records = ["v=spf1 -all", ` ${challenge.value} `].map((value) => ({ owner: challenge.name, value }));
     assert.equal(proofIn(challenge, { outcome: "records", records }), "present");
     assert.equal(proofIn(challenge, { outcome: "records", records: records.slice(0, 1) }), "absent");
@@ -50,17 +50,17 @@ describe("the challenge", () => {
 describe("a proof is needed", () => {
   const mine = { accountId: 2, verifiedAt: now - 50 * hourMs };
   const theirs = { accountId: 1, verifiedAt: now - 60 * hourMs };
-  it("where another account was ever verified for a name of the registrable domain", () => {
+  it("if another account ever verified a name of the registrable domain", () => {
     assert.equal(needsProof({ accountId: 2, status: "pending", verifiedAt: null }, [theirs]), true);
     assert.equal(needsProof({ accountId: 2, status: "pending", verifiedAt: null }, [mine, theirs]), true);
   });
 
-  it("not on a new domain, and not for the account that was there alone", () => {
+  it("not on a new domain, and not for the only account that was there", () => {
     assert.equal(needsProof({ accountId: 2, status: "pending", verifiedAt: null }, []), false);
     assert.equal(needsProof({ accountId: 2, status: "pending", verifiedAt: null }, [mine]), false);
   });
 
-  it("never for a name that verifies, and of a failing one only where another account came after it", () => {
+  it("never for a verified name, and for a failing one only if another account verified later", () => {
     assert.equal(needsProof({ accountId: 2, status: "verified", verifiedAt: mine.verifiedAt }, [{ ...theirs, verifiedAt: now }]), false);
     assert.equal(needsProof({ accountId: 2, status: "failing", verifiedAt: mine.verifiedAt }, [theirs]), false);
     assert.equal(needsProof({ accountId: 2, status: "failing", verifiedAt: mine.verifiedAt }, [{ ...theirs, verifiedAt: now }]), true);
@@ -73,7 +73,7 @@ describe("adding a name", () => {
 
   it("that no account holds needs nothing", () => assert.equal(decideClaim(wanted, null, none, now), "add"));
 
-  it("whose claim has lapsed after 48 hours needs nothing, so that nobody can squat", () => {
+  it("whose claim has lapsed after 48 hours needs nothing, so that squatting is pointless", () => {
     const lapsed = claim({ createdAt: now - 48 * hourMs });
     assert.equal(decideClaim(wanted, lapsed, none, now), "add");
     assert.throws(() => decideClaim(wanted, claim({ createdAt: now - 48 * hourMs + 1 }), none, now), Problem);

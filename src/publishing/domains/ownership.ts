@@ -3,18 +3,18 @@ import { Problem, type ProofRecord } from "../../platform/problem.ts";
 import type { Proof } from "../dns/dns.ts";
 import { hasLapsed, type DomainStatus } from "./schedule.ts";
 
-/** The TXT record that proves who controls the DNS settings of a name; `name` is whole, not relative. */
+/** The TXT record that proves who controls the DNS of a name; `name` is absolute. */
 export type OwnershipRecord = ProofRecord;
 
-/** One account's hold on a name. Times in ms; `verifiedAt` is the last time that its DNS was found right. */
+/** An account's claim to a name. Times in ms; `verifiedAt` is when its DNS was last correct. */
 export type Claim = { accountId: number; projectId: number; status: DomainStatus; createdAt: number; verifiedAt: number | null };
 
-/** That an account once verified some name of a registrable domain, and when last. */
+/** An account that verified a name of a registrable domain, and when it last did. */
 export type Verification = { accountId: number; verifiedAt: number };
 
 const tokenCharacters = 40;
 
-/** The challenge of this account for this name: the same at every node and each time, and nobody without `secret` can tell it for another. */
+/** The ownership record of an account for a name: always the same, on every node. Without `secret` it cannot be computed for another account. */
 export function ownershipRecordFor(secret: Uint8Array, accountId: number, hostname: string): OwnershipRecord {
   const token = createHmac("sha256", secret).update(`petstore-challenge ${accountId} ${hostname}`).digest("hex").slice(0, tokenCharacters);
   return { type: "TXT", name: `_petstore-challenge.${hostname}`, value: token };
@@ -22,7 +22,7 @@ export function ownershipRecordFor(secret: Uint8Array, accountId: number, hostna
 
 /**
  * Whether a claim needs the TXT proof besides its record. `verifications` are those of every name of its registrable domain.
- * A verified claim is not asked; a pending one is where another account was ever verified; a failing one where that was after its own last time.
+ * A verified claim does not; a pending one does if another account ever verified a name; a failing one if that was after its own last time.
  */
 export function needsProof(claim: Pick<Claim, "accountId" | "status" | "verifiedAt">, verifications: readonly Verification[]): boolean {
   if (claim.status === "verified") return false;
@@ -31,11 +31,11 @@ export function needsProof(claim: Pick<Claim, "accountId" | "status" | "verified
 }
 
 /**
- * Whether a name can be added: `add` where no account holds it or the hold has lapsed, `take_over` where a TXT proof wins it from another
- * account. A proof outweighs everything but a proof of the holder's. Which account holds the name is not said.
+ * Whether a name can be added: `add` if no account holds it or the claim has lapsed, `take_over` if a TXT proof wins it from another
+ * account. Only a proof of the holder outweighs a proof. The refusal does not say which account holds the name.
  *
  * @param proofs whether the TXT records of the caller and of the holder are in place
- * @throws Problem `domain_taken`, with the record that would win the name where one would
+ * @throws Problem `domain_taken`, with the record that would win the name, if one would
  */
 export function decideClaim(
   wanted: { hostname: string; accountId: number; projectId: number; challenge: OwnershipRecord },
@@ -46,7 +46,7 @@ export function decideClaim(
   const { hostname, challenge } = wanted;
   if (holder === null) return "add";
   if (holder.accountId === wanted.accountId && holder.projectId === wanted.projectId)
-    throw new Problem("domain_taken", `${hostname} is attached to this project already.`);
+    throw new Problem("domain_taken", `${hostname} is already attached to this project.`);
   if (hasLapsed(holder, now)) return "add";
   if (holder.accountId === wanted.accountId)
     throw new Problem("domain_taken", `${hostname} is attached to another project of this account. Remove it there first.`);
@@ -59,8 +59,8 @@ export function takenByAnother(hostname: string, { type, name, value }: Ownershi
   const record = `a ${type} record with the name ${name} and the value ${value}`;
   const advice: Record<Proof, string> = {
     absent: `If the name is yours, create ${record}, then add ${hostname} again.`,
-    unknown: `Whether it is yours could not be looked up. Create ${record} if it is, and try again in some minutes.`,
-    present: `Your TXT record is in place, and so is that of the account that has the name. If the name is yours, delete all other TXT records named ${name}, then add ${hostname} again.`,
+    unknown: `Your TXT record could not be looked up. If the name is yours, create ${record}, and try again in a few minutes.`,
+    present: `Your TXT record is in place, but so is that of the account that has the name. If the name is yours, delete all other TXT records named ${name}, then add ${hostname} again.`,
   };
   return new Problem("domain_taken", `${hostname} is attached to another project. ${advice[ownProof]}`, {
     challenge: { type, name, value },

@@ -2,8 +2,8 @@ import { Problem } from "../../platform/problem.ts";
 import type { DomainStatus } from "./schedule.ts";
 
 /**
- * A name of a project as the choice of the primary one sees it. At most one name is `primary`. `becomesPrimary`: it was chosen while another one
- * was in effect and it was not ready itself, and becomes primary once it is. `ready`: visitors could be sent to it, were it not to redirect.
+ * A name of a project, as far as it matters for the choice of the primary name. At most one name is `primary`. `becomesPrimary`: it was chosen
+ * before it was ready, and becomes primary once it is. `ready`: apart from a redirect, visitors could be sent to it.
  */
 export type PrimaryName = {
   hostname: string;
@@ -14,12 +14,12 @@ export type PrimaryName = {
   redirect: object | null;
 };
 
-/** The name that was last chosen as primary, whether or not it is ready; null where there is none. */
+/** The name that was last chosen as primary, ready or not; null if there is none. */
 export function configuredPrimary(names: readonly Pick<PrimaryName, "hostname" | "primary" | "becomesPrimary">[]): string | null {
   return (names.find((name) => name.becomesPrimary) ?? names.find((name) => name.primary))?.hostname ?? null;
 }
 
-/** Makes a name primary: at once, or, while another one is ready and this one is not, as soon as it is. */
+/** Makes a name primary: at once, or, if the current one is ready and this one is not, as soon as it is. */
 export function withPrimary<Name extends PrimaryName>(names: readonly Name[], hostname: string): Name[] {
   const chosen = names.find((name) => name.hostname === hostname);
   const current = names.find((name) => name.primary && name !== chosen && name.redirect === null && name.ready);
@@ -27,7 +27,7 @@ export function withPrimary<Name extends PrimaryName>(names: readonly Name[], ho
   return names.map((name) => ({ ...name, primary: name === (waits ? current : chosen), becomesPrimary: waits && name === chosen }));
 }
 
-/** Ends that a name is primary. One that waits to be it is primary at once. */
+/** Makes a name no longer primary. A name that waits to become primary does so at once. */
 export function withoutPrimary<Name extends PrimaryName>(names: readonly Name[], hostname: string): Name[] {
   const others = names.filter((name) => name.hostname !== hostname);
   const waiting = others.find((name) => name.becomesPrimary);

@@ -4,10 +4,10 @@ import { isReadyAt, type Checks } from "./checks.ts";
 import { readConfigured, type StoredName } from "./names.store.ts";
 import { configuredPrimary } from "./primary-name.ts";
 
-/** Where people find a site, with scheme and port: at a project's slug on the platform, or at a custom domain. */
+/** The address of a site, with scheme and port: at a project's slug on the platform, or at a custom domain. */
 export type Origins = { ofSlug: (slug: string) => string; ofDomain: (hostname: string, isSecure: boolean) => string };
 
-/** What an account's projects tell of their names, in the order of the projects. */
+/** The names of an account's projects as the API returns them, in the order of the projects. */
 export async function projectNames(
   db: Queryable,
   checks: Checks,

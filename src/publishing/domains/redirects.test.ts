@@ -34,7 +34,7 @@ describe("a redirect set by the API", () => {
         status,
       }));
 
-  it("has the status 301 unless told, keeps what a patch leaves out, and ends with null", () => {
+  it("has the status 301 by default, keeps the members that a patch omits, and is removed by null", () => {
     const set = changeName(two, "example.com", { redirect: { to: "www.example.com" } });
     assert.deepEqual(find(set, "example.com").redirect, to("www.example.com"));
     const patched = changeName(set, "example.com", { redirect: { status: 308 } });
@@ -107,13 +107,13 @@ describe("a redirect set by the API", () => {
   for (const [title, names, hostname, change, path, words] of refusals)
     it(`is refused with ${title}`, () => assert.throws(() => changeName(names, hostname, change), refusedAt(path, words)));
 
-  it("makes its target primary where it is set on the primary name", () => {
+  it("makes its target primary if it is set on the primary name", () => {
     const names = changeName(two, "www.example.com", { redirect: { to: "example.com" } });
     assert.equal(find(names, "example.com").primary, true);
     assert.equal(find(names, "www.example.com").primary, false);
   });
 
-  it("of the primary name needs a verified target, or the word that it is primary no longer", () => {
+  it("of the primary name needs a verified target, unless the name stops being primary", () => {
     const names = [name("www.example.com", null, true), pending("new.example.com")];
     const change = (more: object) => changeName(names, "www.example.com", { redirect: { to: "new.example.com" }, ...more });
     assert.throws(
@@ -123,14 +123,14 @@ describe("a redirect set by the API", () => {
     assert.deepEqual(change({ primary: false }), [name("www.example.com", to("new.example.com")), pending("new.example.com")]);
   });
 
-  it("cannot be given with the wish to be primary", () => {
+  it("cannot be set together with `primary`", () => {
     assert.throws(
       () => changeName(two, "example.com", { primary: true, redirect: { to: "www.example.com" } }),
       refusedAt("body.primary", /cannot be the primary name/),
     );
   });
 
-  it("makes no name primary that is not verified, and leaves one that is primary already and has failed since", () => {
+  it("makes only a verified name primary, and leaves a primary name that has failed since", () => {
     for (const status of ["pending", "failing"] as const) {
       const names = [{ ...pending("example.com"), status }, name("www.example.com", null, true)];
       assert.throws(
@@ -149,7 +149,7 @@ describe("a redirect set by the API", () => {
     );
   });
 
-  it("does not stand in the way of other changes once its target is removed", () => {
+  it("does not block other changes once its target is removed", () => {
     const orphan = name("old.example.com", to("gone.example.com"));
     const names = [orphan, ...two];
     assert.equal(
@@ -181,12 +181,12 @@ describe("the domains of petstore.json", () => {
     ]);
   });
 
-  it("never add a name because it stands in `to`", () => {
+  it("never add a name that only appears in `to`", () => {
     const { added } = applyConfig([name("www.example.com")], { redirects: [{ from: "example.com", to: "www.example.com" }] });
     assert.deepEqual(added, ["example.com"]);
   });
 
-  it("are the whole truth where they list redirects, and leave the redirects alone where they do not", () => {
+  it("replace all redirects if they list any, and leave them as they are if they do not", () => {
     const before = [name("www.example.com"), name("a.example.com", to("www.example.com")), name("b.example.com", to("www.example.com"))];
     const redirectsAfter = (config: Parameters<typeof applyConfig>[1]) =>
       applyConfig(before, config).names.map(({ redirect }) => redirect?.to ?? null);
@@ -209,7 +209,7 @@ describe("the domains of petstore.json", () => {
     assert.deepEqual(ended, [name("www.example.com"), name("example.com"), pending("new.example.com", null, true)]);
   });
 
-  it("choose a primary name at once where none is in effect", () => {
+  it("choose a primary name at once if none is in effect", () => {
     const before = [pending("www.example.com", null, true)];
     const { names } = applyConfig(before, { primary: "new.example.com" });
     assert.deepEqual(names, [pending("www.example.com"), pending("new.example.com", null, true)]);
@@ -281,7 +281,7 @@ describe("the domains of petstore.json", () => {
         refusedAt(path, words),
       ));
 
-  it("are refused, or leave every redirect at a served name and at most one primary name, which is served", () => {
+  it("are refused, or leave redirects that all lead to a served name and at most one primary name, which is served", () => {
     const hostname = fc.constantFrom("a", "b", "c", "d").map((label) => `${label}.example.com`);
     const redirect = fc.record({ from: hostname, to: hostname, status: fc.constantFrom(301, 302, 307, 308) });
     const config = fc.record({ primary: hostname, redirects: fc.array(redirect, { maxLength: 4 }) }, { requiredKeys: [] });

@@ -5,17 +5,17 @@ import { isTypo } from "../dns/dns.ts";
 
 export type Redirect = { to: string; status: RedirectStatusCode };
 
-/** One name of a project: served, or redirecting. The primary name does not redirect, nor does one that is to become primary. */
+/** A name of a project, which serves the site or redirects. The primary name, and one that waits to become it, do not redirect. */
 export type SiteName = PrimaryName & { redirect: Redirect | null };
 
-/** A merge patch of a name (RFC 7396): what is absent stays, within the redirect too; a redirect of null ends it. */
+/** A merge patch of a name (RFC 7396): absent members stay as they are, also within the redirect; null removes the redirect. */
 export type SiteNameChange = { primary?: boolean; redirect?: { to?: string; status?: number } | null };
 
-/** The `domains` object of petstore.json, its names parsed already. */
+/** The `domains` object of petstore.json, with parsed names. */
 export type DomainsConfig = { primary?: string; redirects?: { from: string; to: string; status?: number }[] };
 
 /**
- * The names of a project after a change to one of them. Where the primary name begins to redirect, its target becomes primary.
+ * The names of a project after a change to one of them. If the primary name begins to redirect, its target becomes primary.
  *
  * @throws Problem `invalid_request` for another status, a target outside the project, and a target that redirects; `domain_not_verified` for
  *   a primary name that is not verified; `not_found` for an unknown name
@@ -42,10 +42,10 @@ export function changeName(names: readonly SiteName[], hostname: string, change:
 }
 
 /**
- * The names of a project after its petstore.json. A list of redirects is the whole truth: names that it does not list as `from` do not redirect.
- * Without a list the redirects stay, except that the primary name has none. Other names stay attached. `added` are not attached yet.
+ * The names of a project after its petstore.json is applied. A list of redirects replaces all others: names that are not in it as `from` do not
+ * redirect. Without a list the redirects stay, but the primary name has none. Other names stay attached. `added` are not attached yet.
  *
- * @throws Problem `invalid_request` with the place in the file, and then nothing of it is to be applied
+ * @throws Problem `invalid_request` with the place in the file; then nothing may be applied
  */
 export function applyConfig(names: readonly SiteName[], { primary, redirects }: DomainsConfig): { names: SiteName[]; added: string[] } {
   const declared = new Map<string, Redirect>();
@@ -83,7 +83,7 @@ const newName = (hostname: string): SiteName => ({
 function mergedRedirect(before: Redirect | null, change: { to?: string; status?: number } | undefined): Redirect | null {
   if (change === undefined) return before;
   const { to, status } = { ...before, ...change };
-  if (to === undefined) throw invalid("body.redirect.to", "A redirect needs the name that it leads to.");
+  if (to === undefined) throw invalid("body.redirect.to", "A redirect needs a target.");
   return withStatus({ to, status }, "body.redirect");
 }
 
@@ -94,8 +94,8 @@ function withStatus({ to, status = 301 }: { to: string; status?: number | undefi
 }
 
 /**
- * Each redirect that a change touches must end at a served name of the project: no chains, so no loops. `touched` are the names that the change says
- * something about; a redirect between others is left alone, so that one whose target was removed does not stand in the way of every change.
+ * Each redirect that a change touches must lead to a name of the project that serves the site: no chains, so no loops. `touched` are the names in
+ * the change; redirects between others are not checked, so that one whose target was removed does not block every change.
  */
 function assertRedirectsEnd(names: readonly SiteName[], pathOf: (from: string) => string, touched: ReadonlySet<string>): void {
   const byHostname = new Map(names.map((name) => [name.hostname, name]));
@@ -110,16 +110,16 @@ function assertRedirectsEnd(names: readonly SiteName[], pathOf: (from: string) =
     throw invalid(
       path,
       loop === null
-        ? `${hostname} would redirect to ${redirect.to}, which redirects to ${target.redirect.to}: let both lead to the name that is served.`
+        ? `${hostname} would redirect to ${redirect.to}, which redirects to ${target.redirect.to}: redirect both to the name that serves the site.`
         : `These redirects make a loop: ${loop.join(" → ")}.`,
     );
   }
 }
 
-/** Names that a mistyped one is compared with, which takes time by the product of their lengths. */
+/** The most names that a mistyped one is compared with. Each comparison takes time proportional to the product of their lengths. */
 const comparedMax = 20;
 
-/** A mistyped name is told with the one that was probably meant. */
+/** The refusal of a target, with the name that was probably meant. */
 function notAttached(hostname: string, names: readonly SiteName[]): string {
   const meant = names.slice(0, comparedMax).find((name) => name.redirect === null && isTypo(hostname, name.hostname));
   const advice =

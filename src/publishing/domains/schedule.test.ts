@@ -8,7 +8,7 @@ const hourMs = 60 * minuteMs;
 const createdAt = Date.UTC(2026, 0, 1);
 const pending = { status: "pending" as const, createdAt };
 
-/** The ages in minutes at which a claim that never verifies is checked by itself. */
+/** The ages in minutes at which a claim that never verifies is checked automatically. */
 function agesOfChecks(): number[] {
   const ages: number[] = [];
   for (let at = nextCheckAt(pending, createdAt); at !== null; at = nextCheckAt(pending, at)) ages.push((at - createdAt) / minuteMs);
@@ -52,7 +52,7 @@ describe("a name that was verified", () => {
 });
 
 describe("the status after a check", () => {
-  it("never changes by a look-up that failed, and never goes back to pending", () => {
+  it("does not change after a failed look-up, and never returns to pending", () => {
     const after = (["pending", "verified", "failing"] as const).map((status) =>
       (["verified", "not_verified", "unknown"] as const).map((outcome) => statusAfter(status, outcome)),
     );

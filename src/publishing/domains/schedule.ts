@@ -1,9 +1,9 @@
 import type { DnsVerdict } from "../dns/dns.ts";
 
-/** `pending`: never verified yet. `failing`: was verified, and its DNS has changed; still served. */
+/** `pending`: never verified yet. `failing`: was verified, but its DNS has changed; still served. */
 export type DomainStatus = "pending" | "verified" | "failing";
 
-/** A name that was verified once never becomes pending again; `unknown` changes nothing. */
+/** The status after a check. A name that was verified never becomes pending again; `unknown` changes nothing. */
 export function statusAfter(status: DomainStatus, outcome: DnsVerdict["outcome"]): DomainStatus {
   if (outcome === "unknown") return status;
   if (outcome === "verified") return "verified";
@@ -13,16 +13,16 @@ export function statusAfter(status: DomainStatus, outcome: DnsVerdict["outcome"]
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** How long DNS may take to reach everybody, and so how long a name may stay unverified (specification 5.5). */
+/** How long a DNS change may take to become visible, and so how long a name may stay unverified (specification 5.5). */
 const claimLifetimeMs = 48 * hourMs;
 
-/** A claim that was never verified stops holding its name. Times in ms. */
+/** Whether a claim that was never verified no longer holds its name. Times in ms. */
 export function hasLapsed({ status, createdAt }: { status: DomainStatus; createdAt: number }, now: number): boolean {
   return status === "pending" && now >= createdAt + claimLifetimeMs;
 }
 
 /**
- * When DNS is checked next by itself, after a check at `now` (ms); null for a claim that has lapsed.
+ * When DNS is checked next automatically, after a check at `now` (ms); null for a claim that has lapsed.
  * Pending: every minute for 10 minutes, every 10 minutes for 6 hours, hourly, and a last time at 48 hours. Verified: daily. Failing: hourly.
  */
 export function nextCheckAt(domain: { status: DomainStatus; createdAt: number }, now: number): number | null {

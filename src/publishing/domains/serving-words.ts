@@ -2,7 +2,7 @@ import { planMessage } from "./domain-problems.ts";
 import type { DomainStatus } from "./schedule.ts";
 import type { Serving } from "./serving.ts";
 
-/** Why visitors of a name get what they get. */
+/** Explains what visitors of a name get. */
 export function servingReason(name: { hostname: string; status: DomainStatus; redirect: { to: string } | null }, serving: Serving): string {
   const { hostname, redirect } = name;
   if (serving.what === "nothing") {
@@ -13,12 +13,12 @@ export function servingReason(name: { hostname: string; status: DomainStatus; re
     if (redirect?.to === serving.to) return `${hostname} redirects to ${serving.to}.`;
     return `${hostname} redirects to ${redirect?.to}, and the project redirects that to its primary name, ${serving.to}.`;
   }
-  if (redirect !== null) return `${hostname} redirects to ${redirect.to} as soon as that is ready. Until then it serves the site.`;
-  if (name.status === "failing") return `The DNS of ${hostname} has changed. It serves the site for the visitors who still get here.`;
+  if (redirect !== null) return `${hostname} redirects to ${redirect.to} as soon as that name is ready. Until then it serves the site.`;
+  if (name.status === "failing") return `The DNS of ${hostname} has changed. Visitors who still reach this service get the site.`;
   return `${hostname} is verified.`;
 }
 
-/** The reason of a name that another account has taken over. */
+/** Explains why a name that another account has taken over serves nothing. */
 export function takenReason(hostname: string): string {
   return `Another account has taken ${hostname} over.`;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { isReady, servedAt, servingOf, type Around, type NameState } from "./serving.ts";
+import { isReady, servedAt, servingOf, type ServingContext, type NameState } from "./serving.ts";
 
 const now = 1_000;
 const certified: NameState = { status: "verified", redirect: null, certificateId: 1, certificateExpiresAt: now + 1 };
@@ -15,21 +15,21 @@ test("visitors can be sent to a name that is verified, does not redirect and has
   assert.equal(isReady({ ...certified, redirect: to("b.example") }, true, now), false);
 });
 
-test("a name without a certificate is ready only where the service orders none, and one whose certificate has expired is not even there", () => {
+test("a name without a certificate is ready only if the service orders none, and one whose certificate has expired is not ready even then", () => {
   const plain = { ...certified, certificateId: null, certificateExpiresAt: null };
   assert.deepEqual([isReady(plain, true, now), isReady(plain, false, now)], [false, true]);
   assert.equal(isReady({ ...certified, certificateExpiresAt: now }, false, now), false);
 });
 
 const name = fc.constantFrom("a", "b", "c");
-const around: fc.Arbitrary<Around> = fc.record({
+const around: fc.Arbitrary<ServingContext> = fc.record({
   isPaid: fc.boolean(),
   primary: fc.option(name, { nil: null }),
   redirectToPrimary: fc.boolean(),
   isReady: fc.func(fc.boolean()),
 });
 
-test("whatever is configured, a verified name of a paid plan serves the site or leads to a ready name other than itself", () => {
+test("under any configuration, a verified name of a paid plan serves the site or redirects to another name that is ready", () => {
   const names = fc.record({ a: around, hostname: name, target: fc.option(name, { nil: null }) });
   fc.assert(
     fc.property(names, ({ a, hostname, target }) => {
@@ -45,7 +45,7 @@ test("whatever is configured, a verified name of a paid plan serves the site or 
   );
 });
 
-test("the address on the platform serves the site, or leads to the primary name", () => {
+test("the address on the platform serves the site, or redirects to the primary name", () => {
   fc.assert(
     fc.property(around, (a) => {
       const serving = servedAt("shop.platform", null, a);

@@ -1,7 +1,7 @@
 import type { Redirect } from "./redirects.ts";
 import type { DomainStatus } from "./schedule.ts";
 
-/** A name as far as it decides whether visitors can be sent to it. Times in ms. */
+/** What decides whether visitors can be sent to a name. Times in ms. */
 export type NameState = {
   status: DomainStatus;
   redirect: Redirect | null;
@@ -10,16 +10,16 @@ export type NameState = {
 };
 
 /**
- * Whether visitors can be sent to a name: it is verified, does not redirect, and has a certificate that has not expired. Where the service
- * orders no certificates (`hasAuthority` is false), a name that never had one is served over HTTP, and is ready once it is verified.
+ * Whether visitors can be sent to a name: it is verified, does not redirect, and has a certificate that has not expired. If the service
+ * orders no certificates (`hasAuthority` is false), a name that never had one is served over HTTP and is ready once it is verified.
  */
 export function isReady(name: NameState, hasAuthority: boolean, now: number): boolean {
   if (name.status !== "verified" || name.redirect !== null) return false;
   return name.certificateId === null ? !hasAuthority : (name.certificateExpiresAt ?? 0) > now;
 }
 
-/** What decides about a name besides itself. */
-export type Around = {
+/** What else decides what a name serves. */
+export type ServingContext = {
   /** Whether the account's plan has custom domains. */
   isPaid: boolean;
   /** The project's primary name, if it is ready. */
@@ -29,24 +29,28 @@ export type Around = {
   isReady: (hostname: string) => boolean;
 };
 
-/** What visitors of a name get now. `canonical`: the primary name, where another one serves the site. */
+/** What visitors of a name get now. `canonical`: the primary name, if the site is served at another one. */
 export type Serving =
   | { what: "site"; canonical: string | null }
   | { what: "redirect"; to: string; status: Redirect["status"]; because: "redirect" | "redirect_to_primary" }
   | { what: "nothing"; because: "plan_required" | "not_verified" };
 
-/** What is served at a custom domain (specification 5.9). A redirect that waits for its target never takes the site away. */
-export function servingOf(name: { hostname: string; status: DomainStatus; redirect: Redirect | null }, around: Around): Serving {
+/** What a custom domain serves (specification 5.9). While a redirect waits for its target, the name serves the site. */
+export function servingOf(name: { hostname: string; status: DomainStatus; redirect: Redirect | null }, around: ServingContext): Serving {
   if (!around.isPaid) return { what: "nothing", because: "plan_required" };
   if (name.status === "pending") return { what: "nothing", because: "not_verified" };
   return servedAt(name.hostname, name.redirect, around);
 }
 
 /**
- * What is served at a verified name, or at the project's address on the platform. With `redirectToPrimary` a redirect to another name
- * leads to the primary one in one step.
+ * What a verified name, or the project's address on the platform, serves. With `redirectToPrimary`, a redirect to another name leads
+ * straight to the primary one.
  */
-export function servedAt(hostname: string, redirect: Redirect | null, { primary, redirectToPrimary, isReady: ready }: Around): Serving {
+export function servedAt(
+  hostname: string,
+  redirect: Redirect | null,
+  { primary, redirectToPrimary, isReady: ready }: ServingContext,
+): Serving {
   const sendTo = redirectToPrimary && primary !== hostname ? primary : null;
   if (redirect !== null && ready(redirect.to))
     return { what: "redirect", to: sendTo ?? redirect.to, status: redirect.status, because: "redirect" };

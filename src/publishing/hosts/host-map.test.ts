@@ -16,7 +16,7 @@ import { manifestToText } from "../projects/manifest.ts";
 import { insertProject, switchDeployment } from "../projects/projects.store.ts";
 import { openHosts } from "./host-map.ts";
 
-test("of the manifests those are kept parsed that were asked for last, up to a bound; another one is as it was when it is asked for again", async (t) => {
+test("the most recently used manifests stay parsed, up to a bound; an evicted one is parsed again at its next use", async (t) => {
   const db = openSqlite(join(temporaryFolder(t), "test.db"));
   t.after(() => db.close());
   await migrate(db, 0);
@@ -48,14 +48,14 @@ test("of the manifests those are kept parsed that were asked for last, up to a b
   assert.equal(manifestOf("one"), one, "kept");
   manifestOf("three");
   assert.equal(manifestOf("one"), one, "asked for later than the second");
-  assert.notEqual(manifestOf("two"), two, "let go");
+  assert.notEqual(manifestOf("two"), two, "evicted");
   assert.deepEqual(manifestOf("two"), two);
   assert.equal(manifestOf("three").get("index.html")?.hash, "three");
 });
 
 const name = { hostname: "www.shop.test", registrableDomain: "shop.test", kind: "subdomain" as const };
 
-test("a handshake between a renewal and the word of it gets the new certificate, and none is refused", async (t) => {
+test("a handshake between a renewal and its change message gets the new certificate, and none is refused", async (t) => {
   const db = openSqlite(join(temporaryFolder(t), "test.db"));
   t.after(() => db.close());
   await migrate(db, 0);
@@ -97,7 +97,7 @@ test("a handshake between a renewal and the word of it gets the new certificate,
   assert.equal(await hosts.certificates.load(String(second), name.hostname), undefined, "of a removed name there is none");
 });
 
-test("the primary name and redirects follow the changes of single names, in whichever order they come", async (t) => {
+test("the primary name and redirects follow the changes of single names, in any order", async (t) => {
   const db = openSqlite(join(temporaryFolder(t), "test.db"));
   t.after(() => db.close());
   await migrate(db, 0);

@@ -1,7 +1,7 @@
 import type { Change } from "../../platform/nodes/nodes.ts";
 import { decryptSecret } from "../certificates/certificates.ts";
 import { findCertificate, findCertificateById } from "../certificates/certificates.store.ts";
-import { hstsSeconds, isReady, servedAt, servingOf, type Around, type Serving } from "../domains/domains.ts";
+import { hstsSeconds, isReady, servedAt, servingOf, type ServingContext, type Serving } from "../domains/domains.ts";
 import type { KeyPair, Site } from "../edge/edge.ts";
 import {
   domainsIn,
@@ -59,8 +59,8 @@ function siteAt(state: HostState, host: string): Site | undefined {
 function aroundOf(
   { domains, primaries, hasAuthority, clock }: HostState,
   projectId: number,
-  project: Pick<Around, "redirectToPrimary" | "isPaid">,
-): Around {
+  project: Pick<ServingContext, "redirectToPrimary" | "isPaid">,
+): ServingContext {
   // A target that now belongs to another project is not where the owner of this name wanted to send visitors.
   const isReadyName = (hostname: string): boolean => {
     const target = domains.get(hostname);

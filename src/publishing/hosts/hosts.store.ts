@@ -18,7 +18,7 @@ export type DomainRow = NameState & {
   accountId: number;
   projectId: number;
   primary: boolean;
-  /** Since when it has been verified without a problem of its DNS; null while it has one. */
+  /** When it was first verified; null while its DNS has a problem. */
   verifiedSince: number | null;
   suspended: boolean;
 };
@@ -31,7 +31,7 @@ export type ChallengeRow = {
   certificateKey: string | null;
 };
 
-/** Which part of the map is read: all of it, or what a change names. */
+/** The part of the map to read: all of it, or the part that a change concerns. */
 export type Scope = { accountId: number; projectId?: number } | { hostname: string } | undefined;
 
 export async function readProjects(db: Queryable, scope: Exclude<Scope, { hostname: string }>): Promise<ProjectRow[]> {

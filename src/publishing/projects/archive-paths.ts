@@ -4,7 +4,7 @@ export const pathBytesMax = 1024;
 const segmentBytesMax = 255;
 export const depthMax = 32;
 
-/** A name out of an archive as a reason may quote it: one line, whatever it holds. */
+/** A name from an archive as a message may quote it: always one line. */
 export function quoted(name: string): string {
   return JSON.stringify(name.length > 120 ? `${name.slice(0, 120)}…` : name);
 }
@@ -14,8 +14,8 @@ function refuse(name: string, why: string): never {
 }
 
 /**
- * The path that an archive's entry is published under, or a refusal. Paths are taken as they are, save for what means nothing: the `./`
- * that `tar -C dir .` writes before each name, and the slash after a folder's. The empty path is the root. Unicode is composed (NFC),
+ * The path that an archive's entry is published under, or a refusal. Paths stay as they are, apart from the `./` that `tar -C dir .` writes
+ * before each name, and the slash after a folder's. The empty path is the root. Unicode is composed (NFC),
  * because macOS decomposes names and browsers do not.
  */
 export function publishedPath(name: string): string {
@@ -44,8 +44,8 @@ export function publishedPath(name: string): string {
 export type PathSet = { addFile(path: string): void; addFolder(path: string): void };
 
 /**
- * Remembers the paths of one archive and refuses any that another one already stands for: the same path twice, two that differ only in
- * case (one of them is lost on most desktops), a file where a folder is.
+ * Remembers the paths of an archive, and refuses one that conflicts with another: the same path twice, two that differ only in case (most
+ * desktops would keep one of them), a file where a folder is.
  */
 export function createPathSet(): PathSet {
   const files = new Map<string, string>();

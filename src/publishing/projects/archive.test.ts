@@ -72,7 +72,7 @@ test("each file is found by the SHA-256 of its bytes, with its size and type", a
   assert.equal(manifest.get("empty.txt")?.size, 0);
 });
 
-test("text is compressed at deploy time, what gains nothing is not", async () => {
+test("text is compressed at deploy time, files that gain nothing are not", async () => {
   const noise = createHash("shake256", { outputLength: 4096 }).update("noise").digest();
   const { manifest } = await unpack([
     petstoreJson,
@@ -106,7 +106,7 @@ test("petstore.json is required and never served", async () => {
   assert.match(await refusal([{ name: "petstore.json", body: " ".repeat(70_000) }]), /the limit is 64 KiB/);
 });
 
-test("a manifest comes back from its text, whatever the files are called", async () => {
+test("a manifest is restored from its text, whatever the names of its files", async () => {
   const { manifest } = await unpack([petstoreJson, { name: "__proto__", body: "x" }, { name: "constructor/toString", body: "y" }]);
   assert.deepEqual(manifestFromText(manifestToText(manifest)), manifest);
   assert.ok(manifest.has("__proto__"));
@@ -131,7 +131,7 @@ test("links, devices and pipes are refused", async () => {
   }
 });
 
-test("two entries never stand for one path", async () => {
+test("no two entries have the same path", async () => {
   const x = { body: "x" };
   assert.match(await refusal([petstoreJson, { name: "a", ...x }, { name: "./a", ...x }]), /in the archive twice/);
   assert.match(await refusal([petstoreJson, petstoreJson]), /in the archive twice/);
@@ -164,7 +164,7 @@ test("each limit has its own reason", async () => {
   );
 });
 
-test("a bomb is given up long before it is unpacked", async () => {
+test("a decompression bomb is refused long before it is unpacked", async () => {
   const zeros = Buffer.alloc(16 * 1024 * 1024);
   let read = 0;
   async function* bomb(): AsyncGenerator<Buffer> {
@@ -178,7 +178,7 @@ test("a bomb is given up long before it is unpacked", async () => {
   assert.ok(read < 400 * 1024 * 1024, `unpacked ${read} bytes`);
 });
 
-test("what is not a whole gzipped tar is refused as such", async () => {
+test("anything but a complete gzipped tar is refused as such", async () => {
   const whole = gzipSync(await tarOf([petstoreJson, { name: "a", body: createHash("shake256", { outputLength: 9000 }).digest() }]));
   const attempt = (bytes: Buffer) => unpackArchive(Readable.from([bytes]), content, claim);
   await assert.rejects(attempt(Buffer.from("PK zip, not gzip")), { code: "invalid_request", message: /not whole gzip/ });
@@ -198,7 +198,7 @@ test("zeros behind the gzip, as some tools pad it, are not part of the archive",
   assert.deepEqual([...(await unpackArchive(padded, content, claim)).manifest.keys()], ["a"]);
 });
 
-test("an upload that breaks off leaves nothing behind and is not the archive's fault", async () => {
+test("an interrupted upload leaves nothing behind and is not reported as an error of the archive", async () => {
   const broken = Readable.from(
     (async function* () {
       yield gzipSync(await tarOf([petstoreJson])).subarray(0, 40);
@@ -219,7 +219,7 @@ test("the same bytes again are stored once, in one deployment and over many", as
   assert.deepEqual(stored.toSorted(), [hash, `${hash}.br`, `${hash}.gz`]);
 });
 
-test("two that are unpacked at once know the same size of the form that they share, however hard each compresses", async () => {
+test("two archives unpacked at once know the same size of the form that they share, whatever their compression levels", async () => {
   const shared = Array.from({ length: 20_000 }, (_, i) => `${(i * 7919) % 1_009} cats, ${(i * 104_729) % 997} dogs.`).join("\n");
   const small = [petstoreJson, { name: "shared.txt", body: shared }];
   const large = [...small, { name: "large.txt", body: "Cats and dogs. ".repeat(300_000) }];

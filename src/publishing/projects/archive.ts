@@ -29,7 +29,7 @@ export type ArchiveLimits = {
   unpackedBytesMax: number;
   filesMax: number;
   fileBytesMax: number;
-  /** Of all paths together: what is served of a project is kept in memory under its paths. */
+  /** All paths together, which the edge keeps in memory. */
   pathBytesMax: number;
 };
 /** Specification 6.3. */
@@ -41,11 +41,11 @@ export const archiveLimits: ArchiveLimits = {
   pathBytesMax: 256 * 1024,
 };
 
-/** Tar headers, padding and what follows the last entry: all that is not a file's content. */
+/** Tar headers, padding and bytes after the last entry: everything but the contents of files. */
 const framingBytesMax = 32 * oneMiB;
-/** Folders that are entries of their own; those that files lie in are bounded by the files. */
+/** Folders that have entries; the number of other folders is bounded by that of the files. */
 const foldersMax = 10_000;
-/** Of this process: half of the threads that it reads files with, too. */
+/** For the whole process: half of the threads with which it also reads files. */
 const compressedAtOnce = 2;
 const compressing = slots(compressedAtOnce);
 const publishedAtOnce = 8;
@@ -54,12 +54,12 @@ const compressedFromBytes = 512;
 export type UnpackedArchive = { projectFile: ProjectFile; manifest: Manifest; files: number; bytes: number };
 
 /**
- * Unpacks a gzipped tar into the content folder and returns what it holds. Nothing in the archive chooses a name on the disk. A refusal is
- * a `Problem` whose message says which entry and what to change, raised at the first entry that breaks a rule: a bomb is given up as
- * soon as it passes a limit, and nothing but its own incoming folder was written. Of all archives together at most two files are
- * compressed at a time.
+ * Unpacks a gzipped tar into the content folder and returns its contents. Names in the archive never become names on the disk. Stops at the first
+ * entry that breaks a rule, so a decompression bomb is refused as soon as it passes a limit, and has written only to its incoming folder. At
+ * most two files of all archives are compressed at a time.
  *
- * @param claim is given all files, each content once, before any is published: from then on nobody removes them
+ * @param claim claims all files, each content once, before any is published: from then on they are not removed
+ * @throws Problem that names the entry and what to change
  */
 export async function unpackArchive(
   packed: Readable,
@@ -87,7 +87,7 @@ async function stageEntries(
 ): Promise<{ projectFile: ProjectFile; staged: Map<string, StagedFile> }> {
   const tar = extract();
   const gunzip = createGunzip();
-  // On its own: what pads the gzip is not part of the archive, as for `gzip` itself, and whoever feeds it is cut off there.
+  // A separate stream: like `gzip`, it ignores padding after the gzip data, and stops reading there.
   pipeline(packed, (source: AsyncIterable<Uint8Array>) => limitPacked(source, limits.packedBytesMax), gunzip).catch(() => undefined);
   const unpacking = pipeline(gunzip, (source: AsyncIterable<Uint8Array>) => limitUnpacked(source, limits.unpackedBytesMax), tar);
   unpacking.catch(() => undefined);

@@ -1,7 +1,7 @@
 import sql, { join } from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 
-/** What is known of whole bytes; `sha256` in hexadecimal. */
+/** A complete blob; `sha256` in hexadecimal. */
 export type Blob = { id: string; bytes: number; sha256: string };
 
 const namesAtOnce = 500;
@@ -17,7 +17,7 @@ export async function insertPiece(tx: Transaction, id: string, piece: number, co
   await tx.query(sql`INSERT INTO blob_pieces (blob_id, piece, content) VALUES (${id}, ${piece}, ${content})`);
 }
 
-/** Gives a blob its name: it is whole. @throws ConstraintError `unique` where another has the name */
+/** Names a blob, which completes it. @throws ConstraintError `unique` if another blob has the name */
 export async function nameBlob(tx: Transaction, { id, bytes, sha256 }: Blob, name: string): Promise<void> {
   await tx.query(sql`UPDATE blobs SET name = ${name}, bytes = ${bytes}, sha256 = ${sha256} WHERE id = ${id}`);
 }
@@ -32,7 +32,7 @@ export async function readPiece(db: Queryable, id: string, piece: number): Promi
   return row?.content;
 }
 
-/** The sizes of those names that there is a blob of. */
+/** The sizes of the blobs with these names. */
 export async function listSizes(db: Queryable, names: readonly string[]): Promise<Map<string, number>> {
   const sizes = new Map<string, number>();
   for (let i = 0; i < names.length; i += namesAtOnce) {
@@ -53,7 +53,7 @@ export async function deleteBlob(tx: Transaction, id: string): Promise<void> {
   await tx.query(sql`DELETE FROM blobs WHERE id = ${id}`);
 }
 
-/** Deletes some of what was made before a time and never became whole, and of uploads that no deployment waits for. */
+/** Deletes a batch of blobs made before a time that were never completed, or are uploads that no deployment waits for. */
 export async function expireBlobs(tx: Transaction, before: number): Promise<void> {
   await tx.query(sql`
     DELETE FROM blobs WHERE id IN (
@@ -62,7 +62,7 @@ export async function expireBlobs(tx: Transaction, before: number): Promise<void
       LIMIT ${expiredAtOnce})`);
 }
 
-/** Notes as unused what is content, was made before a time, and is in no deployment. */
+/** Marks content as unused that was made before a time and is in no deployment. */
 export async function noteOrphanContent(tx: Transaction, before: number): Promise<void> {
   await tx.query(sql`
     INSERT INTO unused_files (hash)

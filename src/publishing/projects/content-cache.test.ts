@@ -22,7 +22,7 @@ async function folderOf(t: TestContext, ...names: string[]): Promise<{ folder: s
   return { folder, left };
 }
 
-test("what was read longest ago goes when the bound is passed, and a fifth more, so that the next file finds room", async (t) => {
+test("when the bound is passed, the least recently read files are evicted down to four fifths of it, so that the next file finds room", async (t) => {
   const names = ["aa1", "ab2.br", "ba3", "bb4.gz", "ca5", "cb6"];
   const { folder, left } = await folderOf(t, ...names);
   const cache = openContentCache(folder, 5 * kib, nothing);
@@ -30,7 +30,7 @@ test("what was read longest ago goes when the bound is passed, and a fifth more,
   assert.deepEqual((await left()).toSorted(), names.slice(2));
 });
 
-test("as long as there is room nothing goes", async (t) => {
+test("nothing is evicted while there is room", async (t) => {
   const names = ["aa1", "ab2", "ba3"];
   const { folder, left } = await folderOf(t, ...names);
   const cache = openContentCache(folder, 10 * kib, nothing);
@@ -39,7 +39,7 @@ test("as long as there is room nothing goes", async (t) => {
   assert.deepEqual((await left()).toSorted(), names);
 });
 
-test("what comes later is counted on from what was there", async (t) => {
+test("later files are added to the size of the earlier ones", async (t) => {
   const { folder, left } = await folderOf(t, "aa1", "ab2", "ba3", "bb4");
   const cache = openContentCache(folder, 5 * kib, nothing);
   await cache.grow(0);
@@ -48,7 +48,7 @@ test("what comes later is counted on from what was there", async (t) => {
   assert.deepEqual((await left()).toSorted(), ["ba3", "ba5", "bb4"]);
 });
 
-test("what a deployment holds stays, however long ago it was read, until it is released", async (t) => {
+test("files that a deployment holds stay until they are released, even if they were not read for long", async (t) => {
   const { folder, left } = await folderOf(t, "aa1", "aa1.br", "ab2", "ba3");
   const held = new Set(["aa1"]);
   const cache = openContentCache(folder, 3 * kib, (hash) => held.has(hash));

@@ -1,16 +1,16 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What an eviction leaves of the bound, so that the next one is not due at once. */
+/** The share of the bound that an eviction leaves, so that the next one is not due at once. */
 const leftShare = 0.8;
 
-/** Bounds a folder of files that can be fetched again, each in a folder of two letters. */
+/** Bounds a folder of files that can be fetched again, each in a subfolder of two letters. */
 export type ContentCache = {
-  /** Tells of bytes that have come; evicts what was read longest ago where they are too many. */
+  /** Counts added bytes, and evicts the least recently read files if there are too many. */
   grow: (bytes: number) => Promise<void>;
 };
 
-/** @param isHeld whether the files whose name begins with a hash are to stay */
+/** @param isHeld whether the files with this hash must stay */
 export function openContentCache(folder: string, bytesMax: number, isHeld: (hash: string) => boolean): ContentCache {
   let size: number | undefined;
   let evicting: Promise<void> | undefined;
@@ -38,7 +38,7 @@ export function openContentCache(folder: string, bytesMax: number, isHeld: (hash
   };
 }
 
-/** A file system notes a reading once a day at least, or never: then what came first goes first. */
+/** A file system records the time of a read once a day, or never; then the oldest file goes first. */
 async function listFiles(folder: string): Promise<{ path: string; hash: string; bytes: number; usedAt: number }[]> {
   const files = [];
   const shelves = (await readdir(folder).catch(() => [])).filter((name) => name.length === 2);

@@ -15,13 +15,13 @@ test("types that carry their own encoding get no charset", () => {
   assert.equal(contentTypeOf("app.wasm"), "application/wasm");
 });
 
-test("a name without an extension that is known is bytes, even where the name itself is an extension", () => {
+test("a name without a known extension is served as bytes, even if the name itself is an extension", () => {
   for (const path of ["LICENSE", "js", ".html", "folder.html/README", "a.unheard-of", ".well-known/html"]) {
     assert.equal(contentTypeOf(path), "application/octet-stream", path);
   }
 });
 
-test("text, JSON, XML, SVG, wasm and bare fonts are compressed; what is compressed already is not", () => {
+test("text, JSON, XML, SVG, wasm and uncompressed fonts are compressed; compressed types are not", () => {
   for (const path of ["a.html", "a.js", "a.json", "a.webmanifest", "a.xml", "a.rss", "a.svg", "a.wasm", "a.ttf", "a.ico"]) {
     assert.equal(isCompressible(contentTypeOf(path)), true, path);
   }

@@ -5,8 +5,8 @@ const textOutsideText =
   /^(?:application\/(?:[\w.-]+\+)?(?:json|xml)|application\/(?:wasm|rtf|javascript)|image\/(?:svg\+xml|bmp|vnd\.microsoft\.icon)|font\/(?:ttf|otf))$/;
 
 /**
- * The Content-Type that a published path is served with, told by its extension alone: the bytes are never sniffed, so what a browser
- * runs is what the owner named. Text is UTF-8; an unknown extension is `application/octet-stream`.
+ * The Content-Type of a published path, from its extension alone: the bytes are never sniffed, so a browser runs only what the owner
+ * named so. Text is UTF-8; an unknown extension is `application/octet-stream`.
  */
 export function contentTypeOf(path: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1);

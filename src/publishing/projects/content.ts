@@ -8,12 +8,12 @@ import { flushFolder, makeFolder, placeFile, stagingStream } from "../../platfor
 
 /**
  * The folder of published bytes. A file lies at `ab/abcdef…`, named by the SHA-256 of its plain bytes, its compressed forms beside it.
- * Whatever has its final name is whole and on the disk: it was written under another name, synced, then renamed. So files never change,
- * equal files of all projects are one, and a process that dies leaves nothing but its own folder under `incoming`.
+ * A file with its final name is complete and on the disk: it was written under another name, synced, then renamed. So files never change,
+ * equal files of all projects are stored once, and a killed process leaves nothing but its folder under `incoming`.
  */
 export type Encoding = "br" | "gzip";
 export type StagedFile = { temporary: string; hash: string; size: number };
-/** Bytes of each compressed form that was worth keeping. */
+/** The bytes of each compressed form that was kept. */
 export type Encodings = Partial<Record<Encoding, number>>;
 
 export const encodings: Encoding[] = ["br", "gzip"];
@@ -32,7 +32,7 @@ export async function openIncoming(folder: string): Promise<string> {
   return incoming;
 }
 
-/** Removes what uploads of an earlier process left behind. Only at start, while none is running. */
+/** Removes what uploads of an earlier process left behind. Call it only at the start, before any upload. */
 export async function clearIncoming(folder: string): Promise<void> {
   await rm(join(folder, "incoming"), { recursive: true, force: true });
 }
@@ -58,15 +58,15 @@ export async function publishFile(folder: string, staged: StagedFile): Promise<v
   await settle(staged.temporary, contentPath(folder, staged.hash));
 }
 
-/** How hard to compress a deployment of so many compressible bytes: a few seconds of one core at most, however large it is. */
+/** The compression level for a deployment with this many compressible bytes, so that it takes at most a few seconds of one core. */
 export function compressionEffort(bytes: number): { brotli: number; gzip: number } {
   if (bytes <= 4 * oneMiB) return { brotli: 11, gzip: 9 };
   return bytes <= 32 * oneMiB ? { brotli: 8, gzip: 9 } : { brotli: 5, gzip: 6 };
 }
 
 /**
- * Makes the compressed forms of a published file, on zlib's threads, and keeps those that save a twentieth or more. A form whose size
- * `known` tells is there already, here or on another node.
+ * Makes the compressed forms of a published file, on zlib's threads, and keeps those that save at least 5 %. Does not make a form whose size
+ * is in `known`: it exists already, here or on another node.
  */
 export async function compressFile(
   folder: string,
@@ -94,7 +94,7 @@ export async function compressFile(
   }
 }
 
-/** The forms that are being made, by their path: how large one becomes depends on the effort, so of each there is one maker at a time. */
+/** The forms that are being made, by path. Each is made once at a time, because its size depends on the compression level. */
 const making = new Map<string, Promise<number | undefined>>();
 
 function once(path: string, make: () => Promise<number | undefined>): Promise<number | undefined> {

@@ -53,7 +53,7 @@ test("accounts take turns, however many deployments one has queued before the ot
   assert.deepEqual(await turns(8), [1, 2, 3, 1, 2, 1, 2, 1]);
 });
 
-test("whoever uploads again and again gets no turn of those that wait", async (t) => {
+test("an account that keeps uploading takes no turn from those that wait", async (t) => {
   const { upload, turns } = await openScene(t);
   await upload(1, 3);
   await upload(2, 3);
@@ -65,7 +65,7 @@ test("whoever uploads again and again gets no turn of those that wait", async (t
   assert.deepEqual(order, [1, 2, 3, 1, 2, 3, 1, 2]);
 });
 
-test("of those taken at once no account has more than its share, with what runs already", async (t) => {
+test("no account gets more than its share of one claim, including the deployments that run already", async (t) => {
   const { upload, claim } = await openScene(t);
   await upload(1, 20);
   assert.deepEqual(

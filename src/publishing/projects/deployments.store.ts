@@ -37,7 +37,7 @@ type DeploymentRow = {
 
 const columns = sql`account_id, id, project_id, status, error, files, bytes, version, created_at`;
 const hashesAtOnce = 500;
-/** Held while files are claimed, and while unclaimed ones are removed. */
+/** The lock for claiming files and for removing unclaimed ones. */
 const contentLock = "content";
 
 export async function listDeployments(
@@ -60,7 +60,7 @@ export async function findDeployment(db: Queryable, accountId: number, projectId
   return fromRow(row);
 }
 
-/** @throws Problem `unavailable` while the account has too many that wait */
+/** @throws Problem `unavailable` while too many deployments of the account wait */
 export async function insertDeployment(
   tx: Transaction,
   accountId: number,
@@ -70,7 +70,7 @@ export async function insertDeployment(
 ): Promise<StoredDeployment> {
   const waiting = await tx.query(sql`SELECT 1 FROM deployments WHERE account_id = ${accountId} AND status = 'queued' LIMIT ${waitingMax}`);
   if (waiting.length === waitingMax) {
-    throw new Problem("unavailable", `${waitingMax} deployments wait already. Try again when some are done.`, {
+    throw new Problem("unavailable", `${waitingMax} deployments are waiting already. Try again when some of them are done.`, {
       headers: { "retry-after": "5" },
     });
   }
@@ -80,7 +80,7 @@ export async function insertDeployment(
   return fromRow(row!);
 }
 
-/** Whether a deployment has taken this upload over. */
+/** Whether a deployment uses this upload. */
 export async function isUploadTaken(db: Queryable, upload: string): Promise<boolean> {
   return (await db.query(sql`SELECT 1 FROM deployments WHERE upload = ${upload}`)).length > 0;
 }
@@ -88,8 +88,8 @@ export async function isUploadTaken(db: Queryable, upload: string): Promise<bool
 export type WaitingDeployment = { accountId: number; id: number; projectId: number; upload: string; lease: RowLease };
 
 /**
- * Takes waiting deployments: of the account whose last turn was longest ago its oldest, then of the next one; of each project one at a
- * time, so that the newest is switched to last.
+ * Leases waiting deployments. Accounts take turns, starting with the one whose last turn was longest ago, and each with its oldest deployment;
+ * of each project one at a time, so that the newest is switched to last.
  */
 export async function claimDeployments(
   tx: Transaction,
@@ -100,10 +100,10 @@ export async function claimDeployments(
   const held = createTally(running);
   const claimed: WaitingDeployment[] = [];
   while (claimed.length < count) {
-    const requireRow = await claimNext(tx, andUncrowded(sql`d.account_id`, held.counts, each), claim);
-    if (requireRow === null) break;
-    held.add(requireRow.accountId);
-    claimed.push(requireRow);
+    const next = await claimNext(tx, andUncrowded(sql`d.account_id`, held.counts, each), claim);
+    if (next === null) break;
+    held.add(next.accountId);
+    claimed.push(next);
   }
   return claimed;
 }
@@ -128,10 +128,10 @@ async function claimNext(tx: Transaction, uncrowded: Sql, { lease, isFree }: Row
   return { accountId, id: row.id, projectId: row.project_id, upload: row.upload, lease };
 }
 
-/** A worker that lost its lease while it was paused or cut off must write nothing. */
+/** Keeps a worker from writing that lost its lease while it was paused or cut off. */
 const heldBy = ({ until, leaseId }: RowLease): Sql => sql`status = 'queued' AND lease_until = ${until} AND lease_life = ${leaseId}`;
 
-/** Writes down what a deployment serves; false where the lease was lost or the project is gone, and nothing is to be switched. */
+/** Saves what a deployment serves. Returns false if the lease was lost or the project is gone. */
 export async function keepManifest(
   tx: Transaction,
   { accountId, id, lease }: WaitingDeployment,
@@ -143,7 +143,7 @@ export async function keepManifest(
   return kept.length > 0;
 }
 
-/** Marks a deployment as ready; false where the lease was lost or the project is gone. */
+/** Marks a deployment as ready. Returns false if the lease was lost or the project is gone. */
 export async function finishDeployment(tx: Transaction, { accountId, id, lease }: WaitingDeployment): Promise<boolean> {
   const done = await tx.query(sql`
     UPDATE deployments SET status = 'ready', upload = NULL, lease_until = NULL, version = version + 1
@@ -152,15 +152,15 @@ export async function finishDeployment(tx: Transaction, { accountId, id, lease }
 }
 
 /**
- * Files that are to be published, and not removed as unused from now on, though the deployment is not ready yet. Their bytes count from
- * now on, so that deployments at the same time do not exceed the limit together.
+ * Claims the files of a deployment before it is ready: from now on they are not removed as unused, and their bytes count, so that parallel
+ * deployments cannot exceed the limit together.
  *
  * @throws Problem `storage_limit_reached`
  */
 export async function claimFiles(tx: Transaction, { accountId, id }: WaitingDeployment, files: readonly ClaimedFile[]): Promise<void> {
   await tx.lock(contentLock);
   await changePublishedBytes(tx, accountId, async () => {
-    const before = await bytesOnlyIn(tx, accountId, [id]); // of a try that was cut short
+    const before = await bytesOnlyIn(tx, accountId, [id]); // from an interrupted try
     for (let i = 0; i < files.length; i += hashesAtOnce) {
       const rows = files.slice(i, i + hashesAtOnce).map(({ hash, size }) => [accountId, id, hash, size]);
       await tx.query(sql`
@@ -171,7 +171,7 @@ export async function claimFiles(tx: Transaction, { accountId, id }: WaitingDepl
   });
 }
 
-/** Bytes of the files that these deployments have and no other of the account, each content once. */
+/** The bytes of the files that only these deployments of the account have, each content once. */
 async function bytesOnlyIn(db: Queryable, accountId: number, ids: readonly number[]): Promise<number> {
   const [row] = await db.query<{ bytes: number }>(sql`
     SELECT COALESCE(SUM(bytes), 0) AS bytes FROM (
@@ -181,7 +181,7 @@ async function bytesOnlyIn(db: Queryable, accountId: number, ids: readonly numbe
   return Number(row?.bytes);
 }
 
-/** Marks a deployment as failed; false where the lease was lost or the project is gone. */
+/** Marks a deployment as failed. Returns false if the lease was lost or the project is gone. */
 export async function failDeployment(tx: Transaction, { accountId, id, lease }: WaitingDeployment, error: string): Promise<boolean> {
   const failed = await tx.query(sql`
     UPDATE deployments SET status = 'failed', error = ${error}, upload = NULL, lease_until = NULL, version = version + 1
@@ -191,7 +191,7 @@ export async function failDeployment(tx: Transaction, { accountId, id, lease }: 
   return true;
 }
 
-/** Deletes all but the newest `kept` deployments of a project, the one that is served among them; their content becomes free to remove. */
+/** Deletes all but the newest `kept` deployments of a project; the served one always stays and counts. Their content may then be removed. */
 export async function pruneDeployments(
   tx: Transaction,
   accountId: number,
@@ -206,8 +206,8 @@ export async function pruneDeployments(
 }
 
 /**
- * Refuses a deployment of a project, which the caller has locked, where the account has no room left at all, not even by the deployment
- * that would go for it. How much a deployment adds is known once it is unpacked.
+ * Refuses a deployment of a locked project if the account has no room at all, not even that of the deployment which it would replace. How much
+ * a deployment adds is known only after it is unpacked.
  *
  * @throws Problem `storage_limit_reached`
  */
@@ -219,7 +219,7 @@ export async function requireRoom(tx: Transaction, accountId: number, projectId:
   if (publishedBytes.used - freed >= publishedBytes.limit) throw noRoomForBytes(publishedBytes, 0);
 }
 
-/** The deployments of a project beyond the newest `kept`, the one that is served always among these. */
+/** The deployments of a project that are not among the newest `kept`; the served one always is. */
 async function listOld(tx: Transaction, accountId: number, projectId: number, servedId: number | null, kept: number): Promise<number[]> {
   const rows = await tx.query<{ id: number }>(sql`
     SELECT id FROM deployments WHERE account_id = ${accountId} AND project_id = ${projectId} AND status <> 'queued'
@@ -227,7 +227,7 @@ async function listOld(tx: Transaction, accountId: number, projectId: number, se
   return rows.map(({ id }) => id);
 }
 
-/** Frees the content of every deployment of a project, which is being deleted. */
+/** Frees the content of every deployment of a project that is being deleted. */
 export async function freeFilesOf(tx: Transaction, accountId: number, projectId: number): Promise<void> {
   const rows = await tx.query<{ id: number }>(
     sql`SELECT id FROM deployments WHERE account_id = ${accountId} AND project_id = ${projectId}`,
@@ -240,7 +240,7 @@ export async function freeFilesOf(tx: Transaction, accountId: number, projectId:
     );
 }
 
-/** Makes the content of deployments free to remove, and counts its bytes no more. */
+/** Allows the content of deployments to be removed, and no longer counts its bytes. */
 function freeFiles(tx: Transaction, accountId: number, ids: readonly number[]): Promise<void> {
   return changePublishedBytes(tx, accountId, async () => {
     const bytes = await bytesOnlyIn(tx, accountId, ids);
@@ -252,7 +252,7 @@ function freeFiles(tx: Transaction, accountId: number, ids: readonly number[]): 
   });
 }
 
-/** Notes content that may be removed where no deployment needs it. */
+/** Marks content that may be removed unless a deployment needs it. */
 export async function noteUnusedFiles(tx: Transaction, hashes: readonly string[]): Promise<void> {
   for (let i = 0; i < hashes.length; i += hashesAtOnce) {
     const rows = hashes
@@ -268,8 +268,7 @@ export async function hasUnusedFiles(db: Queryable): Promise<boolean> {
 }
 
 /**
- * Content of which no deployment has a use, at most `limit`; those that one has again are forgotten. Nobody claims any of it before the
- * transaction ends.
+ * Lists at most `limit` contents that no deployment needs, and unmarks those that one needs again. None of them can be claimed before commit.
  */
 export async function listUnusedFiles(tx: Transaction, limit: number): Promise<string[]> {
   await tx.lock(contentLock);
@@ -278,8 +277,8 @@ export async function listUnusedFiles(tx: Transaction, limit: number): Promise<s
   return rows.map(({ hash }) => hash);
 }
 
-/** Forgets content that has been removed. */
-export async function forgetUnusedFiles(tx: Transaction, hashes: string[]): Promise<void> {
+/** Deletes the marks of removed content. */
+export async function deleteUnusedFiles(tx: Transaction, hashes: string[]): Promise<void> {
   if (hashes.length > 0) await tx.query(sql`DELETE FROM unused_files WHERE hash IN (${join(hashes)})`);
 }
 

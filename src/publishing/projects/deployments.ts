@@ -9,10 +9,10 @@ const DeploymentStatus = enumeration("DeploymentStatus", deploymentStatuses);
 
 /** Deployments of a project that are kept, the one that is served included (specification 6.2). */
 export const deploymentsKept = 10;
-/** A file that a deployment publishes: its content by its SHA-256, and how many bytes that has. */
+/** A file that a deployment publishes: the SHA-256 of its content, and its size in bytes. */
 export type ClaimedFile = { hash: string; size: number };
 
-/** Deployments of an account that may wait to be unpacked. */
+/** The most deployments of an account that may wait to be unpacked. */
 export const waitingMax = 20;
 
 export const Deployment = named(
@@ -38,7 +38,7 @@ export const DeploymentPath = Type.Object({
   deploymentId: Id("The deployment's identifier."),
 });
 
-/** Why a deployment failed, in words for its owner; what is unexpected is not theirs to know. */
+/** Why a deployment failed, in words for its owner, without details of unexpected errors. */
 export function failureOf(error: unknown): string {
   if (!(error instanceof Problem)) return "The upload could not be unpacked for a reason that is ours. Upload it again.";
   const [detail] = error.details ?? [];

@@ -3,14 +3,14 @@ import { test } from "node:test";
 import sql from "sql-template-tag";
 import { openEmptyOn } from "../../../test/support/databases.ts";
 import { migrate } from "../../platform/db/migrate.ts";
-import { forgetFreedSlugs } from "./freed-slugs.store.ts";
+import { deleteOldFreedSlugs } from "./freed-slugs.store.ts";
 import { deleteProject, insertProject } from "./projects.store.ts";
 
 const dayMs = 86_400_000;
 const now = 100 * dayMs;
 
 for (const engine of ["sqlite", "postgres"] as const) {
-  test(`freed slugs are forgotten after 30 days, and an account has at most 1,000, on ${engine}`, async (t) => {
+  test(`freed slugs are deleted after 30 days, and an account has at most 1,000, on ${engine}`, async (t) => {
     const db = await openEmptyOn(engine, t);
     await migrate(db, 0);
     const free = (slug: string, at: number) =>
@@ -23,7 +23,7 @@ for (const engine of ["sqlite", "postgres"] as const) {
     await db.write((tx) => tx.query(sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (1, 'Shop', 'pro', 0)`));
     await free("old", now - 30 * dayMs);
     await free("new", now - 30 * dayMs + 1);
-    await forgetFreedSlugs(db, now);
+    await deleteOldFreedSlugs(db, now);
     assert.deepEqual(await kept(), ["new"]);
     await db.write(async (tx) => {
       for (let n = 0; n < 999; n += 1) {

@@ -33,7 +33,7 @@ export async function isKeptForAnother(tx: Transaction, slug: string, accountId:
 }
 
 /** Deletes the slugs that were freed more than 30 days ago. */
-export async function forgetFreedSlugs(db: Database, now: number): Promise<void> {
+export async function deleteOldFreedSlugs(db: Database, now: number): Promise<void> {
   await writeInBatches(
     db,
     (limit) => sql`

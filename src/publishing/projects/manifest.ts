@@ -5,7 +5,7 @@ type ManifestFile = { hash: string; size: number; type: string; encodings: Encod
 /** What a deployment serves, by path without a leading slash. */
 export type Manifest = Map<string, ManifestFile>;
 
-/** A manifest as text for a database column. A list, not an object: a file may well be called `__proto__`. */
+/** A manifest as text for a database column. A list, not an object, because a file may be called `__proto__`. */
 export function manifestToText(manifest: Manifest): string {
   return JSON.stringify([...manifest]);
 }

@@ -81,7 +81,7 @@ test("each mistake is reported with its field and what to write instead", () => 
   assert.throws(() => parseProjectFile(Uint8Array.of(0xff, 0xfe, 0x7b)), /is not UTF-8/);
 });
 
-test("whatever the file holds, the answer is a project or a Problem", () => {
+test("any file gives a project or a Problem", () => {
   const anything = fc.oneof(
     fc.json(),
     fc.string(),

@@ -7,8 +7,8 @@ export type RedirectStatusCode = (typeof redirectStatuses)[number];
 type ProjectRedirect = { from: string; to: string; status: RedirectStatusCode };
 
 /**
- * What `petstore.json` says. Host names are lower case and punycode; whether they may be attached is for the domain rules. An empty list of
- * redirects says that there are none, an absent one says nothing.
+ * The content of `petstore.json`. Host names are in lower case and punycode; the domain rules decide whether they may be attached. An empty list
+ * of redirects removes them, an absent one changes nothing.
  */
 export type ProjectFile = { name: string | undefined; domains: { primary: string | undefined; redirects: ProjectRedirect[] | undefined } };
 
@@ -23,7 +23,7 @@ function refuse(why: string): never {
   throw new Problem("invalid_request", `${projectFileName}: ${why}`);
 }
 
-/** Reads `petstore.json` (specification 6.4). Each refusal names the field and what to write instead. */
+/** Parses `petstore.json` (specification 6.4). Each refusal names the field and what to write instead. */
 export function parseProjectFile(bytes: Uint8Array): ProjectFile {
   const file = asObject(parseJson(bytes), "the file", ["$schema", "name", "domains"]);
   const domains = file.domains === undefined ? {} : asObject(file.domains, "`domains`", ["primary", "redirects"]);

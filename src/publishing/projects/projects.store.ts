@@ -44,14 +44,14 @@ export async function findProject(db: Queryable, accountId: number, id: number):
   return requireRow(await db.query<ProjectRow>(sql`SELECT ${columns} FROM projects WHERE account_id = ${accountId} AND id = ${id}`), id);
 }
 
-/** The project, locked until the transaction ends. @throws Problem `not_found` */
+/** Locks a project until commit. @throws Problem `not_found` */
 export async function lockProject(tx: Transaction, accountId: number, id: number): Promise<StoredProject> {
   const rows = await tx.query<ProjectRow>(sql`
     SELECT ${columns} FROM projects WHERE account_id = ${accountId} AND id = ${id}${tx.forUpdate}`);
   return requireRow(rows, id);
 }
 
-/** @throws Problem `slug_taken`, `invalid_request` where the account has as many as it may */
+/** @throws Problem `slug_taken`, `invalid_request` if the account has too many projects */
 export async function insertProject(
   tx: Transaction,
   accountId: number,
@@ -73,7 +73,7 @@ export async function insertProject(
   return requireRow(rows, 0);
 }
 
-/** Writes a change to a locked project, if it changes anything. @throws Problem `slug_taken` */
+/** Saves a change to a locked project, unless nothing changes. @throws Problem `slug_taken` */
 export async function updateProject(
   tx: Transaction,
   before: StoredProject,
@@ -96,7 +96,7 @@ export async function updateProject(
   return requireRow(rows, id);
 }
 
-/** Serves another deployment from now on. */
+/** Sets the deployment that a project serves. */
 export async function switchDeployment(tx: Transaction, accountId: number, id: number, deploymentId: number): Promise<void> {
   await tx.query(sql`
     UPDATE projects SET deployment_id = ${deploymentId}, version = version + 1 WHERE account_id = ${accountId} AND id = ${id}`);
@@ -111,7 +111,7 @@ export async function deleteProject(tx: Transaction, accountId: number, id: numb
 
 const deletedAtOnce = 20;
 
-/** Deletes every project of an account, some at a time, so that nobody's writes wait for a large one; `announce` ends each transaction. */
+/** Deletes every project of an account, a few in each transaction, so that other writes need not wait long; `announce` runs at the end of each. */
 export async function deleteProjectsOf(
   db: Database,
   accountId: number,
@@ -121,7 +121,7 @@ export async function deleteProjectsOf(
   for (let left = deletedAtOnce; left === deletedAtOnce;) {
     left = await db.write(async (tx) => {
       const some = await listProjects(tx, accountId, 0, deletedAtOnce);
-      // All before the first is deleted: the account's count of published bytes is locked after its projects.
+      // Locks all of them before it deletes the first: the lock order is projects, then the account's count of published bytes.
       for (const { id } of some) await tx.query(sql`SELECT 1 FROM projects WHERE account_id = ${accountId} AND id = ${id}${tx.forUpdate}`);
       for (const { id } of some) await deleteProject(tx, accountId, id, now);
       if (some.length > 0) await announce(tx);

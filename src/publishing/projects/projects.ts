@@ -16,7 +16,7 @@ const slug = Type.String({
 
 const hsts = Type.Boolean({
   description:
-    "Whether the project's custom domains tell browsers to open them over HTTPS only (HSTS): for a day in the week after a name is verified, then for a year. Sent where the service is reached at the ports 80 and 443.",
+    "Whether the project's custom domains tell browsers to open them over HTTPS only (HSTS): for a day in the week after a name is verified, then for a year. Sent if the service is reached at ports 80 and 443.",
 });
 
 export const NewProject = named("NewProject", Type.Object({ name, slug }, { additionalProperties: false }));
@@ -24,7 +24,7 @@ export type NewProject = Static<typeof NewProject>;
 
 const redirectToPrimary = Type.Boolean({
   description:
-    "Whether the project's other names, its address on the platform included, redirect to its primary name (308). It has an effect while the primary name is in effect. Initially false.",
+    "Whether the project's other names, including its address on the platform, redirect to its primary name (308) while that is in effect. Initially false.",
 });
 
 const ProjectPatch = named(
@@ -48,7 +48,7 @@ const projectRedirect = named(
   Type.Object(
     {
       from: Type.String({ description: "The name that redirects." }),
-      to: Type.String({ description: "The name that it leads to." }),
+      to: Type.String({ description: "The target of the redirect." }),
       status: RedirectStatus,
     },
     { additionalProperties: false },
@@ -62,7 +62,7 @@ const domains = named(
       primary: Nullable(
         Type.String({
           description:
-            'The primary name. It takes effect once it is verified and has its certificate: it is `url` then, and the project\'s other names answer with `Link: <…>; rel="canonical"` to it.',
+            'The primary name. It takes effect once it is verified and has a certificate: then it is `url`, and the project\'s other names answer with `Link: <…>; rel="canonical"` to it.',
         }),
       ),
       redirects: Type.Array(projectRedirect, {
@@ -71,7 +71,7 @@ const domains = named(
     },
     {
       additionalProperties: false,
-      description: "The configuration of the project's domains as it stands, in the form of a `petstore.json`.",
+      description: "The current configuration of the project's domains, in the form of a `petstore.json`.",
     },
   ),
 );
@@ -86,7 +86,7 @@ export const Project = named(
       name,
       slug,
       url: Type.String({
-        description: "Where people find the project: at its primary name while that is in effect, else at its address on the platform.",
+        description: "The address of the project: its primary name while that is in effect, otherwise its address on the platform.",
       }),
       deploymentId: Nullable(Id("The deployment that is served; null before the first one.")),
       domains,
@@ -99,7 +99,7 @@ export const Project = named(
 );
 export type Project = Static<typeof Project>;
 
-/** What a project's answer shows of its names. */
+/** The names of a project as the API returns them. */
 export type ProjectNames = Pick<Project, "url" | "domains">;
 export const Projects = named("Projects", Type.Array(Project));
 
@@ -109,12 +109,12 @@ export const projectsMax = 100;
 export const ProjectPath = Type.Object({ projectId: Id("The project's identifier.") });
 export const PageQuery = Type.Object(paging);
 
-/** What is served of a project is another thing now. */
+/** The change that tells all nodes that what a project serves has changed. */
 export function projectChanged(accountId: number, projectId: number): Change {
   return { kind: "project", subject: `${accountId}/${projectId}` };
 }
 
-/** Names that people would take for the service's own, or that software gives a meaning (RFC 2142, RFC 8461, autoconfiguration). */
+/** Names that people would take for the service itself, or that have a meaning for software (RFC 2142, RFC 8461, autoconfiguration). */
 const reserved = new Set(
   "www api app admin administrator dashboard docs help support status mail smtp imap pop ftp ns ns1 ns2 dns mx autoconfig autodiscover wpad isatap mta-sts localhost static assets cdn login signin sign-in account accounts billing security abuse postmaster hostmaster webmaster root petstore".split(
     " ",
@@ -122,7 +122,7 @@ const reserved = new Set(
 );
 
 /**
- * Holds a slug to one DNS label in lower case (RFC 1123, section 2.1) that is not reserved.
+ * Requires that a slug is one DNS label in lower case (RFC 1123, section 2.1) that is not reserved.
  *
  * @throws Problem `invalid_request`
  */

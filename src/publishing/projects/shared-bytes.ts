@@ -15,23 +15,23 @@ import {
   readPiece,
 } from "./blobs.store.ts";
 
-/** Large enough that a piece costs little beside its bytes, small enough that nobody's query waits long behind one. */
+/** Large enough for little overhead, small enough that other queries do not wait long for one piece. */
 const pieceBytes = 256 * 1024;
-/** What was never finished, or waits for nothing, goes after this time. */
+/** Blobs that were never completed, and uploads that no deployment waits for, are deleted after this time. */
 const keptMs = 24 * 60 * 60_000;
 const auditMs = 60_000;
 
-/** Bytes by name in the database that all nodes share. Those of one name never change. */
+/** Bytes by name, in the database that all nodes share. The bytes of a name never change. */
 export type Blobs = {
-  /** Stores bytes under a name, unless there are some; gives the size of what is there then. */
+  /** Stores bytes under a name, unless it has some already. Returns the size of the stored bytes. */
   put: (name: string, source: AsyncIterable<Uint8Array>) => Promise<number>;
-  /** The bytes of a name, a piece at a time; ends with an error unless they are whole and those that were stored. */
+  /** Reads the bytes of a name, a piece at a time. Ends with an error if they are incomplete or were changed. */
   read: (name: string) => AsyncGenerator<Buffer>;
   sizes: (names: readonly string[]) => Promise<Map<string, number>>;
   remove: (tx: Transaction, names: readonly string[]) => Promise<void>;
-  /** Deletes some of what processes that died have left. */
+  /** Deletes a batch of the blobs that killed processes have left. */
   expire: () => Promise<void>;
-  /** Notes content that was stored for a deployment which was deleted meanwhile, by a process that died before it could say so. */
+  /** Marks content as unused whose deployment was deleted, and whose process was killed before it could do so. */
   noteOrphans: () => Promise<void>;
 };
 
@@ -89,7 +89,7 @@ export function openBlobs(db: Database, clock: Clock): Blobs {
   };
 }
 
-/** Cuts what arrives into pieces of one size, the last one shorter; there is always a last one. */
+/** Cuts a stream into pieces of one size; the last one is shorter, and may be empty. */
 async function* piecesOf(source: AsyncIterable<Uint8Array>): AsyncGenerator<{ content: Buffer; isLast: boolean }> {
   let kept = Buffer.alloc(0);
   for await (const chunk of source) {

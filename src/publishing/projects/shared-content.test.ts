@@ -9,7 +9,7 @@ import { contentPath } from "./content.ts";
 import { noteUnusedFiles } from "./deployments.store.ts";
 import { localContent } from "./shared-content.ts";
 
-test("unused content stays while a deployment of this process is about to publish it, and goes when the last has let it go", async (t) => {
+test("unused content stays while a deployment of this process is about to publish it, and is removed once the last one has released it", async (t) => {
   const folder = temporaryFolder(t);
   const db = openSqlite(join(folder, "test.db"));
   t.after(() => db.close());

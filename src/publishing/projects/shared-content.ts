@@ -10,33 +10,32 @@ import { createTally } from "../../platform/jobs/tally.ts";
 import { Problem } from "../../platform/problem.ts";
 import { openContentCache, type ContentCache } from "./content-cache.ts";
 import { contentPath, encodings, type Encoding } from "./content.ts";
-import { forgetUnusedFiles, listUnusedFiles } from "./deployments.store.ts";
+import { deleteUnusedFiles, listUnusedFiles } from "./deployments.store.ts";
 import type { Blobs } from "./shared-bytes.ts";
 
 /**
- * The bytes of published files. With the embedded database they lie in a folder and nowhere else; on many nodes PostgreSQL has them, and
- * the folder is this node's cache: a file is fetched when it is first read here, and what was read longest ago goes when there are too
- * many bytes.
+ * The bytes of published files. With the embedded database they are in a folder and nowhere else. With PostgreSQL they are in the database,
+ * and the folder is a cache of this node: it fetches a file at its first read, and evicts the least recently read ones.
  */
 export type Content = {
   folder: string;
   /** Opens a form of a file that has `size` bytes. The caller closes it. @throws Problem `unavailable` while too many are fetched */
   open: (hash: string, encoding: Encoding | undefined, size: number) => Promise<FileHandle>;
-  /** Those forms of these files that every node has, by `formName`, and their sizes; nothing where there is one node. */
+  /** The sizes of the stored forms of these files, by `formName`; empty with the embedded database. */
   known(hashes: readonly string[]): Promise<Map<string, number>>;
-  /** Gives a form that lies in the folder to every node. Gives the size that it has there, which another node may have made otherwise. */
+  /** Stores a form in the folder for every node. Returns its stored size, which differs if another node has made the form in another way. */
   share(hash: string, encoding: Encoding | undefined, size: number): Promise<number>;
-  /** What a deployment is about to publish stays in the folder until it is released. */
+  /** Keeps files in the folder that a deployment is about to publish, until `release`. */
   hold(hashes: readonly string[]): void;
   release(hashes: readonly string[]): void;
-  /** Removes files that no deployment claims or holds, `limit` at most, and gives how many; not to be called while files are claimed here. */
+  /** Removes at most `limit` files that no deployment claims or holds. Returns how many. Must not run while files are claimed here. */
   remove(limit: number): Promise<number>;
 };
 
 const fetchesAtOnce = 8;
 const fetchesWaitingMax = 1_000;
 
-/** The name of a form, which is that of its file in the folder too. */
+/** The name of a form, which is also the name of its file in the folder. */
 export const formName = (hash: string, encoding: Encoding | undefined): string => basename(contentPath("", hash, encoding));
 
 const formsOf = (hash: string): string[] => [undefined, ...encodings].map((encoding) => formName(hash, encoding));
@@ -51,11 +50,11 @@ export function localContent(db: Database, folder: string): Content {
     share: async (_hash, _encoding, size) => size,
     hold,
     release,
-    /** Files are forgotten once they are gone, so that a process that dies between leaves nothing behind. */
+    /** Deletes the files before their rows, so that a killed process leaves nothing behind. */
     async remove(limit) {
       const hashes = (await db.write((tx) => listUnusedFiles(tx, limit))).filter((hash) => !isHeld(hash));
       await removeForms(folder, hashes);
-      if (hashes.length > 0) await db.write((tx) => forgetUnusedFiles(tx, hashes));
+      if (hashes.length > 0) await db.write((tx) => deleteUnusedFiles(tx, hashes));
       return hashes.length;
     },
   };
@@ -91,7 +90,7 @@ export function sharedContent(db: Database, folder: string, blobs: Blobs, cacheB
       const unused = await db.write(async (tx) => {
         const hashes = (await listUnusedFiles(tx, limit)).filter((hash) => !isHeld(hash));
         await blobs.remove(tx, hashes.flatMap(formsOf));
-        await forgetUnusedFiles(tx, hashes);
+        await deleteUnusedFiles(tx, hashes);
         return hashes;
       });
       await removeForms(folder, unused);
@@ -131,7 +130,7 @@ async function fetchFile({ folder, blobs, cache }: SharedContext, path: string, 
   }
 }
 
-/** What deployments of this process are about to publish; several may want the same. */
+/** Counts the files that deployments of this process are about to publish; several may hold the same file. */
 function createHolding(): Pick<Content, "hold" | "release"> & { isHeld: (hash: string) => boolean } {
   const held = createTally<string>();
   return {
@@ -147,7 +146,7 @@ async function removeForms(folder: string, hashes: readonly string[]): Promise<v
   }
 }
 
-/** The file, unless it is not there or has another size: a compressed form that was made otherwise, before the one that all nodes have. */
+/** The file, unless it is missing or has another size: then it is a compressed form from before the one that is stored for all nodes. */
 async function openWhole(path: string, size: number): Promise<FileHandle | undefined> {
   const handle = await open(path).catch((error: NodeJS.ErrnoException): undefined => {
     if (error.code !== "ENOENT") throw error;
@@ -158,5 +157,5 @@ async function openWhole(path: string, size: number): Promise<FileHandle | undef
 }
 
 function missing(path: string): never {
-  throw new Error(`${basename(path)} is not of the size that its manifest says`);
+  throw new Error(`${basename(path)} does not have the size in its manifest`);
 }

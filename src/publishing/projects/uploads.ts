@@ -10,26 +10,26 @@ import { createTally } from "../../platform/jobs/tally.ts";
 import { overloaded } from "../../platform/problem.ts";
 import type { Blobs } from "./shared-bytes.ts";
 
-/** A packed archive that is kept; `fingerprint` is the SHA-256 of its bytes. */
+/** A stored archive; `fingerprint` is the SHA-256 of its bytes. */
 export type Upload = { name: string; fingerprint: string };
 
-/** Where packed archives wait to be unpacked. */
+/** Where archives wait to be unpacked. */
 type UploadStore = {
-  /** Keeps a body, whole and durable at the end. */
+  /** Stores a body durably. */
   write: (name: string, body: AsyncIterable<Buffer>) => Promise<unknown>;
   read: (name: string) => Readable;
   remove: (name: string) => Promise<void>;
 };
 
 const atOnceMax = 64;
-/** So that one account's slow uploads do not hold everybody up. */
+/** Keeps slow uploads of one account from delaying those of others. */
 const atOnceMaxEach = 2;
 
-/** The packed archives that wait to be unpacked. */
+/** The archives that wait to be unpacked. */
 export function openUploads(store: UploadStore, bounds: Pick<Bounds, "refused">) {
   const receiving = createTally<number>();
 
-  /** Keeps a body. @throws Problem `unavailable` while too many arrive at once, of the account or of all */
+  /** Stores a body. @throws Problem `unavailable` while too many arrive at once, from the account or in all */
   async function receive(accountId: number, body: AsyncIterable<Buffer>): Promise<Upload> {
     admit(accountId);
     const name = `${randomUUID()}.tar.gz`;
@@ -67,7 +67,7 @@ export function openUploads(store: UploadStore, bounds: Pick<Bounds, "refused">)
 
 export type Uploads = ReturnType<typeof openUploads>;
 
-/** A folder of this process alone. */
+/** Stores archives in a folder that only this process uses. */
 export function uploadFolder(folder: string): UploadStore & { clear: (isTaken: (name: string) => Promise<boolean>) => Promise<void> } {
   const pathOf = (name: string): string => join(folder, name);
   const remove = (name: string): Promise<void> => rm(pathOf(name), { force: true });
@@ -78,7 +78,7 @@ export function uploadFolder(folder: string): UploadStore & { clear: (isTaken: (
     await flushFolder(folder);
   }
 
-  /** Removes what uploads that were cut short left behind. Only at start. */
+  /** Removes the remains of interrupted uploads. Call it only at the start. */
   async function clear(isTaken: (name: string) => Promise<boolean>): Promise<void> {
     const names = await readdir(folder).catch(() => []);
     for (const name of names) if (!(await isTaken(name))) await remove(name);
@@ -87,7 +87,7 @@ export function uploadFolder(folder: string): UploadStore & { clear: (isTaken: (
   return { write, read: (name) => createReadStream(pathOf(name)), remove, clear };
 }
 
-/** The database, where every node can unpack them. */
+/** Stores archives in the database, where every node can unpack them. */
 export function uploadBlobs(db: Database, blobs: Blobs): UploadStore {
   const nameOf = (name: string): string => `upload/${name}`;
   return {
