@@ -228,12 +228,12 @@ export type Schemas = {
   ProjectRedirect: {
     /** The name that redirects. */
     from: string;
-    /** The name that it leads to. */
+    /** The target of the redirect. */
     to: string;
     status: Schemas["RedirectStatus"];
   };
   ProjectDomains: {
-    /** The primary name. It takes effect once it is verified and has its certificate: it is `url` then, and the project's other names answer with `Link: <…>; rel="canonical"` to it. */
+    /** The primary name. It takes effect once it is verified and has a certificate: then it is `url`, and the project's other names answer with `Link: <…>; rel="canonical"` to it. */
     primary: string | null;
     /** The redirects, ordered by `from`: the first 100, as many as a `petstore.json` can list. */
     redirects: (Schemas["ProjectRedirect"])[];
@@ -245,14 +245,14 @@ export type Schemas = {
     name: string;
     /** One DNS label: the project is served at `{slug}.{platform_domain}`. Unique over all accounts. */
     slug: string;
-    /** Where people find the project: at its primary name while that is in effect, else at its address on the platform. */
+    /** The address of the project: its primary name while that is in effect, otherwise its address on the platform. */
     url: string;
     /** The deployment that is served; null before the first one. */
     deploymentId: number | null;
     domains: Schemas["ProjectDomains"];
-    /** Whether the project's other names, its address on the platform included, redirect to its primary name (308). It has an effect while the primary name is in effect. Initially false. */
+    /** Whether the project's other names, including its address on the platform, redirect to its primary name (308) while that is in effect. Initially false. */
     redirectToPrimary: boolean;
-    /** Whether the project's custom domains tell browsers to open them over HTTPS only (HSTS): for a day in the week after a name is verified, then for a year. Sent where the service is reached at the ports 80 and 443. */
+    /** Whether the project's custom domains tell browsers to open them over HTTPS only (HSTS): for a day in the week after a name is verified, then for a year. Sent if the service is reached at ports 80 and 443. */
     hsts: boolean;
     /** When the project was made. */
     createdAt: string;
@@ -269,9 +269,9 @@ export type Schemas = {
     name?: string;
     /** One DNS label: the project is served at `{slug}.{platform_domain}`. Unique over all accounts. */
     slug?: string;
-    /** Whether the project's custom domains tell browsers to open them over HTTPS only (HSTS): for a day in the week after a name is verified, then for a year. Sent where the service is reached at the ports 80 and 443. */
+    /** Whether the project's custom domains tell browsers to open them over HTTPS only (HSTS): for a day in the week after a name is verified, then for a year. Sent if the service is reached at ports 80 and 443. */
     hsts?: boolean;
-    /** Whether the project's other names, its address on the platform included, redirect to its primary name (308). It has an effect while the primary name is in effect. Initially false. */
+    /** Whether the project's other names, including its address on the platform, redirect to its primary name (308) while that is in effect. Initially false. */
     redirectToPrimary?: boolean;
   };
   DeploymentStatus: "queued" | "ready" | "failed";
@@ -295,17 +295,17 @@ export type Schemas = {
   DomainKind: "subdomain" | "apex";
   DomainStatus: "pending" | "verified" | "failing";
   DomainRedirect: {
-    /** A name of the same project that does not redirect itself. The redirect takes effect while that name is verified and has its certificate; until then, and again when it fails or is removed, the domain serves the site. */
+    /** A name of the same project that does not redirect. The redirect is in effect while that name is verified and has a certificate; at other times, and if that name is removed, the domain serves the site. */
     to: string;
     status: Schemas["RedirectStatus"];
   } | null;
   DnsRecordType: "CNAME" | "ALIAS";
   DnsRecord: {
-    /** `CNAME` for a subdomain; for an apex `ALIAS`, which some providers call ANAME. */
+    /** `CNAME` for a subdomain; `ALIAS` for an apex, which some providers call ANAME. */
     type: Schemas["DnsRecordType"];
     /** The label below the registrable domain, or `@`. */
     name: string;
-    /** The platform target host: it must match exactly. */
+    /** The host of the platform. It must match exactly. */
     value: string;
     /** Seconds. */
     ttl: number;
@@ -328,7 +328,7 @@ export type Schemas = {
   DomainServing: {
     /** `nothing`: visitors get a 404, or no connection over HTTPS. */
     what: Schemas["DomainServes"];
-    /** Where a redirect leads. */
+    /** The target of a redirect. */
     to: string | null;
     /** Why, in words for people. */
     reason: string;
@@ -353,7 +353,7 @@ export type Schemas = {
     message: string;
   };
   DomainAttention: {
-    /** Since when the certificate is late. */
+    /** Since when the certificate has been late. */
     since: string;
     message: string;
     checks: (Schemas["DomainCheck"])[];
@@ -365,7 +365,7 @@ export type Schemas = {
     kind: Schemas["DomainKind"];
     /** `pending`: never verified yet. `failing`: its DNS has changed since; still served, and checked hourly. */
     status: Schemas["DomainStatus"];
-    /** Whether it is the project's primary name. It takes effect once it is verified and has its certificate; an earlier primary name stays in effect until then. */
+    /** Whether it is the primary name of the project. That takes effect once it is verified and has a certificate; until then an earlier primary name stays in effect. */
     primary: boolean;
     redirect: Schemas["DomainRedirect"];
     record: Schemas["DnsRecord"];
@@ -374,11 +374,11 @@ export type Schemas = {
     serving: Schemas["DomainServing"];
     certificate: Schemas["DomainCertificate"];
     attention: Schemas["DomainAttention"];
-    /** When DNS is checked next by itself. */
+    /** When DNS is checked next automatically. */
     nextCheckAt: string | null;
     /** When it was added. */
     createdAt: string;
-    /** When its DNS was last found right. */
+    /** When its DNS was last correct. */
     verifiedAt: string | null;
   };
   Domains: (Schemas["Domain"])[];
@@ -392,7 +392,7 @@ export type Schemas = {
     status?: number;
   } | null;
   DomainPatch: {
-    /** Makes it the project's primary name, for which it has to be verified; another one is no longer. */
+    /** Makes it the primary name of the project, in place of any other. It has to be verified. */
     primary?: boolean;
     redirect?: Schemas["NewDomainRedirect"];
   };
@@ -400,7 +400,7 @@ export type Schemas = {
     hostname: string;
     /** What is left to do at the registrar. */
     warning?: string;
-    /** The names that redirected to it. They serve the site from now on. */
+    /** The names that redirected to it. They now serve the site. */
     redirects: (string)[];
   };
 };

@@ -10,12 +10,24 @@ const json = { "content-type": "application/json" };
 
 /** What an authority, or a box in front of it, may send instead of ACME; and the words that the domain shows for it. */
 const nonsense: [what: string, answer: Partial<ProxiedAnswer>, problem: RegExp][] = [
-  ["a page of HTML with 200", { headers: html, body: Buffer.from("<h1>Maintenance</h1>") }, /not JSON|does not say where|no certificate/],
+  [
+    "a page of HTML with 200",
+    { headers: html, body: Buffer.from("<h1>Maintenance</h1>") },
+    /not JSON|did not send the URL|no certificate|without a certificate/,
+  ],
   ["a page of HTML with 403", { status: 403, headers: html, body: Buffer.from("<h1>Blocked</h1>") }, /refuses .*HTTP 403/],
-  ["a page of HTML with 502", { status: 502, headers: html, body: Buffer.from("<h1>Bad gateway</h1>") }, /out of order .*HTTP 502/],
-  ["JSON that breaks off", { headers: json, body: Buffer.from('{"status": "rea') }, /not JSON|does not say where|no certificate/],
-  ["JSON that is another thing", { headers: json, body: Buffer.from('["valid"]') }, /is not one|does not say where|no certificate/],
-  ["nothing at all", { headers: json }, /not JSON|does not say where|no certificate/],
+  ["a page of HTML with 502", { status: 502, headers: html, body: Buffer.from("<h1>Bad gateway</h1>") }, /internal error .*HTTP 502/],
+  [
+    "JSON that breaks off",
+    { headers: json, body: Buffer.from('{"status": "rea') },
+    /not JSON|did not send the URL|no certificate|without a certificate/,
+  ],
+  [
+    "JSON that is another thing",
+    { headers: json, body: Buffer.from('["valid"]') },
+    /sent an invalid|did not send the URL|no certificate|without a certificate/,
+  ],
+  ["nothing at all", { headers: json }, /not JSON|did not send the URL|no certificate|without a certificate/],
   ["a body of a megabyte", { headers: json, body: Buffer.alloc(1_048_576, " ") }, /more than 262144 bytes/],
   ["a redirect", { status: 302, headers: { location: "https://elsewhere.test/" } }, /answered 302/],
 ];
@@ -23,9 +35,9 @@ const nonsense: [what: string, answer: Partial<ProxiedAnswer>, problem: RegExp][
 /** The requests of an order in which an authority can go wrong. */
 const steps = ["/order-plz", "/authZ/", "/chalZ/", "/finalize-order/", "/my-order/", "/certZ/"];
 
-suite("an authority that sends nonsense", { concurrency: 2 }, () => {
+suite("an authority that sends invalid answers", { concurrency: 2 }, () => {
   for (const step of steps) {
-    test(`at ${step} leaves a problem in words on the domain, is asked again after a minute, and ends in one certificate`, async (t) => {
+    test(`at ${step} leaves a readable problem on the domain, is asked again after a minute, and issues one certificate in the end`, async (t) => {
       const { platform, proxy, certificate, add, idle, orders } = await openScene(t);
       let made = 0;
       for (const [index, [what, answer, problem]] of nonsense.entries()) {
@@ -50,7 +62,7 @@ suite("an authority that sends nonsense", { concurrency: 2 }, () => {
     });
   }
 
-  test("as its directory, from the start, holds nothing else up, and is read again when it is time", async (t) => {
+  test("as its directory, from the start, delays nothing else, and the directory is read again at the next try", async (t) => {
     for (const [what, answer, problem] of nonsense) {
       await t.test(what, async (one) => {
         const { platform, proxy, certificate, add, idle } = await openScene(one, { intercept: { before: () => answer } });
@@ -68,14 +80,14 @@ suite("an authority that sends nonsense", { concurrency: 2 }, () => {
   });
 });
 
-suite("an authority that goes on failing", { concurrency: 2 }, () => {
+suite("an authority that keeps failing", { concurrency: 2 }, () => {
   const faults: [what: string, intercept: Interception][] = [
     ["is down", { before: () => "hang up" }],
     ["answers 503", { before: () => ({ status: 503, headers: html, body: Buffer.from("busy") }) }],
     ["loses every finalize reply", { after: ({ path }, answer) => (/^\/(finalize|my)-order\//.test(path) ? "hang up" : answer) }],
   ];
   for (const [what, intercept] of faults) {
-    test(`is asked after 1, 10 and 100 minutes, then daily, and in between never: it ${what}`, async (t) => {
+    test(`is asked after 1, 10 and 100 minutes, then daily, and never in between: it ${what}`, async (t) => {
       const { platform, proxy, certificate, add, idle, orders } = await openScene(t);
       proxy.intercept = intercept;
       await add();
@@ -98,7 +110,7 @@ suite("an authority that goes on failing", { concurrency: 2 }, () => {
     });
   }
 
-  test("that has lost its accounts is given a new one, without a restart", async (t) => {
+  test("that has lost its accounts gets a new one, without a restart", async (t) => {
     const { platform, proxy, certificate, add, idle } = await openScene(t);
     await add("first.shop.test");
     const body = Buffer.from(JSON.stringify({ type: "urn:ietf:params:acme:error:accountDoesNotExist", detail: "unknown account" }));

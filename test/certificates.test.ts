@@ -16,7 +16,7 @@ const dayMs = 24 * 60 * minuteMs;
 const ask = "GET / HTTP/1.1\r\nHost: www.shop.test\r\n\r\n";
 
 suite("certificates", { concurrency: 2 }, () => {
-  test("rule 11: removal stops serving at once, on an open keep-alive connection and to a client that would resume its TLS session too", async (t) => {
+  test("rule 11: removal stops serving at once, also on an open keep-alive connection and to a client that tries to resume its TLS session", async (t) => {
     const { platform, project, add } = await openScene(t);
     await add();
     const first = await openTls(platform, "www.shop.test");
@@ -40,7 +40,7 @@ suite("certificates", { concurrency: 2 }, () => {
     assert.equal((await platform.http("www.shop.test", "/")).status, 404);
   });
 
-  test("a plan that drops below Pro stops serving with the answer, also on open connections; one that returns needs no new certificate", async (t) => {
+  test("when a plan drops below Pro, serving stops with the answer, also on open connections; when it returns, no new certificate is needed", async (t) => {
     const { platform, add, orders } = await openScene(t);
     await add();
     const open = await openTls(platform, "www.shop.test");
@@ -57,7 +57,7 @@ suite("certificates", { concurrency: 2 }, () => {
     assert.equal(orders(), made);
   });
 
-  test("a name of a plan below Pro is not renewed; where its certificate has ended by the time that the plan is back, one is ordered by itself", async (t) => {
+  test("a name of a plan below Pro is not renewed; if its certificate has expired when the plan is back, one is ordered automatically", async (t) => {
     const { platform, proxy, add, certificate, idle, orders } = await openScene(t);
     await add();
     const { accountId, administration } = platform.service;
@@ -86,7 +86,7 @@ suite("certificates", { concurrency: 2 }, () => {
     assert.equal((await certificate()).status, "issued");
   });
 
-  test("a certificate is renewed when a third of its lifetime is left, and the name is served all the while", async (t) => {
+  test("a certificate is renewed when a third of its lifetime is left, and the name is served all the time", async (t) => {
     const { platform, add, certificate, idle, orders } = await openScene(t);
     await add();
     const before = await certificate();
@@ -120,7 +120,7 @@ suite("certificates", { concurrency: 2 }, () => {
     assert.equal(proxy.requests.length, asked);
   });
 
-  test("an authority that is down is told as the problem with the time of the next try, which comes by itself", async (t) => {
+  test("an authority that is down is shown as the problem with the time of the next try, which is automatic", async (t) => {
     const { platform, proxy, add, certificate, idle } = await openScene(t);
     proxy.intercept = { before: () => "hang up" };
     await add();
@@ -137,7 +137,7 @@ suite("certificates", { concurrency: 2 }, () => {
     assert.deepEqual([(await certificate()).status, (await certificate()).problem], ["issued", null]);
   });
 
-  test("a 429 holds the next try back until its Retry-After", async (t) => {
+  test("a 429 delays the next try until its Retry-After", async (t) => {
     const { platform, proxy, add, certificate, idle, orders } = await openScene(t);
     const body = Buffer.from(JSON.stringify({ type: "urn:ietf:params:acme:error:rateLimited", detail: "too many" }));
     proxy.intercept = {
@@ -160,7 +160,7 @@ suite("certificates", { concurrency: 2 }, () => {
     assert.equal((await certificate()).status, "issued");
   });
 
-  test("the authority's limits are kept here: an order over the budget is not made, and the time of the next one is shown", async (t) => {
+  test("the authority's limits are counted here: an order over the budget is not placed, and the time of the next try is shown", async (t) => {
     const { platform, add, certificate, idle, orders } = await openScene(t, { env: { ACME_BUDGET: "domain=2/1h" } });
     for (const name of ["a", "b", "c"]) await add(`${name}.budget.test`);
     assert.equal(orders(), 2);
@@ -171,7 +171,7 @@ suite("certificates", { concurrency: 2 }, () => {
     assert.equal((await certificate("c.budget.test")).status, "issued");
   });
 
-  test("an order is never spent on DNS that is known to be wrong by then", async (t) => {
+  test("no order is placed for a name whose DNS is wrong by then", async (t) => {
     const { platform, proxy, certificate, idle, add, orders } = await openScene(t);
     proxy.intercept = { before: ({ path }) => (path === "/order-plz" ? "hang up" : undefined) };
     await add();
@@ -193,9 +193,9 @@ const steps: [name: string, matches: (request: ProxiedRequest) => boolean][] = [
   ["the certificate was fetched", ({ path }) => path.startsWith("/certZ/")],
 ];
 
-suite("a process that ends in the middle of an order", { concurrency: 2 }, () => {
+suite("a process that is killed in the middle of an order", { concurrency: 2 }, () => {
   for (const [name, matches] of steps) {
-    test(`goes on after its restart where it was, with no second order: once ${name}`, async (t) => {
+    test(`continues after its restart, without a second order: once ${name}`, async (t) => {
       const dataDir = await mkdtemp(join(tmpdir(), "petstore-order-"));
       let lost = 0;
       let proxy: AcmeProxy | undefined;

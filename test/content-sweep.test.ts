@@ -33,7 +33,7 @@ async function deploy(projectId: number, files: Record<string, string>, petstore
 
 const newProject = (slug: string, key = service.key) => made<Project>(service, "POST", "/projects", { name: slug, slug }, key);
 
-test("the content of a deleted project goes from the disk by itself, but for what another one shares", async () => {
+test("the content of a deleted project is deleted from the disk automatically, except content that another project shares", async () => {
   const [one, other] = [await newProject("one"), await newProject("other")];
   await deploy(other.id, { "index.html": compressible("shared ") });
   const shared = kept();

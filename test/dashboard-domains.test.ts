@@ -255,7 +255,7 @@ suite("Settings, Domains in the dashboard", () => {
     for (const [hostname, words] of [
       ["https://shop.test", "without http:// or https://"],
       ["*.shop.test", "Wildcards cannot be added"],
-      ["rex.sites.test", "given out by this service"],
+      ["rex.sites.test", "assigned by this service"],
     ] as const) {
       await page.getByLabel("Hostname").fill(hostname);
       await page.keyboard.press("Enter");

@@ -69,7 +69,7 @@ suite("deployments", () => {
     assert.deepEqual((await platform.service.ask("GET", `/projects/${id}/domains`)).body, []);
   });
 
-  test("ten are kept, failed ones among them; the one that is served is never dropped, however old", async () => {
+  test("ten are kept, including failed ones; the served one is never deleted, however old", async () => {
     const id = await platform.project("kept", { "index.html": "0" });
     const first = (await liveId(id))!;
     for (let index = 1; index <= 11; index++) await platform.deploy(id, { "index.html": String(index) });
@@ -86,7 +86,7 @@ suite("deployments", () => {
     assert.equal((await listed(fresh)).length, 10);
   });
 
-  test("content that no deployment needs any more leaves the disk, all of it; what another project has too stays", async () => {
+  test("content that no deployment needs any more is deleted from the disk; content that another project also has stays", async () => {
     const onDisk = async () =>
       (await readdir(join(platform.service.dataDir, "content"), { recursive: true })).filter((name) => /[0-9a-f]{64}/.test(name)).length;
     const files = Object.fromEntries(Array.from({ length: 450 }, (_, index) => [`f${index}.txt`, `content ${index}`]));
@@ -100,7 +100,7 @@ suite("deployments", () => {
     assert.equal(await served("small", "/shared.txt"), "content 7");
   });
 
-  test("of two that are uploaded at once both are unpacked, and the one with the later number is served", async () => {
+  test("two uploaded at once are both unpacked, and the one with the higher number is served", async () => {
     const id = await platform.project("twice", { "index.html": "0" });
     const sent = await Promise.all(["a", "b"].map((page) => send(id, page)));
     assert.deepEqual(
@@ -118,7 +118,7 @@ suite("deployments", () => {
     const theirs: string[] = [];
     for (let index = 0; index < 10; index++) {
       const { id } = await made<Project>(platform.service, "POST", "/projects", { name: "Busy", slug: `busy-${index}` }, key);
-      // Each of its own bytes, so that what is compressed for one is of no use to the others.
+      // Each with different bytes, so that no compressed form can be reused.
       const files: Record<string, string> = { "petstore.json": "{}" };
       for (let page = 0; page < 20; page++) files[`p${page}.html`] = `${index} cats and ${page} dogs. `.repeat(2_000);
       const body = await packSite(files);
@@ -149,7 +149,7 @@ suite("deployments", () => {
     await until(async () => (await keptUploads(platform.service)).length === 0); // no archive is left behind
   });
 
-  test("a deleted project is not served from the answer on, frees its names for other accounts, and leaves its slug to rest", async () => {
+  test("a deleted project is no longer served when the answer arrives, frees its names for other accounts, and keeps its slug reserved", async () => {
     const id = await platform.project("gone", { "index.html": "gone" });
     platform.dns.set("www.gone.test", "CNAME", ["sites.test"]);
     await platform.addDomain(id, "www.gone.test");

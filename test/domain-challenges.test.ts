@@ -9,7 +9,7 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 const host = "www.shop.test";
 
-/** The kinds of challenge that the authority was told to check, in their order. */
+/** The types of the challenges that the authority was asked to check, in order. */
 function noteChallenges(proxy: AcmeProxy): string[] {
   const asked: string[] = [];
   const kinds = new Map<string, string>();
@@ -26,11 +26,11 @@ function noteChallenges(proxy: AcmeProxy): string[] {
 }
 type Seen = { challenges?: { type: string; url: string }[] };
 
-/** Ports at which nobody listens: where the authority finds a closed firewall. */
+/** Closed ports, which look to the authority like a firewall. */
 const closedPort = async (): Promise<number> => (await freePorts(1))[0]!;
 
-suite("the ways to prove a name to the authority", { concurrency: 2 }, () => {
-  test("where port 80 is closed TLS-ALPN-01 goes through the same edge a minute later, and a renewal by it beside the certificate", async (t) => {
+suite("the challenges of the authority", { concurrency: 2 }, () => {
+  test("if port 80 is closed, TLS-ALPN-01 succeeds through the same edge a minute later, and renews while the certificate is served", async (t) => {
     const { platform, proxy, add, certificate, idle } = await openScene(t, { pebble: { httpPort: await closedPort() } });
     const asked = noteChallenges(proxy);
     await add();
@@ -55,7 +55,7 @@ suite("the ways to prove a name to the authority", { concurrency: 2 }, () => {
     assert.deepEqual(new Set(asked), new Set(["http-01", "tls-alpn-01"]));
   });
 
-  test("where the HTTPS port is closed HTTP-01 alone issues", async (t) => {
+  test("if the HTTPS port is closed, HTTP-01 alone issues", async (t) => {
     const { proxy, add, certificate } = await openScene(t, { pebble: { tlsPort: await closedPort() } });
     const asked = noteChallenges(proxy);
     await add();
@@ -63,7 +63,7 @@ suite("the ways to prove a name to the authority", { concurrency: 2 }, () => {
     assert.deepEqual(asked, ["http-01"]);
   });
 
-  test("where both fail, however often a person asks again, no more is failed than the authority allows in an hour, and when it goes on is shown", async (t) => {
+  test("if both fail, there are no more failures than the authority allows in an hour, however often a person asks, and the time of the next try is shown", async (t) => {
     const [httpPort, tlsPort] = await freePorts(2);
     const { platform, project, add, certificate, idle, orders } = await openScene(t, {
       pebble: { httpPort: httpPort!, tlsPort: tlsPort! },
@@ -85,7 +85,7 @@ suite("the ways to prove a name to the authority", { concurrency: 2 }, () => {
     assert.equal(orders(), 6);
   });
 
-  test("a challenge is answered over HTTP for its own name and token alone, never redirected, and no more once the order is over", async (t) => {
+  test("a challenge is answered over HTTP for its own name and token alone, never redirected, and no longer once the order is over", async (t) => {
     const { platform, proxy, add, certificate, idle } = await openScene(t);
     const answers: Record<string, number> = {};
     let path = "";

@@ -20,7 +20,7 @@ suite("a DNS server that fails", () => {
   const idle = () => platform.service.publishing.idle();
 
   for (const fault of faults) {
-    test(`by ${fault} is told as such, makes nothing of a new name, and takes nothing from a verified one`, async () => {
+    test(`by ${fault} is reported as such, verifies no new name, and takes nothing from a verified one`, async () => {
       const [verified, fresh] = [`www.was-${fault}.test`, `www.new-${fault}.test`];
       await shop.attach(verified);
       platform.dns.set(fresh, "CNAME", ["sites.test"]);
@@ -39,18 +39,18 @@ suite("a DNS server that fails", () => {
       for (const hostname of [verified, fresh]) platform.dns.heal(hostname);
       platform.time.now += minuteMs;
       await idle();
-      assert.equal((await platform.https(fresh, "/")).body, shop.page, "found by itself once DNS answers again");
+      assert.equal((await platform.https(fresh, "/")).body, shop.page, "found automatically once DNS answers again");
       assert.deepEqual((await shop.verify(verified)).body.problems, []);
     });
   }
 
-  test("over UDP because the answer is too long is asked again over TCP", async () => {
+  test("with an answer too long for UDP is asked again over TCP", async () => {
     platform.dns.fail("www.long.test", "truncation", ["CNAME", "CAA"]);
     assert.equal((await shop.attach("www.long.test")).certificate.status, "issued");
     assert.ok(platform.dns.asked.some(({ name, transport }) => name === "www.long.test" && transport === "tcp"));
   });
 
-  test("for the platform's own name is not the customer's fault: an apex keeps its state", async () => {
+  test("for the platform's own name is not the customer's fault: an apex keeps its status", async () => {
     platform.dns.set("apex.test", "A", ["127.0.0.1"]);
     await shop.add("apex.test");
     await idle();
@@ -62,7 +62,7 @@ suite("a DNS server that fails", () => {
   });
 
   for (const at of ["www.caa-fails.test", "caa-fails.test", "test"]) {
-    test(`for CAA at ${at} keeps every order back, as the authority would refuse it (RFC 8659), until it answers`, async () => {
+    test(`for CAA at ${at} delays every order, which the authority would refuse (RFC 8659), until it answers`, async () => {
       const hostname = "www.caa-fails.test";
       platform.dns.fail(at, "servfail", ["CAA"]);
       const waiting = await shop.attach(hostname);
@@ -94,14 +94,14 @@ suite("a DNS server that fails", () => {
     assert.equal((await platform.http(hostname, "/")).status, 404);
   });
 
-  test("holds no removal up, whose answer then has no warning", async () => {
+  test("delays no removal, whose answer then has no warning", async () => {
     await shop.attach("www.dead.test");
     platform.dns.fail("www.dead.test", "timeout");
     assert.equal((await shop.remove("www.dead.test")).status, 204);
     await assert.rejects(platform.https("www.dead.test", "/"));
   });
 
-  test("for two days lets a name lapse that was never verified, and none that was", async () => {
+  test("for two days lets a name lapse that was never verified, but no verified one", async () => {
     const lasting = await shop.attach("www.lasting.test");
     for (const hostname of ["www.lasting.test", "www.lapsing.test"]) platform.dns.fail(hostname, "servfail");
     await shop.add("www.lapsing.test");

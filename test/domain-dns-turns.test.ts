@@ -15,7 +15,7 @@ suite("names whose DNS servers never answer", () => {
   });
   after(() => platform.close());
 
-  test("of another account, in a petstore.json, are all asked about at once", async () => {
+  test("of another account, in a petstore.json, are all looked up at once", async () => {
     const names = Array.from({ length: 31 }, (_, index) => `held-${index}.test`);
     for (const name of names) {
       platform.dns.fail(`_petstore-challenge.${name}`, "timeout");
@@ -34,7 +34,7 @@ suite("names whose DNS servers never answer", () => {
     assert.equal(new Set(asked.slice(0, names.length)).size, names.length, "before any is asked about again");
   });
 
-  test("hold up the checks of no other account", async () => {
+  test("delay the checks of no other account", async () => {
     const names = Array.from({ length: 70 }, (_, index) => `silent-${index}.test`);
     for (const name of names) platform.dns.fail(name, "timeout");
     for (const name of names) await silent.add(name);

@@ -7,7 +7,7 @@ import { hostileNames, lookalikes } from "./support/hostile-names.ts";
 import { openPlatform, type Platform } from "./support/platform.ts";
 import type { Reply } from "./support/service.ts";
 
-suite("whatever is sent as a domain", () => {
+suite("any text sent as a domain", () => {
   let platform: Platform;
   let alpha: Customer;
   let beta: Customer;
@@ -30,7 +30,7 @@ suite("whatever is sent as a domain", () => {
     assert.match(message, /^["\w][^\p{Cc}]*[\w".]$/u, what);
   }
 
-  test("in the body, what is no public host name is a 400 that says why, and attaches nothing", async () => {
+  test("in the body is a 400 with the reason unless it is a public host name, and attaches nothing", async () => {
     for (const name of hostileNames) requireProblem(await beta.add(name), [400], JSON.stringify(name));
     for (const value of [null, 7, true, [], {}, ["www.alpha.test"], { hostname: "www.alpha.test" }]) {
       requireProblem(await beta.add(value as unknown as string), [400], JSON.stringify(value));
@@ -38,7 +38,7 @@ suite("whatever is sent as a domain", () => {
     assert.deepEqual(await namesOf(beta), []);
   });
 
-  test("in petstore.json, it fails the deployment with the field and why, and the page before stays", async () => {
+  test("in petstore.json fails the deployment with the field and the reason, and the earlier page stays", async () => {
     for (const name of hostileNames.filter((one) => one.length < 1_000)) {
       const petstore = { domains: { primary: "www.fine.test", redirects: [{ from: name, to: "www.fine.test" }] } };
       const deployment = await platform.deploy(beta.project, { "index.html": "hostile" }, { key: beta.key, petstore });
@@ -49,7 +49,7 @@ suite("whatever is sent as a domain", () => {
     assert.equal((await platform.http("beta.sites.test", "/")).body, beta.page);
   });
 
-  test("a name that looks like another is a name of its own: attached, shown as it is asked for in DNS, and served to nobody", async () => {
+  test("a name that looks like another is a separate name: attached, shown in its DNS form, and not served", async () => {
     for (const name of lookalikes) {
       const { status, body } = await beta.add(name);
       assert.equal(status, 201, name);
@@ -63,7 +63,7 @@ suite("whatever is sent as a domain", () => {
     assert.equal((await platform.https("www.alpha.test", "/")).body, alpha.page);
   });
 
-  test("in the path, it is a name that is not attached, or no path at all, for every operation", async () => {
+  test("in the path is a name that is not attached, or no valid path, for every operation", async () => {
     const attached = new Set(await namesOf(beta));
     const names = [...hostileNames, "www.alpha.test", "WWW.ALPHA.TEST."].filter((name) => name.isWellFormed() && name !== "");
     for (const name of names) {
@@ -85,7 +85,7 @@ suite("whatever is sent as a domain", () => {
     assert.equal((await platform.https("www.alpha.test", "/")).body, alpha.page);
   });
 
-  test("as a redirect, it is a 400 that says why, and the name is served as before", async () => {
+  test("as a redirect is a 400 with the reason, and the name is served as before", async () => {
     await alpha.attach("shop.alpha.test");
     const changes = [
       ...["shop.alpha.test/path", "shop.alpha.test?q", "shop.alpha.test#f", "shop.alpha.test:80", "https://shop.alpha.test"].map((to) => ({

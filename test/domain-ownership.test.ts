@@ -8,7 +8,7 @@ import { openPlatform, type Platform } from "./support/platform.ts";
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-suite("a name belongs to whoever has its DNS settings in hand", () => {
+suite("a name belongs to the account that controls its DNS", () => {
   let platform: Platform;
   let owner: Customer;
   let other: Customer;
@@ -21,7 +21,7 @@ suite("a name belongs to whoever has its DNS settings in hand", () => {
 
   const idle = () => platform.service.publishing.idle();
 
-  /** The name is attached, but served to nobody: not over HTTP, and without a certificate not over HTTPS. */
+  /** The name is attached but not served: not over HTTP, and without a certificate not over HTTPS. */
   async function waitsForProof(customer: Customer, hostname: string): Promise<void> {
     await idle();
     const waiting = await customer.domain(hostname);
@@ -41,7 +41,7 @@ suite("a name belongs to whoever has its DNS settings in hand", () => {
     assert.equal((await platform.https(hostname, "/")).body, customer.page);
   }
 
-  test("rule 2: nothing is served on a name before its owner has made the record, and nothing by another's record", async () => {
+  test("rule 2: nothing is served on a name before its owner has created the record, and nothing because of another record", async () => {
     assert.equal((await owner.add("www.nothing.test")).status, 201);
     await idle();
     assert.equal((await owner.domain("www.nothing.test")).status, "pending");
@@ -51,7 +51,7 @@ suite("a name belongs to whoever has its DNS settings in hand", () => {
     assert.equal((await platform.http("www.nothing.test", "/")).status, 404);
   });
 
-  test("a name that another holds is taken, and who holds it is not told", async () => {
+  test("a name that another account holds is refused as taken, and the answer does not say who holds it", async () => {
     await owner.attach("www.held.test");
     const second = await platform.project("owner-second", { "index.html": "second" }, { key: owner.key });
     const refusals = [
@@ -67,7 +67,7 @@ suite("a name belongs to whoever has its DNS settings in hand", () => {
     assert.equal((await platform.https("www.held.test", "/")).body, owner.page);
   });
 
-  test("a TXT proof wins a name that another account has added and not verified, so that nobody can squat", async () => {
+  test("a TXT proof wins a name that another account has added and not verified, so that squatting is pointless", async () => {
     await owner.add("www.squat.test");
     const refused = await other.add("www.squat.test");
     assert.equal(refused.status, 409);
@@ -87,7 +87,7 @@ suite("a name belongs to whoever has its DNS settings in hand", () => {
     platform.dns.set(challenge!.name, "TXT", ["v=spf1 -all", ...[challenge, ...others].map((one) => one!.value)]);
   }
 
-  test("a TXT proof wins a verified name, whose holder sees why it was lost, keeps the project and serves the name no more", async () => {
+  test("a TXT proof wins a verified name, whose holder sees why it was lost, keeps the project and no longer serves the name", async () => {
     const name = "www.bought.test";
     const held = await owner.attach(name);
     assert.equal((await platform.https(name, "/")).body, owner.page);
@@ -146,7 +146,7 @@ suite("a name belongs to whoever has its DNS settings in hand", () => {
     assert.deepEqual(codesOf((await other.get(name)).body), ["proved_elsewhere"]);
   });
 
-  test("a name that another account asks for is checked at once, and at most once a minute", async () => {
+  test("a name that another account asks for is checked at once, but at most once a minute", async () => {
     const name = "www.contested.test";
     await owner.attach(name);
     platform.dns.set(name, "CNAME", ["elsewhere.test"]);
@@ -205,7 +205,7 @@ suite("a name belongs to whoever has its DNS settings in hand", () => {
     assert.equal((await platform.https("www.sold.test", "/")).body, other.page);
   });
 
-  test("a record that was left behind is nobody's prey: another account needs the TXT proof beside it, for its siblings too", async () => {
+  test("a dangling record gives a name to nobody: another account needs the TXT proof as well, also for sibling names", async () => {
     await owner.attach("www.left.test");
     await owner.remove("www.left.test");
     for (const hostname of ["www.left.test", "shop.left.test"]) {
@@ -217,7 +217,7 @@ suite("a name belongs to whoever has its DNS settings in hand", () => {
     await prove(other, "www.left.test");
   });
 
-  test("a deleted project leaves its names to nobody: another account needs the proof, and the owner comes back by the record alone", async () => {
+  test("the names of a deleted project are protected: another account needs the proof, and the owner needs the record alone", async () => {
     const hostname = "www.deleted.test";
     const own = await platform.project("deleted", { "index.html": "deleted" }, { key: owner.key });
     platform.dns.set(hostname, "CNAME", ["sites.test"]);
@@ -234,14 +234,14 @@ suite("a name belongs to whoever has its DNS settings in hand", () => {
     assert.equal((await platform.https(hostname, "/")).body, owner.page);
   });
 
-  test("a wildcard record brings no name of its domain to another account", async () => {
+  test("a wildcard record gives no name of its domain to another account", async () => {
     await owner.attach("www.wild.test");
     platform.dns.set("*.wild.test", "CNAME", ["sites.test"]);
     assert.equal((await other.add("login.wild.test")).status, 201);
     await waitsForProof(other, "login.wild.test");
   });
 
-  test("a foreign account finds nothing of a project, whatever it asks for", async () => {
+  test("another account finds nothing of a project in any operation", async () => {
     await owner.attach("www.private.test");
     const path = `/projects/${owner.project}`;
     const asked: [method: string, path: string, body?: object][] = [

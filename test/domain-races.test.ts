@@ -8,7 +8,7 @@ const name = "www.shop.test";
 const steps = ["/order-plz", "/authZ/", "/chalZ/", "/finalize-order/", "/certZ/"];
 
 suite("at the same time", { concurrency: 2 }, () => {
-  test("several accounts add one name: one has it, the others are told that it is taken, and one certificate is ordered", async (t) => {
+  test("several accounts add one name: one gets it, the others learn that it is taken, and one certificate is ordered", async (t) => {
     const { platform, idle, orders } = await openScene(t);
     const shops = await Promise.all(["a", "b", "c", "d"].map((slug) => openCustomer(platform, slug)));
     platform.dns.set(name, "CNAME", ["sites.test"]);
@@ -21,7 +21,7 @@ suite("at the same time", { concurrency: 2 }, () => {
     assert.equal(orders(), 1);
   });
 
-  test("several accounts with a TXT proof ask for a name at once: one has it, and the account that lost it sees why", async (t) => {
+  test("several accounts with a TXT proof ask for a name at once: one gets it, and the account that lost it sees why", async (t) => {
     const { platform, idle } = await openScene(t);
     const holder = await openCustomer(platform, "holder");
     await holder.attach(name);
@@ -61,7 +61,7 @@ suite("at the same time", { concurrency: 2 }, () => {
     assert.equal((await platform.https(name, "/")).body, "new");
   });
 
-  test("a name is verified many times: each answer is true, and one certificate is ordered", async (t) => {
+  test("a name is verified many times: each answer is correct, and one certificate is ordered", async (t) => {
     const { platform, idle, orders } = await openScene(t);
     const shop = await openCustomer(platform, "shop");
     await shop.add(name);
@@ -73,7 +73,7 @@ suite("at the same time", { concurrency: 2 }, () => {
     assert.deepEqual([(await shop.domain(name)).certificate.status, orders()], ["issued", 1]);
   });
 
-  test("a name is added, verified and removed: it ends up attached and served, or gone and served to nobody", async (t) => {
+  test("a name is added, verified and removed: it ends up attached and served, or removed and not served", async (t) => {
     const { platform, idle } = await openScene(t, { env: { ACME_BUDGET: "duplicates=off" } });
     const shop = await openCustomer(platform, "shop");
     platform.dns.set(name, "CNAME", ["sites.test"]);

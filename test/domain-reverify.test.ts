@@ -25,7 +25,7 @@ suite("Re-verify", { concurrency: 2 }, () => {
     ["refuses the order", at("/order-plz", refusal(403, "rejectedIdentifier", "not this name"))],
   ];
   for (const [what, intercept] of faults) {
-    test(`pressed again and again asks an authority that ${what} once a minute at most, and then goes through`, async (t) => {
+    test(`pressed repeatedly asks an authority that ${what} at most once a minute, and succeeds in the end`, async (t) => {
       const { platform, project, proxy, add, certificate, idle } = await openScene(t);
       await add("first.shop.test");
       proxy.intercept = intercept;
@@ -48,11 +48,11 @@ suite("Re-verify", { concurrency: 2 }, () => {
       proxy.intercept = {};
       platform.time.now += minuteMs;
       await press();
-      assert.equal((await certificate()).status, "issued", "long before the next try by itself");
+      assert.equal((await certificate()).status, "issued", "long before the next automatic try");
     });
   }
 
-  test("does not ask before the authority's Retry-After, however often it is pressed, and the name goes on by itself when it is over", async (t) => {
+  test("does not ask before the authority's Retry-After, however often it is pressed, and the order continues automatically after that time", async (t) => {
     const { platform, project, proxy, add, certificate, idle } = await openScene(t);
     proxy.intercept = at("/order-plz", refusal(429, "rateLimited", "too many", { "retry-after": "7200" }));
     await add();
@@ -77,7 +77,7 @@ suite("Re-verify", { concurrency: 2 }, () => {
 suite("a certificate that failed", { concurrency: 2 }, () => {
   const issuing = { status: "issuing", issuedAt: null, expiresAt: null, problem: null, retryAt: null };
 
-  test("is `issuing` in the answer of a Re-verify that found nothing wrong, without the error of the last try", async (t) => {
+  test("is `issuing` in the answer of a Re-verify that finds no problem, without the error of the last try", async (t) => {
     const { platform, project, add, certificate, idle } = await openScene(t);
     const verify = () => platform.service.ask<Domain>("POST", `/projects/${project}/domains/${host}/verify`);
     platform.dns.set("shop.test", "CAA", ['0 issue "other.test"']);
@@ -119,7 +119,7 @@ suite("CAA", { concurrency: 2 }, () => {
     },
   });
 
-  test("is judged by the names that the authority's directory tells, where no setting gives others", async (t) => {
+  test("is judged by the names in the authority's directory, unless a setting replaces them", async (t) => {
     const { platform, project, add, certificate, orders } = await openScene(t, {
       env: { ACME_CAA_IDENTITIES: "" },
       intercept: tell(["ca.example", "ca.example.net"]),
@@ -135,11 +135,11 @@ suite("CAA", { concurrency: 2 }, () => {
     assert.equal((await certificate()).status, "issued");
   });
 
-  for (const told of [undefined, []]) {
-    test(`is left to the authority that ${told ? "tells an empty list" : "tells none"}, whose refusal is shown in its own words`, async (t) => {
+  for (const published of [undefined, []]) {
+    test(`is left to an authority that ${published ? "publishes an empty list" : "publishes none"}, and its refusal is shown unchanged`, async (t) => {
       const { platform, project, proxy, add, certificate, idle } = await openScene(t, {
         env: { ACME_CAA_IDENTITIES: "" },
-        intercept: told ? tell(told) : {},
+        intercept: published ? tell(published) : {},
       });
       platform.dns.set("shop.test", "CAA", ['0 issue "ca.test"']);
       proxy.intercept = at("/finalize-order/", refusal(403, "caa", "CAA record for shop.test prevents issuance"));

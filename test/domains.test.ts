@@ -61,7 +61,7 @@ suite("custom domains by their rules (specification 5.1 to 5.11)", () => {
     assert.equal((await add()).status, 201);
   });
 
-  test("rule 4: the domain is entered as a host name, in any form that people type", async () => {
+  test("rule 4: the domain is entered as a host name, in any form that people use", async () => {
     const typed = await platform.addDomain(project, " WWW.Bücher.TEST. ");
     assert.equal(typed.status, 201);
     assert.equal(typed.body.hostname, "www.xn--bcher-kva.test");
@@ -116,7 +116,7 @@ suite("custom domains by their rules (specification 5.1 to 5.11)", () => {
     assert.equal((await platform.https("apex.test", "/")).status, 200);
   });
 
-  test("rule 7: a name is checked again by itself for 48 hours, then lapses and is free for others", async () => {
+  test("rule 7: a name is checked automatically for 48 hours, then lapses and is free for others", async () => {
     const added = await platform.addDomain(project, "www.late.test");
     await idle();
     const start = Date.parse(added.body.createdAt);
@@ -138,7 +138,7 @@ suite("custom domains by their rules (specification 5.1 to 5.11)", () => {
     assert.equal((await platform.service.ask("GET", `/projects/${project}/domains/www.late.test`)).status, 404);
   });
 
-  test("rule 7: a record that appears late is found without anybody asking", async () => {
+  test("rule 7: a record that appears late is found automatically", async () => {
     await platform.addDomain(project, "www.slow.test");
     await idle();
     platform.dns.set("www.slow.test", "CNAME", ["sites.test"]);
@@ -175,7 +175,7 @@ suite("custom domains by their rules (specification 5.1 to 5.11)", () => {
     assert.deepEqual([cured.certificate.status, cured.attention, cured.problems], ["issued", null, []]);
   });
 
-  test("rule 9: a conflicting A or AAAA record, another target or a missing record makes verification fail, each with its own words", async () => {
+  test("rule 9: a conflicting A or AAAA record, another target or a missing record makes verification fail, each with a message of its own", async () => {
     await platform.addDomain(project, "www.wrong.test");
     const cases: [type: "A" | "AAAA" | "CNAME", value: string, code: string, fix: RegExp][] = [
       ["A", "192.0.2.7", "conflicting_record", /Delete the A record 192\.0\.2\.7/],
@@ -227,7 +227,7 @@ suite("custom domains by their rules (specification 5.1 to 5.11)", () => {
     assert.equal((await platform.https("www.many.test", "/")).body, "many");
   });
 
-  test("rule 10: a redirect leads to a served name of the same project, and where its target is removed the name serves the site", async () => {
+  test("rule 10: a redirect leads to a served name of the same project, and if its target is removed, the name serves the site", async () => {
     const own = await platform.project("pair", { "index.html": "pair" });
     await attached("www.pair.test", own);
     await attached("old.pair.test", own);

@@ -8,7 +8,7 @@ import { made } from "./support/shop.ts";
 const dayMs = 86_400_000;
 const standardPorts = { EDGE_PUBLIC_HTTP_PORT: "80", EDGE_PUBLIC_HTTPS_PORT: "443" };
 
-suite("browsers are told to open custom names over HTTPS only", () => {
+suite("browsers must open custom names over HTTPS only (HSTS)", () => {
   let platform: Platform;
   let shop: Customer;
   before(async () => {
@@ -33,7 +33,7 @@ suite("browsers are told to open custom names over HTTPS only", () => {
     assert.equal(await hstsOf(name), "max-age=31536000", "verifying again does not begin the week anew");
   });
 
-  test("a name that redirects says so too, and one whose DNS has changed no more", async () => {
+  test("a name that redirects sends it too, and one whose DNS has changed no longer", async () => {
     const name = "old.hsts.test";
     await shop.attach(name);
     await shop.change(name, { redirect: { to: "www.hsts.test" } });
@@ -43,7 +43,7 @@ suite("browsers are told to open custom names over HTTPS only", () => {
     assert.equal(await hstsOf(name), undefined);
   });
 
-  test("not where the project does not want it, from the answer on", async () => {
+  test("not if the project turns it off, as soon as the answer arrives", async () => {
     assert.equal((await setHsts(false)).hsts, false);
     assert.equal(await hstsOf("www.hsts.test"), undefined);
     assert.equal((await setHsts(true)).hsts, true);
@@ -67,7 +67,7 @@ suite("browsers are told to open custom names over HTTPS only", () => {
     await setPlan({ id: shop.id, plan: "pro" });
   });
 
-  test("a name without HSTS is removed without a word of it", async () => {
+  test("a name without HSTS is removed without a warning about it", async () => {
     const name = "quiet.hsts.test";
     await shop.attach(name);
     await setHsts(false);
@@ -77,7 +77,7 @@ suite("browsers are told to open custom names over HTTPS only", () => {
   });
 });
 
-test("where the public ports are others than 80 and 443, no name has HSTS", async (t) => {
+test("if the public ports are not 80 and 443, no name has HSTS", async (t) => {
   const platform = await openPlatform();
   t.after(() => platform.close());
   const shop = await openCustomer(platform, "shop", "pro");

@@ -27,7 +27,7 @@ const moments: Moment[] = [
   ["with the certificate on its way back", "after", at("/certZ/")],
 ];
 
-test("a process that is killed between any two steps of an order takes it up by its address: one order, one certificate", async (t) => {
+test("a process that is killed between any two steps of an order resumes it by its URL: one order, one certificate", async (t) => {
   const scene = await openScene(t);
   for (const [index, [name, when, matches, ordersMax = 1]] of moments.entries()) {
     await t.test(`killed ${name}`, async () => {

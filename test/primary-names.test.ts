@@ -41,7 +41,7 @@ suite("the primary name of a project", () => {
   }
   const canonical = (name: string) => `<https://${name}/?a=b>; rel="canonical"`;
 
-  test("is the project's address, and every other name links to it, the platform's own too, on every answer of a file", async () => {
+  test("is the project's address, and every other name, including the platform's, links to it in every answer with a file", async () => {
     await openShop();
     const [www, old] = [`www.${zone}`, `old.${zone}`];
     assert.equal(await urlOf(), `http://${own}`);
@@ -72,7 +72,7 @@ suite("the primary name of a project", () => {
     assert.deepEqual([await urlOf(), (await project()).domains.primary], [`https://${www}`, www]);
   });
 
-  test("sends every other name to it with 308 where the project wants that, path and query kept, in one hop", async () => {
+  test("gets a 308 from every other name if the project asks for that, with path and query, in one hop", async () => {
     await openShop();
     const [www, old, extra] = [`www.${zone}`, `old.${zone}`, `extra.${zone}`];
     await shop.attach(extra);
@@ -94,7 +94,7 @@ suite("the primary name of a project", () => {
     assert.deepEqual(await visit(own), [200, canonical(www)]);
   });
 
-  test("may be configured before it is verified: it is kept, the earlier one stays in effect, and it takes effect when it is ready", async () => {
+  test("may be configured before it is verified: the earlier one stays in effect until the new one is ready", async () => {
     await openShop();
     const [www, fresh] = [`www.${zone}`, `new.${zone}`];
     await shop.change(www, { primary: true });
@@ -112,7 +112,7 @@ suite("the primary name of a project", () => {
     assert.deepEqual([await urlOf(), (await project()).domains.primary, await visit(www)], [`http://${own}`, null, [200, undefined]]);
   });
 
-  test("that was configured and never became ready is dropped with its name, and the earlier one stays primary", async () => {
+  test("that was configured but never became ready goes with its name, and the earlier one stays primary", async () => {
     await openShop();
     const [www, fresh] = [`www.${zone}`, `new.${zone}`];
     await shop.change(www, { primary: true });
@@ -121,7 +121,7 @@ suite("the primary name of a project", () => {
     assert.deepEqual([await primaries(www), (await project()).domains.primary, await urlOf()], [[true], www, `https://${www}`]);
   });
 
-  test("that is the first of its project and not verified leaves the site at its other names until it is", async () => {
+  test("that is the first of its project and not verified leaves the site at its other names until then", async () => {
     await openShop();
     const fresh = `new.${zone}`;
     await project({ redirectToPrimary: true });
@@ -134,7 +134,7 @@ suite("the primary name of a project", () => {
     assert.deepEqual(await visit(own), [308, `https://${fresh}/?a=b`], "checked and certified without anybody asking");
   });
 
-  test("that fails or is removed is in effect no more: the other names serve the site, and it is back when it is right again", async () => {
+  test("that fails or is removed is no longer in effect: the other names serve the site, until it is correct again", async () => {
     await openShop();
     const [www, old] = [`www.${zone}`, `old.${zone}`];
     await shop.change(www, { primary: true });
@@ -151,7 +151,7 @@ suite("the primary name of a project", () => {
     assert.deepEqual([await urlOf(), (await project()).domains.primary], [`http://${own}`, null]);
   });
 
-  test("cannot redirect to a name that is not verified, and hands its place to one that is", async () => {
+  test("cannot redirect to a name that is not verified, and passes its place to one that is", async () => {
     await openShop();
     const [www, old, fresh] = [`www.${zone}`, `old.${zone}`, `new.${zone}`];
     await shop.add(fresh);
@@ -179,7 +179,7 @@ suite("the primary name of a project", () => {
     }
   });
 
-  test("changes the project's ETag, and a change by somebody who has not seen it is a 412", async () => {
+  test("changes the project's ETag, and a change with the earlier ETag is a 412", async () => {
     await openShop();
     const path = `/projects/${shop.project}`;
     const etag = (await platform.service.ask("GET", path, { key: shop.key })).headers.get("etag")!;
@@ -208,7 +208,7 @@ suite("the primary name of a project", () => {
   });
 });
 
-test("a primary name whose certificate has expired is in effect no more, and the other names serve the site", async (t) => {
+test("a primary name whose certificate has expired is no longer in effect, and the other names serve the site", async (t) => {
   const { platform, project, proxy, add } = await openScene(t);
   const read = () => made<Project>(platform.service, "GET", `/projects/${project}`);
   await add("www.shop.test");
@@ -222,7 +222,7 @@ test("a primary name whose certificate has expired is in effect no more, and the
   assert.match((await read()).url, /^http:\/\/rex\.sites\.test:/);
 });
 
-test("where no certificates are ordered a primary name takes effect once it is verified, over HTTP", async (t) => {
+test("without certificates, a primary name takes effect once it is verified, over HTTP", async (t) => {
   const platform = await openPlatform({ directoryUrl: async () => "" });
   t.after(() => platform.close());
   const shop = await openCustomer(platform, "plain", "pro");

@@ -22,7 +22,7 @@ suite("projects", () => {
     platform.service.ask<Answer>("PATCH", `/projects/${id}`, { body, headers });
   const page = async (slug: string) => (await platform.http(`${slug}.sites.test`, "/")).body;
 
-  test("an account has at most 100 projects, also where more are asked for at once, and another account its own", async () => {
+  test("an account has at most 100 projects, also if more are requested at once, independently of other accounts", async () => {
     const { key } = await platform.service.newAccount();
     const made = await Promise.all(Array.from({ length: 103 }, (_, index) => create(`one-of-many-${index}`, key)));
     const refused = made.filter(({ status }) => status !== 201);
@@ -34,7 +34,7 @@ suite("projects", () => {
     assert.equal((await create("one-more", key)).status, 201);
   });
 
-  test("a slug is one DNS label that nobody else has, in any account; what it is refused for is said", async () => {
+  test("a slug is one DNS label that no other project has, in any account; a refusal says why", async () => {
     const first = await create("taken");
     assert.deepEqual([first.status, first.body.deploymentId], [201, null]);
     const { port } = platform.service.publishing.addresses()!.http;
@@ -71,7 +71,7 @@ suite("projects", () => {
     for (const slug of ["a", "1", "a-b", "a".repeat(63), "www2"]) assert.equal((await create(slug)).status, 201, slug);
   });
 
-  test("of many that ask for one slug at once one has it", async () => {
+  test("of many requests for one slug at once, one gets it", async () => {
     const shops = await Promise.all(Array.from({ length: 4 }, () => platform.service.newAccount()));
     const replies = await Promise.all([...shops, ...shops].map(({ key }) => create("wanted", key)));
     assert.deepEqual(statusesOf(replies), [201, 409, 409, 409, 409, 409, 409, 409]);
@@ -106,7 +106,7 @@ suite("projects", () => {
     assert.equal(await page("after"), "moving");
   });
 
-  test("a change by somebody who has not seen the last one is a 412, and so is a deletion", async () => {
+  test("a change or a deletion with an outdated ETag is a 412", async () => {
     const id = await platform.project("seen", { "index.html": "seen" });
     const { headers } = await platform.service.ask("GET", `/projects/${id}`);
     const seen = { "if-match": headers.get("etag")! };

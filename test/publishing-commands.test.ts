@@ -29,7 +29,7 @@ async function newSite(t: TestContext, files: Record<string, string>): Promise<s
   return folder;
 }
 
-test("deploy publishes a folder and prints its address; domains add, check, list and remove work on it, and check tells by its exit code", async (t) => {
+test("deploy publishes a folder and prints its address; domains add, check, list and remove work on it, and the exit code of check tells the result", async (t) => {
   const { platform, json } = await openOwner(t);
   const deployed = await json("deploy", await newSite(t, { "index.html": "<h1>Luna</h1>", "css/a.css": "h1{}" }));
   assert.equal(deployed.code, 0);
@@ -52,7 +52,7 @@ test("deploy publishes a folder and prints its address; domains add, check, list
   assert.match(String(removed.json["warning"]), /still points to sites\.test/);
 });
 
-test("domains add prints the records as a registrar takes them, with what an apex and a name of another account need besides, and list names redirects", async (t) => {
+test("domains add prints the records as a registrar expects them, with what an apex and a name of another account also need, and list names redirects", async (t) => {
   const platform = await openPlatform();
   t.after(() => platform.close());
   const before = await openCustomer(platform, "before");
@@ -80,7 +80,7 @@ test("domains add prints the records as a registrar takes them, with what an ape
   assert.match(await domains("list"), /^rex\.test .* 308 www\.rex\.test/m);
 });
 
-test("where certificates are off, check says so, and a name that verifies is all right; what is to change is said once", async (t) => {
+test("without certificates, check says so, and a verified name is fine; each required change is printed once", async (t) => {
   const { platform, owner } = await openOwner(t, { ACME_DIRECTORY_URL: "", ACME_CAA_IDENTITIES: "" });
   await owner("deploy", await newSite(t, { "index.html": "<h1>Luna</h1>" }));
   await owner("domains", "add", "www.luna.test");
@@ -97,7 +97,7 @@ test("where certificates are off, check says so, and a name that verifies is all
   );
 });
 
-test("check and list print what visitors get of each name and why, and a redirect that waits is a problem with an exit code of 1", async (t) => {
+test("check and list print what visitors of each name get and why, and a redirect that waits is a problem with an exit code of 1", async (t) => {
   const { platform, owner, json } = await openOwner(t);
   await owner("deploy", await newSite(t, { "index.html": "<h1>Luna</h1>" }));
   for (const hostname of ["www.luna.test", "old.luna.test"]) {
@@ -142,7 +142,7 @@ test("check and list print what visitors get of each name and why, and a redirec
   assert.match(stopped.out, /www\.luna\.test is not served[^\n]*\n {2}Have the plan changed to Pro or above/);
 });
 
-test("deploy ends with what is wrong with a mistyped target, and prints the primary name's address where the deployment chose one", async (t) => {
+test("deploy reports a mistyped target, and prints the primary name's address if the deployment chose one", async (t) => {
   const { platform, owner, json } = await openOwner(t);
   await owner("deploy", await newSite(t, { "index.html": "one" }));
   platform.dns.set("www.luna.test", "CNAME", ["sites.test"]);

@@ -16,7 +16,7 @@ import { until } from "./support/until.ts";
 const minuteMs = 60_000;
 const page = "<h1>Rex</h1>";
 
-/** A node that is a process of its own, which signals reach. The clocks of the others are an hour behind: what is due is due for it alone. */
+/** A node in a separate process, which can receive signals. The clocks of the others are an hour behind, so work is due for this node only. */
 async function openMortal(t: TestContext) {
   const started = Date.now();
   const cluster = await openCluster(2, started - 60 * minuteMs);
@@ -68,7 +68,7 @@ async function openMortal(t: TestContext) {
   return { cluster, project: id, mortal, send, add, domain, untilIssued, strike, takeUp };
 }
 
-test("the order of a node that is killed is taken up by another when the node's own lease has ended: no second order", async (t) => {
+test("when a node is killed, another continues its order once the lease has ended: no second order", async (t) => {
   const { cluster, mortal, strike, takeUp } = await openMortal(t);
   await strike("/authZ/", "SIGKILL", "hang up");
   await mortal.ended;
@@ -85,7 +85,7 @@ const pauses: [when: string, path: string, answer?: Partial<ProxiedAnswer>][] = 
   ["as it finalizes", "/finalize-order/"],
 ];
 for (const [when, path, answer] of pauses) {
-  test(`a node that is paused ${when} leaves the order to the one that took it up, and goes on with others when it is back`, async (t) => {
+  test(`a node that is paused ${when} leaves the order to the node that took it over, and works on others when it is back`, async (t) => {
     const { cluster, mortal, add, domain, untilIssued, strike, takeUp } = await openMortal(t);
     await strike(path, "SIGSTOP", answer);
     await takeUp();
@@ -101,7 +101,7 @@ for (const [when, path, answer] of pauses) {
 
 for (const signal of ["SIGKILL", "SIGSTOP"] as const) {
   const fate = signal === "SIGKILL" ? "killed" : "paused";
-  test(`a deployment of a node that is ${fate} is unpacked by another when the node's own lease has ended, and by it alone`, async (t) => {
+  test(`a deployment of a node that is ${fate} is unpacked by another once the lease has ended, and by that one only`, async (t) => {
     const { cluster, project, mortal, send } = await openMortal(t);
     const [, b] = cluster.nodes as [ClusterNode, ClusterNode];
     const upload = async (files: Record<string, string>) => {

@@ -43,7 +43,7 @@ const ordersOf = ({ proxy }: Cluster): number =>
 
 const contentOf = (node: ClusterNode): string => join(node.dataDir, "content");
 
-test("what one node has deployed every node serves, also when its folder was lost, and a node that comes later", async (t) => {
+test("every node serves what one node has deployed, also after its folder was lost, and also a node that joins later", async (t) => {
   const cluster = await openScene(t);
   const [a, b, c] = cluster.nodes as [ClusterNode, ClusterNode, ClusterNode];
   const large = "Cats and dogs. ".repeat(200_000);
@@ -55,14 +55,14 @@ test("what one node has deployed every node serves, also when its folder was los
   assert.equal((await later.http("rex.sites.test", "/")).body, page);
 });
 
-test("a node with another SECRETS_KEY ends its start with one line that says so", async (t) => {
+test("a node with another SECRETS_KEY refuses to start, with one line that says so", async (t) => {
   const cluster = await openScene(t, 1);
   const other = spawnServer(t, temporaryFolder(t), { ...cluster.env, SECRETS_KEY: newSecretsKey() });
   assert.equal(await other.ended, 1);
   assert.match(other.err(), /^petstore: [^\n]*SECRETS_KEY[^\n]*\n$/);
 });
 
-test("an earlier deployment that is promoted at one node is served by all with the answer", async (t) => {
+test("an earlier deployment that is promoted at one node is served by all when the answer arrives", async (t) => {
   const cluster = await openScene(t);
   const [a, b, c] = cluster.nodes as [ClusterNode, ClusterNode, ClusterNode];
   const id = await cluster.project(a, "rex", { "index.html": "first" });
@@ -73,7 +73,7 @@ test("an earlier deployment that is promoted at one node is served by all with t
   for (const node of [a, b, c]) assert.equal((await node.http("rex.sites.test", "/")).body, "first");
 });
 
-test("what no deployment has a use for leaves the database, uploads too", async (t) => {
+test("content that no deployment needs is deleted from the database, and so are uploads", async (t) => {
   const cluster = await openScene(t, 2);
   const [a, b] = cluster.nodes as [ClusterNode, ClusterNode];
   const one = await cluster.project(a, "one", { "index.html": "shared ".repeat(1_000), "own.html": "own ".repeat(1_000) });
@@ -194,7 +194,7 @@ test("when the answer arrives, every node serves a new redirect or primary name,
   );
 });
 
-test("nodes that race for one name make one order", async (t) => {
+test("nodes that race for one name place one order", async (t) => {
   const cluster = await openScene(t);
   const { nodes, dns, idle } = cluster;
   const id = await cluster.project(nodes[0]!, "rex", { "index.html": page });
@@ -214,7 +214,7 @@ test("nodes that race for one name make one order", async (t) => {
   }
 });
 
-test("when a node loses its lease while the authority answers, another node continues the order and makes no second one", async (t) => {
+test("when a node loses its lease while the authority answers, another node continues the order and places no second one", async (t) => {
   const cluster = await openScene(t, 1);
   const node = cluster.nodes[0]!;
   const id = await cluster.project(node, "rex", { "index.html": page });
@@ -288,7 +288,7 @@ test("locked rows of one account delay no other account's checks, certificates a
   });
 });
 
-test("Re-verify asks an authority that has just failed once a minute at most, whichever nodes it is pressed at", async (t) => {
+test("Re-verify asks an authority that has just failed at most once a minute, across all nodes", async (t) => {
   const cluster = await openScene(t, 2);
   const { nodes, dns, idle, proxy, time } = cluster;
   const id = await cluster.project(nodes[0]!, "rex", { "index.html": page });

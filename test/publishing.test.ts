@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
 import { openPlatform, type Platform } from "./support/platform.ts";
 
-suite("from a folder to a site on a domain of one's own", () => {
+suite("from a folder to a site on a custom domain", () => {
   let platform: Platform;
   before(async () => {
     platform = await openPlatform();

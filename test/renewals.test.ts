@@ -41,7 +41,7 @@ const replacing = ({ requests }: AcmeProxy) =>
 type Replacing = { replaces?: string };
 
 suite("renewal", { concurrency: 2 }, () => {
-  test("comes in the authority's own window, as when it revokes what it issued, and names the certificate that is replaced", async (t) => {
+  test("comes in the authority's window, for example when it revokes certificates, and names the certificate that is replaced", async (t) => {
     let window: () => Partial<ProxiedAnswer>;
     const { platform, proxy, add, idle, orders } = await openScene(t, { intercept: { before: () => "hang up" } });
     window = () => windowOf(platform.time.now + 50 * dayMs, platform.time.now + 51 * dayMs);
@@ -79,7 +79,7 @@ suite("renewal", { concurrency: 2 }, () => {
     assert.equal(orders(), 2);
   });
 
-  test("drops no handshake: a client that connects all the time is served by the old certificate, then by the new", async (t) => {
+  test("drops no handshake: a client that keeps connecting gets the old certificate, then the new one", async (t) => {
     const { platform, add, idle, certificate } = await openScene(t);
     await add();
     const { issuedAt, expiresAt } = await certificate();
@@ -99,7 +99,7 @@ suite("renewal", { concurrency: 2 }, () => {
     assert.equal(seen.size, 2);
   });
 
-  test("is left to a name that verifies: one whose DNS has changed is served and checked hourly, and renewed once its record is back", async (t) => {
+  test("is only for a verified name: one whose DNS has changed is served and checked hourly, and renewed once its record is back", async (t) => {
     const { platform, project, add, idle, certificate, orders } = await openScene(t);
     await add();
     platform.dns.set("www.shop.test", "CNAME", ["elsewhere.test"]);
@@ -120,7 +120,7 @@ suite("renewal", { concurrency: 2 }, () => {
     assert.ok(Date.parse((await certificate()).issuedAt!) > Date.parse(issuedAt!));
   });
 
-  test("that fails leaves the certificate served, says why, and begins its pauses anew at the next renewal", async (t) => {
+  test("that fails leaves the certificate served, says why, and starts its pauses again at the next renewal", async (t) => {
     const { platform, proxy, add, idle, certificate } = await openScene(t);
     await add();
     const renewalOf = async () => {
@@ -144,7 +144,7 @@ suite("renewal", { concurrency: 2 }, () => {
   });
 });
 
-suite("an authority with wishes of its own", { concurrency: 2 }, () => {
+suite("an authority with special requirements", { concurrency: 2 }, () => {
   const hmac = Buffer.alloc(32, 7).toString("base64url");
 
   test("an external account binding opens the account; without one the domain says which settings are missing", async (t) => {
@@ -158,7 +158,7 @@ suite("an authority with wishes of its own", { concurrency: 2 }, () => {
   });
 
   for (const type of ["http-01", "tls-alpn-01"]) {
-    test(`that offers nothing but ${type} issues, and a renewal by it goes beside the certificate that is served`, async (t) => {
+    test(`that offers only ${type} issues, and renews while the certificate is served`, async (t) => {
       const { platform, proxy, add, certificate, idle, orders } = await openScene(t);
       proxy.intercept = {
         after: ({ path }, answer) => {

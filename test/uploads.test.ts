@@ -92,7 +92,7 @@ const refused: [what: string, archive: () => Promise<Buffer> | Buffer, reason: R
     /is the primary domain and cannot redirect/,
   ],
   ["a public suffix", () => packed(redirects([], "co.uk")), /petstore\.json: domains\.primary: co\.uk is a public suffix/],
-  ["a name of the platform's", () => packed(redirects([], "other.sites.test")), /given out by this service/],
+  ["a name of the platform's", () => packed(redirects([], "other.sites.test")), /assigned by this service/],
   ["a domain that another account holds", () => packed(redirects([], "www.foreign.test")), /attached to another project/],
 ];
 
@@ -125,7 +125,7 @@ suite("an upload", () => {
   after(() => platform.close());
 
   for (const [what, archive, reason] of refused) {
-    test(`fails for a reason that a person can act on, and nothing of it is applied: ${what}`, async () => {
+    test(`fails with a reason that a person can act on, and nothing of it is applied: ${what}`, async () => {
       const deployment = await platform.upload(project, await archive());
       assert.equal(deployment.status, "failed");
       assert.match(deployment.error ?? "", reason);
@@ -168,7 +168,7 @@ suite("an upload", () => {
   const head = (more: string) =>
     `POST /v1/projects/${project}/deployments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${platform.service.key}\r\nContent-Type: application/gzip\r\n${more}\r\n\r\n`;
 
-  test("of 50 MiB and a byte is a 413 at once where its length is told", async () => {
+  test("of 50 MiB and a byte is a 413 at once if it has a Content-Length", async () => {
     const connection = await openRaw(platform.service.address);
     await connection.write(head(`Content-Length: ${50 * oneMiB + 1}`));
     await connection.write(Buffer.alloc(100_000));
@@ -177,7 +177,7 @@ suite("an upload", () => {
     assert.deepEqual([status, (JSON.parse(body) as { code: string }).code], [413, "payload_too_large"]);
   });
 
-  test("of 50 MiB and a byte is a 413 while the client still sends, where its length is not told", async () => {
+  test("of 50 MiB and a byte is a 413 while the client still sends, without a Content-Length", async () => {
     const connection = await openRaw(platform.service.address);
     await connection.write(head("Transfer-Encoding: chunked"));
     const chunk = Buffer.concat([Buffer.from("100000\r\n"), Buffer.alloc(oneMiB), Buffer.from("\r\n")]);
@@ -189,7 +189,7 @@ suite("an upload", () => {
     assert.ok(listed.body.every((one) => one.status !== "queued"));
   });
 
-  test("that breaks off is no deployment, and leaves no file behind", async () => {
+  test("that is interrupted makes no deployment, and leaves no file behind", async () => {
     const { hostname, port } = new URL(platform.service.address);
     const socket = connect(Number(port), hostname);
     socket.write(head("Content-Length: 100000"));
@@ -199,7 +199,7 @@ suite("an upload", () => {
     assert.deepEqual(await keptUploads(platform.service), []);
   });
 
-  test("that is slow holds up its own account alone, and gives its place back when it breaks off", async () => {
+  test("that is slow delays only its own account, and frees its place when it is interrupted", async () => {
     const open = await Promise.all(Array.from({ length: 2 }, () => openRaw(platform.service.address)));
     for (const connection of open) await connection.write(head("Content-Length: 100000\r\nExpect: 100-continue"));
     for (const connection of open) assert.equal((await connection.answer()).status, 100);
@@ -222,7 +222,7 @@ suite("an upload", () => {
     await platform.service.publishing.idle();
   });
 
-  test("by GNU tar is read, with its own form of long names", async (t) => {
+  test("by GNU tar is read, with its format for long names", async (t) => {
     const folder = temporaryFolder(t);
     const long = `${"deep/".repeat(25)}${"x".repeat(120)}.html`;
     await mkdir(join(folder, dirname(long)), { recursive: true });

@@ -68,9 +68,9 @@ export function parseMessage<T extends TSchema>(schema: T, what: string, answer:
   const value = parseJson(answer.body);
   if (Check(schema, value)) return value;
   const [error] = Errors(schema, value);
-  const where = error === undefined || error.instancePath === "" ? "" : ` at ${error.instancePath}`;
-  const why = value === undefined ? "is not JSON" : `is not one${where}: ${error?.message ?? "wrong"}`;
-  throw new AcmeProblem("nonsense", `The certificate authority sent as its ${what} something that ${why}.`, { status: answer.status });
+  const where = error === undefined || error.instancePath === "" ? "" : `${error.instancePath} `;
+  const why = value === undefined ? "it is not JSON" : `${where}${error?.message ?? "is wrong"}`;
+  throw new AcmeProblem("nonsense", `The certificate authority sent an invalid ${what}: ${why}.`, { status: answer.status });
 }
 
 const typePrefix = "urn:ietf:params:acme:error:";

@@ -135,25 +135,29 @@ describe("the conversation with an authority", () => {
   const nonsense: [string, Partial<ProxiedAnswer>, RegExp][] = [
     ["text that is not JSON", { status: 201, body: Buffer.from("<html>hello</html>") }, /not JSON/],
     ["nothing", { status: 201 }, /not JSON/],
-    ["null", { status: 201, ...json(null) }, /is not one/],
-    ["a list", { status: 201, ...json([]) }, /is not one/],
-    ["no status", { status: 201, ...json({ authorizations: ["https://a/b"], finalize: "https://a/b" }) }, /is not one/],
-    ["wrong types", { status: 201, ...json({ status: 7, authorizations: {}, finalize: [] }) }, /is not one/],
+    ["null", { status: 201, ...json(null) }, /sent an invalid order/],
+    ["a list", { status: 201, ...json([]) }, /sent an invalid order/],
+    ["no status", { status: 201, ...json({ authorizations: ["https://a/b"], finalize: "https://a/b" }) }, /sent an invalid order/],
+    ["wrong types", { status: 201, ...json({ status: 7, authorizations: {}, finalize: [] }) }, /sent an invalid order/],
     [
       "an unknown status",
       { status: 201, ...json({ status: "maybe", authorizations: ["https://a/b"], finalize: "https://a/b" }) },
-      /is not one/,
+      /sent an invalid order/,
     ],
-    ["no authorizations", { status: 201, ...json({ status: "pending", authorizations: [], finalize: "https://a/b" }) }, /is not one/],
+    [
+      "no authorizations",
+      { status: 201, ...json({ status: "pending", authorizations: [], finalize: "https://a/b" }) },
+      /sent an invalid order/,
+    ],
     [
       "a thousand authorizations",
       { status: 201, ...json({ status: "pending", authorizations: Array(1000).fill("https://a/b"), finalize: "https://a/b" }) },
-      /is not one/,
+      /sent an invalid order/,
     ],
     [
       "plain http",
       { status: 201, ...json({ status: "pending", authorizations: ["http://169.254.169.254/"], finalize: "https://a/b" }) },
-      /is not one/,
+      /sent an invalid order/,
     ],
     ["a huge body", { status: 201, body: Buffer.alloc(5_000_000, "[") }, /more than 262144 bytes/],
     ["a redirect", { status: 302, headers: { location: "https://elsewhere.test/" } }, /302/],
@@ -170,7 +174,7 @@ describe("the conversation with an authority", () => {
   it("reports nonsense when a new order has no URL", async () => {
     const order = { status: "pending", authorizations: ["https://a/b"], finalize: "https://a/b" };
     await answering("/order-plz", { status: 201, ...json(order) }, () =>
-      assert.rejects(newOrder(account, "nowhere.test"), { failure: "nonsense", message: /does not say where/ }),
+      assert.rejects(newOrder(account, "nowhere.test"), { failure: "nonsense", message: /did not send the URL/ }),
     );
   });
 

@@ -77,9 +77,9 @@ describe("a host name", () => {
     ["shop.internal", /\.internal are reserved/],
     ["shop.invalid", /\.invalid are reserved/],
     ["1.2.0.192.in-addr.arpa", /\.arpa are reserved/],
-    ["petstore.app", /given out by this service/],
-    ["shop.petstore.app", /given out by this service/],
-    ["a.b.PetStore.app.", /given out by this service/],
+    ["petstore.app", /assigned by this service/],
+    ["shop.petstore.app", /assigned by this service/],
+    ["a.b.PetStore.app.", /assigned by this service/],
     ["dashboard.example.net", /this service itself/],
     ["www..example.com", /dot too many/],
     [".example.com", /dot too many/],
@@ -106,7 +106,7 @@ describe("a host name", () => {
 
   it("names the platform as the reason even if the platform is under a reserved name", () => {
     const local = { platformDomain: "petstore.localhost", publicHost: "localhost" };
-    assert.throws(() => parseHostname("a.petstore.localhost", local), /given out by this service/);
+    assert.throws(() => parseHostname("a.petstore.localhost", local), /assigned by this service/);
     assert.throws(() => parseHostname("localhost", local), /this service itself/);
   });
 

@@ -77,7 +77,7 @@ describe("CAA before an order", () => {
   it("reports conditions that exclude this service, and that a record without them is enough", () => {
     const value = "ca.example.net; validationmethods=dns-01";
     const [problem] = verify(subdomain, facts(here, { caa: caa({ flags: 0, tag: "issue", value }) })).problems;
-    assert.match(problem?.message ?? "", /another way to prove a name/);
+    assert.match(problem?.message ?? "", /another validation method/);
     assert.match(problem?.fix ?? "", /value "ca\.example\.net"\. The others can stay\./);
   });
 

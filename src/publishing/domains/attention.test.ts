@@ -44,7 +44,7 @@ describe("attention to a certificate that is late", () => {
       failing.checks.map(({ passed }) => passed),
       [false, false, null],
     );
-    assert.match(failing.message, /does not verify any more.*block the certificate authority/);
+    assert.match(failing.message, /no longer verifies.*block the certificate authority/);
     assert.equal(attentionFor({ ...waiting, caa: "unknown" }, due)!.checks[1]!.passed, null);
   });
 });

@@ -26,7 +26,7 @@ export function planProblem(hostname: string): DomainProblem {
     message: planMessage(hostname),
     expected: "the plan Pro or above",
     found: "a plan without custom domains",
-    fix: "Change the plan to Pro or above. The name is then served again as it is set up here, with its certificate.",
+    fix: "Have the plan changed to Pro or above. The name is then served again as it is set up here, with its certificate.",
   };
 }
 

@@ -98,7 +98,7 @@ describe("adding a name", () => {
 
   const refusals: [title: string, holder: Claim, words: RegExp][] = [
     ["the same account", claim({ accountId: 2 }), /another project of this account/],
-    ["the same project", claim({ accountId: 2, projectId: 20 }), /this project already/],
+    ["the same project", claim({ accountId: 2, projectId: 20 }), /already attached to this project/],
   ];
   for (const [title, holder, words] of refusals)
     it(`held by ${title} is refused, proof or not, and no record would help`, () =>

@@ -60,7 +60,7 @@ describe("a redirect set by the API", () => {
       "body.redirect.status",
       /301, 302, 307, 308/,
     ],
-    ["no target", two, "example.com", { redirect: { status: 301 } }, "body.redirect.to", /needs the name/],
+    ["no target", two, "example.com", { redirect: { status: 301 } }, "body.redirect.to", /needs a target/],
     [
       "a foreign target",
       two,
