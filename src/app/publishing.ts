@@ -162,7 +162,7 @@ function startWorkers(wing: Wing): void {
 function domainsOf({ db, clock, checks, announcer }: Wing): Parameters<typeof openDeploymentWorker>[0]["domains"] {
   return async (owner, { primary, redirects }) => {
     const config = { ...(primary !== undefined && { primary }), ...(redirects !== undefined && { redirects }) };
-    const apply = await prepareConfig(db, checks, owner, config, clock());
+    const apply = await prepareDomainsConfig(db, checks, owner, config, clock());
     return async (tx, now) => {
       for (const hostname of await apply(tx, now)) await announcer.publish(tx, domainChanged(hostname)); // another account may have had it
     };
