@@ -75,7 +75,7 @@ test("domains add prints the records as a registrar expects them, with what an a
   assert.match(taken.error, /create a TXT record with the name _petstore-challenge\.www\.luna\.test and the value [0-9a-f]{40}, then add/);
   const proved = await domains("add", "shop.luna.test");
   assert.match(proved, /Create these records [^]*CNAME +shop +sites\.test +3600\nTXT +_petstore-challenge\.shop +\w{40} +3600\n/);
-  assert.match(proved, /another account: the TXT record shows that it is yours/);
+  assert.match(proved, /Another account has used a name of this domain: create the TXT record/);
   await luna.change("rex.test", { redirect: { to: "www.rex.test", status: 308 } });
   assert.match(await domains("list"), /^rex\.test .* 308 www\.rex\.test/m);
 });
