@@ -102,7 +102,7 @@ function toCreate(domain: Domain): string {
   const lines = [`Create ${domain.challenge ? "these records" : "this record"} at your registrar:`, recordsOf(domain)];
   if (domain.kind === "apex")
     lines.push("Some DNS providers call ALIAS ANAME, and some do not support it. If yours does not, add a subdomain instead.");
-  if (domain.challenge) lines.push("A name of this domain was in use by another account: the TXT record shows that it is yours now.");
+  if (domain.challenge) lines.push("Another account has used a name of this domain: create the TXT record to prove that it is yours.");
   return lines.join("\n");
 }
 
