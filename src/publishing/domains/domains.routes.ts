@@ -136,7 +136,7 @@ export const domainRoutes: Operation<DomainServices>[] = [
     stability,
     summary: "Remove a domain",
     description:
-      "Returns once no node serves the name, not even on open connections. Its certificate is no longer renewed. The answer is a 200 with a warning if the DNS record still leads here, or if browsers may open the name over HTTPS only (HSTS). It is a 200 with `redirects` if other names redirected to it: they keep their redirect, and serve the site while its target is missing.",
+      "Returns once no node serves the name, not even on open connections. Its certificate is no longer renewed. The answer is a 200 with a warning if the DNS record still points here, or if browsers may open the name over HTTPS only (HSTS). It is a 200 with `redirects` if other names redirected to it: they keep their redirect, and serve the site while its target is missing.",
     scope: "publishing:write",
     params: DomainPath,
     example: { params: oneParams },
