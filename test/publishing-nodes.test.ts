@@ -120,16 +120,19 @@ test("once a removal is answered no node serves the name: not on an open connect
         assert.rejects(node.https("www.shop.test", "/")),
         // A connection that is cut under a request is a refusal too.
         node.http("www.shop.test", "/", agents.http).then(
-          ({ status }) => assert.equal(status, 404),
+          ({ status }) => assert.ok(isRefusal(status), `${status}`),
           () => undefined,
         ),
-        node.http("www.shop.test", "/").then(({ status }) => assert.equal(status, 404)),
+        node.http("www.shop.test", "/").then(({ status }) => assert.ok(isRefusal(status), `${status}`)),
       ];
       await Promise.all(refused);
       assert.equal((await node.http("rex.sites.test", "/")).status, 200, "the platform's own name goes on");
     }),
   );
 });
+
+/** 404, or the 503 of a node that a busy machine kept from renewing its lease in time: it serves no name until it has. */
+const isRefusal = (status: number): boolean => status === 404 || status === 503;
 
 /** What comes back for a request on a connection, until a whole answer is there or the connection ends. */
 async function answerOn(socket: TLSSocket): Promise<string> {
