@@ -44,7 +44,7 @@ This is its first start: account ${account.id} (${account.name}, plan ${account.
 
   ${key}
 
-Sign in to the dashboard with this link, which works once within 15 minutes:
+Sign in to the dashboard once, within 15 minutes, at
 
   ${link}
 
