@@ -37,20 +37,14 @@ export function openGate({ now, wait, onWait }: Timing): Gate {
   async function enter(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (waiting.size >= waitingMax) throw new Problem("unavailable", `More than ${waitingMax} requests are waiting already.`);
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const place: Waiting = { admit: resolve, refuse: reject };
-    const abort = () => {
-      if (waiting.delete(place)) reject(signal.reason as Error);
-    };
-    signal.addEventListener("abort", abort);
-    waiting.add(place);
+    const admitted = waitIn(waiting, signal);
     admitNext();
-    await promise.finally(() => signal.removeEventListener("abort", abort));
+    await admitted;
   }
 
   function admitNext(): void {
     const closedMs = closed.until - now();
-    if (closedMs > limitWaitMsMax) return refuseAll(closedMs);
+    if (closedMs > limitWaitMsMax) return refuseAll(waiting, closed.reason, closedMs);
     if (closedMs > 0) return void openIn(closedMs);
     const room = Math.max(1, Math.min(inFlightMax, Math.floor((requestsLeft ?? 0) * shareOfLimit)));
     for (const place of waiting) {
@@ -72,13 +66,6 @@ export function openGate({ now, wait, onWait }: Timing): Gate {
     admitNext();
   }
 
-  function refuseAll(ms: number): void {
-    const minutes = Math.ceil(ms / 60_000);
-    const problem = new Problem("rate_limit_exceeded", `Not sent: ${closed.reason}, for ${minutes} more minutes.`);
-    for (const place of waiting) place.refuse(problem);
-    waiting.clear();
-  }
-
   function leave(headers?: Headers): void {
     inFlight -= 1;
     const left = headers && limitLeft(headers);
@@ -95,4 +82,22 @@ export function openGate({ now, wait, onWait }: Timing): Gate {
   }
 
   return { enter, leave, close };
+}
+
+/** Joins the queue. @throws the signal's reason, or what the place is refused with */
+async function waitIn(waiting: Set<Waiting>, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const place: Waiting = { admit: resolve, refuse: reject };
+  const abort = () => {
+    if (waiting.delete(place)) reject(signal.reason as Error);
+  };
+  signal.addEventListener("abort", abort);
+  waiting.add(place);
+  await promise.finally(() => signal.removeEventListener("abort", abort));
+}
+
+function refuseAll(waiting: Set<Waiting>, reason: string, ms: number): void {
+  const problem = new Problem("rate_limit_exceeded", `Not sent: ${reason}, for ${Math.ceil(ms / 60_000)} more minutes.`);
+  for (const place of waiting) place.refuse(problem);
+  waiting.clear();
 }

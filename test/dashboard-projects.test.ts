@@ -96,7 +96,7 @@ suite("projects in the dashboard", () => {
       [{ "index.html": "x" }, /no petstore\.json at its top\. Create one/],
       [{ "dist/petstore.json": "{}", "dist/index.html": "x" }, /there is dist\/petstore\.json/],
       [{ "petstore.json": "{", "index.html": "x" }, /petstore\.json is not JSON/],
-      [{ "petstore.json": "{}", "film.mp4": new Uint8Array(25 * 1_048_576 + 1) }, /film\.mp4 has more than 25 MiB/],
+      [{ "petstore.json": "{}", "film.mp4": new Uint8Array(25 * 1_048_576 + 1) }, /film\.mp4 is larger than 25 MiB/],
       [
         { "petstore.json": "{}", ...Object.fromEntries(Array.from({ length: 2_001 }, (_, index) => [`${index}.html`, "x"])) },
         /more than 2,000 files/,

@@ -42,45 +42,19 @@ type Props = {
 
 /** A domain with its state, its problems, its actions and its DNS record. */
 export function DomainCard({ domain, projectUrl, onChanged, onReread, onRedirect, onRemove }: Props): ReactNode {
-  const { hostname, status, primary, redirect, serving, certificate } = domain;
+  const { hostname, status, serving, certificate } = domain;
   const state = stateOf(domain);
   const isStopped = isSuspended(domain);
   const problems = isStopped ? domain.problems.filter(({ code }) => code === "plan_required") : domain.problems;
   const address = serving.what === "nothing" ? undefined : visitUrl(domain, projectUrl);
-  const verifying = useMutation({
-    mutationFn: () => verifyDomain(domain),
-    onSuccess: (found) => {
-      const [problem] = found.problems;
-      notify(found.status === "verified" ? words.verifiedNow(hostname) : words.stillWrong(hostname, problem?.message ?? ""));
-      onChanged(found);
-    },
-  });
-  const changing = useMutation({
-    mutationFn: (change: Parameters<typeof updateDomain>[1]) => updateDomain(domain, change),
-    onSuccess: (_, change) => {
-      if (change.redirect === null) notify(words.endedRedirect(hostname));
-      else notify(change.primary ? words.madePrimary(hostname) : words.endedPrimary(hostname));
-      onReread();
-    },
-  });
+  const verifying = useVerifying(domain, onChanged);
+  const changing = useChanging(domain, onReread);
   const isFirst = status === "pending";
   return (
     <article className={styles.card} aria-label={hostname}>
       <div className={styles.head}>
         <h3 className={styles.name}>{address === undefined ? hostname : <SiteLink url={address}>{hostname}</SiteLink>}</h3>
-        <div className={styles.badges}>
-          <output>
-            <StateBadge tone={tones[state]}>{words.state[state]}</StateBadge>
-          </output>
-          {primary && (
-            <StateBadge tone="plain">{new URL(projectUrl).hostname === hostname ? words.primary : words.primaryLater}</StateBadge>
-          )}
-          {redirect && (
-            <StateBadge tone="quiet">
-              {(serving.what === "redirect" ? words.redirects : words.toRedirect)(redirect.to, redirect.status)}
-            </StateBadge>
-          )}
-        </div>
+        <Badges domain={domain} state={state} projectUrl={projectUrl} />
         <div className={styles.actions}>
           {!isStopped && (
             <Button
@@ -118,6 +92,47 @@ export function DomainCard({ domain, projectUrl, onChanged, onReread, onRedirect
         </details>
       )}
     </article>
+  );
+}
+
+function useVerifying(domain: Domain, onVerified: (domain: Domain) => void) {
+  const { hostname } = domain;
+  return useMutation({
+    mutationFn: () => verifyDomain(domain),
+    onSuccess: (found) => {
+      const [problem] = found.problems;
+      notify(found.status === "verified" ? words.verifiedNow(hostname) : words.stillWrong(hostname, problem?.message ?? ""));
+      onVerified(found);
+    },
+  });
+}
+
+function useChanging(domain: Domain, onChanged: () => void) {
+  const { hostname } = domain;
+  return useMutation({
+    mutationFn: (change: Parameters<typeof updateDomain>[1]) => updateDomain(domain, change),
+    onSuccess: (_, change) => {
+      if (change.redirect === null) notify(words.endedRedirect(hostname));
+      else notify(change.primary ? words.madePrimary(hostname) : words.endedPrimary(hostname));
+      onChanged();
+    },
+  });
+}
+
+function Badges({ domain, state, projectUrl }: { domain: Domain; state: DomainState; projectUrl: string }): ReactNode {
+  const { hostname, primary, redirect, serving } = domain;
+  return (
+    <div className={styles.badges}>
+      <output>
+        <StateBadge tone={tones[state]}>{words.state[state]}</StateBadge>
+      </output>
+      {primary && <StateBadge tone="plain">{new URL(projectUrl).hostname === hostname ? words.primary : words.primaryLater}</StateBadge>}
+      {redirect && (
+        <StateBadge tone="quiet">
+          {(serving.what === "redirect" ? words.redirects : words.toRedirect)(redirect.to, redirect.status)}
+        </StateBadge>
+      )}
+    </div>
   );
 }
 

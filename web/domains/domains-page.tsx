@@ -50,33 +50,19 @@ function Domains({ site: { project } }: { site: Site }): ReactNode {
     setSince(Date.now());
     showDomain(client, domain);
   }
-  async function reread(): Promise<void> {
+  function onDone(removed?: RemovedDomain | null): void {
+    if (removed !== undefined) setLeft(removed ?? undefined);
     setSince(Date.now());
-    await rereadAll(client);
+    void rereadAll(client);
   }
   return (
     <Section title={words.title} lead={words.lead} actions={mayAdd && <Button onClick={() => openAdding(true)}>{words.add}</Button>}>
       {isFree && <PlanNotice plan={plan} isSuspending={domains.length > 0} />}
       {!isFree && deploymentId === null && <DeployFirst projectId={id} />}
-      {left && (
-        <Alert
-          className={styles.left}
-          title={left.warning === undefined ? words.removed(left.hostname) : words.removedTitle(left.hostname)}
-          withCloseButton
-          closeButtonLabel={texts.dashboard.dismiss}
-          onClose={() => setLeft(undefined)}
-        >
-          {left.warning !== undefined && <p>{left.warning}</p>}
-          {left.redirects.length > 0 && <p>{words.freedRedirects(left.redirects.join(", "))}</p>}
-        </Alert>
-      )}
+      {left && <RemovalNotice removed={left} onClose={() => setLeft(undefined)} />}
       {list.isPending && <Waiting lines={4} />}
       <ErrorPanel error={list.error} onRetry={() => void list.refetch()} />
-      {list.data?.length === 0 && mayAdd && (
-        <EmptyState title={words.emptyTitle} text={words.emptyText}>
-          <Button onClick={() => openAdding(true)}>{words.add}</Button>
-        </EmptyState>
-      )}
+      {list.data?.length === 0 && mayAdd && <NoDomains onAdd={() => openAdding(true)} />}
       {domains.length > 0 && (
         <ul className={styles.domains} aria-label={words.list}>
           {domains.map((domain) => (
@@ -85,7 +71,7 @@ function Domains({ site: { project } }: { site: Site }): ReactNode {
                 domain={domain}
                 projectUrl={url}
                 onChanged={show}
-                onReread={() => void reread()}
+                onReread={() => onDone()}
                 onRedirect={() => setAsked({ what: "redirect", domain })}
                 onRemove={() => setAsked({ what: "remove", domain })}
               />
@@ -99,22 +85,55 @@ function Domains({ site: { project } }: { site: Site }): ReactNode {
         </Button>
       )}
       {search.add && mayAdd && <AddDomainDialog projectId={id} onAdded={show} onClose={() => openAdding(false)} />}
-      {asked?.what === "redirect" && (
-        <RedirectDialog domain={asked.domain} domains={domains} onDone={() => void reread()} onClose={() => setAsked(undefined)} />
-      )}
-      {asked?.what === "remove" && (
-        <RemoveDomainDialog
-          domain={asked.domain}
-          project={project.value}
-          domains={domains}
-          onRemoved={(removed) => {
-            setLeft(removed);
-            void reread();
-          }}
-          onClose={() => setAsked(undefined)}
-        />
-      )}
+      {asked && <AskedDialog asked={asked} project={project.value} domains={domains} onDone={onDone} onClose={() => setAsked(undefined)} />}
     </Section>
+  );
+}
+
+type AskedDialogProps = {
+  asked: Asked;
+  project: Site["project"]["value"];
+  domains: Domain[];
+  /** `removed` after a removal; null if it leaves nothing to do. */
+  onDone: (removed?: RemovedDomain | null) => void;
+  onClose: () => void;
+};
+
+function AskedDialog({ asked: { what, domain }, project, domains, onDone, onClose }: AskedDialogProps): ReactNode {
+  if (what === "redirect") return <RedirectDialog domain={domain} domains={domains} onDone={() => onDone()} onClose={onClose} />;
+  return (
+    <RemoveDomainDialog
+      domain={domain}
+      project={project}
+      domains={domains}
+      onRemoved={(removed) => onDone(removed ?? null)}
+      onClose={onClose}
+    />
+  );
+}
+
+/** What remains to be done after a removal. */
+function RemovalNotice({ removed, onClose }: { removed: RemovedDomain; onClose: () => void }): ReactNode {
+  const { hostname, warning, redirects } = removed;
+  return (
+    <Alert
+      className={styles.left}
+      title={warning === undefined ? words.removed(hostname) : words.removedTitle(hostname)}
+      withCloseButton
+      closeButtonLabel={texts.dashboard.dismiss}
+      onClose={onClose}
+    >
+      {warning !== undefined && <p>{warning}</p>}
+      {redirects.length > 0 && <p>{words.freedRedirects(redirects.join(", "))}</p>}
+    </Alert>
+  );
+}
+
+function NoDomains({ onAdd }: { onAdd: () => void }): ReactNode {
+  return (
+    <EmptyState title={words.emptyTitle} text={words.emptyText}>
+      <Button onClick={onAdd}>{words.add}</Button>
+    </EmptyState>
   );
 }
 

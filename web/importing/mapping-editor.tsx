@@ -15,13 +15,6 @@ export function MappingEditor({ columns, mapping, onChange }: Props): ReactNode 
   const names = columns.map(({ name }) => name).filter((name, index, all) => name !== "" && all.indexOf(name) === index);
   const change = (part: Partial<Mapping>) => onChange({ ...mapping, ...part });
   const [nameColumn = "", fallback] = mapping.name.columns;
-  const { default: categoryDefault = "" } = mapping.category;
-
-  function setStatusColumn(name: string | null): void {
-    const column = columns.find((one) => one.name === name);
-    const { status: _status, ...rest } = mapping;
-    onChange(column ? { ...rest, status: { columns: [column.name], ...(column.values && { values: valuesOf(column) }) } } : rest);
-  }
   return (
     <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
       <ColumnSelect
@@ -47,11 +40,8 @@ export function MappingEditor({ columns, mapping, onChange }: Props): ReactNode 
       <TextInput
         label={words.categoryDefault}
         placeholder={words.noFallback}
-        value={categoryDefault}
-        onChange={({ currentTarget: { value } }) => {
-          const { default: _default, ...rest } = mapping.category;
-          change({ category: value === "" ? rest : { ...rest, default: value } });
-        }}
+        value={mapping.category.default ?? ""}
+        onChange={({ currentTarget: { value } }) => change({ category: withDefault(mapping.category, value) })}
       />
       <ColumnSelect
         label={words.nameFallback}
@@ -66,7 +56,7 @@ export function MappingEditor({ columns, mapping, onChange }: Props): ReactNode 
         placeholder={words.allAvailable}
         data={names}
         value={mapping.status?.columns[0] ?? null}
-        onChange={setStatusColumn}
+        onChange={(name) => onChange(withStatusColumn(mapping, columns, name))}
         clear={words.clearStatus}
       />
       <Checkbox
@@ -77,6 +67,16 @@ export function MappingEditor({ columns, mapping, onChange }: Props): ReactNode 
       {mapping.status && <StatusValues columns={columns} status={mapping.status} onChange={(status) => change({ status })} />}
     </SimpleGrid>
   );
+}
+
+function withDefault({ default: _default, ...category }: Mapping["category"], value: string): Mapping["category"] {
+  return value === "" ? category : { ...category, default: value };
+}
+
+function withStatusColumn({ status: _status, ...mapping }: Mapping, columns: readonly Column[], name: string | null): Mapping {
+  const column = columns.find((one) => one.name === name);
+  if (!column) return mapping;
+  return { ...mapping, status: { columns: [column.name], ...(column.values && { values: valuesOf(column) }) } };
 }
 
 type ColumnSelectProps = {

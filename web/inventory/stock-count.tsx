@@ -14,26 +14,11 @@ type Change = { delta: number } | { quantity: number; before: number };
 
 /** An animal's stock count, edited in place: one more, one fewer, or another number. Changes of one animal are sent one at a time. */
 export function StockCount({ item, name }: { item: InventoryItem; name: string }): ReactNode {
-  const { petId, quantity } = item;
-  const client = useQueryClient();
+  const { quantity } = item;
   // a typed number applies only to the count it was typed over
   const [typed, setTyped] = useState({ upon: quantity, text: String(quantity) });
   const text = typed.upon === quantity ? typed.text : String(quantity);
-  const { mutate, error, isPending } = useMutation({
-    scope: { id: `stock-${petId}` },
-    mutationFn: (change: Change) => ("delta" in change ? adjustStock(petId, change.delta) : setStock(petId, change.quantity)),
-    onSuccess: (changed, change) => {
-      noteStock(client, changed);
-      setTyped({ upon: changed.quantity, text: String(changed.quantity) });
-      if ("before" in change) tellWithUndo(changed, changed.quantity - change.before);
-    },
-  });
-
-  /** Undoes a new count by the difference, so that other people's changes since then remain. */
-  function tellWithUndo(changed: InventoryItem, difference: number): void {
-    const undo = async () => noteStock(client, await adjustStock(petId, -difference));
-    notify(words.counted(name, formatNumber(changed.quantity)), difference === 0 ? {} : { undo });
-  }
+  const { mutate, error, isPending } = useStockChange(item.petId, name, (count) => setTyped({ upon: count, text: String(count) }));
   function onSubmit(event: SubmitEvent): void {
     event.preventDefault();
     mutate({ quantity: numberIn(text), before: quantity });
@@ -76,6 +61,25 @@ export function StockCount({ item, name }: { item: InventoryItem; name: string }
       )}
     </>
   );
+}
+
+function useStockChange(petId: number, name: string, onChanged: (quantity: number) => void) {
+  const client = useQueryClient();
+  return useMutation({
+    scope: { id: `stock-${petId}` },
+    mutationFn: (change: Change) => ("delta" in change ? adjustStock(petId, change.delta) : setStock(petId, change.quantity)),
+    onSuccess: (changed, change) => {
+      noteStock(client, changed);
+      onChanged(changed.quantity);
+      if ("before" in change) notifyWithUndo(changed, changed.quantity - change.before);
+    },
+  });
+
+  /** Undoes a new count by the difference, so that other people's changes since then remain. */
+  function notifyWithUndo(changed: InventoryItem, difference: number): void {
+    const undo = async () => noteStock(client, await adjustStock(petId, -difference));
+    notify(words.counted(name, formatNumber(changed.quantity)), difference === 0 ? {} : { undo });
+  }
 }
 
 /** The mark of a count, as text and colour. */

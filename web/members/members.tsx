@@ -27,7 +27,6 @@ export function Members(): ReactNode {
   const navigate = useNavigate({ from: "/dashboard/account" });
   const [open, setOpen] = useState<Open>();
   const setInvite = (to: true | undefined) => void navigate({ search: { invite: to }, replace: true, resetScroll: false });
-  const close = () => setOpen(undefined);
 
   function onChanged(): void {
     void client.invalidateQueries(membersQuery);
@@ -42,18 +41,7 @@ export function Members(): ReactNode {
     }
     onChanged();
   }
-  const actionsOf = (member: Member): RowAction[] => [
-    ...(member.id === self.id || member.email === null
-      ? []
-      : [{ label: texts.account.newLink, run: () => setOpen({ dialog: "reset", member }) }]),
-    member.role === "owner"
-      ? {
-          label: texts.account.makeMember,
-          run: () => (member.id === self.id ? setOpen({ dialog: "stepDown", member }) : void changeRole(member)),
-        }
-      : { label: texts.account.makeOwner, run: () => void changeRole(member) },
-    { label: texts.account.remove, run: () => setOpen({ dialog: "remove", member }), isDangerous: true },
-  ];
+  const actionsOf = (member: Member) => actionsFor(member, self.id, setOpen, (other) => void changeRole(other));
 
   return (
     <Section
@@ -72,13 +60,29 @@ export function Members(): ReactNode {
         />
       )}
       {invite && isOwner && <InviteMember onInvited={onChanged} onClose={() => setInvite(undefined)} />}
-      {open?.dialog === "stepDown" && <StepDown of={open.member} onDone={onChanged} onClose={close} />}
-      {open?.dialog === "reset" && <ResetMember of={open.member} onDone={onChanged} onClose={close} />}
-      {open?.dialog === "remove" && (
-        <RemoveMember of={open.member} isSelf={open.member.id === self.id} onDone={onChanged} onClose={close} />
-      )}
+      {open && <OpenDialog open={open} selfId={self.id} onDone={onChanged} onClose={() => setOpen(undefined)} />}
     </Section>
   );
+}
+
+type OpenDialogProps = { open: Open; selfId: number; onDone: () => void; onClose: () => void };
+
+function OpenDialog({ open: { dialog, member }, selfId, ...callbacks }: OpenDialogProps): ReactNode {
+  if (dialog === "stepDown") return <StepDown of={member} {...callbacks} />;
+  if (dialog === "reset") return <ResetMember of={member} {...callbacks} />;
+  return <RemoveMember of={member} isSelf={member.id === selfId} {...callbacks} />;
+}
+
+function actionsFor(member: Member, selfId: number, open: (dialog: Open) => void, changeRole: (member: Member) => void): RowAction[] {
+  const isSelf = member.id === selfId;
+  const newLink = { label: texts.account.newLink, run: () => open({ dialog: "reset", member }) };
+  const makeOwner = { label: texts.account.makeOwner, run: () => changeRole(member) };
+  const makeMember = {
+    label: texts.account.makeMember,
+    run: () => (isSelf ? open({ dialog: "stepDown", member }) : changeRole(member)),
+  };
+  const remove = { label: texts.account.remove, run: () => open({ dialog: "remove", member }), isDangerous: true };
+  return [...(isSelf || member.email === null ? [] : [newLink]), member.role === "owner" ? makeMember : makeOwner, remove];
 }
 
 function columnsFor(selfId: number, actionsOf?: (member: Member) => RowAction[]): Column<Member>[] {

@@ -48,15 +48,7 @@ export function AnimalsPage(): ReactNode {
   ];
   return (
     <>
-      <PageHeader title={words.page} lead={words.lead}>
-        <Button variant="default" renderRoot={(props) => <Link to="/dashboard/import" {...props} />}>
-          {words.import}
-        </Button>
-        <Button variant="default" onClick={() => show({ export: true })}>
-          {words.export}
-        </Button>
-        <Button onClick={() => show({ new: true })}>{words.new}</Button>
-      </PageHeader>
+      <Header onExport={() => show({ export: true })} onNew={() => show({ new: true })} />
       {(isFiltered || !isEmpty) && <AnimalFilterBar filters={filters} onChange={filter} />}
       {list.isPending && <Waiting lines={8} />}
       {!list.rows && <ErrorPanel error={list.error} onRetry={() => list.refetch()} />}
@@ -88,6 +80,20 @@ export function AnimalsPage(): ReactNode {
         />
       )}
     </>
+  );
+}
+
+function Header({ onExport, onNew }: { onExport: () => void; onNew: () => void }): ReactNode {
+  return (
+    <PageHeader title={words.page} lead={words.lead}>
+      <Button variant="default" renderRoot={(props) => <Link to="/dashboard/import" {...props} />}>
+        {words.import}
+      </Button>
+      <Button variant="default" onClick={onExport}>
+        {words.export}
+      </Button>
+      <Button onClick={onNew}>{words.new}</Button>
+    </PageHeader>
   );
 }
 

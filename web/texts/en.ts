@@ -7,7 +7,6 @@ import { importingTexts } from "./en-importing.ts";
 import { projectsTexts } from "./en-projects.ts";
 import { storeTexts } from "./en-store.ts";
 
-/** Every text of the web application in English. What the service itself says (descriptions, problems) is not here. */
 export const en = {
   productName: "Pet Store",
   skipToContent: "Skip to content",

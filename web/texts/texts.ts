@@ -1,20 +1,14 @@
 import { en } from "./en.ts";
 
-export type Texts = typeof en;
+/** The texts of the pages, in English; texts from the service are not among them. */
+export const texts = en;
 
-/** The languages there are, by the first part of their tag (RFC 5646). */
-const languages: Record<string, Texts> = { en };
-
-/** The texts in the first language of the reader that there is. */
-export const texts: Texts =
-  navigator.languages.map((tag) => languages[tag.split("-")[0]?.toLowerCase() ?? ""]).find((found) => found !== undefined) ?? en;
-
-/** A moment in the reader's time zone and way of writing. */
+/** A time in the reader's time zone and locale. */
 export function formatMoment(moment: Date): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: "long", timeStyle: "short" }).format(moment);
 }
 
-/** A moment in UTC, which is named: for what is the same for all readers. */
+/** A time in UTC, with the zone's name, for times that are the same for all readers. */
 export function formatMomentUtc(moment: Date): string {
   const date = { year: "numeric", month: "long", day: "numeric" } as const;
   const time = { hour: "numeric", minute: "2-digit", timeZone: "UTC", timeZoneName: "short" } as const;
@@ -26,12 +20,12 @@ export function formatTime(moment: Date): string {
   return new Intl.DateTimeFormat(undefined, { timeStyle: "medium" }).format(moment);
 }
 
-/** A moment in the reader's time zone, short enough for a table. */
+/** A time in the reader's time zone, in a short form for tables. */
 export function formatShortMoment(moment: Date): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }).format(moment);
 }
 
-/** A number in the reader's way of writing. */
+/** A number in the reader's locale. */
 export function formatNumber(value: number): string {
   return new Intl.NumberFormat().format(value);
 }
@@ -41,7 +35,7 @@ export function formatPercent(part: number): string {
   return new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 0 }).format(part);
 }
 
-/** A size in the largest unit of 1,024s that leaves a whole number before the point. */
+/** A size in the largest binary unit in which it is at least 1. */
 export function formatBytes(bytes: number): string {
   const units = ["bytes", "KiB", "MiB", "GiB"];
   const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(bytes, 1)) / 10));
