@@ -17,20 +17,20 @@ async function refusal(method: string, path: string, asked?: Asked): Promise<[nu
   return [status, body.code];
 }
 
-test("an animal is available by default, and an answer has exactly the model's fields", async () => {
+test("a pet is available by default, and a response has exactly the model's fields", async () => {
   const pet = await newPet(shop, dogs);
   assert.deepEqual(pet, { id: pet.id, name: "Rex", categoryId: dogs, status: "available" });
   assert.equal((await newPet(shop, dogs, { status: "sold" })).status, "sold");
 });
 
-test("PUT replaces an animal: a status that is left out becomes available; every write shows what now stands", async () => {
+test("PUT replaces a pet: without a status it becomes available, and the response shows the stored pet", async () => {
   const { id } = await newPet(shop, dogs, { status: "sold" });
   const replaced = await shop.ask<Pet>("PUT", `/pets/${id}`, { body: { name: " Max ", categoryId: dogs } });
   assert.deepEqual([replaced.status, replaced.body], [200, { id, name: "Max", categoryId: dogs, status: "available" }]);
   assert.deepEqual((await shop.ask("GET", `/pets?id=${id}`)).body, [replaced.body]);
 });
 
-test("PATCH of an animal is a merge patch: what is left out stays, null takes the status back to its default", async () => {
+test("PATCH of a pet is a merge patch: an absent field keeps its value, and null resets the status to its default", async () => {
   const pet = await newPet(shop, dogs, { name: "Bo", status: "sold" });
   const patch = async (body: unknown) => made<Pet>(shop, "PATCH", `/pets/${pet.id}`, body);
   assert.deepEqual(await patch({ name: "Bob" }), { ...pet, name: "Bob" });
@@ -41,7 +41,7 @@ test("PATCH of an animal is a merge patch: what is left out stays, null takes th
   }
 });
 
-test("PATCH takes application/merge-patch+json and application/json", async () => {
+test("PATCH accepts application/merge-patch+json and application/json", async () => {
   const { id } = await newPet(shop, dogs);
   for (const type of ["application/merge-patch+json", "application/json", "Application/Merge-Patch+JSON; charset=UTF-8"]) {
     assert.equal((await shop.ask("PATCH", `/pets/${id}`, { body: { name: "A" }, headers: { "content-type": type } })).status, 200, type);
@@ -53,7 +53,7 @@ test("PATCH takes application/merge-patch+json and application/json", async () =
   ]);
 });
 
-test("a merge patch that is no object is a 400 and changes nothing", async () => {
+test("a merge patch that is not an object returns 400 and changes nothing", async () => {
   const pet = await newPet(shop, dogs);
   for (const body of ["[]", "null", '"a"', "1"]) {
     assert.deepEqual(await refusal("PATCH", `/pets/${pet.id}`, { body }), [400, "invalid_request"]);
@@ -61,7 +61,7 @@ test("a merge patch that is no object is a 400 and changes nothing", async () =>
   assert.deepEqual((await shop.ask("GET", `/pets/${pet.id}`)).body, pet);
 });
 
-test("a batch is created whole, in its order, or not at all", async () => {
+test("a batch is created as a whole, in the order given, or not at all", async () => {
   const names = Array.from({ length: 1_000 }, (_, i) => `Batch ${i}`);
   const created = await shop.ask<Pet[]>("POST", "/pets/batch", { body: names.map((name) => ({ name, categoryId: dogs })) });
   assert.equal(created.status, 201);
@@ -81,14 +81,14 @@ test("a batch is created whole, in its order, or not at all", async () => {
   assert.deepEqual((await shop.ask("GET", "/pets?q=spoilt")).body, []);
 });
 
-test("a batch has 1 to 1,000 animals", async () => {
+test("a batch has 1 to 1,000 pets", async () => {
   const pets = (count: number) => Array.from({ length: count }, () => ({ name: "A", categoryId: dogs }));
   assert.deepEqual(await refusal("POST", "/pets/batch", { body: pets(1_001) }), [400, "invalid_request"]);
   assert.deepEqual(await refusal("POST", "/pets/batch", { body: [] }), [400, "invalid_request"]);
   assert.deepEqual(await refusal("POST", "/pets/batch", { body: { name: "A", categoryId: dogs } }), [400, "invalid_request"]);
 });
 
-test("an animal with an unfulfilled order cannot be deleted", async () => {
+test("a pet with an unfulfilled order cannot be deleted", async () => {
   const pet = await newPet(shop, dogs);
   const order = await made<Order>(shop, "POST", "/store/orders", { petId: pet.id });
   assert.deepEqual(await refusal("DELETE", `/pets/${pet.id}`), [409, "pet_in_use"]);
@@ -97,7 +97,7 @@ test("an animal with an unfulfilled order cannot be deleted", async () => {
   assert.equal((await shop.ask("DELETE", `/pets/${pet.id}`)).status, 204);
 });
 
-test("with an animal its inventory entry goes, and complete orders keep its identifier", async () => {
+test("deleting a pet deletes its inventory entry, and complete orders keep its identifier", async () => {
   const { id } = await newPet(shop, dogs);
   await made<InventoryItem>(shop, "PUT", `/store/inventory/${id}`, { quantity: 3 });
   const order = await made<Order>(shop, "POST", "/store/orders", { petId: id, complete: true });
@@ -107,7 +107,7 @@ test("with an animal its inventory entry goes, and complete orders keep its iden
   assert.deepEqual((await shop.ask("GET", `/store/orders?petId=${id}`)).body, [order]);
 });
 
-test("a category has its description only when set; PUT without one takes it away, and so does null in a patch", async () => {
+test("a category has a description only if one is set; a PUT without one removes it, and so does null in a patch", async () => {
   const { id } = await newCategory(shop, "Fish");
   const path = `/categories/${id}`;
   assert.deepEqual((await shop.ask("GET", path)).body, { id, name: "Fish" });
@@ -132,7 +132,7 @@ test("category names are unique, whatever their case or width", async () => {
   assert.equal((await shop.ask("PUT", `/categories/${id}`, { body: { name: "STRAßE viii" } })).status, 200);
 });
 
-test("a category that has animals cannot be deleted, and an empty one can", async () => {
+test("a category with pets cannot be deleted, and an empty one can", async () => {
   const cats = await newCategory(shop, "Cats");
   const pet = await newPet(shop, cats.id);
   assert.deepEqual(await refusal("DELETE", `/categories/${cats.id}`), [409, "category_not_empty"]);
@@ -140,7 +140,7 @@ test("a category that has animals cannot be deleted, and an empty one can", asyn
   assert.equal((await shop.ask("DELETE", `/categories/${cats.id}`)).status, 204);
 });
 
-test("order answers always hold id, quantity and complete; petId and shipDate only when set", async () => {
+test("an order in a response always has id, quantity and complete; petId and shipDate only when set", async () => {
   const draft = await made<Order>(shop, "POST", "/store/orders", {});
   assert.deepEqual(draft, { id: draft.id, quantity: 1, complete: false });
   const pet = await newPet(shop, dogs);
@@ -152,7 +152,7 @@ test("order answers always hold id, quantity and complete; petId and shipDate on
   assert.deepEqual(await made<Order>(shop, "PUT", path, {}), draft);
 });
 
-test("the id in an order's body is ignored on POST, and a 400 where it differs on PUT", async () => {
+test("the id in an order's body is ignored on POST, and returns 400 on PUT and PATCH if it differs", async () => {
   const order = await made<Required<Pick<Order, "id">>>(shop, "POST", "/store/orders", { id: 424_242 });
   assert.notEqual(order.id, 424_242);
   const path = `/store/orders/${order.id}`;
@@ -161,7 +161,7 @@ test("the id in an order's body is ignored on POST, and a 400 where it differs o
   assert.deepEqual(await made<Order>(shop, "PUT", path, { id: order.id, quantity: 2 }), { ...order, quantity: 2 });
 });
 
-test("PUT of something absent is a 404, but for an inventory entry, which it begins", async () => {
+test("PUT of an unknown resource returns 404, except for an inventory entry, which it creates", async () => {
   for (const [path, body] of Object.entries({
     "/pets/99999": { name: "A", categoryId: dogs },
     "/categories/99999": { name: "A" },
@@ -182,7 +182,7 @@ test("PUT of something absent is a 404, but for an inventory entry, which it beg
   assert.deepEqual(await refusal("DELETE", path), [404, "not_found"]);
 });
 
-test("an adjustment is a relative change; below zero it is refused and changes nothing", async () => {
+test("an adjustment is a relative change; one that would go below zero is refused and changes nothing", async () => {
   const { id } = await newPet(shop, dogs);
   const path = `/store/inventory/${id}`;
   assert.deepEqual(await refusal("POST", `${path}/adjustments`, { body: { delta: 1 } }), [404, "not_found"]);
@@ -195,7 +195,7 @@ test("an adjustment is a relative change; below zero it is refused and changes n
   assert.deepEqual((await shop.ask("GET", path)).body, { petId: id, quantity: 0, status: "sold" });
 });
 
-test("a count stays within 2^31−1, together with what open orders hold", async () => {
+test("a count, together with the units that open orders hold, is at most 2^31−1", async () => {
   const { id } = await newPet(shop, dogs);
   const path = `/store/inventory/${id}`;
   await made(shop, "PUT", path, { quantity: 2_147_483_647 });
@@ -205,7 +205,7 @@ test("a count stays within 2^31−1, together with what open orders hold", async
   assert.equal((await shop.ask("PUT", path, { body: { quantity: 2_147_483_637 } })).status, 200);
 });
 
-test("GET /pets/{petId} tells of its deprecation, its sunset and its successor on every answer of its own", async () => {
+test("every response of GET /pets/{petId} names its deprecation, its sunset and its successor", async () => {
   const { id } = await newPet(shop, dogs);
   for (const [asked, status] of [
     [id, 200],
@@ -222,7 +222,7 @@ test("GET /pets/{petId} tells of its deprecation, its sunset and its successor o
   assert.deepEqual([put.headers.get("deprecation"), put.headers.get("sunset")], [null, null]);
 });
 
-test("after its sunset GET /pets/{petId} is gone, at the very moment, and its siblings stay", async (t) => {
+test("GET /pets/{petId} returns 410 from the moment of its sunset, and the other operations stay", async (t) => {
   const sunset = Date.UTC(2027, 11, 31);
   let now = sunset - 1;
   const service = await startService({ clock: () => now });
@@ -241,7 +241,7 @@ test("after its sunset GET /pets/{petId} is gone, at the very moment, and its si
   assert.equal((await service.ask("PATCH", `/pets/${id}`, { body: { name: "A" } })).status, 200);
 });
 
-test("the account answers with its plan, its limits and what is used of them, and counts as a request", async (t) => {
+test("GET /account returns the plan, the limits and their use, and counts as a request", async (t) => {
   const now = Date.UTC(2027, 0, 1, 12, 30, 15, 500);
   const service = await startService({ clock: () => now });
   t.after(() => service.close());

@@ -17,7 +17,7 @@ async function openShop(t: TestContext) {
 }
 
 suite("a plan below Pro", { concurrency: 2 }, () => {
-  test("shows with each domain `plan_required` and that it serves nothing, until the plan is back", async (t) => {
+  test("makes each domain show `plan_required` and serve nothing until the plan is Pro again", async (t) => {
     const { platform, shop, setPlan } = await openShop(t);
     await shop.change("old.shop.test", { redirect: { to: "www.shop.test" } });
     await setPlan("free");
@@ -36,7 +36,7 @@ suite("a plan below Pro", { concurrency: 2 }, () => {
     assert.equal((await platform.https("old.shop.test", "/")).status, 301);
   });
 
-  test("gives the project its address on the platform, which serves the site though others redirected to the primary name, and returns as it was", async (t) => {
+  test("makes the platform address serve the site even if it redirected to the primary name; an upgrade restores the redirect", async (t) => {
     const { platform, shop, setPlan } = await openShop(t);
     await shop.change("www.shop.test", { primary: true });
     const project = `/projects/${shop.project}`;
@@ -53,7 +53,7 @@ suite("a plan below Pro", { concurrency: 2 }, () => {
     assert.equal((await platform.http("shop.sites.test", "/")).status, 308);
   });
 
-  test("is set with a list of the domains that it stops serving, which a dry run gives first and changes nothing", async (t) => {
+  test("lists the domains that it stops serving when it is set; a dry run lists the same ones and changes nothing", async (t) => {
     const { platform, shop, setPlan } = await openShop(t);
     const stopped = { count: 2, hostnames: ["old.shop.test", "www.shop.test"] };
     const none = { count: 0, hostnames: [] };
@@ -68,7 +68,7 @@ suite("a plan below Pro", { concurrency: 2 }, () => {
     assert.deepEqual((await setPlan("pro")).stopped, none);
   });
 
-  test("is set by the command with the same words, and an account that is not there, or a wrong figure, is refused by a dry run too", async (t) => {
+  test("can be set by the command, which lists the same domains; a dry run refuses an unknown account and invalid limits too", async (t) => {
     const { platform, shop } = await openShop(t);
     const setPlan = (...words: string[]) => petstore(platform.service, "accounts", "set-plan", ...words);
     const dry = await setPlan(String(shop.id), "--plan", "free", "--dry-run");

@@ -28,7 +28,7 @@ suite("redirects between the names of a project", () => {
     return [status, headers.location?.replace(/:\d+\//, "/")];
   };
 
-  /** A shop with a verified `www` and apex-like `old`, in a zone of its own. */
+  /** Opens a shop with the verified names `www` and `old` in a new zone. */
   async function openShop(): Promise<void> {
     zone = `shop${++shops}.test`;
     shop = await openCustomer(platform, `shop${shops}`, "pro");
@@ -36,7 +36,7 @@ suite("redirects between the names of a project", () => {
     await shop.attach(`old.${zone}`);
   }
 
-  test("one to a name that is not verified waits: the site is served, a problem says why, and it takes effect when its target is ready", async () => {
+  test("a redirect to an unverified name waits: the site is served, a problem says why, and it takes effect when the target is ready", async () => {
     await openShop();
     const [www, fresh] = [`www.${zone}`, `new.${zone}`];
     await shop.add(fresh);
@@ -75,7 +75,7 @@ suite("redirects between the names of a project", () => {
     assert.equal((await locationOf(www))[0], 301, "the target is back");
   });
 
-  test("a removal lists the names that redirected to it, and is a 204 if there are none and no DNS record is left", async () => {
+  test("removing a name lists the names that redirected to it, and returns 204 if there are none and no DNS record is left", async () => {
     await openShop();
     await shop.change(`old.${zone}`, { redirect: { to: `www.${zone}` } });
     for (const name of ["www", "old"]) platform.dns.remove(`${name}.${zone}`, "CNAME");
@@ -84,7 +84,7 @@ suite("redirects between the names of a project", () => {
     assert.equal((await shop.remove(`old.${zone}`)).status, 204);
   });
 
-  test("a mistyped `to` in petstore.json fails the deployment: nothing of it is attached, applied or served", async () => {
+  test("a mistyped `to` in petstore.json fails the deployment: no domain is attached, no redirect changes and the old files stay", async () => {
     await openShop();
     const [www, old] = [`www.${zone}`, `old.${zone}`];
     for (const to of [`wwww.${zone}`, "www.google.com", `extra.${zone}`]) {
@@ -188,7 +188,7 @@ suite("redirects between the names of a project", () => {
     assert.deepEqual(codesOf(await shop.domain(old)), ["redirect_target_not_ready"]);
   });
 
-  test("of two deployments at once that both change the domains, the later one wins as a whole", async () => {
+  test("when two deployments change the domains at the same time, the later one wins as a whole", async () => {
     await openShop();
     const [www, old] = [`www.${zone}`, `old.${zone}`];
     const files = [
@@ -208,7 +208,7 @@ suite("redirects between the names of a project", () => {
     }
   });
 
-  test("a deployment and changes by the API at once end with redirects that lead to a served name", async () => {
+  test("a deployment and API changes at the same time end with redirects that lead to a served name", async () => {
     await openShop();
     const [www, old] = [`www.${zone}`, `old.${zone}`];
     for (let round = 0; round < 3; round++) {
@@ -241,7 +241,7 @@ suite("redirects between the names of a project", () => {
   });
 });
 
-test("a redirect waits for its target's certificate, and the site is served again once that has expired", async (t) => {
+test("a redirect waits for its target's certificate, and the site is served again once that certificate has expired", async (t) => {
   const { platform, project, proxy, add, idle } = await openScene(t);
   const [www, fresh] = ["www.shop.test", "new.shop.test"];
   const change = (body: object) => platform.service.ask("PATCH", `/projects/${project}/domains/${www}`, { body });
@@ -266,7 +266,7 @@ test("a redirect waits for its target's certificate, and the site is served agai
   assert.match((await platform.domain(project, www)).problems.at(-1)!.found, /certificate of new\.shop\.test has expired/);
 });
 
-test("where no certificates are ordered a redirect waits for its target to be verified, and leads to it over HTTP", async (t) => {
+test("without a certificate authority a redirect waits until its target is verified, and leads to it over HTTP", async (t) => {
   const platform = await openPlatform({ directoryUrl: async () => "" });
   t.after(() => platform.close());
   const shop = await openCustomer(platform, "plain", "pro");

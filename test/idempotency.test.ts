@@ -21,7 +21,7 @@ after(() => shop.close());
 let keys = 0;
 const newKey = (): string => `key-${(keys += 1)}`;
 
-/** A resource, or the refusal of one. */
+/** A resource or an Error. */
 type Either = { id: number; code: string };
 
 function post<T = Either>(path: string, body: unknown, idempotencyKey: string, key = shop.key): Promise<Reply<T>> {
@@ -30,7 +30,7 @@ function post<T = Either>(path: string, body: unknown, idempotencyKey: string, k
 
 const isReplay = ({ headers }: Reply): boolean => headers.get("idempotent-replayed") === "true";
 
-test("a replay of the same body gets the first answer, with its Location and ETag, and nothing is done twice", async () => {
+test("a replay of the same body returns the first response, with its Location and ETag, and does nothing twice", async () => {
   const key = newKey();
   const first = await post("/pets", { name: "Once", categoryId }, key);
   assert.deepEqual([first.status, isReplay(first)], [201, false]);
@@ -42,7 +42,7 @@ test("a replay of the same body gets the first answer, with its Location and ETa
   assert.deepEqual((await shop.ask<Pet[]>("GET", "/pets?q=once")).body, []);
 });
 
-test("another body under the same key is a 422 idempotency_key_reused, and the first answer stays kept", async () => {
+test("another body with the same key returns 422 idempotency_key_reused, and the first response stays stored", async () => {
   const key = newKey();
   const first = await post("/pets", { name: "A", categoryId }, key);
   const other = await post("/pets", { name: "B", categoryId }, key);
@@ -50,7 +50,7 @@ test("another body under the same key is a 422 idempotency_key_reused, and the f
   assert.deepEqual((await post("/pets", { name: "A", categoryId }, key)).body, first.body);
 });
 
-test("bodies are compared as they are understood: trimmed, with defaults, and null as left out", async () => {
+test("bodies are compared after validation: trimmed, with defaults, and null equal to an absent field", async () => {
   const key = newKey();
   const first = await post("/pets", { name: "Same", categoryId }, key);
   const same = [
@@ -65,7 +65,7 @@ test("bodies are compared as they are understood: trimmed, with defaults, and nu
   assert.equal((await post("/pets", { name: "Same", categoryId, status: "sold" }, key)).body.code, "idempotency_key_reused");
 });
 
-test("every POST takes a key: batches, categories, orders and adjustments are done once", async () => {
+test("every POST accepts a key: batches, categories, orders and adjustments are done once", async () => {
   const pet = await newPet(shop, categoryId);
   await made(shop, "PUT", `/store/inventory/${pet.id}`, { quantity: 10 });
   const posts: [string, unknown][] = [
@@ -83,17 +83,17 @@ test("every POST takes a key: batches, categories, orders and adjustments are do
   assert.deepEqual((await shop.ask("GET", `/store/inventory/${pet.id}`)).body, { petId: pet.id, quantity: 5, status: "available" });
 });
 
-test("while the first still runs, a second with its key is a 409 idempotency_key_in_use", async (t) => {
+test("while the first request runs, a second one with its key returns 409 idempotency_key_in_use", async (t) => {
   const key = newKey();
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   t.after(() => release());
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   const blocker = shop.db.write(async () => {
     begin();
-    await held; // the writer is taken, so the first request waits for it
+    await held; // keeps the writer busy, so that the first request waits for it
   });
   await begun;
-  // both arrive while the writer is taken: whichever comes first runs, the other is refused before it needs the writer
+  // both arrive while the writer is busy: the first waits for it, and the second is refused before it needs it
   const both = ["Held", "Held"].map((name) => post("/pets", { name, categoryId }, key));
   const refused = await Promise.race(both);
   assert.deepEqual([refused.status, refused.body.code], [409, "idempotency_key_in_use"]);
@@ -107,7 +107,7 @@ test("while the first still runs, a second with its key is a 409 idempotency_key
   assert.equal((await shop.ask<Pet[]>("GET", "/pets?q=held")).body.length, 1);
 });
 
-test("of many simultaneous requests with one key exactly one is done", async () => {
+test("of many simultaneous requests with one key, exactly one is executed", async () => {
   const key = newKey();
   const replies = await Promise.all(Array.from({ length: 20 }, () => post("/pets", { name: "Crowd", categoryId }, key)));
   for (const reply of replies) assert.ok(reply.status === 201 || reply.body.code === "idempotency_key_in_use");
@@ -115,7 +115,7 @@ test("of many simultaneous requests with one key exactly one is done", async () 
   assert.equal((await shop.ask<Pet[]>("GET", "/pets?q=crowd")).body.length, 1);
 });
 
-test("60 clients that repeat a finished key at once all get its kept answer, even while the writer is busy", async (t) => {
+test("60 clients that repeat a finished key at once all get its stored response, even while the writer is busy", async (t) => {
   const key = newKey();
   const first = await post("/pets", { name: "Sixty", categoryId }, key);
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
@@ -127,7 +127,7 @@ test("60 clients that repeat a finished key at once all get its kept answer, eve
   await blocker;
 });
 
-test("the refusals 404, 409 and 422 are kept: a replay meets them though things have changed", async () => {
+test("responses 404, 409 and 422 are stored: a replay gets them even if their cause is gone", async () => {
   const { id } = await newPet(shop, categoryId);
   const [absent, short, unknown] = [newKey(), newKey(), newKey()];
   const adjustments = `/store/inventory/${id}/adjustments`;
@@ -149,7 +149,7 @@ test("the refusals 404, 409 and 422 are kept: a replay meets them though things 
   assert.deepEqual([reused.status, reused.body.code], [422, "idempotency_key_reused"]);
 });
 
-test("400, 401, 403, 406, 413 and 415 are not kept: the request may be mended under its key", async () => {
+test("responses 400, 401, 403, 406, 413 and 415 are not stored: a corrected request may use the same key", async () => {
   const key = newKey();
   const { key: reader } = await shop.administration["keys.create"]({ account: shop.accountId, scopes: ["catalogue:read"] });
   const good = { name: "Mended", categoryId };
@@ -167,7 +167,7 @@ test("400, 401, 403, 406, 413 and 415 are not kept: the request may be mended un
   assert.deepEqual([mended.status, isReplay(mended)], [201, false]);
 });
 
-test("a 429 is not kept", async () => {
+test("a response 429 is not stored", async () => {
   const { key } = await shop.newAccount("enterprise", { perMinute: 1, perDay: 1_000 });
   await shop.ask("GET", "/account", { key });
   const idempotencyKey = newKey();
@@ -177,7 +177,7 @@ test("a 429 is not kept", async () => {
   assert.deepEqual([passed.status, isReplay(passed)], [201, false]);
 });
 
-test("an answer is kept for 24 hours, and no longer", async () => {
+test("a response is stored for 24 hours, and no longer", async () => {
   const key = newKey();
   const first = await post("/pets", { name: "Day", categoryId }, key);
   now += dayMs - 1;
@@ -188,7 +188,7 @@ test("an answer is kept for 24 hours, and no longer", async () => {
   assert.equal((await post("/pets", { name: "Another", categoryId }, key)).body.id, later.body.id);
 });
 
-test("no answer is forgotten early when the clock is set 26 hours forward or back, and back again", async (t) => {
+test("no response expires early when the clock is set 26 hours forward or back, and back again", async (t) => {
   const time = { set: now, passed: 0 };
   const service = await startService({ clock: () => time.set, timer: () => time.passed });
   t.after(() => service.close());
@@ -206,7 +206,7 @@ test("no answer is forgotten early when the clock is set 26 hours forward or bac
   for (const [earlier, id] of ids) assert.notEqual((await order(earlier)).body.id, id, earlier);
 });
 
-test("answers older than 24 hours are let go, however many there are, and younger ones stay", async () => {
+test("responses older than 24 hours are deleted, however many there are, and younger ones stay", async () => {
   const answer = { bodyHash: "", status: 204, headers: {}, body: null };
   const slot = (key: string) => ({ accountId: shop.accountId, target: "POST /v1/pets", key });
   await shop.db.write(async (tx) => {
@@ -234,7 +234,7 @@ test("a key belongs to its account, method and path", async () => {
   assert.deepEqual([put.status, isReplay(put)], [200, false]);
 });
 
-test("another key of the account replays too: answers are kept for the account", async () => {
+test("another API key of the account replays too: responses are stored for the account", async () => {
   const { key: second } = await shop.administration["keys.create"]({ account: shop.accountId });
   const idempotencyKey = newKey();
   const first = await post("/pets", { name: "Shared", categoryId }, idempotencyKey);
@@ -242,7 +242,7 @@ test("another key of the account replays too: answers are kept for the account",
   assert.deepEqual([again.body, isReplay(again)], [first.body, true]);
 });
 
-test("a key has 1 to 255 printable characters, else 400", async () => {
+test("a key of other than 1 to 255 printable characters returns 400", async () => {
   for (const key of ["", "x".repeat(256), "caf\u00e9", "a\tb"]) {
     const { status, body } = await post("/pets", { name: "A", categoryId }, key);
     assert.deepEqual([status, body.code], [400, "invalid_request"], JSON.stringify(key));
@@ -250,7 +250,7 @@ test("a key has 1 to 255 printable characters, else 400", async () => {
   assert.equal((await post("/pets", { name: "A", categoryId }, "x".repeat(255))).status, 201);
 });
 
-test("answers are kept over a restart", async (t) => {
+test("stored responses survive a restart", async (t) => {
   const dataDir = temporaryFolder(t);
   const earlier = await startService({ dataDir });
   const headers = { "idempotency-key": "restart" };

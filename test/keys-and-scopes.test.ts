@@ -23,7 +23,7 @@ type Terms = { scopes?: string[]; expires?: string; publishable?: boolean; origi
 const newKey = (terms: Terms = {}, account = shop.accountId) => shop.administration["keys.create"]({ account, ...terms });
 const statusWith = async (key: string, path = "/pets") => (await shop.ask("GET", path, { key })).status;
 
-/** The scope that each operation asks for. */
+/** The scope that each operation needs. */
 const scopes: Record<string, string> = {
   listPets: "catalogue:read",
   createPet: "catalogue:write",
@@ -69,7 +69,7 @@ const scopes: Record<string, string> = {
 };
 const all = [...new Set(Object.values(scopes))];
 
-test("a key is sent as a bearer token, in any case of the word, or as X-API-Key", async () => {
+test("a key is sent as a bearer token, whatever the case of `Bearer`, or as X-API-Key", async () => {
   const headers: Record<string, string>[] = [
     { authorization: `Bearer ${shop.key}` },
     { authorization: `bearer  ${shop.key} ` },
@@ -78,7 +78,7 @@ test("a key is sent as a bearer token, in any case of the word, or as X-API-Key"
   for (const one of headers) assert.equal((await shop.ask("GET", "/pets", { key: "", headers: one })).status, 200);
 });
 
-test("no key, or a bad one, is a 401 with WWW-Authenticate", async () => {
+test("a missing or invalid key returns 401 with WWW-Authenticate", async () => {
   const { key } = await newKey();
   const mistyped = key.slice(0, -1) + (key.endsWith("a") ? "b" : "a");
   const bad = ["", mistyped, key.slice(1), `${key}x`, key.toUpperCase(), "psk_", "x", key.replace("psk_", "psp_")];
@@ -97,7 +97,7 @@ test("no key, or a bad one, is a 401 with WWW-Authenticate", async () => {
   }
 });
 
-test("each operation needs its own scope, and no other: without it 403, with it alone never", async () => {
+test("each operation needs one scope: without it the operation returns 403, with it alone never", async () => {
   for (const operation of operations) {
     const scope = scopes[operation.operationId];
     assert.ok(scope !== undefined, `${operation.operationId} has no scope in this table`);
@@ -113,12 +113,12 @@ test("each operation needs its own scope, and no other: without it 403, with it 
   }
 });
 
-test("a key of no given scopes has all of them", async () => {
+test("a key that is created without scopes has all of them", async () => {
   const { scopes: given } = await newKey();
   assert.deepEqual(given.toSorted(), all.toSorted());
 });
 
-test("an expired key is refused, from the moment of its expiry on", async () => {
+test("a key is refused from the moment of its expiry", async () => {
   const { key } = await newKey({ expires: new Date(now + hourMs).toISOString() });
   assert.equal(await statusWith(key), 200);
   now += hourMs - 1;
@@ -127,7 +127,7 @@ test("an expired key is refused, from the moment of its expiry on", async () => 
   assert.equal(await statusWith(key), 401);
 });
 
-test("a rotated key works beside its successor for 24 hours by default, and then no longer", async () => {
+test("a rotated key works alongside its successor for 24 hours by default, and no longer", async () => {
   const old = await newKey({ scopes: ["catalogue:read"] });
   assert.equal(await statusWith(old.key), 200);
   const next = await shop.administration["keys.rotate"]({ id: old.id });
@@ -142,32 +142,32 @@ test("a rotated key works beside its successor for 24 hours by default, and then
   assert.deepEqual([await statusWith(next.key), await statusWith(last.key)], [401, 200]);
 });
 
-test("a revoked key is refused from the answer on", async () => {
+test("a revoked key is refused as soon as the revocation has returned", async () => {
   const { id, key } = await newKey();
   assert.equal(await statusWith(key), 200);
   await shop.administration["keys.revoke"]({ id });
   assert.equal(await statusWith(key), 401);
 });
 
-test("requests under way while their account is deleted are done or refused, and never fail", async (t) => {
+test("requests in progress while their account is deleted succeed or are refused, and never fail", async (t) => {
   const other = await startService();
   t.after(() => other.close());
   const { id, key } = await other.newAccount();
   const orders = Array.from({ length: 200 }, () => other.ask("POST", "/store/orders", { key, body: {} }));
   const categories = Array.from({ length: 50 }, (_, i) => other.ask("POST", "/categories", { key, body: { name: `Category ${i}` } }));
   await other.administration["accounts.delete"]({ id });
-  // without its key, what comes later counts on the caller's address, which has little room
+  // after the deletion, requests count on the caller's address, which has a small limit
   for (const { status } of await Promise.all([...orders, ...categories])) assert.ok([201, 401, 429].includes(status), String(status));
 });
 
-test("the keys of a deleted account are refused from the answer on", async () => {
+test("the keys of a deleted account are refused as soon as the deletion has returned", async () => {
   const { id, key } = await shop.newAccount();
   assert.equal(await statusWith(key), 200);
   await shop.administration["accounts.delete"]({ id });
   assert.equal(await statusWith(key), 401);
 });
 
-test("a change of plan counts from the answer on", async () => {
+test("a change of plan takes effect as soon as it has returned", async () => {
   const { id, key } = await shop.newAccount("free");
   const limit = async () => (await shop.ask("GET", "/pets", { key })).headers.get("x-ratelimit-limit");
   assert.equal(await limit(), "60");
@@ -186,7 +186,7 @@ test("lastUsedAt is kept to the minute", async (t) => {
   assert.equal(keys[0]?.lastUsedAt, "2027-01-01T12:34:00Z");
 });
 
-test("nothing of a key is kept but its SHA-256 and its first characters", async (t) => {
+test("only the SHA-256 and the first characters of a key are stored", async (t) => {
   const dataDir = temporaryFolder(t);
   const service = await startService({ dataDir });
   await service.ask("GET", "/pets");
@@ -197,7 +197,7 @@ test("nothing of a key is kept but its SHA-256 and its first characters", async 
   assert.ok(!files.some((text) => text.includes(service.key.slice(4, 20))));
 });
 
-test("a publishable key is psp_ and reads the catalogue and the inventory, nothing else", async () => {
+test("a publishable key starts with psp_ and reads only the catalogue and the inventory", async () => {
   const { key, scopes: given } = await newKey({ publishable: true });
   assert.match(key, /^psp_[0-9A-Za-z]{36}$/);
   assert.deepEqual(given, ["catalogue:read", "inventory:read"]);
@@ -207,7 +207,7 @@ test("a publishable key is psp_ and reads the catalogue and the inventory, nothi
   await assert.rejects(newKey({ publishable: true, scopes: ["orders:read"] }), { code: "invalid_request" });
 });
 
-test("a key that is bound to origins is refused from every other one, and works where no page calls", async () => {
+test("a key bound to origins is refused from every other origin, and works for requests without an Origin", async () => {
   const { id, key: secret } = await shop.newAccount();
   const { id: keyId, key } = await newKey({ publishable: true, origins: ["https://Shop.example", "http://localhost:3000"] }, id);
   const statusFrom = async (origin: string | undefined, path = "/pets", sent = key) => {
@@ -232,7 +232,7 @@ test("a key that is bound to origins is refused from every other one, and works 
   );
 });
 
-test("Authorization is looked at first, X-API-Key without it, and two different keys are a 400 that counts on the first", async () => {
+test("Authorization takes precedence over X-API-Key, and two different keys return a 400 that counts on the key in Authorization", async () => {
   const [one, other] = [await shop.newAccount("free"), await shop.newAccount("free")];
   const send = async (bearer: string | undefined, apiKey: string) => {
     const headers = { "x-api-key": apiKey, ...(bearer !== undefined && { authorization: bearer }) };
@@ -259,7 +259,7 @@ async function visit(key: string, address: string, times: number): Promise<Recor
   return seen;
 }
 
-test("on a publishable key each caller's address has 60 requests a minute, and its strikes fall on the address", async () => {
+test("with a publishable key each caller's address has 60 requests a minute, and strikes count on the address", async () => {
   const { id, key: secret } = await shop.newAccount("business");
   const { key } = await newKey({ publishable: true }, id);
   assert.deepEqual(await visit(key, "198.51.100.1", 61), { 200: 60, rate_limit_exceeded: 1 });
@@ -270,7 +270,7 @@ test("on a publishable key each caller's address has 60 requests a minute, and i
   assert.equal(await statusWith(secret), 200);
 });
 
-test("publishable keys together take at most half of the account's day, and never bring a ban on a secret key", async () => {
+test("publishable keys together take at most half of the account's day, and never cause a ban of a secret key", async () => {
   const { id, key: secret } = await shop.newAccount("enterprise", { perMinute: 1_000, perDay: 150 });
   const { key } = await newKey({ publishable: true }, id);
   let passed = 0;
@@ -293,7 +293,7 @@ test("publishable keys together take at most half of the account's minute", asyn
   assert.equal(await statusWith(secret), 200);
 });
 
-test("of keys that are made at once, only those that fit are", async () => {
+test("of keys created at the same time, only as many succeed as the account may have", async () => {
   const { id } = await shop.newAccount();
   const fits = async (count: number) => {
     const made = await Promise.allSettled(Array.from({ length: count }, () => newKey({}, id)));

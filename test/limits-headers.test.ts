@@ -30,7 +30,7 @@ function assertLimits(headers: Shown, what: string): void {
   assert.ok(header(headers, "x-request-id"), `${what}: x-request-id`);
 }
 
-test("the three headers are on every kind of answer", async () => {
+test("every kind of response has the three headers", async () => {
   const kinds: [number, string, string, { body?: unknown; headers?: Record<string, string>; key?: string }][] = [
     [200, "GET", "/pets", {}],
     [200, "HEAD", "/pets", {}],
@@ -61,7 +61,7 @@ test("the three headers are on every kind of answer", async () => {
   }
 });
 
-test("even what is no HTTP, or whose headers are too large, is answered by an Error with the three headers", async () => {
+test("bytes that are not HTTP, and headers that are too large, get an Error with the three headers", async () => {
   const wrong: [number, string][] = [
     [400, "BREW /v1/pets HTTP/1.1\r\nhost: a\r\n\r\n"],
     [400, "GET /v1/pets HTTP/1.1\r\nno colon\r\n\r\n"],
@@ -95,7 +95,7 @@ test("requests without a Host, of HTTP/1.0, in absolute form, or with an unknown
   }
 });
 
-test("each plan has the specification's figures, and enterprise those of its operator", async () => {
+test("each plan has the specification's limits, and enterprise those that its operator sets", async () => {
   const figures = { free: [60, 1_000], pro: [300, 10_000], business: [1_000, 100_000], enterprise: [1_000, 100_000] };
   for (const [plan, [minute, day]] of Object.entries(figures)) {
     const { key } = await shop.newAccount(plan, {});
@@ -106,7 +106,7 @@ test("each plan has the specification's figures, and enterprise those of its ope
   assert.equal((await shop.ask("GET", "/pets", { key })).headers.get("ratelimit-policy"), '"minute";q=7;w=60, "day";q=70;w=86400');
 });
 
-test("they describe the window with fewer requests left, X-RateLimit-Reset in Unix seconds", async () => {
+test("the headers describe the window with fewer requests left, X-RateLimit-Reset in Unix seconds", async () => {
   const { key } = await shop.newAccount("enterprise", { perMinute: 3, perDay: 4 });
   const shown = async () => {
     const { headers, status } = await shop.ask("GET", "/pets", { key });
@@ -120,7 +120,7 @@ test("they describe the window with fewer requests left, X-RateLimit-Reset in Un
   now = start;
 });
 
-test("a refused request is a 429 with Retry-After in whole seconds, rounded up, and uses up neither window", async () => {
+test("a refused request gets 429 with Retry-After in whole seconds, rounded up, and uses up neither window", async () => {
   const { key } = await shop.newAccount("enterprise", { perMinute: 2, perDay: 3 });
   now = start + 500;
   for (let i = 0; i < 2; i++) await shop.ask("GET", "/pets", { key });
@@ -137,7 +137,7 @@ test("a refused request is a 429 with Retry-After in whole seconds, rounded up, 
   now = start;
 });
 
-test("of many concurrent requests exactly as many pass as are left, whatever the number of keys", async () => {
+test("of many concurrent requests, exactly as many pass as are left, however many keys send them", async () => {
   const { id, key } = await shop.newAccount("free");
   const { key: second } = await shop.administration["keys.create"]({ account: id });
   await shop.ask("GET", "/pets", { key });
@@ -161,7 +161,7 @@ test("HEAD and refusals count as requests; a preflight does not", async () => {
   assert.equal(await remaining("GET", "/pets"), 55);
 });
 
-test("without a valid key a request counts on its address, which does not hold up a good key", async () => {
+test("a request without a valid key counts on its address, which does not affect valid keys", async () => {
   const from = (address: string, key = "") => shop.ask<Failure>("GET", "/pets", { key, headers: { "x-forwarded-for": address } });
   for (let i = 0; i < 60; i++) assert.equal((await from("203.0.113.7")).headers.get("x-ratelimit-remaining"), String(59 - i));
   const refused = await from("203.0.113.7");
@@ -186,7 +186,7 @@ test("X-Forwarded-For is believed from trusted proxies only", async (t) => {
   assert.deepEqual([await remaining("203.0.113.1"), await remaining("203.0.113.2")], ["59", "58"]);
 });
 
-test("going on after a 429 bans the key for 5 minutes, and not the account's other keys", async () => {
+test("a key that keeps sending after a 429 is banned for 5 minutes, and the account's other keys are not", async () => {
   const { id, key } = await shop.newAccount("enterprise", { perMinute: 1, perDay: 1_000 });
   const { key: other } = await shop.administration["keys.create"]({ account: id });
   const code = async (which: string) => (await shop.ask<Failure>("GET", "/pets", { key: which })).body.code;
@@ -204,7 +204,7 @@ test("going on after a 429 bans the key for 5 minutes, and not the account's oth
   now = start;
 });
 
-test("what is outside of the API needs no key and counts nowhere", async () => {
+test("requests outside the API need no key and are not counted", async () => {
   for (const path of ["/healthz", "/readyz", "/openapi.json"]) {
     const response = await fetch(shop.address + path);
     assert.equal(response.status, 200);
@@ -213,7 +213,7 @@ test("what is outside of the API needs no key and counts nowhere", async () => {
   }
 });
 
-test("a write that the limits refuse changes nothing", async () => {
+test("a write refused by the limits changes nothing", async () => {
   const { key } = await shop.newAccount("enterprise", { perMinute: 2, perDay: 1_000 });
   await made(shop, "POST", "/categories", { name: "One" }, key);
   await made(shop, "POST", "/categories", { name: "Two" }, key);

@@ -35,7 +35,7 @@ const list = (service: TestService, key: string) => service.ask("GET", "/categor
 const remaining = (reply: Reply) => Number(reply.headers.get("x-ratelimit-remaining"));
 const codeOf = (reply: Reply) => (reply.body as { code?: string }).code;
 
-/** Sends requests one after the other until one is answered with this code; gives it. */
+/** Sends requests in sequence until a response has this code, and returns that response. */
 async function askUntil(service: TestService, key: string, code: string): Promise<Reply> {
   for (let i = 0; i < 1_000; i++) {
     const reply = await list(service, key);
@@ -44,7 +44,7 @@ async function askUntil(service: TestService, key: string, code: string): Promis
   return assert.fail(`1,000 requests brought no ${code}`);
 }
 
-test("a restart in the middle of a minute hands out no second quota, and keeps strikes and bans", async (t) => {
+test("a restart in the middle of a minute grants no second quota, and keeps strikes and bans", async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), "petstore-test-"));
   const clock = () => noon;
   const before = await startService({ clock, dataDir });
@@ -64,7 +64,7 @@ test("a restart in the middle of a minute hands out no second quota, and keeps s
   assert.equal(codeOf(await list(after, banned.key)), "key_banned");
 });
 
-test("each further ban within 24 hours lasts twice as long, an hour at most; later ones begin anew", async (t) => {
+test("each further ban within 24 hours lasts twice as long, at most an hour; a later one starts at 5 minutes again", async (t) => {
   const { time, service } = await openScene(t);
   const { key } = await service.newAccount("enterprise", { perMinute: 1, perDay: 1_000_000 });
   const banSeconds = async () => {
@@ -79,7 +79,7 @@ test("each further ban within 24 hours lasts twice as long, an hour at most; lat
   assert.equal(await banSeconds(), 300);
 });
 
-test("a ban ends by itself to the second, and its requests used no quota and made no strikes", async (t) => {
+test("a ban ends on the second, and requests during it use no quota and add no strikes", async (t) => {
   const { time, service } = await openScene(t);
   const { id, key } = await service.newAccount("free");
   const other = await service.administration["keys.create"]({ account: id, scopes: ["account:read"] });
@@ -94,7 +94,7 @@ test("a ban ends by itself to the second, and its requests used no quota and mad
   assert.equal((await list(service, key)).status, 200);
 });
 
-test("an account sees its bans by another key, and keys unban ends one at once", async (t) => {
+test("an account sees its bans with another key, and keys unban ends one at once", async (t) => {
   const { service } = await openScene(t);
   const { id, key } = await service.newAccount("enterprise", { perMinute: 5, perDay: 1_000 });
   const other = await service.administration["keys.create"]({ account: id });
@@ -115,7 +115,7 @@ test("an account sees its bans by another key, and keys unban ends one at once",
   assert.equal((await account(key)).body.key.strikes, 0);
 });
 
-test("the day is a window of its own: used up, it refuses until midnight UTC, whatever the minute has", async (t) => {
+test("a used-up day refuses requests until midnight UTC, even if the minute has some left", async (t) => {
   const { time, service } = await openScene(t);
   const { key } = await service.newAccount("enterprise", { perMinute: 100, perDay: 10 });
   for (let i = 0; i < 10; i++) assert.equal((await list(service, key)).status, 200);
@@ -129,7 +129,7 @@ test("the day is a window of its own: used up, it refuses until midnight UTC, wh
   assert.equal((await list(service, key)).status, 200);
 });
 
-test("a clock that jumps an hour forward and back gives no window a second time, and locks nobody out", async (t) => {
+test("a clock that jumps an hour forward and back grants no window twice and locks nobody out", async (t) => {
   const { time, service } = await openScene(t);
   const { key } = await service.newAccount("free");
   for (let i = 0; i < 60; i++) await list(service, key);
@@ -141,7 +141,7 @@ test("a clock that jumps an hour forward and back gives no window a second time,
   assert.equal((await list(service, key)).status, 200);
 });
 
-test("thousands of addresses are counted one by one and hold up no good key", async (t) => {
+test("thousands of addresses are counted separately and do not affect a valid key", async (t) => {
   const { service } = await openScene(t, { TRUSTED_PROXIES: "127.0.0.1" });
   const from = (address: string) => ask(`${service.address}/v1/pets`, "GET", { headers: { "x-forwarded-for": address } });
   for (let block = 0; block < 50; block++) {
@@ -156,7 +156,7 @@ test("thousands of addresses are counted one by one and hold up no good key", as
   assert.equal(good.status, 200);
 });
 
-test("an address is one window whatever port a proxy names with it, and what is no address counts on the proxy that names it", async (t) => {
+test("an address has one window whatever port a proxy adds to it, and an invalid address counts on the proxy", async (t) => {
   const { service } = await openScene(t, { TRUSTED_PROXIES: "127.0.0.1,10.0.0.0/8" });
   const left = async (forwarded: string) =>
     remaining(await ask(`${service.address}/v1/pets`, "GET", { headers: { "x-forwarded-for": forwarded } }));
@@ -170,7 +170,7 @@ test("an address is one window whatever port a proxy names with it, and what is 
   assert.equal(await left("203.0.113.9"), 59);
 });
 
-test("a mistyped key is said to be so as long as its address has requests left, and afterwards that it has none without a valid key", async (t) => {
+test("an invalid key gets 401 while its address has requests left, and then a 429 that says a valid key is needed", async (t) => {
   const { service } = await openScene(t, { TRUSTED_PROXIES: "127.0.0.1" });
   const send = () =>
     service.ask<{ code: string; message: string }>("GET", "/pets", { key: "psk_typo", headers: { "x-forwarded-for": "203.0.113.1" } });
@@ -180,10 +180,10 @@ test("a mistyped key is said to be so as long as its address has requests left, 
   assert.match(body.message, /valid API key/);
 });
 
-test("on one Redis, of concurrent requests to two nodes exactly as many pass as are left", async (t) => {
+test("with a shared Redis, of concurrent requests to two nodes exactly as many pass as are left", async (t) => {
   const redis = await startRedis();
   t.after(() => redis.remove());
-  // A Redis that other tests slow down is waited for: here nothing is to be decided without it.
+  // Waits for a Redis that other tests slow down: no request here may be decided without it.
   const patient = { answerMs: 30_000, redisClock: () => noon };
   const open = () => openScene(t, { REDIS_URL: redis.url }, patient);
   const nodes = await Promise.all([open(), open()]);
@@ -197,7 +197,7 @@ test("on one Redis, of concurrent requests to two nodes exactly as many pass as 
   );
 });
 
-test("while Redis cannot be reached requests are decided by the node alone, and /metrics says so and counts them", async (t) => {
+test("while Redis is unreachable each node decides alone, and /metrics says so and counts those requests", async (t) => {
   const redis = await startRedis();
   t.after(() => redis.remove());
   await redis.stop();
@@ -210,7 +210,7 @@ test("while Redis cannot be reached requests are decided by the node alone, and 
   assert.match(metrics.body, /^petstore_limiter_local_decisions_total 70$/m);
 });
 
-test("three nodes of one database that lose Redis admit a quota once, and each says so", async (t) => {
+test("three nodes of one database that lose Redis admit a quota once together, and each reports it", async (t) => {
   const redis = await startRedis();
   t.after(() => redis.remove());
   const database = await newDatabase();
@@ -246,7 +246,7 @@ test("a kill loses at most the last second of counting", async (t) => {
   };
   let counted = 0;
   for (let i = 0; i < 30; i++) counted = (await send(first)).body.day.used;
-  // The save that is under way may miss the last requests; one that begins after it has them.
+  // The save in progress may miss the last requests; the one after it includes them.
   await nextSave();
   await send(first);
   await nextSave();

@@ -46,7 +46,7 @@ before(async () => {
 });
 after(() => shop.close());
 
-/** Follows the `Link` of each page to the last, and gives the pages. */
+/** Follows the `Link` of each page to the last, and returns the pages. */
 async function walk<T>(path: string): Promise<T[][]> {
   const pages: T[][] = [];
   for (let next: string | undefined = `/v1${path}`; next !== undefined;) {
@@ -118,7 +118,7 @@ const filters = (): Filter[] => {
   ];
 };
 
-suite("every filter with every sort walks all its animals exactly once, in order, ties by id", () => {
+suite("every filter with every sort returns each matching pet exactly once, in order, ties by id", () => {
   for (const sort of Object.keys(orders) as Sort[]) {
     for (const limit of [1, 4, 7, 20]) {
       test(`sort=${sort}, ${limit} a page`, async () => {
@@ -134,7 +134,7 @@ suite("every filter with every sort walks all its animals exactly once, in order
   }
 });
 
-test("a list is a bare array of 20, ordered by id; with q it is ordered by name", async () => {
+test("a list is a plain array of 20, ordered by id; with q it is ordered by name", async () => {
   const first = await shop.ask<Pet[]>("GET", "/pets");
   assert.deepEqual(first.body, pets.toSorted(orders.id).slice(0, 20));
   const begin = await shop.ask<Pet[]>("GET", "/pets?q=re&limit=100");
@@ -142,7 +142,7 @@ test("a list is a bare array of 20, ordered by id; with q it is ordered by name"
   for (const sort of ["id", "-id"]) assert.equal((await shop.ask("GET", `/pets?q=re&sort=${sort}`)).status, 400);
 });
 
-test("a cursor with another filter or sort is a 400; another limit may go on", async () => {
+test("a cursor with another filter or sort returns 400; with another limit it works", async () => {
   const { headers } = await shop.ask("GET", "/pets?status=sold&sort=name&limit=2");
   const cursor = /cursor=([^&>]+)/.exec(headers.get("link") ?? "")?.[1] ?? "";
   for (const query of ["status=sold", "status=sold&sort=-name", "sort=name", "status=pending&sort=name", "status=sold&sort=name&q=re"]) {
@@ -156,7 +156,7 @@ test("a cursor with another filter or sort is a 400; another limit may go on", a
   assert.deepEqual((await shop.ask("GET", `/pets?sort=name&status=sold&limit=3&cursor=${cursor}`)).body, sold.slice(2, 5));
 });
 
-test("a cursor fits the list that names the order which it has by default", async () => {
+test("a cursor of the default order also works if the request names that order", async () => {
   for (const [asked, named] of [
     ["status=sold", "status=sold&sort=id"],
     ["q=re", "q=re&sort=name"],
@@ -171,7 +171,7 @@ test("a cursor fits the list that names the order which it has by default", asyn
   }
 });
 
-test("a cursor that is not ours is a 400, never a 500", async () => {
+test("a cursor that the service did not make returns 400, never 500", async () => {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const { headers } = await shop.ask("GET", "/pets?limit=2");
   const ours = JSON.parse(Buffer.from(/cursor=([^&>]+)/.exec(headers.get("link") ?? "")?.[1] ?? "", "base64url").toString()) as unknown[];
@@ -195,7 +195,7 @@ test("a cursor that is not ours is a 400, never a 500", async () => {
   }
 });
 
-test("a page goes on where it stood, though animals before it went and came", async () => {
+test("the next page continues after the last pet, even if pets before it are deleted or created", async () => {
   const { id: categoryId } = await newCategory(shop, "Passing");
   const some = await made<Pet[]>(
     shop,
@@ -211,7 +211,7 @@ test("a page goes on where it stood, though animals before it went and came", as
   assert.deepEqual((await ask(shop.address + next, "GET", { key: shop.key })).body, some.slice(2));
 });
 
-test("categories, orders and inventory are walked by id, with each of their filters and orders", async () => {
+test("categories, orders and inventory are paged by id, with each of their filters and sorts", async () => {
   const tracked = pets.slice(0, 9);
   for (const [i, { id }] of tracked.entries()) await made<InventoryItem>(shop, "PUT", `/store/inventory/${id}`, { quantity: i % 3 });
   const entries = (await walk<InventoryItem>("/store/inventory?limit=2")).flat();
@@ -243,15 +243,15 @@ test("categories, orders and inventory are walked by id, with each of their filt
   );
 
   const placed: Order[] = [];
-  const animals = [pets.findLast(({ status }) => status === "available")?.id, undefined];
+  const petIds = [pets.findLast(({ status }) => status === "available")?.id, undefined];
   for (let i = 0; i < 9; i++)
-    placed.push(await made<Order>(shop, "POST", "/store/orders", { petId: animals[i % 2], complete: i % 3 === 0 }));
+    placed.push(await made<Order>(shop, "POST", "/store/orders", { petId: petIds[i % 2], complete: i % 3 === 0 }));
   const filtersOfOrders: [string, (order: Order) => boolean][] = [
     ["", () => true],
-    [`petId=${animals[0]}`, ({ petId }) => petId === animals[0]],
+    [`petId=${petIds[0]}`, ({ petId }) => petId === petIds[0]],
     ["complete=true", ({ complete }) => complete === true],
     ["complete=false", ({ complete }) => complete === false],
-    [`petId=${animals[0]}&complete=true`, ({ petId, complete }) => petId === animals[0] && complete === true],
+    [`petId=${petIds[0]}&complete=true`, ({ petId, complete }) => petId === petIds[0] && complete === true],
   ];
   for (const [query, passes] of filtersOfOrders) {
     assert.deepEqual((await walk<Order>(`/store/orders?limit=2${query && `&${query}`}`)).flat(), placed.filter(passes), query);

@@ -15,7 +15,7 @@ before(async () => {
 after(() => shop.close());
 
 let addresses = 0;
-/** A caller whose address no other test has, so that attempts of one are not another's. */
+/** A caller with an address that no other test uses, so that its attempts are counted alone. */
 const from = () => ({ "x-forwarded-for": `192.0.2.${++addresses}` });
 const invite = (email: string, account = shop.accountId) => shop.administration["members.invite"]({ account, email });
 const redeem = (link: string, headers = from()) =>
@@ -23,7 +23,7 @@ const redeem = (link: string, headers = from()) =>
 const signIn = (email: string, secret: string, headers = from()) =>
   openBrowser(shop).ask<Failure & Standing>("POST", "/sign-in", { email, password: secret }, headers);
 
-test("a sign-in link works once, of however many attempts at the same time", async () => {
+test("a sign-in link works once, however many attempts are made at the same time", async () => {
   const { link } = await invite("once@shop.example");
   const statuses = (await Promise.all([1, 2, 3, 4].map(() => redeem(link)))).map(({ status }) => status);
   assert.deepEqual(
@@ -32,7 +32,7 @@ test("a sign-in link works once, of however many attempts at the same time", asy
   );
 });
 
-test("a sign-in link works until fifteen minutes are over, and not then", async () => {
+test("a sign-in link works for fifteen minutes, and no longer", async () => {
   const { link: early, expiresAt } = await invite("early@shop.example");
   const { link: late } = await invite("late@shop.example");
   assert.equal(Date.parse(expiresAt), time.now + 15 * minuteMs);
@@ -42,7 +42,7 @@ test("a sign-in link works until fifteen minutes are over, and not then", async 
   assert.equal((await redeem(late)).status, 401);
 });
 
-test("a member's email cannot be invited again: a reset is a call of its own, and ends the earlier link", async () => {
+test("a member's email cannot be invited again: a reset is a separate call, and ends the earlier link", async () => {
   const first = await invite("two@shop.example");
   await assert.rejects(invite("TWO@shop.example"), { code: "member_exists" });
   const second = await shop.administration["members.reset"]({ account: shop.accountId, email: "TWO@shop.example" });
@@ -51,7 +51,7 @@ test("a member's email cannot be invited again: a reset is a call of its own, an
   assert.equal((await redeem(second.link)).status, 200);
 });
 
-test("a co-owner cannot become another owner unnoticed: the invitation is a 409, and a reset is recorded and ends the sessions", async () => {
+test("a co-owner cannot take over another owner's sign-in unnoticed: the invitation returns 409, and a reset is recorded and ends the sessions", async () => {
   const account = await shop.newAccount();
   const ann = await newMember(shop, { account: account.id, email: "ann@co.example", role: "owner", password });
   const bob = await newMember(shop, { account: account.id, email: "bob@co.example", role: "owner", password });
@@ -72,7 +72,7 @@ test("a co-owner cannot become another owner unnoticed: the invitation is a 409,
   assert.equal(byOperator.member.reset?.by, "operator");
 });
 
-test("email and password sign in, however the email is written, and a wrong one or an unknown email are told alike", async () => {
+test("email and password sign in, whatever the email's case, and a wrong password and an unknown email get the same error", async () => {
   await newMember(shop, { account: shop.accountId, email: "Ann@Shop.example", role: "owner", password });
   assert.equal((await signIn(" ann@shop.EXAMPLE ", password)).body.member.email, "Ann@Shop.example");
   const wrong = await signIn("ann@shop.example", "wrong horse battery");
@@ -81,7 +81,7 @@ test("email and password sign in, however the email is written, and a wrong one 
   assert.deepEqual(wrong.headers.getSetCookie(), []);
 });
 
-test("whoever has no password yet cannot sign in by one", async () => {
+test("a member who has not set a password cannot sign in with one", async () => {
   await invite("new@shop.example");
   assert.equal((await signIn("new@shop.example", "")).status, 401);
   assert.equal((await signIn("new@shop.example", password)).status, 401);
@@ -95,7 +95,7 @@ test("one email in two accounts has two passwords, and each opens its own accoun
   assert.equal((await signIn("both@shop.example", "second password")).body.account.id, other.id);
 });
 
-test("a member has ten wrong attempts in five minutes from one address; from elsewhere the right password signs in", async () => {
+test("a member has ten wrong attempts in five minutes from one address; from another address the right password signs in", async () => {
   await newMember(shop, { account: shop.accountId, email: "target@shop.example", role: "member", password });
   const attacker = from();
   for (let i = 0; i < 10; i++) assert.equal((await signIn("target@shop.example", "a wrong password", attacker)).status, 401);
@@ -129,7 +129,7 @@ test("sign-ins with an email that looks like a member's counter do not use up th
   assert.equal(change.status, 200);
 });
 
-test("changes of keys and members ask for the password again after ten minutes, and nothing else does", async () => {
+test("changing keys and members needs the password again after ten minutes, and nothing else does", async () => {
   const account = await shop.newAccount();
   const owner = await newMember(shop, { account: account.id, email: "owner@confirm.example", role: "owner", password });
   const { id } = (await owner.ask<Standing>("GET", "/session")).body.member;
@@ -161,7 +161,7 @@ test("changes of keys and members ask for the password again after ten minutes, 
   assert.equal((await owner.ask("POST", "/keys", {})).status, 403);
 });
 
-test("a stolen session has ten guesses at the password in five minutes, and other sessions of the member go on", async () => {
+test("a stolen session has ten guesses at the password in five minutes, and the member's other sessions keep working", async () => {
   const email = "guessed@shop.example";
   const browser = await newMember(shop, { account: shop.accountId, email, role: "owner", password });
   const thief = from();
@@ -170,13 +170,13 @@ test("a stolen session has ten guesses at the password in five minutes, and othe
   assert.equal((await browser.ask("POST", "/confirm", { password }, from())).status, 200);
 });
 
-test("an unknown email is slowed down as a known one is", async () => {
+test("an unknown email has the same limit on attempts as a known one", async () => {
   const address = from();
   for (let i = 0; i < 10; i++) assert.equal((await signIn("ghost@shop.example", password, address)).status, 401);
   assert.equal((await signIn("ghost@shop.example", password, address)).status, 429);
 });
 
-test("one address has sixty attempts in five minutes, at links and at whatever emails, and others go on", async () => {
+test("one address has sixty attempts in five minutes, at links and any emails together, and other addresses are not affected", async () => {
   const address = from();
   const guess = () => openBrowser(shop).ask("POST", "/sign-in/link", { token: "guess" }, address);
   const statuses = await Promise.all(Array.from({ length: 61 }, async () => (await guess()).status));
@@ -185,7 +185,7 @@ test("one address has sixty attempts in five minutes, at links and at whatever e
   assert.equal((await signIn("any@shop.example", password)).status, 401);
 });
 
-test("signing in makes a new session and ends the browser's earlier one, so that a planted cookie is worth nothing", async () => {
+test("signing in starts a new session and ends the browser's earlier one, so that a planted cookie is worthless", async () => {
   const planted = await newMember(shop, { account: shop.accountId, email: "fix@shop.example", role: "member", password });
   const victim = openBrowser(shop);
   victim.cookie = planted.cookie;
@@ -195,7 +195,7 @@ test("signing in makes a new session and ends the browser's earlier one, so that
   assert.equal((await planted.ask("GET", "/session")).status, 401);
 });
 
-test("a cookie that the service did not make is no session, and is never taken over", async () => {
+test("a cookie that the service did not make is not a session, and never becomes one", async () => {
   const browser = openBrowser(shop);
   browser.cookie = `petstore-session=${"A".repeat(43)}`;
   assert.equal((await browser.ask("GET", "/session")).status, 401);
@@ -214,7 +214,7 @@ test("a session ends after seven days without use", async () => {
   assert.equal((await browser.ask("GET", "/session")).status, 401);
 });
 
-test("a session ends after thirty days, however much it is used", async () => {
+test("a session ends after thirty days, even if it is used", async () => {
   const browser = await newMember(shop, { account: shop.accountId, email: "old@shop.example", role: "member" });
   for (let day = 0; day < 29; day++) {
     time.now += dayMs;
@@ -224,7 +224,7 @@ test("a session ends after thirty days, however much it is used", async () => {
   assert.equal((await browser.ask("GET", "/session")).status, 401);
 });
 
-test("signing out ends the session for whoever has its cookie, and takes the cookie away", async () => {
+test("signing out ends the session, also for a copy of its cookie, and clears the cookie", async () => {
   const browser = await newMember(shop, { account: shop.accountId, email: "out@shop.example", role: "member" });
   const thief = openBrowser(shop);
   thief.cookie = browser.cookie;
@@ -234,7 +234,7 @@ test("signing out ends the session for whoever has its cookie, and takes the coo
   assert.equal((await browser.ask("POST", "/sign-out")).status, 204);
 });
 
-test("a new password needs the current one, ends every other session and renews this one", async () => {
+test("changing the password needs the current one, ends every other session and renews this one", async () => {
   const email = "change@shop.example";
   const browser = await newMember(shop, { account: shop.accountId, email, role: "member", password });
   const elsewhere = openBrowser(shop);
@@ -259,7 +259,7 @@ test("a password is 10 to 256 characters, not the email, and not a common one", 
   assert.equal((await browser.ask("PUT", "/password", { password: "ten letter" })).status, 200);
 });
 
-test("the owner of a first start has no email, gives one with the password, and then signs in by both", async () => {
+test("the owner of a first start has no email, sets one with the password, and then signs in with both", async () => {
   const account = await shop.newAccount();
   const { member, link } = await shop.administration["members.invite"]({ account: account.id });
   assert.deepEqual([member.email, member.role], [null, "owner"]);
@@ -270,7 +270,7 @@ test("the owner of a first start has no email, gives one with the password, and 
   assert.equal((await signIn("boss@shop.example", password)).body.account.id, account.id);
 });
 
-test("an owner of a first start who never came makes room for the one who is invited", async () => {
+test("an owner of a first start who never signed in is replaced by the one who is invited", async () => {
   const account = await shop.newAccount();
   await shop.administration["members.invite"]({ account: account.id });
   time.now += 15 * minuteMs;

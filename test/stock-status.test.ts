@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 after(() => running.close());
 
-test("the status of a tracked animal and of its entry follow the stock", async () => {
+test("the status of a tracked pet and of its entry follow the stock", async () => {
   const petId = await stock.tracked(1);
   const { id } = await stock.order({ petId });
   assert.deepEqual(await stock.seen(petId), { quantity: 0, entry: "pending", pet: "pending" });
@@ -33,7 +33,7 @@ test("the status of a tracked animal and of its entry follow the stock", async (
   assert.deepEqual(await stock.seen(petId), { quantity: 0, entry: "sold", pet: "sold" });
 });
 
-test("an animal and its entry are found by the status that follows from the stock", async () => {
+test("filters find a pet and its entry by the status that follows from the stock", async () => {
   const petId = await stock.tracked(1);
   await stock.order({ petId });
   assert.deepEqual(
@@ -44,7 +44,7 @@ test("an animal and its entry are found by the status that follows from the stoc
   assert.deepEqual(await made(service, "GET", "/store/inventory?status=available"), []);
 });
 
-test("a write of another status to a tracked animal is a 409 that names the status that follows from its stock", async () => {
+test("writing another status to a tracked pet returns a 409 that names the status that follows from its stock", async () => {
   const stocks: [free: number, held: number, status: string][] = [
     [2, 1, "available"],
     [0, 3, "pending"],
@@ -74,7 +74,7 @@ test("a write of another status to a tracked animal is a 409 that names the stat
   }
 });
 
-test("a write of the status that follows from the stock is accepted, and changes nothing", async () => {
+test("writing the status that follows from the stock is accepted and changes nothing", async () => {
   const petId = await stock.tracked(0);
   const earlier = await service.ask<Pet>("GET", `/pets/${petId}`);
   const { id: _id, status: _status, ...rest } = earlier.body;
@@ -92,13 +92,13 @@ test("a write of the status that follows from the stock is accepted, and changes
   assert.deepEqual(renamed, { ...earlier.body, name: "Max" });
 });
 
-test("for a tracked animal an unknown category is reported before a status that the stock contradicts", async () => {
+test("for a tracked pet an unknown category is reported before a status that contradicts the stock", async () => {
   const petId = await stock.tracked(1);
   const refused = await service.ask<Failure>("PATCH", `/pets/${petId}`, { body: { categoryId: 999_999, status: "sold" } });
   assert.deepEqual([refused.status, refused.body.code], [422, "unknown_reference"]);
 });
 
-test("an untracked animal keeps the status that it was given, or that its stock left", async () => {
+test("an untracked pet keeps the status that was written, or the last one from its stock", async () => {
   const petId = await stock.untracked({ status: "pending" });
   await stock.order({ petId, complete: true });
   assert.deepEqual(await stock.seen(petId), { pet: "pending" });

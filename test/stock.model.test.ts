@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => service.close());
 
-/** Runs the wishes of all clients at once, each client one after the other, and gives what happened. */
+/** Runs the clients' wishes, each client's in sequence and all clients at once, and returns the events. */
 async function play(scene: Scene, clients: Wish[][]): Promise<Event[]> {
   const events: Event[] = [];
   let moment = 0;
@@ -36,7 +36,7 @@ async function play(scene: Scene, clients: Wish[][]): Promise<Event[]> {
   return events;
 }
 
-test("one after the other, every answer and all that is shown is what the rules say", async () => {
+test("sequential requests: every response and every list is what the rules say", async () => {
   const script = fc.array(anything, { minLength: 5, maxLength: 40, size: "max" });
   const property = fc.asyncProperty(stocks, script, async (counts, wished) => {
     const scene = await openScene(service, counts);
@@ -47,7 +47,7 @@ test("one after the other, every answer and all that is shown is what the rules 
       const outcome = await scene.send(action);
       const expected = step(shop, action, newIdIn(outcome));
       assert.deepEqual(outcome, expected.outcome, JSON.stringify({ action, shop }));
-      if (action.op === "createOrder" && outcome.status === 201) assert.ok(newIdIn(outcome) > newest, "no id is given twice");
+      if (action.op === "createOrder" && outcome.status === 201) assert.ok(newIdIn(outcome) > newest, "no id is used twice");
       if (action.op === "createOrder") newest = Math.max(newest, newIdIn(outcome));
       ({ shop } = expected);
     }
@@ -56,7 +56,7 @@ test("one after the other, every answer and all that is shown is what the rules 
   await fc.assert(property, { numRuns: runs(20, 80) });
 });
 
-test("all at once, the answers are those of some order of the requests", async () => {
+test("concurrent requests are linearizable: the responses fit some order of the requests", async () => {
   const clients = fc.array(fc.array(anything, { minLength: 2, maxLength: 5, size: "max" }), {
     minLength: 3,
     maxLength: 5,
@@ -70,7 +70,7 @@ test("all at once, the answers are those of some order of the requests", async (
   await fc.assert(property, { numRuns: runs(20, 80), endOnFailure: true });
 });
 
-test("whatever many clients do, counted in − sold − held = quantity, and never more is sold than was counted in", async () => {
+test("with many clients, counted in − sold − held = quantity, and never more is sold than was counted in", async () => {
   const busy = wishes({
     createOrder: 10,
     replaceOrder: 3,
@@ -90,8 +90,8 @@ test("whatever many clients do, counted in − sold − held = quantity, and nev
       const added = events.filter(({ action, outcome }) => action.op === "adjust" && action.id === petId && outcome.status === 200);
       const countedIn = added.reduce((sum, { action }) => sum + Number(action.body["delta"]), scene.shop.pets[petId]?.stock?.free ?? 0);
       const [sold, held] = [unitsOf(orders, petId, true), unitsOf(orders, petId, false)];
-      assert.equal(countedIn - sold - held, quantity, `animal ${petId}`);
-      assert.ok(quantity >= 0 && sold <= countedIn, `animal ${petId}`);
+      assert.equal(countedIn - sold - held, quantity, `pet ${petId}`);
+      assert.ok(quantity >= 0 && sold <= countedIn, `pet ${petId}`);
       assert.equal(status, quantity > 0 ? "available" : held > 0 ? "pending" : "sold");
       assert.equal(pets.find(({ id }) => id === petId)?.status, status);
     }
@@ -99,7 +99,7 @@ test("whatever many clients do, counted in − sold − held = quantity, and nev
   await fc.assert(property, { numRuns: runs(3, 8), endOnFailure: true });
 });
 
-test("of many single orders at once for k units, exactly k are taken", async () => {
+test("of many concurrent orders of one unit, exactly as many are accepted as there are units", async () => {
   const property = fc.asyncProperty(fc.nat(20), fc.nat(40), fc.infiniteStream(fc.boolean()), async (units, more, completes) => {
     const scene = await openScene(service, [units]);
     const petId = scene.pets[0] ?? 0;

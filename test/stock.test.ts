@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 after(() => running.close());
 
-test("orders of an untracked animal are not limited by stock, and hold nothing", async () => {
+test("orders of an untracked pet are not limited by stock, and hold nothing", async () => {
   const petId = await stock.untracked();
   const first = await stock.order({ petId, quantity: 2_147_483_647 });
   await stock.order({ petId, quantity: 2_147_483_647, complete: true });
@@ -33,7 +33,7 @@ test("orders of an untracked animal are not limited by stock, and hold nothing",
   assert.deepEqual(await stock.seen(petId), { quantity: 3, entry: "available", pet: "available" });
 });
 
-test("an unfulfilled order of a tracked animal takes its units from the entry", async () => {
+test("an unfulfilled order of a tracked pet takes its units from the entry", async () => {
   const petId = await stock.tracked(5);
   const order = await stock.order({ petId, quantity: 2 });
   assert.deepEqual(order, { id: order.id, petId, quantity: 2, complete: false });
@@ -42,7 +42,7 @@ test("an unfulfilled order of a tracked animal takes its units from the entry", 
   assert.equal((await stock.seen(petId)).quantity, 2);
 });
 
-test("more units than are free are refused, and nothing has changed", async () => {
+test("an order of more units than are free is refused and changes nothing", async () => {
   const petId = await stock.tracked(2);
   await stock.refused(insufficient, "POST", "/store/orders", { petId, quantity: 3 });
   await stock.refused(insufficient, "POST", "/store/orders", { petId, quantity: 3, complete: true });
@@ -54,7 +54,7 @@ test("more units than are free are refused, and nothing has changed", async () =
   await stock.refused(insufficient, "PATCH", `/store/orders/${other.id}`, { petId });
 });
 
-test("an animal that is sold is not available, which comes before its stock", async () => {
+test("an order of a sold pet is refused as pet_not_available, before its stock is checked", async () => {
   const untracked = await stock.untracked({ status: "sold" });
   await stock.refused(sold, "POST", "/store/orders", { petId: untracked });
   const emptied = await stock.tracked(0);
@@ -63,7 +63,7 @@ test("an animal that is sold is not available, which comes before its stock", as
   await stock.refused(sold, "PATCH", `/store/orders/${draft.id}`, { petId: emptied });
 });
 
-test("both checks apply when the quantity of an order changes, and not when it stays", async () => {
+test("both checks apply if the quantity of an order changes, and not if it stays", async () => {
   const petId = await stock.untracked();
   const order = await stock.order({ petId, quantity: 4 });
   await made(service, "PATCH", `/pets/${petId}`, { status: "sold" });
@@ -72,24 +72,24 @@ test("both checks apply when the quantity of an order changes, and not when it s
   assert.deepEqual(await stock.patch(order.id, { petId, quantity: 4, complete: true }), { ...order, complete: true });
 });
 
-test("an untracked animal that is pending may be ordered", async () => {
+test("an untracked pet that is pending may be ordered", async () => {
   await stock.order({ petId: await stock.untracked({ status: "pending" }) });
 });
 
-test("an order of an unknown animal is refused, on creation and on change", async () => {
+test("an order of an unknown pet is refused, on creation and on change", async () => {
   await stock.refused(unknown, "POST", "/store/orders", { petId: nobody });
   const order = await stock.order({ petId: await stock.tracked(1) });
   await stock.refused(unknown, "PATCH", `/store/orders/${order.id}`, { petId: nobody });
   await stock.refused(unknown, "PUT", `/store/orders/${order.id}`, { petId: nobody });
 });
 
-test("an unknown animal is told before a complete order is", async () => {
+test("an unknown pet is reported before a complete order", async () => {
   const order = await stock.order({ complete: true });
   await stock.refused(unknown, "PATCH", `/store/orders/${order.id}`, { petId: nobody, complete: false });
   await stock.refused(final, "PATCH", `/store/orders/${order.id}`, { petId: await stock.tracked(0) });
 });
 
-test("deleting an unfulfilled order gives back what it holds, once", async () => {
+test("deleting an unfulfilled order returns its units to the stock, once", async () => {
   const petId = await stock.tracked(3);
   const { id } = await stock.order({ petId, quantity: 3 });
   await stock.cancel(id);
@@ -98,7 +98,7 @@ test("deleting an unfulfilled order gives back what it holds, once", async () =>
   assert.equal((await stock.seen(petId)).quantity, 3);
 });
 
-test("changing the quantity takes or gives the difference", async () => {
+test("changing the quantity takes or returns the difference", async () => {
   const petId = await stock.tracked(10);
   const { id } = await stock.order({ petId, quantity: 4 });
   for (const [quantity, free] of [
@@ -115,7 +115,7 @@ test("changing the quantity takes or gives the difference", async () => {
   assert.equal((await stock.seen(petId)).quantity, 9, "a quantity that is left out is 1");
 });
 
-test("only held units are ever given back", async () => {
+test("only held units are ever returned to the stock", async () => {
   const petId = await stock.untracked();
   const { id } = await stock.order({ petId, quantity: 5 });
   await stock.count(petId, 2);
@@ -127,7 +127,7 @@ test("only held units are ever given back", async () => {
   assert.equal((await stock.seen(petId)).quantity, 2);
 });
 
-test("changing the animal gives back, then takes from the new one", async () => {
+test("changing the pet returns the units, then takes them from the new pet's stock", async () => {
   const [from, to] = [await stock.tracked(3), await stock.tracked(5)];
   const { id } = await stock.order({ petId: from, quantity: 3 });
   await stock.patch(id, { petId: to, quantity: 4 });
@@ -137,7 +137,7 @@ test("changing the animal gives back, then takes from the new one", async () => 
   assert.equal((await stock.seen(to)).quantity, 5);
 });
 
-test("petId null, or a PUT without petId, makes a draft and gives back", async () => {
+test("petId null, or a PUT without petId, makes the order a draft and returns its units", async () => {
   const petId = await stock.tracked(2);
   const { id } = await stock.order({ petId, quantity: 2 });
   assert.deepEqual(await stock.patch(id, { petId: null }), { id, quantity: 2, complete: false });
@@ -154,7 +154,7 @@ test("an order without petId is a draft that holds nothing, and may be completed
   assert.deepEqual(await stock.patch(draft.id, { complete: true }), { ...draft, complete: true });
 });
 
-test("complete turns what is held into sold, at creation too", async () => {
+test("completing an order turns its held units into sold ones, on creation too", async () => {
   const petId = await stock.tracked(3);
   const { id } = await stock.order({ petId, quantity: 2 });
   await stock.patch(id, { complete: true });
@@ -194,7 +194,7 @@ test("deleting an entry drops all holds", async () => {
   assert.equal((await stock.seen(petId)).quantity, 1);
 });
 
-test("an animal with an unfulfilled order, tracked or not, is not deleted", async () => {
+test("a pet with an unfulfilled order, tracked or not, cannot be deleted", async () => {
   for (const petId of [await stock.tracked(2), await stock.untracked()]) {
     const { id } = await stock.order({ petId });
     await stock.refused([409, "pet_in_use"], "DELETE", `/pets/${petId}`);
@@ -203,7 +203,7 @@ test("an animal with an unfulfilled order, tracked or not, is not deleted", asyn
   }
 });
 
-test("with an animal its entry goes, and complete orders keep its id", async () => {
+test("deleting a pet deletes its entry, and complete orders keep its id", async () => {
   const petId = await stock.tracked(2);
   const { id } = await stock.order({ petId, complete: true });
   await made(service, "DELETE", `/pets/${petId}`);
@@ -215,7 +215,7 @@ test("with an animal its entry goes, and complete orders keep its id", async () 
   await stock.refused([404, "not_found"], "PUT", `/store/inventory/${petId}`, { quantity: 1 });
 });
 
-test("a count replaces the free units and leaves what is held; it begins tracking with a 201", async () => {
+test("a count replaces the free units and not the held ones; the first one starts tracking and returns 201", async () => {
   const petId = await stock.untracked();
   const put = (quantity: number): Promise<Reply> => service.ask("PUT", `/store/inventory/${petId}`, { body: { quantity } });
   const begun = await put(4);
@@ -228,7 +228,7 @@ test("a count replaces the free units and leaves what is held; it begins trackin
   assert.equal((await stock.seen(petId)).quantity, 4);
 });
 
-test("an adjustment is relative, below zero a refusal, and only for a tracked animal", async () => {
+test("an adjustment is relative, is refused below zero, and needs a tracked pet", async () => {
   const petId = await stock.tracked(3);
   const path = `/store/inventory/${petId}/adjustments`;
   await stock.order({ petId });
@@ -239,7 +239,7 @@ test("an adjustment is relative, below zero a refusal, and only for a tracked an
   await stock.refused([404, "not_found"], "POST", `/store/inventory/${await stock.untracked()}/adjustments`, { delta: 1 });
 });
 
-test("units that are free and held together never exceed the largest count", async () => {
+test("free and held units together never exceed the largest count", async () => {
   const most = 2_147_483_647;
   const petId = await stock.tracked(most);
   const { id } = await stock.order({ petId, quantity: 1 });

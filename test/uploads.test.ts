@@ -32,7 +32,7 @@ const files = (count: number, body: string | Buffer = ""): Entry[] =>
   Array.from({ length: count }, (_, index) => ({ name: `f/${index}.txt`, body }));
 const withFile = (text: string): Entry[] => [{ name: "petstore.json", body: text }, site];
 
-/** What is refused, and the words that say what to change. */
+/** Refused uploads, and the words of the error that say what to change. */
 const refused: [what: string, archive: () => Promise<Buffer> | Buffer, reason: RegExp][] = [
   [
     "a path that leads out",
@@ -125,7 +125,7 @@ suite("an upload", () => {
   after(() => platform.close());
 
   for (const [what, archive, reason] of refused) {
-    test(`fails with a reason that a person can act on, and nothing of it is applied: ${what}`, async () => {
+    test(`fails with a reason that says what to change, and applies nothing: ${what}`, async () => {
       const deployment = await platform.upload(project, await archive());
       assert.equal(deployment.status, "failed");
       assert.match(deployment.error ?? "", reason);
@@ -134,7 +134,7 @@ suite("an upload", () => {
     });
   }
 
-  test("takes 2,000 files, names of pax and of 1,000 bytes, a byte order mark, and folders as tar writes them", async () => {
+  test("may have 2,000 files, pax names, names of 1,000 bytes, a byte order mark, and folders as tar writes them", async () => {
     const own = await platform.project("large", { "index.html": "x" });
     const long = Array.from({ length: 5 }, (_, index) => String(index).repeat(190)).join("/");
     const entries: Entry[] = [
@@ -168,7 +168,7 @@ suite("an upload", () => {
   const head = (more: string) =>
     `POST /v1/projects/${project}/deployments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${platform.service.key}\r\nContent-Type: application/gzip\r\n${more}\r\n\r\n`;
 
-  test("of 50 MiB and a byte is a 413 at once if it has a Content-Length", async () => {
+  test("of 50 MiB and a byte returns 413 at once if it has a Content-Length", async () => {
     const connection = await openRaw(platform.service.address);
     await connection.write(head(`Content-Length: ${50 * oneMiB + 1}`));
     await connection.write(Buffer.alloc(100_000));
@@ -177,7 +177,7 @@ suite("an upload", () => {
     assert.deepEqual([status, (JSON.parse(body) as { code: string }).code], [413, "payload_too_large"]);
   });
 
-  test("of 50 MiB and a byte is a 413 while the client still sends, without a Content-Length", async () => {
+  test("of 50 MiB and a byte without a Content-Length returns 413 while the client still sends", async () => {
     const connection = await openRaw(platform.service.address);
     await connection.write(head("Transfer-Encoding: chunked"));
     const chunk = Buffer.concat([Buffer.from("100000\r\n"), Buffer.alloc(oneMiB), Buffer.from("\r\n")]);
@@ -189,7 +189,7 @@ suite("an upload", () => {
     assert.ok(listed.body.every((one) => one.status !== "queued"));
   });
 
-  test("that is interrupted makes no deployment, and leaves no file behind", async () => {
+  test("that is interrupted creates no deployment and leaves no file behind", async () => {
     const { hostname, port } = new URL(platform.service.address);
     const socket = connect(Number(port), hostname);
     socket.write(head("Content-Length: 100000"));
@@ -222,7 +222,7 @@ suite("an upload", () => {
     await platform.service.publishing.idle();
   });
 
-  test("by GNU tar is read, with its format for long names", async (t) => {
+  test("may use GNU tar's format for long names", async (t) => {
     const folder = temporaryFolder(t);
     const long = `${"deep/".repeat(25)}${"x".repeat(120)}.html`;
     await mkdir(join(folder, dirname(long)), { recursive: true });

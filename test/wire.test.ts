@@ -14,12 +14,12 @@ before(async () => {
 });
 after(() => service.close());
 
-/** Header lines of a request with the service's key. */
+/** The header lines of a request with the service's key. */
 function lines(...more: string[]): string {
   return ["Host: localhost", `X-API-Key: ${service.key}`, ...more, "", ""].join("\r\n");
 }
 
-/** The specification's Error with the headers of every answer. */
+/** Asserts that the response is an Error of the specification and has the headers of every response. */
 function requireError({ status, headers, body }: RawAnswer, expected: number, code: string): void {
   const { message, details, ...error } = JSON.parse(body) as Failure;
   assert.deepEqual([status, error], [expected, { code, status: expected }], message);
@@ -27,7 +27,7 @@ function requireError({ status, headers, body }: RawAnswer, expected: number, co
   for (const name of ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) assert.ok(headers[name], name);
 }
 
-/** Everything that came on a connection until the service ended it. */
+/** Sends a text and returns all bytes that arrive until the service closes the connection. */
 async function untilEnd(text: string): Promise<string> {
   const connection = await openRaw(service.address);
   let received = "";
@@ -44,24 +44,24 @@ const json = "Content-Type: application/json";
 
 const notHttp: Record<string, () => string> = {
   "a TLS handshake": () => "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
-  words: () => "what is this\r\n\r\n",
+  "plain text": () => "what is this\r\n\r\n",
   "HTTP/2's preface": () => "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-  "a method that is none": () => `BREW /v1/pets HTTP/1.1\r\n${lines()}`,
+  "an unknown method": () => `BREW /v1/pets HTTP/1.1\r\n${lines()}`,
   "a method in lower case": () => `get /v1/pets HTTP/1.1\r\n${lines()}`,
-  "a tunnel": () => `CONNECT localhost:80 HTTP/1.1\r\n${lines()}`,
+  "a CONNECT request": () => `CONNECT localhost:80 HTTP/1.1\r\n${lines()}`,
   "lines that end in LF alone": () => `GET /v1/pets HTTP/1.1\r\n${lines()}`.replaceAll("\r\n", "\n"),
   "NUL in a header": () => `GET /v1/pets HTTP/1.1\r\n${lines("X: a\0b")}`,
   "a space before a header's colon": () => `GET /v1/pets HTTP/1.1\r\n${lines("X : a")}`,
   "both Content-Length and Transfer-Encoding": () => post + lines(json, "Content-Length: 4", "Transfer-Encoding: chunked") + "0\r\n\r\n",
   "two lengths": () => post + lines(json, "Content-Length: 14", "Content-Length: 15") + order,
   "a length below zero": () => post + lines(json, "Content-Length: -1") + order,
-  "a length that is no number": () => post + lines(json, "Content-Length: 0x0e") + order,
+  "a length in hexadecimal": () => post + lines(json, "Content-Length: 0x0e") + order,
   "chunked before another coding": () => post + lines(json, "Transfer-Encoding: chunked, identity") + "0\r\n\r\n",
-  "a coding that is not known": () => post + lines(json, "Transfer-Encoding: xchunked") + "0\r\n\r\n",
+  "an unknown coding": () => post + lines(json, "Transfer-Encoding: xchunked") + "0\r\n\r\n",
 };
 
 for (const [what, request] of Object.entries(notHttp)) {
-  test(`${what} gets a last Error, and nothing behind it is taken for a request`, async () => {
+  test(`${what} gets an Error and the connection closes; the bytes after it are not read as a request`, async () => {
     const orders = await made<Order[]>(service, "GET", "/store/orders?limit=100");
     const smuggled = `${post}${lines(json, `Content-Length: ${order.length}`)}${order}`;
     const received = await untilEnd(request() + smuggled);
@@ -75,7 +75,7 @@ for (const [what, request] of Object.entries(notHttp)) {
   });
 }
 
-test("a chunk whose size is none is refused, and changes nothing", async () => {
+test("a chunk with an invalid size is refused and changes nothing", async () => {
   const orders = await made<Order[]>(service, "GET", "/store/orders?limit=100");
   for (const chunk of [
     "zz\r\n{}\r\n0\r\n\r\n",
@@ -88,14 +88,14 @@ test("a chunk whose size is none is refused, and changes nothing", async () => {
   assert.deepEqual(await made(service, "GET", "/store/orders?limit=100"), orders);
 });
 
-test("a request without a Host is refused, of HTTP/1.0 too; with one it is served", async () => {
+test("a request without a Host is refused, also with HTTP/1.0, where one with a Host is served", async () => {
   const key = `X-API-Key: ${service.key}\r\n\r\n`;
   requireError(await sendRaw(service.address, `GET /v1/pets HTTP/1.1\r\n${key}`), 400, "invalid_request");
   requireError(await sendRaw(service.address, `GET /v1/pets HTTP/1.0\r\n${key}`), 400, "invalid_request");
   assert.equal((await sendRaw(service.address, `GET /v1/pets HTTP/1.0\r\nHost: a\r\n${key}`)).status, 200);
 });
 
-test("every method that the path does not have is a 405 with Allow, or on no path a 404", async () => {
+test("a method that a path does not have returns 405 with Allow; on an unknown path it returns 404", async () => {
   for (const method of ["TRACE", "PROPFIND", "LOCK", "REPORT", "PURGE", "DELETE", "PUT"]) {
     const answer = await sendRaw(service.address, `${method} /v1/pets HTTP/1.1\r\n${lines()}`);
     requireError(answer, 405, "method_not_allowed");
@@ -104,7 +104,7 @@ test("every method that the path does not have is a 405 with Allow, or on no pat
   }
 });
 
-test("an URL in absolute form is served whatever its host; what is no path of the API is a 404", async () => {
+test("a URL in absolute form is served whatever its host; a path outside the API returns 404", async () => {
   for (const origin of ["http://localhost", "http://evil.example:99", "HTTPS://a@b"]) {
     assert.equal((await sendRaw(service.address, `GET ${origin}/v1/pets?limit=1 HTTP/1.1\r\n${lines()}`)).status, 200);
   }
@@ -113,7 +113,7 @@ test("an URL in absolute form is served whatever its host; what is no path of th
   }
 });
 
-test("pipelined requests are answered in their order, each once", async () => {
+test("pipelined requests are answered in order, each once", async () => {
   const connection = await openRaw(service.address);
   const requests = Array.from({ length: 30 }, (_, index) => {
     const body = JSON.stringify({ quantity: index + 1 });
@@ -131,7 +131,7 @@ test("pipelined requests are answered in their order, each once", async () => {
   connection.close();
 });
 
-test("the body of a GET is not taken for the next request", async () => {
+test("the body of a GET is not read as the next request", async () => {
   const connection = await openRaw(service.address);
   const inner = `${post}${lines(json, `Content-Length: ${order.length}`)}${order}`;
   await connection.write(
@@ -142,7 +142,7 @@ test("the body of a GET is not taken for the next request", async () => {
   connection.close();
 });
 
-test("a request that comes byte by byte is served like any other", async () => {
+test("a request that arrives byte by byte is served", async () => {
   const connection = await openRaw(service.address);
   connection.socket.setNoDelay(true);
   for (const byte of `${post}${lines(json, `Content-Length: ${order.length}`)}${order}`) await connection.write(byte);
@@ -150,7 +150,7 @@ test("a request that comes byte by byte is served like any other", async () => {
   connection.close();
 });
 
-test("a client that goes away within its body changes nothing, and holds nothing up", async () => {
+test("a client that disconnects in the middle of its body changes nothing", async () => {
   const orders = await made<Order[]>(service, "GET", "/store/orders?limit=100");
   for (const sent of ["", "{", '{"quantity":7']) {
     await breakOff(service.address, service.app.server, post + lines(json, `Content-Length: ${order.length}`) + sent);
@@ -158,20 +158,20 @@ test("a client that goes away within its body changes nothing, and holds nothing
   assert.deepEqual(await made(service, "GET", "/store/orders?limit=100"), orders);
 });
 
-test("no connection may send its headers or its request for ever", () => {
+test("headers, requests and idle connections have time-outs", () => {
   const { headersTimeout, requestTimeout, keepAliveTimeout } = service.app.server;
   for (const timeout of [headersTimeout, requestTimeout, keepAliveTimeout]) assert.ok(timeout > 0);
   assert.ok(headersTimeout <= requestTimeout);
 });
 
-test("an expectation that is not known, or a wish to upgrade, is passed over", async () => {
+test("an unknown Expect header and an Upgrade header are ignored", async () => {
   const created = await sendRaw(service.address, `${post}${lines(json, "Expect: miracles", `Content-Length: ${order.length}`)}${order}`);
   assert.equal(created.status, 201);
   const upgrade = await sendRaw(service.address, `GET /v1/pets HTTP/1.1\r\n${lines("Connection: Upgrade", "Upgrade: websocket")}`);
   assert.equal(upgrade.status, 200);
 });
 
-test("however its path is spelled, a request to the API passes the gate", async () => {
+test("a request to the API needs a key and counts, however its path is encoded", async () => {
   for (const target of ["/%761/nope", "/%761/%", "/%761", "/v1/%", "/%76%31/pets"]) {
     const { status, headers } = await sendRaw(service.address, `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`);
     assert.deepEqual([status, headers["x-ratelimit-limit"]], [401, "60"], target);
@@ -183,7 +183,7 @@ test("however its path is spelled, a request to the API passes the gate", async 
   assert.equal(preflight.status, 204);
 });
 
-test("one Idempotency-Key is one request, however the path is spelled", async () => {
+test("one Idempotency-Key is one request, however the path is encoded", async () => {
   const sent = ["/v1/store/orders", "/v1/store/%6frders", "/%761/store/orders"].map((target) =>
     sendRaw(
       service.address,
@@ -196,7 +196,7 @@ test("one Idempotency-Key is one request, however the path is spelled", async ()
   assert.equal(new Set(answers).size, 1);
 });
 
-test("QUERY is a method that no path has", async () => {
+test("the QUERY method returns 405, or 404 on an unknown path", async () => {
   for (const more of [[], ["Content-Type: garbage;;"]]) {
     const answer = await sendRaw(service.address, `QUERY /v1/pets HTTP/1.1\r\n${lines(...more)}`);
     assert.deepEqual([answer.status, answer.headers["allow"]], [405, "GET, HEAD, OPTIONS, POST"]);
@@ -204,7 +204,7 @@ test("QUERY is a method that no path has", async () => {
   }
 });
 
-test("two Host headers, and codings other than chunked, are refused", async () => {
+test("two Host headers, and transfer codings other than chunked, are refused", async () => {
   requireError(await sendRaw(service.address, `GET /v1/pets HTTP/1.1\r\n${lines("Host: b")}`), 400, "invalid_request");
   const coded = `POST /v1/store/orders HTTP/1.1\r\n${lines("Content-Type: application/json", "Transfer-Encoding: gzip, chunked")}0\r\n\r\n`;
   requireError(await sendRaw(service.address, coded), 400, "invalid_request");

@@ -7,7 +7,7 @@ import { addressList, attempt, contactUri, host, integer, items, origin, type Pa
 import { parseBudget, parseSecretsKeys } from "../publishing/certificates/certificates.ts";
 import { isPlatformDomain, parseNameserver } from "../publishing/dns/dns.ts";
 
-/** A setting that cannot be used. The message is one line that names it, its value (unless secret) and what is allowed. */
+/** An invalid setting. The message is one line with its name, its value (unless secret) and what is allowed. */
 export class SettingError extends Error {
   constructor(name: string, value: string, allowed: string) {
     super(`${name}=${JSON.stringify(value)} is not allowed: it must be ${allowed}`);
@@ -18,7 +18,7 @@ export class SettingError extends Error {
 type Environment = Record<string, string | undefined>;
 type Setting<T> = {
   name: string;
-  /** Text of the default, or how it follows from the environment. */
+  /** The default as text, or a function that returns it from the environment. */
   fallback: string | ((env: Environment) => string);
   parse: Parse<T>;
   /** Completes "it must be …". */
@@ -208,7 +208,7 @@ export type Settings = { readonly [K in keyof typeof table]: (typeof table)[K] e
 /**
  * Reads and validates every setting. The only place where the environment is read.
  *
- * @throws SettingError for the first one that cannot be used
+ * @throws SettingError for the first invalid one
  */
 export function loadSettings(env: Environment = process.env): Settings {
   const read = ([field, entry]: [string, Setting<unknown>]) => [field, parsed(entry, env)];
@@ -217,7 +217,7 @@ export function loadSettings(env: Environment = process.env): Settings {
   return settings;
 }
 
-/** What settings ask of each other. */
+/** Checks the rules between settings. */
 function requireTogether(settings: Settings, env: Environment): void {
   const { publicUrl, platformDomain, edgeCert, edgeKey, acmeEabKid, acmeEabHmac } = settings;
   const publicHost = new URL(publicUrl).hostname.replace(/\.$/, "");
@@ -247,7 +247,7 @@ function requireTogether(settings: Settings, env: Environment): void {
 
 type SettingLine = { name: string; value: string; default: string; meaning: string };
 
-/** The settings as people see them: as written, secrets masked. */
+/** Returns each setting as it was written, with secrets masked. */
 export function describeSettings(env: Environment = process.env): SettingLine[] {
   return Object.values<Setting<unknown>>(table).map((entry) => {
     const fallback = fallbackOf(entry, env);
@@ -272,7 +272,7 @@ function certificateFile(name: string, meaning: string): Setting<string> {
   return pemFile(name, "certificate", (pem) => new X509Certificate(pem), meaning);
 }
 
-/** The text of a PEM file that the setting names; empty where it is not set. `read` throws where that is not what it should be. */
+/** Declares a setting that names a PEM file; its value is the file's text, empty if not set. `read` throws if the text is invalid. */
 function pemFile(name: string, content: string, read: (pem: string) => unknown, meaning: string): Setting<string> {
   const pemOf = (path: string): string => {
     const pem = readFileSync(path, "utf8");

@@ -11,7 +11,7 @@ import { lockFolder } from "../platform/lock.ts";
 import { Problem } from "../platform/problem.ts";
 import type { Settings } from "./settings.ts";
 
-/** The pause before the next try to reach a database that does not answer: doubled each time, a random half of it. */
+/** The pause before the next attempt to reach a database that does not answer: doubles each time; half of it is random. */
 const pauseMs = 500;
 const pauseMsMax = 15_000;
 
@@ -21,7 +21,7 @@ export function socketPath(settings: Pick<Settings, "dataDir">): string {
 }
 
 export type Storage = {
-  /** Every query is refused as `unavailable` until the database is up to date. */
+  /** Refuses every query as `unavailable` until the database is up to date. */
   db: Database;
   /** For the node's lease: on PostgreSQL a connection that nothing else uses. */
   heartbeat: Heartbeat;
@@ -43,11 +43,11 @@ export type StorageOptions = {
 };
 
 /**
- * Takes the data folder for this process and opens the database, brought up to date: the folder's own, or the PostgreSQL
- * of `DATABASE_URL`, which other nodes share.
+ * Locks the data folder for this process, opens the database and migrates it: the embedded one in the folder, or the PostgreSQL of
+ * `DATABASE_URL`, which the nodes share.
  *
- * @param who what the process is called when another one is refused the folder
- * @throws FolderHeldError after `waitMs`, during which the thread is blocked; AccessError where PostgreSQL lets nobody in
+ * @param who names this process in the error of another one that finds the folder locked
+ * @throws FolderHeldError after `waitMs`, during which the thread is blocked; AccessError if PostgreSQL refuses the login
  */
 export async function openStorage(
   settings: Pick<Settings, "dataDir" | "databaseUrl">,
@@ -57,14 +57,14 @@ export async function openStorage(
 ): Promise<Storage> {
   await using opened = new AsyncDisposableStack();
   opened.adopt(lockFolder(settings.dataDir, who, waitMs), (lock) => lock.release());
-  const db = await legible(settings.dataDir, () => openEngine(settings, { onError, onFlushFailed }));
+  const db = await withDamageNamed(settings.dataDir, () => openEngine(settings, { onError, onFlushFailed }));
   opened.defer(() => db.close());
   const stop = new AbortController();
   const heartbeat = (await openHeartbeat(settings, onError)) ?? db;
   opened.defer(() => heartbeat.close());
   opened.defer(() => stop.abort());
-  const update = () => legible(settings.dataDir, () => migrate(db, clock()));
-  const attempt = await tried(update);
+  const update = () => withDamageNamed(settings.dataDir, () => migrate(db, clock()));
+  const attempt = await attemptUpdate(update);
   if ("migrated" in attempt) return { db, heartbeat, migrated: attempt.migrated, ready: Promise.resolve(), close: closing(opened) };
   if (!onAway || db.engine === "sqlite") throw attempt.away;
   const ready = retry(update, attempt.away, onAway, stop.signal);
@@ -73,7 +73,7 @@ export async function openStorage(
 }
 
 /**
- * Cuts the embedded database's log off where it is damaged, while no server runs.
+ * Cuts off the damaged end of the embedded database's log. Only while no server runs.
  *
  * @returns the least number of acknowledged transactions that were lost, and the path of the copy of the log
  * @throws FolderHeldError; Problem `invalid_request` if the data is in PostgreSQL
@@ -91,13 +91,13 @@ export function repairStorage({ dataDir, databaseUrl }: Pick<Settings, "dataDir"
   }
 }
 
-/** Takes ownership of the parts from the function that opened them; closing the result closes them. */
+/** Moves the opened parts out of the caller's stack, and returns a function that closes them. */
 function closing(opened: AsyncDisposableStack): () => Promise<void> {
   const parts = opened.move();
   return () => parts.disposeAsync();
 }
 
-/** Undefined where there is a single node, which needs no lease. */
+/** Returns undefined with the embedded database: a single node needs no connection for its lease. */
 async function openHeartbeat({ databaseUrl }: Pick<Settings, "databaseUrl">, onError: (error: unknown) => void) {
   if (databaseUrl === "") return undefined;
   return (await import("../platform/db/postgres-heartbeat.ts")).openPostgresHeartbeat(databaseUrl, { onError });
@@ -122,7 +122,7 @@ function databasePath(dataDir: string): string {
 const damagedCodes = new Set([11, 26]);
 
 /** Runs a step of opening the database. @throws Error with one line that names the database's file, if the file is damaged */
-async function legible<T>(dataDir: string, step: () => Promise<T>): Promise<T> {
+async function withDamageNamed<T>(dataDir: string, step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {
@@ -132,8 +132,8 @@ async function legible<T>(dataDir: string, step: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What came of a try: the outcome, or why the database does not answer. Any other error is thrown. */
-async function tried(update: () => Promise<string[]>): Promise<{ migrated: string[] } | { away: Error }> {
+/** Returns the applied migrations, or why the database does not answer. Throws any other error. */
+async function attemptUpdate(update: () => Promise<string[]>): Promise<{ migrated: string[] } | { away: Error }> {
   try {
     return { migrated: await update() };
   } catch (error) {
@@ -154,13 +154,13 @@ async function retry(
     const nextMs = Math.round(pause * (0.5 + Math.random() / 2));
     onAway(reason.message, nextMs);
     await sleep(nextMs, undefined, { signal });
-    const attempt = await tried(update);
+    const attempt = await attemptUpdate(update);
     if ("migrated" in attempt) return;
     reason = attempt.away;
   }
 }
 
-/** Refuses all use of the database as `unavailable` until it is up to date. */
+/** Wraps the database so that it refuses every use as `unavailable` until it is up to date. */
 function closedUntil(ready: Promise<void>) {
   let isReady = false;
   ready.then(

@@ -6,11 +6,11 @@ export type Site = { status: number; headers: IncomingMessage["headers"]; body: 
 
 export type Visitor = {
   http(host: string, path: string): Promise<Site>;
-  /** @throws where the handshake is refused, or the certificate is not for the host or not of the authority */
+  /** @throws if the handshake fails, or the certificate is not for the host or not from the authority */
   https(host: string, path: string, agent?: Agent): Promise<Site>;
 };
 
-/** A visitor of published sites, who finds every host name on this machine and believes the authority of `root` (PEM) alone. */
+/** A visitor of published sites who resolves every host name to this machine and trusts only the authority of `root` (PEM). */
 export function visitorOf({ httpPort, httpsPort, root }: { httpPort: number; httpsPort: number; root: string }): Visitor {
   return {
     http: (host, path) => read(httpRequest({ host: "127.0.0.1", port: httpPort, path, headers: { host }, agent: false })),
@@ -23,7 +23,7 @@ export function visitorOf({ httpPort, httpsPort, root }: { httpPort: number; htt
 
 const silenceMs = 60_000;
 
-/** Sends a request, and gives what came back. */
+/** Sends a request and returns the response. */
 export async function read(request: ReturnType<typeof httpRequest>): Promise<Site> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   request.setTimeout(silenceMs, () => request.destroy(new Error("no answer")));

@@ -5,13 +5,13 @@ import { invalidAt, type Problem } from "../problem.ts";
 import { surfaceOf, type ApiSurface } from "./api-surfaces.ts";
 
 /**
- * Which values of the Host header a route accepts. If a web page's name is made to resolve to this machine (DNS
- * rebinding), a browser treats this service as the page's own origin: the page must not be able to read what only this
- * machine, or a signed-in person, may read.
+ * Which values of the Host header a route accepts. The check stops DNS rebinding: an attacker makes the name of a web page resolve to this
+ * machine, the browser then treats this service as the page's origin, and the page could read what only this machine or a signed-in member
+ * may read.
  *
- *   any     every value: the answer does not depend on where the caller is, or the caller needs a key
- *   direct  an IP address or `localhost`, which no DNS answer can redirect, and the host of PUBLIC_URL
- *   public  the host of PUBLIC_URL, and if that is a name of this machine, any such name
+ *   any     every value: the response is the same for every caller, or the route needs an API key
+ *   direct  an IP address or `localhost`, which DNS cannot change, and the host of PUBLIC_URL
+ *   public  the host of PUBLIC_URL, and if that is a loopback name or address, any other one
  */
 type HostRule = "any" | "direct" | "public";
 
@@ -25,13 +25,13 @@ declare module "fastify" {
 /** Returns the refusal of a request without exactly one Host header (RFC 9112, 3.2), or with a host that its route does not accept. */
 export type HostCheck = (request: FastifyRequest) => Problem | undefined;
 
-/** `publicUrl` is the origin that people see; names at and below `platformDomain` are never this service's. */
+/** `publicUrl` is the origin that people use. `platformDomain` and the names below it are never hosts of this service. */
 export type OwnHosts = { publicUrl: string; platformDomain: string };
 
 /** The hosts of requests in absolute form, which take precedence over the header (RFC 9112, 3.2.2). */
 const absoluteHosts = new WeakMap<IncomingMessage, string>();
 
-/** Makes the check of the Host header for the service at these hosts. */
+/** Returns the check of the Host header for a service with these hosts. */
 export function checkHosts({ publicUrl, platformDomain }: OwnHosts, surfaces: readonly ApiSurface[]): HostCheck {
   const { hostname: publicHost } = new URL(publicUrl);
   const isPublic = (host: string): boolean => host === publicHost || (isThisMachine(publicHost) && isOwnName(host));
@@ -56,7 +56,7 @@ function ruleOf(request: FastifyRequest, surfaces: readonly ApiSurface[]): HostR
   return surface ? surface.hosts : ((request.routeOptions.config as FastifyContextConfig | undefined)?.hosts ?? "public");
 }
 
-/** The path of a request whose URL may be in absolute form; records the host of that URL for `checkHosts`. */
+/** Returns the path and query of a request, whose URL may be in absolute form. Records the host of such a URL for `checkHosts`. */
 export function originForm(request: IncomingMessage): string {
   const { url = "/" } = request;
   if (url.startsWith("/")) return url;
@@ -66,7 +66,7 @@ export function originForm(request: IncomingMessage): string {
   return path.startsWith("/") ? path : `/${path}`;
 }
 
-/** A host without its port, in lower case; undefined if the text is no host. */
+/** Returns a host in lower case without its port; undefined if the text is not a host. */
 function hostnameOf(host: string): string | undefined {
   if (!/^[\w.:[\]-]+$/.test(host)) return undefined;
   return URL.parse(`http://${host}`)?.hostname.replace(/\.$/, "");
@@ -74,7 +74,7 @@ function hostnameOf(host: string): string | undefined {
 
 const unbracketed = (host: string): string => (host.startsWith("[") ? host.slice(1, -1) : host);
 
-/** Names that lead to this machine everywhere (RFC 6761, 6.3). */
+/** Whether a host is a loopback address, or a name that always resolves to one (RFC 6761, 6.3). */
 function isThisMachine(host: string): boolean {
   return host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || (isIPv4(host) && host.startsWith("127."));
 }

@@ -8,9 +8,9 @@ import { parseDateTime } from "./dates.ts";
  */
 export type Check = (value: unknown, path: string, found: Detail[]) => unknown;
 
-/** How a check reads objects. */
+/** Options of a check. */
 export type Reading = {
-  /** Whether an optional field that is `null` counts as left out, unless its schema takes null. Default: false. */
+  /** Whether an optional field that is `null` counts as absent, unless its schema allows null. Default: false. */
   nullIsAbsent?: boolean;
 };
 
@@ -52,8 +52,8 @@ const formats: Record<string, { fits: (value: never) => boolean; message: string
 };
 
 /**
- * Compiles a schema to a check that takes linear time and stops after `detailsMax` problems. It compares the number of items
- * before it checks the items, and the length of a text before its pattern and format.
+ * Compiles a schema to a check that takes linear time and stops after `detailsMax` problems. It checks the number of items before the items,
+ * and the length of a text before its pattern and format.
  *
  * @throws TypeError if the schema has a keyword, a type or a format that this module does not know
  */
@@ -169,7 +169,7 @@ function refused(found: Detail[], path: string, message: string): undefined {
   return undefined;
 }
 
-/** Whether a text has more characters (code points) than `max`. Counts them only if the number of UTF-16 units does not decide. */
+/** Whether a text has more than `max` code points. Counts them only if the number of UTF-16 units does not settle it. */
 function isLonger(text: string, max: number): boolean {
   if (text.length <= max) return false;
   if (text.length > 2 * max) return true;
@@ -182,7 +182,7 @@ function counted(number: number, unit: string): string {
   return `${number} ${unit}${number === 1 ? "" : "s"}`;
 }
 
-/** The name of a field as a message repeats it. */
+/** Returns the name of a field, cut to a length that fits into a message. */
 export function shortened(name: string): string {
   return name.slice(0, 200);
 }
@@ -193,8 +193,7 @@ const int64Min = -(2n ** 63n);
 const int64MaxNumber = 2 ** 63 - 1_024;
 
 /**
- * An integer of int64 as a number; undefined beyond int64. Up to 2^53, where identifiers are, it is exact; above, it
- * never rounds out of int64.
+ * Converts an integer to a number that is within int64; returns undefined if the integer is not. Exact up to 2^53, the range of identifiers.
  */
 export function int64Number(exact: bigint): number | undefined {
   return exact < int64Min || exact > int64Max ? undefined : Math.min(Number(exact), int64MaxNumber);

@@ -14,7 +14,7 @@ export type EdgeRequest = {
   authority: string | undefined;
   /** The name that the TLS connection was made for; undefined on plain HTTP. */
   secureHost: string | undefined;
-  /** A trusted proxy says that the visitor came to it over HTTPS, though it passes the request on without. */
+  /** Whether a trusted proxy says that the visitor reached it over HTTPS. The proxy itself connects over HTTP. */
   cameByHttps: boolean;
   headers: IncomingHttpHeaders;
 };
@@ -23,7 +23,7 @@ export type Body = { file: PublishedFile; encoding: Encoding | undefined; range:
 export type Answer = {
   status: number;
   headers: Record<string, string | number>;
-  /** The site that answers, where one does: removing it cuts the connection. */
+  /** The host whose site answers, if one does: removing the host cuts the connection. */
   host?: string;
   body?: Body | string;
 };
@@ -34,20 +34,20 @@ export type Served = {
   ports: PublicPorts;
   /** The edge serves projects at names below this domain. */
   platformDomain: string;
-  /** How long browsers are to open a name over HTTPS only; undefined where its answers do not say so. */
+  /** The max-age of a name's Strict-Transport-Security header; undefined if the name does not send one. */
   hstsSeconds: (host: string) => number | undefined;
 };
 
 const challengePath = "/.well-known/acme-challenge/";
 
-/** What a request is answered with. Decides everything and reads nothing but its arguments; the bytes follow in `send.ts`. */
+/** Returns the answer to a request, from the arguments alone. The caller reads and sends the bytes of the file. */
 export function answer(request: EdgeRequest, served: Served): Answer {
   return withHsts(decide(request, served), request, served);
 }
 
 /**
- * Adds Strict-Transport-Security (RFC 6797) to the answer of a name that has it, over TLS that ends here. Only where people reach the edge at
- * the ports 80 and 443: a browser that turns `http` into `https` keeps any other port. Names below are left out: they may lead elsewhere.
+ * Adds Strict-Transport-Security (RFC 6797) to a site's answer over TLS that the edge terminates. Only if the public ports are 80 and 443: a
+ * browser that turns `http` into `https` keeps any other port. Without `includeSubDomains`, because other servers may serve the subdomains.
  */
 function withHsts(reply: Answer, { secureHost }: EdgeRequest, { ports, hstsSeconds }: Served): Answer {
   if (secureHost === undefined || reply.host === undefined || ports.http !== 80 || ports.https !== 443) return reply;
@@ -76,7 +76,7 @@ function decide(request: EdgeRequest, served: Served): Answer {
   if (site.status === "redirect") {
     return { ...(isChallenge ? text(404, "There is no such challenge.") : redirectTo(domainRedirect(site, target, served))), host };
   }
-  // A visitor who is there already would be sent round in circles.
+  // A visitor who already uses HTTPS, through a proxy, would be redirected for ever.
   const isPlain = request.secureHost === undefined && !request.cameByHttps;
   const secure = isPlain && !isChallenge ? httpsRedirect(host, target, served.certificates, served.ports) : undefined;
   if (secure !== undefined) return { ...redirectTo(secure), host };
@@ -86,10 +86,10 @@ function decide(request: EdgeRequest, served: Served): Answer {
   return { ...reply, headers: { ...reply.headers, Link: link }, host };
 }
 
-/** Only a page that is served here has a canonical address: no 404 and no redirect has one. */
+/** Only the answer of a file names a canonical address; a 404 or a redirect does not. */
 const isOfFile = ({ status }: Answer): boolean => status === 200 || status === 206 || status === 304;
 
-/** A site that answered an authority's challenges could get a certificate for a name of the platform. */
+/** Whether the path is that of an ACME challenge on a name of the platform: a site that answered it could get a certificate for the name. */
 function isPlatformChallenge(host: string, { path }: Target, { platformDomain }: Served): boolean {
   return host.endsWith(`.${platformDomain}`) && `/${path}/`.startsWith(challengePath);
 }
@@ -105,7 +105,7 @@ function fromManifest(manifest: Manifest, target: Target, { method, headers }: E
   return fileAnswer(found, method, headers);
 }
 
-/** Preconditions in the order of RFC 9110, section 13.2.2. A part is always of the plain file; its tag is not that of a compressed form. */
+/** Checks preconditions in the order of RFC 9110, section 13.2.2. A range is always of the uncompressed file, and has that file's ETag. */
 function fileAnswer({ file, path, status }: Extract<Found, { kind: "file" }>, method: string, asked: IncomingHttpHeaders): Answer {
   const ifRange = asked["if-range"];
   const partial = status === 200 && method === "GET" && (ifRange === undefined || ifRange === etagOf(file, undefined));
@@ -136,7 +136,7 @@ export function etagOf(file: PublishedFile, encoding: Encoding | undefined): str
   return encoding === undefined ? `"${file.hash.slice(0, 32)}"` : `"${file.hash.slice(0, 32)}-${encoding}"`;
 }
 
-/** What a 304 repeats of the 200. */
+/** The headers that a 304 repeats from the 200. */
 function headersOf(file: PublishedFile, path: string, encoding: Encoding | undefined, etag: string): Record<string, string | number> {
   const headers: Record<string, string | number> = {
     ETag: etag,
@@ -148,7 +148,7 @@ function headersOf(file: PublishedFile, path: string, encoding: Encoding | undef
   return headers;
 }
 
-/** Bytes of the form that is sent. */
+/** The size of a file in this encoding, in bytes. */
 export function sizeOf(file: PublishedFile, encoding: Encoding | undefined): number {
   return (encoding === undefined ? undefined : file.encodings[encoding]) ?? file.size;
 }
@@ -158,14 +158,14 @@ function redirectTo({ status, location }: Redirect): Answer {
   return { status, headers: { ...headers, Location: location, "Cache-Control": "public, max-age=0, must-revalidate" } };
 }
 
-const notNow = text(503, "This site cannot be served now. Try again in a moment.");
-/** For what may well be served a moment later. */
-export const later: Answer = { ...notNow, headers: { ...notNow.headers, "Retry-After": 1 } };
+const unavailable = text(503, "This site cannot be served now. Try again in a moment.");
+/** The answer for a site or file that is probably available again in a moment. */
+export const later: Answer = { ...unavailable, headers: { ...unavailable.headers, "Retry-After": 1 } };
 
 export const busyText = "Too many large files are being read. Try again in a moment.";
 export const busy: Answer = { status: 503, headers: { ...text(503, busyText).headers, "Retry-After": 1 } };
 
-/** A short answer of the edge's own, which no cache keeps. */
+/** Returns a short plain-text answer that is never cached. */
 export function text(status: number, body: string): Answer {
   return {
     status,

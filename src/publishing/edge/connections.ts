@@ -3,9 +3,9 @@ import type { Duplex } from "node:stream";
 export type Connections = {
   /** Remembers a connection until it closes. */
   track(socket: Duplex): void;
-  /** Notes which host a connection speaks to now. On plain HTTP that may change with each request. */
+  /** Records the host that a connection is for. On plain HTTP it may change with each request. */
   use(socket: Duplex, host: string): void;
-  /** Whether a connection speaks to this host now. */
+  /** Whether a connection is for this host now. */
   speaksTo(socket: Duplex, host: string): boolean;
   /** Cuts every connection to a host, even in the middle of an answer, and returns how many. */
   drop(host: string): number;

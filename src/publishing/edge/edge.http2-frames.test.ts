@@ -22,10 +22,10 @@ async function withSession(body: (session: RawSession, edge: TestEdge) => Promis
   }
 }
 
-/** Begins a POST with a body, on stream 1. */
+/** Starts a POST with a body, on stream 1. */
 const post = (session: RawSession): void => session.send("headers", endHeaders, 1, requestOf(host, "/", "POST"));
 
-/** Resolves once the server has taken all frames that were sent before. */
+/** Resolves once the server has processed all frames sent so far. */
 async function taken(session: RawSession): Promise<void> {
   const pings = session.received.ping;
   session.ping();
@@ -58,7 +58,7 @@ test("a large body after the answer gets RST_STREAM, and the next request is ans
     await session.until("headers", 2);
   }));
 
-test("a stream whose client does not end it is reset in the end, and bytes that arrive now and then do not postpone that", () =>
+test("a stream that its client never ends is reset at the idle time-out, even if bytes arrive now and then", () =>
   withSession(async (session, edge) => {
     post(session);
     await session.until("data", 1);
@@ -73,7 +73,7 @@ test("a stream whose client does not end it is reset in the end, and bytes that 
     assert.deepEqual([session.codes.reset, edge.http2Load().streams], [[constants.NGHTTP2_ENHANCE_YOUR_CALM], 0]);
   }));
 
-test("trailers that do not end the request are a stream error (RFC 9113, section 8.1)", () =>
+test("trailers without END_STREAM are a stream error (RFC 9113, section 8.1)", () =>
   withSession(async (session) => {
     post(session);
     await session.until("data", 1);
@@ -92,7 +92,7 @@ test("padding that is longer than its frame is a connection error (RFC 9113, sec
     assert.deepEqual(session.codes.goaway, [constants.NGHTTP2_PROTOCOL_ERROR]);
   }));
 
-test("the settings say that priorities by PRIORITY frames are ignored (RFC 9218, section 2.1)", () =>
+test("SETTINGS announce that PRIORITY frames are ignored (RFC 9218, section 2.1)", () =>
   withSession(async (session) => {
     await session.until("settings", 1);
     assert.equal(session.settings.get(0x9), 1);
@@ -119,7 +119,7 @@ for (const [what, send] of [
 }
 
 for (const [what, send] of [
-  ["a PING acknowledgement of nothing", (session) => session.send("ping", 0x1, 0, Buffer.alloc(8))],
+  ["a PING acknowledgement without a PING", (session) => session.send("ping", 0x1, 0, Buffer.alloc(8))],
   [
     "a window above 2^31-1",
     (session) => {

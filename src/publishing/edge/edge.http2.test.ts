@@ -31,7 +31,7 @@ async function withEdge(options: Partial<EdgeOptions>, body: (edge: TestEdge, re
 const openSessions = (edge: TestEdge, count: number, initialWindow = 0): Promise<RawSession[]> =>
   Promise.all(Array.from({ length: count }, () => openRawSession(edge, host, initialWindow)));
 
-/** A client that takes what it is sent. */
+/** A client that reads everything it receives. */
 async function download(edge: TestEdge, headers: OutgoingHttpHeaders, initialWindowSize = 65_535): Promise<Buffer> {
   const options = { host: "127.0.0.1", port: edge.addresses.https!.port, servername: host, ca: edge.certificates.get(host)!.cert };
   const session = connectHttp2(`https://${host}`, {
@@ -44,12 +44,12 @@ async function download(edge: TestEdge, headers: OutgoingHttpHeaders, initialWin
   return Buffer.concat(bytes);
 }
 
-/** Waits for what a closed connection leaves to be gone. */
+/** Waits until the streams and bytes of a closed connection are freed. */
 async function untilLoad(edge: TestEdge, key: "sessions" | "streams", most: number): Promise<void> {
   while (edge.http2Load()[key] > most) await new Promise(setImmediate);
 }
 
-test("an answer arrives whole, however small the window that its client opens", () =>
+test("an answer arrives in full, however small the client's window is", () =>
   withEdge({}, async (edge) => {
     for (const window of [500, 5_000, 65_535, 1_000_000]) {
       assert.ok((await download(edge, { ":path": "/large.bin" }, window)).equals(large), `large, window ${window}`);
@@ -67,7 +67,7 @@ for (const [window, path, bytesOfStream] of [
   [0, "/middle.bin", pieceBytes.min],
   [20_000, "/large.bin", pieceBytes.max],
 ] as const) {
-  test(`200 sessions that open no window beyond ${window} hold few streams and bytes of ${path} at one address`, () =>
+  test(`200 sessions of one address with a window of ${window} hold few streams and few bytes of ${path}`, () =>
     withEdge({}, async (edge, refused) => {
       const sessions = await openSessions(edge, 200, window);
       for (const session of sessions) session.open(path, streamsMax.session);
@@ -88,7 +88,7 @@ for (const [window, path, bytesOfStream] of [
     }));
 }
 
-test("sessions are bounded together too, where the bounds of an address do not hold them", () => {
+test("sessions have a total bound too, which also applies to addresses without a bound", () => {
   return withEdge({ trustedProxies: addressList("127.0.0.1")! }, async (edge) => {
     const sessions = await openSessions(edge, 60);
     for (const session of sessions) session.open("/large.bin", streamsMax.session);
@@ -99,7 +99,7 @@ test("sessions are bounded together too, where the bounds of an address do not h
   });
 });
 
-test("a client that reads nothing from its connection is closed, and the bytes that wait for it are bounded", () =>
+test("the connection of a client that reads nothing is closed, and its unsent bytes are bounded", () =>
   withEdge({ limits: { timeoutCheckMs: 5 } }, async (edge) => {
     await edge.publish("huge", { "huge.bin": Buffer.alloc(20_000_000) });
     edge.sites.set(host, edge.sites.get("huge")!);
@@ -119,7 +119,7 @@ test("a client that reads nothing from its connection is closed, and the bytes t
     assert.ok(most <= unsentBytesMax.address + 400 * pieceBytes.min, `${most} bytes`);
   }));
 
-test("a stream whose client takes nothing is reset, and PING frames do not postpone that", () =>
+test("a stream whose client reads nothing is reset, even if PING frames arrive", () =>
   withEdge({ limits: { timeoutCheckMs: 5 } }, async (edge, refused) => {
     const [session] = await openSessions(edge, 1);
     session!.open("/large.bin", 2);
@@ -135,7 +135,7 @@ test("a stream whose client takes nothing is reset, and PING frames do not postp
     assert.deepEqual(edge.http2Load(), { sessions: 1, streams: 1, unsentBytes: pieceBytes.min });
   }));
 
-test("a session that opens no stream is closed, and PING frames do not postpone that", () =>
+test("a session that opens no stream is closed, even if PING frames arrive", () =>
   withEdge({ limits: { timeoutCheckMs: 5 } }, async (edge) => {
     const [idle, visitor] = await openSessions(edge, 2, 65_535);
     edge.now.ms += edgeLimits.idleTimeoutMs - 1;
@@ -150,7 +150,7 @@ test("a session that opens no stream is closed, and PING frames do not postpone 
     await visitor!.until("data", 2);
   }));
 
-test("stalled streams make room for others, the longest idle first; a stream that moves stays", () =>
+test("new streams replace stalled ones, the longest idle first; a stream that makes progress stays", () =>
   withEdge({ limits: { streamsMax: { session: 100, address: 3, all: 3_000 } } }, async (edge) => {
     const [moving, stalled] = await openSessions(edge, 2);
     moving!.open("/large.bin");
@@ -168,7 +168,7 @@ test("stalled streams make room for others, the longest idle first; a stream tha
     assert.equal(moving!.received.reset, 0);
   }));
 
-test("a session of which too many streams were refused is closed", () =>
+test("a session is closed after too many of its streams were refused", () =>
   withEdge({ limits: { streamsMax: { session: 100, address: 5, all: 3_000 }, streamRefusalsMax: 10 } }, async (edge, refused) => {
     const [session] = await openSessions(edge, 1);
     session!.open("/large.bin", 16);
@@ -177,7 +177,7 @@ test("a session of which too many streams were refused is closed", () =>
     assert.equal(session!.received.goaway, 1);
   }));
 
-test("sessions over the bound of an address replace idle ones, and no others", () =>
+test("sessions over the bound of an address replace only idle ones", () =>
   withEdge({ limits: { sessionsMax: { address: 2, all: 100 } } }, async (edge) => {
     const [first, second] = await openSessions(edge, 2, 65_535);
     const refused = await openRawSession(edge, host, 65_535);

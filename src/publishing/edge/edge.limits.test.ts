@@ -38,31 +38,31 @@ const openSession = async (edge: TestEdge) => {
   return session;
 };
 
-/** Asks until the one place for a large file is free. */
+/** Repeats a request until the only place for a large file is free. */
 async function untilServed(edge: TestEdge, name: string): Promise<void> {
   for (let status = 503; status !== 200;) ({ status } = await fetchFrom(edge, name, "/large.bin"));
 }
 
-test("headers over the limit are a 431", () =>
+test("headers over the limit return 431", () =>
   withEdge({}, async (edge) => {
     const { port } = edge.addresses.http;
     assert.match(await exchangeRaw(port, `GET / HTTP/1.1\r\nHost: plain.example\r\nX: ${"x".repeat(20_000)}\r\n\r\n`), /^HTTP\/1\.1 431 /);
     assert.match(await exchangeRaw(port, `GET /${"x".repeat(20_000)} HTTP/1.1\r\nHost: plain.example\r\n\r\n`), /^HTTP\/1\.1 431 /);
   }));
 
-test("of requests that are pipelined the first 32 are answered, and then the connection closes", () =>
+test("the first 32 pipelined requests are answered, and then the connection closes", () =>
   withEdge({}, async (edge) => {
     const answers = await exchangeRaw(edge.addresses.http.port, "GET / HTTP/1.1\r\nHost: plain.example\r\n\r\n".repeat(1_000));
     assert.equal(answers.match(/HTTP\/1\.1 200 /g)?.length, 32);
   }));
 
-test("whoever sends headers a byte at a time, or nothing after the handshake began, is cut", () =>
+test("a client that does not finish its headers or its handshake in time is disconnected", () =>
   withEdge({ headersTimeoutMs: 50, timeoutCheckMs: 10, handshakeTimeoutMs: 50 }, async (edge) => {
     assert.match(await exchangeRaw(edge.addresses.http.port, "GET / HTTP/1.1\r\nHost: plain"), /^HTTP\/1\.1 408 /);
     assert.equal(await exchangeRaw(edge.addresses.https!.port, Buffer.of(0x16, 0x03)), "");
   }));
 
-test("a reader that has stopped is cut, in the middle of a file", () =>
+test("a client that stops reading in the middle of a file is disconnected", () =>
   withEdge({ idleTimeoutMs: 300, openFilesMax: 1 }, async (edge) => {
     await edge.publish("second.example", { "large.bin": Buffer.alloc(1_000_000, 1) });
     const socket = await openPlain(edge);
@@ -75,7 +75,7 @@ test("a reader that has stopped is cut, in the middle of a file", () =>
     assert.ok(received < 32_000_000, `${received} bytes came`);
   }));
 
-test("connections above the bound of both listeners are closed, those below are served", () =>
+test("connections over the bound of both listeners are closed, and those below it are served", () =>
   withEdge({ connectionsMax: 2 }, async (edge) => {
     const held = [await openPlain(edge), await openPlain(edge)];
     assert.equal(await exchangeRaw(edge.addresses.http.port, "GET / HTTP/1.1\r\nHost: plain.example\r\n\r\n"), "");
@@ -105,7 +105,7 @@ test("both listeners count towards the bound of an address", () =>
     session.destroy();
   }));
 
-test("a client that opens and resets streams without end loses its connection", () =>
+test("a client that keeps opening and resetting streams loses its connection", () =>
   withEdge({ streamResetBurst: 20, streamResetsPerSecond: 1 }, async (edge) => {
     const session = await openSession(edge);
     const goaway = once(session, "goaway");
@@ -119,7 +119,7 @@ test("a client that opens and resets streams without end loses its connection", 
     assert.equal((await fetchFrom(edge, "plain.example", "/")).status, 200);
   }));
 
-test("HTTP/2 takes so many streams at once and so large headers, and says so", () =>
+test("SETTINGS announce the limits on concurrent streams and header size", () =>
   withEdge({ streamsMax: { session: 7, address: 512, all: 4_096 }, headerBytesMax: 4096 }, async (edge) => {
     const session = await openSession(edge);
     assert.equal(session.remoteSettings.maxConcurrentStreams, 7);
@@ -132,7 +132,7 @@ test("HTTP/2 takes so many streams at once and so large headers, and says so", (
     session.destroy();
   }));
 
-test("a body that nobody asked for is not read: the answer comes at once, and ends the stream of a large one", () =>
+test("an unexpected body is not read: the answer comes at once, and ends the stream of a large body", () =>
   withEdge({}, async (edge) => {
     const session = await openSession(edge);
     const stream = session.request({ ":path": "/", ":method": "POST" }, { endStream: false });
@@ -145,7 +145,7 @@ test("a body that nobody asked for is not read: the answer comes at once, and en
     session.destroy();
   }));
 
-test("large files beyond the limit of open ones are a 503 that says when to try again, and give their place back", () =>
+test("over the limit of open large files a request gets 503 with Retry-After, and a closed file frees its place", () =>
   withEdge({ openFilesMax: 1 }, async (edge) => {
     await edge.publish("second.example", { "large.bin": Buffer.alloc(1_000_000, 1) });
     const socket = await openPlain(edge);
@@ -163,7 +163,7 @@ test("large files beyond the limit of open ones are a 503 that says when to try 
     await untilServed(edge, "second.example");
   }));
 
-test("visitors of one site hold half of the places for large files at most: those of another find one", () =>
+test("the visitors of one site take at most half of the places for large files, so that another site's find one", () =>
   withEdge({ openFilesMax: 4 }, async (edge) => {
     const file = (n: number) => Buffer.alloc(32_000_000, n);
     await edge.publish("crowded.example", { "1.bin": file(1), "2.bin": file(2), "3.bin": file(3) });
@@ -182,7 +182,7 @@ test("visitors of one site hold half of the places for large files at most: thos
     for (let status = 503; status !== 206;) ({ status } = await fetchFrom(edge, "crowded.example", "/3.bin", part));
   }));
 
-test("closing takes no new connection, and lets a running answer end", () =>
+test("closing the edge accepts no new connections, and lets a running answer finish", () =>
   withEdge({}, async (edge) => {
     const { port } = edge.addresses.http;
     const running = await openPlain(edge);
@@ -197,7 +197,7 @@ test("closing takes no new connection, and lets a running answer end", () =>
     assert.ok(received > 32_000_000);
   }));
 
-test("closing cuts what has not ended when the grace is over", () =>
+test("closing the edge cuts answers that have not finished after the grace period", () =>
   withEdge({}, async (edge) => {
     const stalled = await openPlain(edge);
     stalled.write("GET /large.bin HTTP/1.1\r\nHost: plain.example\r\n\r\n");

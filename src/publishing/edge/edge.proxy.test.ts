@@ -5,7 +5,7 @@ import { fetchFrom, openTestEdge, throwAwayCertificate } from "../../../test/sup
 
 const host = "www.example.com";
 
-/** An edge with a site that has a certificate, behind the proxies of a range. */
+/** Opens an edge whose trusted proxies are in a range, with a site that has a certificate. */
 async function openBehind(t: TestContext, range: string) {
   const trustedProxies = new BlockList();
   trustedProxies.addSubnet(range, 8);
@@ -18,7 +18,7 @@ async function openBehind(t: TestContext, range: string) {
     fetchFrom(edge, name, "/", { headers: proto === undefined ? {} : { "x-forwarded-proto": proto } });
 }
 
-test("a visitor who came to a trusted proxy over HTTPS is answered, not sent to HTTPS again", async (t) => {
+test("a visitor who reached a trusted proxy over HTTPS is not redirected to HTTPS again", async (t) => {
   const get = await openBehind(t, "127.0.0.0");
   for (const proto of ["https", "HTTPS", "https, http", "https,http"]) {
     const { status, body } = await get(host, proto);
@@ -27,14 +27,14 @@ test("a visitor who came to a trusted proxy over HTTPS is answered, not sent to 
   for (const proto of [undefined, "http", "http, https", "", "httpsx"]) assert.equal((await get(host, proto)).status, 308, proto ?? "none");
 });
 
-test("a domain that redirects does so behind a proxy too", async (t) => {
+test("a redirecting domain redirects behind a proxy too", async (t) => {
   const get = await openBehind(t, "127.0.0.0");
   const { status, headers } = await get("example.com", "https");
   assert.equal(status, 301);
   assert.match(headers.location ?? "", /^https:\/\/www\.example\.com:\d+\/$/);
 });
 
-test("what somebody who is no trusted proxy says of the scheme is not believed", async (t) => {
+test("X-Forwarded-Proto is ignored unless a trusted proxy sends it", async (t) => {
   const get = await openBehind(t, "10.0.0.0");
   assert.equal((await get(host, "https")).status, 308);
 });

@@ -30,7 +30,7 @@ after(() => edge.close());
 const get = (path: string, options?: Parameters<typeof fetchFrom>[3], host = "shop.petstore.localhost") =>
   fetchFrom(edge, host, path, options);
 
-test("a site is served at its host, however it is spelled", async () => {
+test("a site is served at its host, whatever the case, port or final dot", async () => {
   for (const host of [
     "shop.petstore.localhost",
     "SHOP.Petstore.localhost",
@@ -45,7 +45,7 @@ test("a site is served at its host, however it is spelled", async () => {
   }
 });
 
-test("a host that nobody publishes at is a 404, one that is no host a 400", async () => {
+test("a host without a site returns 404, and an invalid host 400", async () => {
   for (const host of ["other.example", "localhost", "127.0.0.1", "[::1]:8081", "petstore.localhost", "x.shop.petstore.localhost"]) {
     assert.equal((await get("/", {}, host)).status, 404, host);
   }
@@ -62,7 +62,7 @@ test("a host that nobody publishes at is a 404, one that is no host a 400", asyn
   );
 });
 
-test("in the absolute form the target's host decides", async () => {
+test("in the absolute form the target's host takes precedence over the Host header", async () => {
   const { port } = edge.addresses.http;
   const reply = await exchangeRaw(port, "GET http://other.example/ HTTP/1.1\r\nHost: shop.petstore.localhost\r\nConnection: close\r\n\r\n");
   assert.match(reply, /^HTTP\/1\.1 404 /);
@@ -75,7 +75,7 @@ test("HEAD is GET without the body", async () => {
   assert.deepEqual({ ...headers, date: "" }, { ...full.headers, date: "" });
 });
 
-test("any other method is a 405 that names the two, and its body is not waited for", async () => {
+test("any other method returns 405 with `Allow: GET, HEAD`, without waiting for the body", async () => {
   for (const method of ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"]) {
     const { status, headers } = await get("/", { method });
     assert.deepEqual([status, headers.allow], [405, "GET, HEAD"], method);
@@ -84,7 +84,7 @@ test("any other method is a 405 that names the two, and its body is not waited f
   assert.match(await exchangeRaw(edge.addresses.http.port, head), /^HTTP\/1\.1 405 [^]*Connection: close/);
 });
 
-test("a request with a body is the last of its connection: what follows it is not answered", async () => {
+test("a request with a body is the last of its connection: later requests are not answered", async () => {
   const host = "Host: shop.petstore.localhost\r\n";
   const bodies = [
     `Content-Length: 5\r\n\r\n12345`,
@@ -99,7 +99,7 @@ test("a request with a body is the last of its connection: what follows it is no
   }
 });
 
-test("the compressed form that was made at deploy time is sent to whoever takes it", async () => {
+test("a file is sent in the encoding from deploy time that the client accepts", async () => {
   const brotli = await get("/", { headers: { "accept-encoding": "gzip, br" } });
   const gzip = await get("/", { headers: { "accept-encoding": "gzip" } });
   const plain = await get("/");
@@ -117,7 +117,7 @@ test("the compressed form that was made at deploy time is sent to whoever takes 
   assert.equal((await get("/large.bin", { headers: { "accept-encoding": "br" } })).headers.vary, undefined);
 });
 
-test("who has the file already gets a 304, for each form by its own tag", async () => {
+test("a client that has the file gets 304; each encoding has its own ETag", async () => {
   for (const headers of [{}, { "accept-encoding": "br" }]) {
     const { etag } = (await get("/", { headers })).headers;
     const again = await get("/", { headers: { ...headers, "if-none-match": `"x", W/${etag}` } });
@@ -128,7 +128,7 @@ test("who has the file already gets a 304, for each form by its own tag", async 
   assert.equal((await get("/", { headers: { "if-match": '"x"' } })).status, 412);
 });
 
-test("a range is a part of the plain file; If-Range guards against another one", async () => {
+test("a range is a part of the uncompressed file; with an outdated If-Range the whole file is sent", async () => {
   const part = await get("/large.bin", { headers: { range: "bytes=10-19" } });
   assert.deepEqual([part.status, part.body.toString(), part.headers["content-range"]], [206, "0123456789", "bytes 10-19/700000"]);
   const compressible = await get("/", { headers: { range: "bytes=0-8", "accept-encoding": "br" } });
@@ -145,24 +145,24 @@ test("a range is a part of the plain file; If-Range guards against another one",
   assert.deepEqual([beyond.status, beyond.headers["content-range"]], [416, "bytes */700000"]);
 });
 
-test("large and empty files arrive whole", async () => {
+test("large and empty files arrive complete", async () => {
   assert.ok((await get("/large.bin")).body.equals(large));
   const empty = await get("/empty.bin");
   assert.deepEqual([empty.status, empty.headers["content-length"], empty.body.length], [200, "0", 0]);
 });
 
-test("a name with a digest is kept for good", async () => {
+test("a file whose name has a digest is cached for good", async () => {
   assert.equal((await get("/app.3f2a91bc.js")).headers["cache-control"], "public, max-age=31536000, immutable");
 });
 
-test("a folder redirects to its slash with the query, and only within the site", async () => {
+test("a folder without its final slash redirects to it with the query, within the site", async () => {
   const { status, headers } = await get("/about?x=1");
   assert.deepEqual([status, headers.location], [301, "/about/?x=1"]);
   assert.equal((await get("/about/")).body.toString(), "<p>About</p>");
   assert.equal((await get("//about")).status, 404);
 });
 
-test("what is not there is the site's 404.html, and a short text where it has none", async () => {
+test("an unknown path gets the site's 404.html, or a short text if the site has none", async () => {
   const lost = await get("/nowhere", { headers: { "if-none-match": "*", range: "bytes=0-1" } });
   assert.deepEqual([lost.status, lost.body.toString()], [404, "<h1>Lost</h1>".repeat(20)]);
   assert.match((await get("/nowhere", {}, "bare.petstore.localhost")).body.toString(), /no such page/);
@@ -170,7 +170,7 @@ test("what is not there is the site's 404.html, and a short text where it has no
   assert.equal((await get("/petstore.json")).status, 404);
 });
 
-test("whatever the path, the answer is the site's or a refusal, never an error of ours", async () => {
+test("whatever the path, the answer is a file or a client error, never a server error", async () => {
   const step = fc.oneof(fc.constantFrom("..", "%2e%2e", "%2f", "%5c", "%00", "%25", "about", "large.bin", "/", "?", "%ff"), fc.webPath());
   const logged = edge.lines.length;
   await fc.assert(
@@ -183,7 +183,7 @@ test("whatever the path, the answer is the site's or a refusal, never an error o
   assert.equal(edge.lines.length, logged);
 });
 
-test("a suspended site is not served, and is back with its files", async () => {
+test("a suspended site is not served, and has its files again afterwards", async () => {
   const site = edge.sites.get("bare.petstore.localhost")!;
   edge.sites.set("bare.petstore.localhost", { status: "suspended" });
   assert.equal((await get("/a.html", {}, "bare.petstore.localhost")).status, 404);
@@ -191,7 +191,7 @@ test("a suspended site is not served, and is back with its files", async () => {
   assert.equal((await get("/a.html", {}, "bare.petstore.localhost")).status, 200);
 });
 
-test("a domain that redirects keeps path and query, with each status", async () => {
+test("a redirecting domain keeps path and query, with each status", async () => {
   const { port } = edge.addresses.http;
   for (const code of [301, 302, 307, 308] as const) {
     edge.sites.set("old.example", { status: "redirect", to: "shop.petstore.localhost", code });
@@ -206,7 +206,7 @@ test("a domain that redirects keeps path and query, with each status", async () 
   }
 });
 
-test("a name that is not the site's own says which one is, at the same path and query, on files alone", async () => {
+test("the files of a site name its canonical address with path and query, and other answers do not", async () => {
   const { port } = edge.addresses.http;
   const site = edge.sites.get("shop.petstore.localhost") as Extract<Site, { status: "live" }>;
   edge.sites.set("other.example", { ...site, canonical: "own.example" });
@@ -220,7 +220,7 @@ test("a name that is not the site's own says which one is, at the same path and 
   assert.equal(await linkOf("/about/"), `<https://own.example:${edge.addresses.https?.port}/about/>; rel="canonical"`);
 });
 
-test("HTTP redirects to HTTPS where there is a certificate, ACME challenges never", async () => {
+test("HTTP redirects to HTTPS if the name has a certificate, except for ACME challenges", async () => {
   await edge.publish("secure.example", { "index.html": page });
   edge.sites.set("from.example", { status: "redirect", to: "secure.example", code: 302 });
   edge.certificates.set("secure.example", throwAwayCertificate("secure.example"));
@@ -239,7 +239,7 @@ test("HTTP redirects to HTTPS where there is a certificate, ACME challenges neve
   assert.equal((await get("/.well-known/acme-challenge/own", {}, "custom.example")).body.toString(), "a file of the site");
 });
 
-test("the paths of ACME challenges on the platform's own names are the platform's, however they are spelled", async () => {
+test("a site at a name of the platform cannot answer ACME challenges, however the path is encoded", async () => {
   edge.authorizations.set("shop.petstore.localhost/token", "token.thumbprint");
   assert.equal((await get("/.well-known/acme-challenge/token")).body.toString(), "token.thumbprint");
   for (const path of ["acme-challenge/own", "acme-challenge/own?x", "%61cme-challenge/own", "acme-challenge/", "acme-challenge"]) {
@@ -249,14 +249,14 @@ test("the paths of ACME challenges on the platform's own names are the platform'
   assert.equal((await get("/.well-known/security.txt")).body.toString(), "Contact: x");
 });
 
-test("a new deployment shows with the next request", async () => {
+test("the next request gets the new deployment", async () => {
   await edge.publish("new.example", { "index.html": "one" });
   assert.equal((await get("/", {}, "new.example")).body.toString(), "one");
   await edge.publish("new.example", { "index.html": "two" });
   assert.equal((await get("/", {}, "new.example")).body.toString(), "two");
 });
 
-test("a file that is missing on the disk is a neutral 500 with a line in the log", async () => {
+test("a file that is missing on disk returns a neutral 500 and logs a line", async () => {
   await edge.publish("broken.example", { "small.bin": "gone", "large.bin": large.subarray(1) });
   const site = edge.sites.get("broken.example");
   assert.ok(site?.status === "live");

@@ -28,7 +28,7 @@ function remove(name: string): void {
   edge.dropHost(name);
 }
 
-/** A handshake that checks the certificate; what it was refused with, where it was. */
+/** Makes a handshake that checks the certificate, and returns the error if it failed. */
 async function handshake(servername: string, options: ConnectionOptions = {}, at = edge): Promise<TLSSocket> {
   const ca = at.certificates.get(servername.toLowerCase().replace(/\.$/, ""))?.cert;
   const socket = connect({
@@ -57,7 +57,7 @@ async function request(session: ClientHttp2Session, headers: OutgoingHttpHeaders
   return { headers: answered, status: answered[":status"], body: bytes };
 }
 
-test("a site is served over HTTP/1.1 and HTTP/2 with its own certificate, whatever the spelling of SNI", async () => {
+test("a site is served over HTTP/1.1 and HTTP/2 with its own certificate, whatever the case of SNI", async () => {
   await serve(host);
   const tls = { ca: edge.certificates.get(host)!.cert };
   assert.equal((await fetchFrom(edge, host, "/", { tls })).body.toString(), `<p>${host}`);
@@ -73,7 +73,7 @@ test("a site is served over HTTP/1.1 and HTTP/2 with its own certificate, whatev
     (await handshake(spelling, { checkServerIdentity: () => undefined })).destroy();
 });
 
-test("a name without a certificate, and no name at all, get a refused handshake", async () => {
+test("the handshake fails for a name without a certificate, and without a name", async () => {
   await edge.publish("no-certificate.example", { "index.html": "x" });
   const rejectUnauthorized = false;
   for (const servername of ["unknown.example", "no-certificate.example", "localhost", "a..b", "x".repeat(255)]) {
@@ -83,14 +83,14 @@ test("a name without a certificate, and no name at all, get a refused handshake"
   await assert.rejects(handshake(host, { rejectUnauthorized, ALPNProtocols: ["imap"] }), { code: /NO_APPLICATION_PROTOCOL/ });
 });
 
-test("a certificate that cannot be used refuses its own name alone, and the log says so", async () => {
+test("an invalid certificate fails the handshakes of its own name only, and is logged", async () => {
   edge.certificates.set("broken.example", { cert: "nonsense", key: "nonsense" });
   await assert.rejects(handshake("broken.example", { rejectUnauthorized: false }), { code: /HANDSHAKE_FAILURE/ });
   assert.equal((edge.lines.at(-1) as { host: string }).host, "broken.example");
   (await handshake(host)).destroy();
 });
 
-test("a request for another name than the connection's is misdirected", async () => {
+test("a request for another name than the connection's gets 421", async () => {
   await serve("other.example");
   const tls = { ca: edge.certificates.get(host)!.cert, servername: host };
   const { status, headers } = await fetchFrom(edge, "other.example", "/", { tls });
@@ -100,7 +100,7 @@ test("a request for another name than the connection's is misdirected", async ()
   session.close();
 });
 
-test("a certificate is loaded once, however many handshakes wait for it, and a renewed one is in the next", async () => {
+test("concurrent handshakes load a certificate once, and the next one after a renewal uses the new one", async () => {
   await serve("renewed.example");
   const first = edge.certificates.get("renewed.example")!.cert;
   const sockets = await Promise.all(Array.from({ length: 20 }, () => handshake("renewed.example")));
@@ -115,7 +115,7 @@ test("a certificate is loaded once, however many handshakes wait for it, and a r
 for (const version of versions) {
   const only = { minVersion: version, maxVersion: version };
 
-  test(`a tls-alpn-01 challenge is answered on ${version}, beside the name's own certificate or without one`, async () => {
+  test(`a tls-alpn-01 challenge is answered on ${version}, whether or not the name has a certificate`, async () => {
     await serve("alpn.example");
     const rejectUnauthorized = false;
     for (const name of ["alpn.example", "alpn-new.example"]) {
@@ -133,7 +133,7 @@ for (const version of versions) {
     });
   });
 
-  test(`a session of ${version} is not resumed, for its own name, for another, or for one that has gone`, async () => {
+  test(`a session of ${version} is not resumed: not for its own name, another name or a removed one`, async () => {
     await serve("again.example");
     await serve("beside.example");
     const rejectUnauthorized = false;
@@ -157,7 +157,7 @@ for (const version of versions) {
   });
 }
 
-test("TLS 1.2 and 1.3 are offered with AEAD suites and forward secrecy, and with no others", async () => {
+test("TLS 1.2 and 1.3 are offered, only with AEAD suites that have forward secrecy", async () => {
   await serve("suites.example");
   const suites13 = ["AES_128_GCM_SHA256", "AES_256_GCM_SHA384", "CHACHA20_POLY1305_SHA256", "AES_128_CCM_SHA256", "AES_128_CCM_8_SHA256"];
   const suites12 = getCiphers().filter((suite) => !suite.startsWith("tls_"));
@@ -183,7 +183,7 @@ test("TLS 1.2 and 1.3 are offered with AEAD suites and forward secrecy, and with
   await assert.rejects(handshake("suites.example", old), /TLS|SSL|ECONNRESET|socket/);
 });
 
-/** Asks for the page of a host on an open connection, and gives the status. */
+/** Requests the page of a host on an open connection, and returns the status. */
 function visitByHttp1(socket: TLSSocket): (name: string) => Promise<number> {
   return async (name) => {
     socket.write(`GET / HTTP/1.1\r\nHost: ${name}\r\n\r\n`);
@@ -192,7 +192,7 @@ function visitByHttp1(socket: TLSSocket): (name: string) => Promise<number> {
   };
 }
 
-/** Whether or not the handshake ends well, no byte of an answer comes. */
+/** Asserts that no byte of an answer arrives, whether or not the handshake succeeds. */
 async function refusesData(name: string, options: ConnectionOptions): Promise<void> {
   const socket = connect({ host: "127.0.0.1", port: edge.addresses.https!.port, servername: name, ...options });
   let received = 0;
@@ -202,7 +202,7 @@ async function refusesData(name: string, options: ConnectionOptions): Promise<vo
   assert.equal(received, 0);
 }
 
-/** What a client could resume: the session as it is, and what the server sends for later. */
+/** Returns what a client could resume: its session, and the tickets that the server sends. */
 async function takeSessions(name: string, options: ConnectionOptions): Promise<Buffer[]> {
   const socket = await handshake(name, options);
   const sessions = [socket.getSession()!];
@@ -212,7 +212,7 @@ async function takeSessions(name: string, options: ConnectionOptions): Promise<B
   return sessions;
 }
 
-test("a removed name is cut at once: kept-alive connections, HTTP/2, downloads and plain HTTP; others stay", async () => {
+test("removing a name cuts its idle connections, HTTP/2, downloads and plain HTTP at once; those of other names stay", async () => {
   await serve("stays.example");
   await serve("goes.example");
   await edge.publish("plain.example", { "index.html": "x", "large.bin": large });
@@ -241,7 +241,7 @@ test("a removed name is cut at once: kept-alive connections, HTTP/2, downloads a
   assert.equal((await fetchFrom(edge, "plain.example", "/")).status, 404);
 });
 
-test("a removed name is cut in the middle of a download, though the connection has asked for another name behind it", async () => {
+test("removing a name cuts its download, even if the connection has already requested another name", async () => {
   await edge.publish("first.example", { "large.bin": large });
   await edge.publish("second.example", { "index.html": "x" });
   const plain = connectPlain(edge.addresses.http.port, "127.0.0.1");

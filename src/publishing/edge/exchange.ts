@@ -19,7 +19,7 @@ export type SecureConnection = { readonly socket: TLSSocket; readonly host: stri
 
 export type ExchangeParts = {
   served: Served;
-  /** By the socket of HTTP/1.1, or the session of HTTP/2. */
+  /** Keyed by the socket of HTTP/1.1 or the session of HTTP/2. */
   secured: WeakMap<object, SecureConnection>;
   connections: Connections;
   bodies: Bodies;
@@ -34,20 +34,20 @@ export type Exchange = {
   http2(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void;
 };
 
-/** Answers requests: reads one off its protocol, decides, sends. Whatever goes wrong on our side is a neutral 500 and a line in the log. */
+/** Answers the requests of both protocols. An unexpected error becomes a neutral 500 and a line in the log. */
 export function createExchange(parts: ExchangeParts): Exchange {
   const { served, secured, connections, bodies, http2Bounds, hotFileBytesMax, trustedProxies, log } = parts;
   function http1(request: IncomingMessage, response: ServerResponse): void {
     const { method = "", url = "", headers, socket } = request;
     if (hasBody(headers)) stopParsing(socket); // the answer closes the connection, and nothing reads a body
-    const authority = hostHeaders(request) > 1 ? undefined : headers.host;
+    const authority = countHostHeaders(request) > 1 ? undefined : headers.host;
     const secureHost = secured.get(socket)?.host;
     const decide = (): Answer => {
       const cameByHttps = isForwardedHttps(request, trustedProxies);
       const reply = answer({ method, url, authority, secureHost, cameByHttps, headers }, served);
       if (reply.host === undefined) return reply;
-      // Behind an answer that is still under way: were the connection another host's now, removing the first would not cut it.
-      if (response.socket === null && !connections.speaksTo(socket, reply.host)) return elsewhere;
+      // The connection still sends an earlier answer. If it changed its host now, removing the earlier host would not cut it.
+      if (response.socket === null && !connections.speaksTo(socket, reply.host)) return wrongHost;
       connections.use(socket, reply.host);
       return reply;
     };
@@ -72,7 +72,7 @@ export function createExchange(parts: ExchangeParts): Exchange {
     void attempt(decide, send, () => (stream.headersSent ? cut : undefined));
   }
 
-  /** @param begun returns a function that cuts the answer off, once its headers are sent */
+  /** @param begun returns undefined until the answer's headers are sent, then a function that cuts the answer off */
   async function attempt(
     decide: () => Answer,
     send: (reply: Answer) => Promise<void>,
@@ -85,7 +85,7 @@ export function createExchange(parts: ExchangeParts): Exchange {
       log.error({ err: error }, "a request to a published site failed");
       const isBusy = error instanceof Problem && error.code === "unavailable";
       const cut = begun();
-      if (cut === undefined) await send(isBusy ? later : wentWrong);
+      if (cut === undefined) await send(isBusy ? later : internalError);
       else cut();
     }
   }
@@ -94,18 +94,18 @@ export function createExchange(parts: ExchangeParts): Exchange {
 }
 
 const ignore = (): void => undefined;
-const elsewhere = text(421, "This connection still answers for another name.");
-const wentWrong = text(500, "Something went wrong on our side.");
+const wrongHost = text(421, "This connection still answers for another name.");
+const internalError = text(500, "Something went wrong on our side.");
 
-/** Where several proxies have added to `X-Forwarded-Proto`, the first value is of the visitor's own connection. */
+/** If several proxies have added to `X-Forwarded-Proto`, the first value is that of the visitor's connection. */
 function isForwardedHttps({ headers, socket }: IncomingMessage, trustedProxies: BlockList): boolean {
   const forwarded = headers["x-forwarded-proto"];
   if (forwarded === undefined || !/^https *(,|$)/i.test(String(forwarded))) return false;
   return socket.remoteAddress !== undefined && hasAddress(trustedProxies, socket.remoteAddress);
 }
 
-/** Node hands over the first of several Host headers; which one was meant is anybody's guess (RFC 9112, section 3.2). */
-function hostHeaders({ rawHeaders }: IncomingMessage): number {
+/** Counts the Host headers. Node passes on the first of several, but such a request is invalid (RFC 9112, section 3.2). */
+function countHostHeaders({ rawHeaders }: IncomingMessage): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index]!;

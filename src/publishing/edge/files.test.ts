@@ -9,19 +9,19 @@ const found = (path: string) => {
   return result.kind === "file" ? `${result.status} ${result.path}` : result.kind === "folder" ? result.location : result.kind;
 };
 
-test("a folder answers with its index.html, and is asked for with a final slash", () => {
+test("a folder answers with its index.html, and without its final slash redirects", () => {
   assert.equal(found(""), "200 index.html");
   assert.equal(found("about/"), "200 about/index.html");
   assert.equal(found("about"), "/about/");
   assert.equal(found("käse & co"), "/k%C3%A4se%20%26%20co/");
 });
 
-test("what is not there is the site's 404.html, or nothing", () => {
+test("an unknown path finds the site's 404.html, or nothing", () => {
   for (const path of ["b.txt", "a.txt/", "/", "//", "constructor", "A.txt", "index.html/"]) assert.equal(found(path), "404 404.html", path);
   assert.equal(findFile(new Map(), "x").kind, "nothing");
 });
 
-test("a name with a digest is kept for good, all others are asked for again", () => {
+test("a file whose name has a digest is cached for good, and every other one is revalidated", () => {
   for (const path of [
     "app.3f2a91bc.css",
     "assets/index-BkH3x9aZ.js",

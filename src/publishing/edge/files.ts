@@ -2,13 +2,13 @@ import type { Manifest, PublishedFile } from "./site.ts";
 
 export type Found =
   | { kind: "file"; status: 200 | 404; path: string; file: PublishedFile }
-  /** A folder that was asked for without its final slash: relative links in its page would point beside it. */
+  /** A folder requested without its final slash: relative links in its page would start from its parent. */
   | { kind: "folder"; location: string }
   | { kind: "nothing" };
 
 /**
- * The file that a path of a site names. Folders answer with their `index.html`; what is not there with the site's own `404.html`. Only
- * what the manifest lists can be found, so no path leads anywhere else.
+ * Returns the file at a path of a site: the `index.html` of a folder, and the site's own `404.html` for an unknown path. It finds only files
+ * in the manifest, so no path leads out of the site.
  */
 export function findFile(manifest: Manifest, path: string): Found {
   const exact = path === "" || path.endsWith("/") ? `${path}index.html` : path;
@@ -22,15 +22,16 @@ export function findFile(manifest: Manifest, path: string): Found {
 }
 
 /**
- * How long a browser may keep a file. Where the name carries a digest of the content (`app.3f2a91bc.css`, `index-BkH3x9aZ.js`), for good;
- * a date (`menu-20260401.pdf`) is none. Everything else is asked for again, which costs a 304: a deployment shows at once.
+ * Returns the Cache-Control of a file. A file whose name has a digest of its content (`app.3f2a91bc.css`, `index-BkH3x9aZ.js`) is cached for
+ * good; a date (`menu-20260401.pdf`) is not a digest. Browsers revalidate every other file, usually with a 304, so that a deployment shows at
+ * once.
  */
 export function cacheControl(path: string): string {
   const isHashed = hasHexDigest(path) || hasBundlerDigest(path);
   return isHashed ? "public, max-age=31536000, immutable" : "public, max-age=0, must-revalidate";
 }
 
-/** Whether the file's name has a part of 8 to 64 hexadecimal digits, letters and numbers among them, before its ending. */
+/** Whether the file's name has 8 to 64 hexadecimal digits before its extension, with a letter and a number among them. */
 function hasHexDigest(path: string): boolean {
   const parts = path.slice(path.lastIndexOf("/") + 1).split(".");
   for (let i = parts.length - 1; i >= 0; i--) {
@@ -47,7 +48,7 @@ function isHexDigest(text: string): boolean {
   return text.length >= 8 && text.length <= 64 && /^[0-9a-f]+$/.test(text) && /[a-f]/.test(text) && /\d/.test(text);
 }
 
-/** Whether the file's name ends like `-BkH3x9aZ.js`, with small letters, capital letters and numbers. */
+/** Whether the file's name ends like `-BkH3x9aZ.js`, with lower-case letters, upper-case letters and numbers. */
 function hasBundlerDigest(path: string): boolean {
   const digest = /[.-]([\w-]{8})\.(?:js|mjs|css|woff2?|wasm)$/.exec(path)?.[1] ?? "";
   return /[a-z]/.test(digest) && /[A-Z]/.test(digest) && /\d/.test(digest);

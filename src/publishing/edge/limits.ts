@@ -2,7 +2,7 @@ import { connectionLimits, type ConnectionLimits } from "../../platform/connecti
 import type { BodyLimits } from "./bodies.ts";
 import type { Http2Limits } from "./http2-bounds.ts";
 
-/** The bounds of everything that a stranger can make the edge hold or wait for. Times in milliseconds. */
+/** Bounds everything that a client can make the edge hold or wait for. */
 export type EdgeLimits = BodyLimits &
   ConnectionLimits &
   Http2Limits & {
@@ -16,12 +16,12 @@ export type EdgeLimits = BodyLimits &
     handshakeTimeoutMs: number;
     /** How often the edge looks for requests over their time-outs and for idle HTTP/2 streams and sessions. */
     timeoutCheckMs: number;
-    /** Streams that a client may reset at once, and then each second, before its connection is closed (CVE-2023-44487). */
+    /** A client may reset this many streams at once, and then this many a second; beyond that its connection is closed (CVE-2023-44487). */
     streamResetBurst: number;
     streamResetsPerSecond: number;
     /** Memory that one HTTP/2 session may take, in MB. */
     sessionMegabytesMax: number;
-    /** Each takes about 30 KB outside of the heap. */
+    /** Each context takes about 30 KB outside the heap. */
     secureContextsMax: number;
   };
 

@@ -4,14 +4,14 @@ import fc from "fast-check";
 import { etagOf } from "./answer.ts";
 import { parseRange } from "./ranges.ts";
 
-test("each form of a file has its own strong tag", () => {
+test("each encoding of a file has its own strong ETag", () => {
   const file = { hash: "ab".repeat(32), size: 100, type: "text/html", encodings: { br: 40, gzip: 50 } };
   const tags = [undefined, "br", "gzip"].map((encoding) => etagOf(file, encoding as "br" | "gzip" | undefined));
   assert.equal(new Set(tags).size, 3);
   for (const tag of tags) assert.match(tag, /^"[^"]+"$/);
 });
 
-test("a single range is read to its last byte; any other header means the whole file", () => {
+test("a single range includes its last byte; any other header means the whole file", () => {
   const ranges: [string, unknown][] = [
     ["bytes=0-0", { start: 0, end: 0 }],
     ["bytes=90-", { start: 90, end: 99 }],
@@ -31,7 +31,7 @@ test("a single range is read to its last byte; any other header means the whole 
   assert.equal(parseRange("bytes=0-", 0), "unsatisfiable");
 });
 
-test("no range leaves the file", () => {
+test("a range never exceeds the file", () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n }), fc.bigInt({ min: 0n }), fc.integer({ min: 1, max: 1e9 }), (first, last, size) => {
       for (const header of [`bytes=${first}-${last}`, `bytes=${first}-`, `bytes=-${last}`]) {

@@ -1,8 +1,8 @@
 export type ByteRange = { start: number; end: number };
 
 /**
- * The range of a Range header that names one (RFC 9110, section 14); `end` is its last byte. Undefined if the whole file is to be sent,
- * for another unit, several ranges or an invalid one. `unsatisfiable` if it begins after the end of the file.
+ * Parses a Range header with a single range (RFC 9110, section 14); `end` is the last byte. Returns undefined if the whole file is to be
+ * sent: for another unit, several ranges or an invalid header. Returns `unsatisfiable` if the range begins after the end of the file.
  */
 export function parseRange(header: string, size: number): ByteRange | "unsatisfiable" | undefined {
   const parts = /^bytes\s*=\s*(\d*)-(\d*)\s*$/i.exec(header);

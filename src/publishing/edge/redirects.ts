@@ -1,13 +1,13 @@
 import type { Target } from "./requests.ts";
 import type { Certificates, Site } from "./site.ts";
 
-/** The ports that people see, which a proxy may map to the ones listened on; undefined for HTTPS that is not served. */
+/** The ports that visitors use, which a proxy may map to those of the listeners. `https` is undefined if HTTPS is not served. */
 export type PublicPorts = { http: number; https: number | undefined };
 export type Redirect = { status: 301 | 302 | 307 | 308; location: string };
 
 /**
- * Where a request goes instead of being answered here: from a redirecting domain to its target, path and query kept, in one hop, with
- * HTTPS where the target has a certificate.
+ * Returns the redirect of a domain to its target, with path and query. It leads to HTTPS if the target has a certificate, so that no second
+ * redirect follows.
  */
 export function domainRedirect(
   site: Extract<Site, { status: "redirect" }>,
@@ -17,7 +17,7 @@ export function domainRedirect(
   return { status: site.code, location: addressAt(site.to, target, certificates, ports) };
 }
 
-/** The value of the Link header that names this page's canonical address (RFC 6596). */
+/** Returns the Link header that names a page's canonical address (RFC 6596). */
 export function canonicalLink(canonical: string, target: Target, certificates: Certificates, ports: PublicPorts): string {
   const address = addressAt(canonical, target, certificates, ports).replaceAll(/[<>"]/g, encodeURIComponent);
   return `<${address}>; rel="canonical"`;
@@ -28,7 +28,7 @@ function addressAt(host: string, target: Target, certificates: Certificates, por
   return origin + target.rawPath + target.query;
 }
 
-/** From HTTP to HTTPS, where the name has a certificate. 308 keeps the method. */
+/** Returns the redirect from HTTP to HTTPS, if the name has a certificate. Status 308 keeps the method. */
 export function httpsRedirect(host: string, target: Target, certificates: Certificates, ports: PublicPorts): Redirect | undefined {
   const origin = httpsOrigin(host, certificates, ports);
   return origin === undefined ? undefined : { status: 308, location: origin + target.rawPath + target.query };

@@ -20,7 +20,7 @@ test("a host is lower case, without port and final dot", () => {
   assert.equal(parseHost("[::1]:8081"), "[::1]");
 });
 
-test("what is no host name is none", () => {
+test("an invalid host name is refused", () => {
   const broken = [
     "",
     ".",
@@ -46,7 +46,7 @@ test("what is no host name is none", () => {
   }
 });
 
-test("whatever the header holds, a host is nothing that could not be one", () => {
+test("whatever the header, a parsed host is a valid one", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 300 }), (value) => {
       const host = parseHost(value);
@@ -57,19 +57,19 @@ test("whatever the header holds, a host is nothing that could not be one", () =>
   fc.assert(fc.property(fc.domain(), (domain) => assert.equal(parseHost(`${domain.toUpperCase()}.:80`), domain.toLowerCase())));
 });
 
-test("a name from SNI is read like a host, but has no port", () => {
+test("a name from SNI is normalised like a host, but has no port", () => {
   assert.equal(normaliseName("WWW.Example.com."), "www.example.com");
   assert.equal(normaliseName("www.example.com:443"), undefined);
   assert.equal(normaliseName(""), undefined);
 });
 
-test("in the absolute form the target's host counts", () => {
+test("in the absolute form the target's host takes precedence", () => {
   assert.deepEqual(splitAbsoluteForm("HTTP://a.example:80/x?y"), { authority: "a.example:80", target: "/x?y" });
   assert.deepEqual(splitAbsoluteForm("http://a.example?y"), { authority: "a.example", target: "/?y" });
   assert.deepEqual(splitAbsoluteForm("/http://a.example/"), { authority: undefined, target: "/http://a.example/" });
 });
 
-test("a path is decoded once and composed; the raw one is kept for redirects", () => {
+test("a path is decoded once and converted to NFC; the raw path stays for redirects", () => {
   assert.deepEqual(parseTarget("/a%20b/c.html?x=%2F#y"), { path: "a b/c.html", rawPath: "/a%20b/c.html", query: "?x=%2F" });
   assert.equal(parseTarget("/%252e%252e/a")?.path, "%2e%2e/a");
   assert.equal(parseTarget("/e%CC%81")?.path, "\u00e9");
@@ -105,7 +105,7 @@ test("a path that could lead elsewhere is refused in every spelling", () => {
   for (const url of hostile) assert.equal(parseTarget(url), undefined, url);
 });
 
-test("whatever the path holds, no step of it leads up and its raw form fits a header", () => {
+test("whatever the path, none of its steps leads up, and its raw form fits into a header", () => {
   const step = fc.oneof(
     fc.constantFrom("..", ".", "%2e", "%2E%2e", "%252e", "/", "%2f", "%5c", "\\", "%00", "%", "\u0000", "?", "#"),
     fc.string({ unit: "binary" }),

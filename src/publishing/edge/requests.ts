@@ -1,7 +1,7 @@
 export type Target = {
   /** Decoded once, NFC, without the leading slash. */
   path: string;
-  /** As it was sent, with anything outside of printable ASCII escaped; begins with one slash. For redirects. */
+  /** As the client sent it, with everything outside printable ASCII escaped; begins with a slash. For redirects. */
   rawPath: string;
   /** With its question mark, or empty. */
   query: string;
@@ -11,12 +11,12 @@ const labelPattern = /^[a-z0-9_-]+$/;
 const labelLengthMax = 63;
 const ipv6Pattern = /^\[[0-9a-f:.]{2,45}\]$/;
 const hostLengthMax = 253;
-/** A published path has up to 1,024 bytes composed, and decomposed up to half as many characters more. */
+/** A published path has at most 1,024 bytes in NFC. Decomposed it may have up to half as many characters more. */
 const composedCharactersMax = 1_536;
 
 /**
- * The host that a Host header or `:authority` names: lower case, without port and final dot (RFC 9110, section 7.2). Undefined where it
- * is not one: empty, too long, with user information, not ASCII. An IP literal is a host like any other, which nobody publishes at.
+ * Parses the host of a Host header or `:authority`: lower case, without port and final dot (RFC 9110, section 7.2). Returns undefined if it
+ * is not a host: empty, too long, with user information or not ASCII. An IP address is a valid host that no site has.
  */
 export function parseHost(authority: string | undefined): string | undefined {
   if (authority === undefined || authority.length > hostLengthMax + 8) return undefined;
@@ -27,14 +27,14 @@ export function parseHost(authority: string | undefined): string | undefined {
   return normaliseName(name);
 }
 
-/** A name from SNI, which arrives as it was typed: lower case, without the final dot. Undefined where it is no host name. */
+/** Normalises a host name, such as one from SNI: lower case, without the final dot. Returns undefined if it is not a host name. */
 export function normaliseName(name: string): string | undefined {
   const plain = (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase();
   const isLabel = (label: string): boolean => label.length <= labelLengthMax && labelPattern.test(label);
   return plain.length <= hostLengthMax && plain.split(".").every(isLabel) ? plain : undefined;
 }
 
-/** In the absolute form (`GET http://host/path`) the target's host counts, not the header's (RFC 9112, section 3.2.2). */
+/** In the absolute form (`GET http://host/path`) the target's host takes precedence over the Host header (RFC 9112, section 3.2.2). */
 export function splitAbsoluteForm(url: string): { authority: string | undefined; target: string } {
   const absolute = /^https?:\/\/([^/?#]*)/i.exec(url);
   if (absolute === null) return { authority: undefined, target: url };
@@ -43,21 +43,21 @@ export function splitAbsoluteForm(url: string): { authority: string | undefined;
 }
 
 /**
- * Splits and decodes a request target. Undefined where its path cannot name a published file: broken escapes, escaped slashes,
- * backslashes, control characters, `.` and `..` in any spelling. Escapes are decoded once; `%252e` is the file called `%2e`.
+ * Splits and decodes a request target. Returns undefined if its path cannot name a published file: broken escapes, escaped slashes,
+ * backslashes, control characters, `.` and `..` in any spelling. Escapes are decoded once: `%252e` is the file called `%2e`.
  */
 export function parseTarget(url: string): Target | undefined {
   const end = /[?#]/.exec(url)?.index ?? url.length;
   const query = url[end] === "?" ? escapeOutsideAscii(url.slice(end).split("#", 1)[0]!) : "";
   const rawPath = escapeOutsideAscii(url.slice(0, end));
   if (!rawPath.startsWith("/") || /%2f/i.test(rawPath)) return undefined;
-  const path = composed(decodeOnce(rawPath))?.slice(1);
+  const path = toNfc(decodeOnce(rawPath))?.slice(1);
   if (path === undefined || /[\p{Cc}\\]/u.test(path) || /(?:^|\/)\.\.?(?:\/|$)/.test(path)) return undefined;
   return { path, rawPath, query };
 }
 
-/** Composing takes quadratic time. A path that is longer than any published one is left as it is: it names no file in either form. */
-function composed(path: string | undefined): string | undefined {
+/** Converts a path to NFC, unless it is longer than any published one: the conversion takes quadratic time. */
+function toNfc(path: string | undefined): string | undefined {
   return path !== undefined && path.length <= composedCharactersMax ? path.normalize("NFC") : path;
 }
 
@@ -69,7 +69,7 @@ function decodeOnce(path: string): string | undefined {
   }
 }
 
-/** HTTP/1 hands over raw bytes as Latin-1, HTTP/2 as UTF-8. Written back into a header they would be neither. */
+/** Escapes everything outside printable ASCII. Node decodes a target as Latin-1 in HTTP/1 and as UTF-8 in HTTP/2, and a header needs ASCII. */
 function escapeOutsideAscii(text: string): string {
   if (!/[^\u0021-\u007e]/.test(text)) return text;
   const latin1 = !/[\u0100-\uffff]/.test(text);

@@ -5,12 +5,12 @@ import type { Http2Bounds } from "./http2-bounds.ts";
 
 export type Http2Parts = { bodies: Bodies; bounds: Http2Bounds; hotFileBytesMax: number };
 
-/** Reads bytes of a file from a position on: as many as asked for, or fewer. */
+/** Reads at most `bytes` bytes of a file, starting at `position`. */
 type Read = (position: number, bytes: number) => Promise<Buffer>;
 
 /**
- * Sends an answer over HTTP/2. Reads a body piece by piece, each when the client has taken the one before, so that the edge holds only one
- * piece of each stream for a client that takes nothing.
+ * Sends an answer over HTTP/2. Reads each piece of a body after the client has taken the one before, so that the edge holds only one piece
+ * per stream for a client that stops reading.
  */
 export async function sendHttp2(answer: Answer, stream: ServerHttp2Stream, isHead: boolean, parts: Http2Parts): Promise<void> {
   const { body } = answer;

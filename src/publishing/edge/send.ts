@@ -6,7 +6,7 @@ import type { Bodies, OpenBody } from "./bodies.ts";
 
 const chunkBytes = 64 * 1024;
 
-/** Sends an answer over HTTP/1.1. The body of the request is not read: the connection ends after the answer. */
+/** Sends an answer over HTTP/1.1. If the request has a body, the connection closes after the answer, and the body is not read. */
 export async function sendAnswer(
   answer: Answer,
   request: IncomingMessage,
@@ -52,7 +52,7 @@ function finish(answer: Answer, request: IncomingMessage, response: ServerRespon
 
 type Unsent = { response: ServerResponse; body: string | Buffer | undefined };
 
-/** Answers that leave together: each write to a client that sleeps wakes it, which costs more than all else, and the first one wakes it for several. */
+/** Answers that are written together after this turn of the event loop, so that a sleeping client wakes once for several: waking it is the largest cost. */
 let unsent: Unsent[] = [];
 
 function sendAll(): void {

@@ -1,11 +1,11 @@
 /**
- * What the edge is handed. It reads these at every request and handshake, so all of them answer from memory; none may wait for DNS, an
- * authority or another node. Host names are lower case, punycode, without a final dot.
+ * The types of the edge's inputs. The edge reads them at every request and handshake, so they must not wait for DNS, a certificate authority
+ * or another node. Host names are in lower case and punycode, without a final dot.
  */
 export type Encoding = "br" | "gzip";
 export type PublishedFile = { hash: string; size: number; type: string; encodings: Partial<Record<Encoding, number>> };
 
-/** The files of a deployment by path without a leading slash, NFC. It never changes; another deployment is another map. */
+/** The files of a deployment by path, in NFC and without a leading slash. A manifest never changes: each deployment has a new one. */
 export type Manifest = ReadonlyMap<string, PublishedFile>;
 
 export type Site =
@@ -13,9 +13,9 @@ export type Site =
   | { status: "live"; manifest: Manifest; canonical?: string }
   /** `to` is a name that serves the site and does not redirect. */
   | { status: "redirect"; to: string; code: 301 | 302 | 307 | 308 }
-  /** Held by its owner, but not served: its plan has dropped. */
+  /** Attached to a project, but not served: the account's plan no longer includes custom domains. */
   | { status: "suspended" }
-  /** The owner of the name, and what it serves, are unknown now. */
+  /** This node does not know at the moment who has the name and what it serves. */
   | { status: "unknown" };
 
 export type Sites = { get(host: string): Site | undefined };
@@ -23,16 +23,16 @@ export type Sites = { get(host: string): Site | undefined };
 export type KeyPair = { cert: string; key: string };
 
 export type Certificates = {
-  /** Identifies the certificate that serves this name now; another id after a renewal. Names under one wildcard share its id. */
+  /** Returns the id of the certificate that serves this name now. A renewed certificate has a new id; names under one wildcard share an id. */
   current(host: string): string | undefined;
-  /** The chain and key behind an id that a name has, as PEM. Asked once at a time for each id, and again after it fell out of the cache. */
+  /** Loads the chain and key of a name's certificate as PEM. The edge makes one call at a time for each id, and another if the cache drops the context. */
   load(id: string, host: string): Promise<KeyPair | undefined>;
 };
 
 export type Challenges = {
-  /** The key authorization to answer an http-01 challenge with (RFC 8555, section 8.3). */
+  /** Returns the key authorization that answers an http-01 challenge (RFC 8555, section 8.3). */
   http(host: string, token: string): string | undefined;
-  /** The certificate to answer a tls-alpn-01 challenge with (RFC 8737). */
+  /** Returns the certificate that answers a tls-alpn-01 challenge (RFC 8737). */
   tlsAlpn(host: string): KeyPair | undefined;
 };
 

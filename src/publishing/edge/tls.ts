@@ -14,14 +14,14 @@ export type TlsParts = {
   challenges: Challenges;
   limits: EdgeLimits;
   log: Log;
-  /** Takes over a connection whose name is served now; the protocol is `socket.alpnProtocol`. */
+  /** Called with each secure connection whose name is served; `socket.alpnProtocol` is its protocol. */
   serve(socket: TLSSocket, host: string): void;
 };
 
 /**
- * Terminates TLS by name. There is no default certificate: a client that sends no name, or one without a certificate, gets a refused
- * handshake. Sessions are not resumed: OpenSSL would resume a session under a name that it was not made for, and then skip the look-up by
- * name. A name can be removed during the handshake, so every connection is checked again once it is secure.
+ * Terminates TLS by name. There is no default certificate: the handshake fails if the client sends no name, or one without a certificate.
+ * Sessions are not resumed: OpenSSL would resume a session under another name than its own, and then skip the look-up by name. A name can
+ * be removed during the handshake, so every connection is checked again once it is secure.
  */
 export function createTlsServer(parts: TlsParts): Server {
   const { certificates, limits, log } = parts;
@@ -34,8 +34,8 @@ export function createTlsServer(parts: TlsParts): Server {
     // Without tickets a session could be resumed only by its id, and no session ids are stored.
     secureOptions: constants.SSL_OP_NO_TICKET,
     handshakeTimeout: limits.handshakeTimeoutMs,
-    // Called with the connection as `this`. On TLS 1.3 it comes before SNICallback, on 1.2 after it and after the choice of a cipher, for
-    // which there must be a certificate: there a name without one of its own begins with that of its challenge.
+    // Node calls it with the connection as `this`: on TLS 1.3 before SNICallback, on 1.2 after SNICallback and the choice of a cipher, which
+    // needs a certificate. So SNICallback returns the challenge's certificate for a name that has no other.
     ALPNCallback(this: TLSSocket, offer: { servername: string; protocols: string[] }) {
       if (!offer.protocols.includes(challengeProtocol)) return protocols.find((protocol) => offer.protocols.includes(protocol));
       const context = challengeContext(offer.servername);
@@ -62,7 +62,7 @@ export function createTlsServer(parts: TlsParts): Server {
     return pair && secureContext(pair);
   }
 
-  beginInTurn(server, runInTurn);
+  handshakeInTurn(server, runInTurn);
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   server.on("secureConnection", (socket) => {
     socket.on("error", () => socket.destroy());
@@ -75,10 +75,10 @@ export function createTlsServer(parts: TlsParts): Server {
 }
 
 /**
- * Begins or goes on with one handshake in each turn of the event loop. A client may send a hundred requests right after it, so many
- * clients that come at once would fill a turn, and everything else would wait for all of them.
+ * Starts or continues one handshake per turn of the event loop. A client may send a hundred requests right after its handshake, so many
+ * clients that connect at once would fill a turn, and everything else would wait for all of them.
  */
-function beginInTurn(server: Server, runInTurn: (job: () => void) => void): void {
+function handshakeInTurn(server: Server, runInTurn: (job: () => void) => void): void {
   for (const begin of server.listeners("connection")) {
     server.off("connection", begin as () => void);
     server.on("connection", (socket) => runInTurn(() => socket.destroyed || begin.call(server, socket)));
