@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { globSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { citable, deadCitations } from "./citations.ts";
-import { allowedLong, longFunctions } from "./function-length.ts";
+import { longFunctions } from "./function-length.ts";
 import { directions, type SourceFile, violations } from "./layout.ts";
 
 const root = new URL("../", import.meta.url);
@@ -21,19 +21,18 @@ test("the source keeps to the layout", () => {
 
 test("functions fit on a screen", () => {
   const files = read("{src,client,web,bench,test}/**/*.{ts,tsx}", "bin/*.mjs").filter(({ path }) => !path.endsWith(".gen.ts"));
-  assert.deepEqual(longFunctions(files, allowedLong), []);
+  assert.deepEqual(longFunctions(files), []);
 });
 
-test("a function over 60 lines is found by its name, and so is an exception that is not needed", () => {
+test("a function over 60 lines is found by its name", () => {
   const body = "{\n" + "  work();\n".repeat(59) + "}";
   const text = `function declared() ${body}\nconst held = async () => ${body};\nlisten(() => ${body});\ntest("a story", () => ${body});\nfunction fits() {\n}`;
   const long = ["declared", "held", "listen (callback)"].map((name) => `src/a.ts#${name}`);
   const file = { path: "src/a.ts", text };
   assert.deepEqual(
-    longFunctions([file], []),
+    longFunctions([file]),
     long.map((name) => `${name}: has 61 lines, and 60 is the most`),
   );
-  assert.deepEqual(longFunctions([file], [...long, "src/a.ts#fits"]), ["src/a.ts#fits: no longer needs its exception"]);
 });
 
 test("every citation of the specification or of a decision can be followed", () => {

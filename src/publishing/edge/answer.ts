@@ -89,7 +89,7 @@ function decide(request: EdgeRequest, served: Served): Answer {
 /** Only the answer of a file names a canonical address; a 404 or a redirect does not. */
 const isOfFile = ({ status }: Answer): boolean => status === 200 || status === 206 || status === 304;
 
-/** Whether the path is that of an ACME challenge on a name of the platform: a site that answered it could get a certificate for the name. */
+/** Whether a path is that of an ACME challenge on a name of the platform. A site that answered it could get the name's certificate. */
 function isPlatformChallenge(host: string, { path }: Target, { platformDomain }: Served): boolean {
   return host.endsWith(`.${platformDomain}`) && `/${path}/`.startsWith(challengePath);
 }

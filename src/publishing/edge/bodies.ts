@@ -1,92 +1,101 @@
 import type { FileHandle } from "node:fs/promises";
-import { acquire, openFairShare, release } from "../../platform/jobs/fair-share.ts";
-import { createLru } from "../../platform/lru.ts";
+import { acquire, openFairShare, release, type FairShare } from "../../platform/jobs/fair-share.ts";
+import { createLru, type Lru } from "../../platform/lru.ts";
 import { sizeOf } from "./answer.ts";
 import type { Encoding, PublishedFile } from "./site.ts";
 
 export type BodyLimits = {
-  /** Bytes of small files kept in memory, all together. */
+  /** The most bytes of small files cached in memory. */
   hotBytesMax: number;
-  /** Files up to this size are read whole and kept; larger ones are streamed. */
+  /** Files up to this size are read whole and cached; larger ones are streamed. */
   hotFileBytesMax: number;
-  /** Large files open at once; many readers of one file share it. One host gets half of them at most, and less while others have files open. */
+  /** The most large files open at once; readers share a file. A host gets at most half of them, fewer while others have files open. */
   openFilesMax: number;
 };
 
-/** Opens the bytes of a form of a file, which has `size` of them. */
+/** Opens the content of a file in an encoding; `size` is its length in bytes. */
 export type OpenContent = (hash: string, encoding: Encoding | undefined, size: number) => Promise<FileHandle>;
 
 export type Bodies = {
-  /** A small file that is in memory. */
+  /** Returns a small file if it is cached. */
   hot(file: PublishedFile, encoding: Encoding | undefined): Buffer | undefined;
-  /** A small file, read once however many ask for it meanwhile. */
+  /** Reads a small file into the cache. Concurrent calls share one read. */
   read(file: PublishedFile, encoding: Encoding | undefined): Promise<Buffer>;
-  /** Opens a large file of a host. Undefined when too many are open, of the host or of all. The caller closes it. */
+  /** Opens a large file for a host; the caller closes it. Returns undefined if too many files are open, for the host or in total. */
   open(host: string, file: PublishedFile, encoding: Encoding | undefined): Promise<OpenBody | undefined>;
 };
 
 export type OpenBody = { read(position: number, bytes: number): Promise<Buffer>; close(): Promise<void> };
 
+type SharedFile = { handle: Promise<FileHandle>; host: string; readers: number };
+type State = {
+  openContent: OpenContent;
+  cache: Lru<Buffer>;
+  reading: Map<string, Promise<Buffer>>;
+  shared: Map<string, SharedFile>;
+  /** Keyed by host. A file that several hosts serve takes a place of the host that opened it. */
+  places: FairShare<string>;
+};
+
 export function openBodies(openContent: OpenContent, limits: BodyLimits): Bodies {
-  const kept = createLru<Buffer>(limits.hotBytesMax);
-  const reading = new Map<string, Promise<Buffer>>();
-  const shared = new Map<string, { handle: Promise<FileHandle>; host: string; readers: number }>();
-  /** Shared by hosts. A file that several hosts serve takes a place of the host that opened it. */
   const places = openFairShare<string>({ max: limits.openFilesMax, waitingMax: 0 });
+  const state: State = { openContent, cache: createLru(limits.hotBytesMax), reading: new Map(), shared: new Map(), places };
+  return {
+    hot: (file, encoding) => state.cache.get(keyOf(file, encoding)),
+    read: (file, encoding) => readIntoCache(state, file, encoding),
+    open: (host, file, encoding) => openShared(state, host, file, encoding),
+  };
+}
 
-  const hot = (file: PublishedFile, encoding: Encoding | undefined): Buffer | undefined => kept.get(keyOf(file, encoding));
+function readIntoCache({ openContent, cache, reading }: State, file: PublishedFile, encoding: Encoding | undefined): Promise<Buffer> {
+  const key = keyOf(file, encoding);
+  const running = reading.get(key);
+  if (running !== undefined) return running;
+  const bytes = readWhole(openContent, file, encoding)
+    .then((body) => {
+      cache.set(key, body, body.length);
+      return body;
+    })
+    .finally(() => reading.delete(key));
+  reading.set(key, bytes);
+  return bytes;
+}
 
-  function read(file: PublishedFile, encoding: Encoding | undefined): Promise<Buffer> {
-    const key = keyOf(file, encoding);
-    const running = reading.get(key);
-    if (running !== undefined) return running;
-    const bytes = readWhole(file, encoding)
-      .then((body) => {
-        kept.set(key, body, body.length);
-        return body;
-      })
-      .finally(() => reading.delete(key));
-    reading.set(key, bytes);
-    return bytes;
+async function readWhole(openContent: OpenContent, file: PublishedFile, encoding: Encoding | undefined): Promise<Buffer> {
+  await using handle = await openContent(file.hash, encoding, sizeOf(file, encoding));
+  return await handle.readFile();
+}
+
+async function openShared(state: State, host: string, file: PublishedFile, encoding: Encoding | undefined): Promise<OpenBody | undefined> {
+  const { openContent, shared, places } = state;
+  const key = keyOf(file, encoding);
+  let entry = shared.get(key);
+  if (entry === undefined) {
+    if (acquire(places, host) !== undefined) return undefined;
+    entry = { handle: openContent(file.hash, encoding, sizeOf(file, encoding)), host, readers: 0 };
+    shared.set(key, entry);
   }
-
-  async function readWhole(file: PublishedFile, encoding: Encoding | undefined): Promise<Buffer> {
-    await using handle = await openContent(file.hash, encoding, sizeOf(file, encoding));
-    return await handle.readFile();
+  const { handle } = entry;
+  entry.readers += 1;
+  const close = async (): Promise<void> => {
+    entry.readers -= 1;
+    if (entry.readers > 0) return;
+    forget(state, key, entry.host);
+    await (await handle).close();
+  };
+  try {
+    const ready = await handle;
+    return { read: (position, bytes) => readPiece(ready, position, bytes), close };
+  } catch (error) {
+    entry.readers -= 1;
+    if (entry.readers === 0) forget(state, key, entry.host);
+    throw error;
   }
+}
 
-  function forget(key: string, host: string): void {
-    shared.delete(key);
-    release(places, host);
-  }
-
-  async function openShared(host: string, file: PublishedFile, encoding: Encoding | undefined): Promise<OpenBody | undefined> {
-    const key = keyOf(file, encoding);
-    let one = shared.get(key);
-    if (one === undefined) {
-      if (acquire(places, host) !== undefined) return undefined;
-      one = { handle: openContent(file.hash, encoding, sizeOf(file, encoding)), host, readers: 0 };
-      shared.set(key, one);
-    }
-    const { handle } = one;
-    one.readers += 1;
-    const close = async (): Promise<void> => {
-      one.readers -= 1;
-      if (one.readers > 0) return;
-      forget(key, one.host);
-      await (await handle).close();
-    };
-    try {
-      const ready = await handle;
-      return { read: (position, bytes) => readPiece(ready, position, bytes), close };
-    } catch (error) {
-      one.readers -= 1;
-      if (one.readers === 0) forget(key, one.host);
-      throw error;
-    }
-  }
-
-  return { hot, read, open: openShared };
+function forget({ shared, places }: State, key: string, host: string): void {
+  shared.delete(key);
+  release(places, host);
 }
 
 /** Reads into a separate buffer: a small piece of a shared block would keep the whole block in memory. */

@@ -2,38 +2,38 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { createServer as createHttp2Server, type Http2Server, type Http2Session, type ServerHttp2Stream } from "node:http2";
 import { BlockList, type AddressInfo, type Server as NetServer, type Socket } from "node:net";
-import { TLSSocket } from "node:tls";
+import { TLSSocket, type Server as TlsServer } from "node:tls";
 import type { Bounds } from "../../platform/bounds.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { guardConnections } from "../../platform/connections.ts";
+import { guardConnections, type ConnectionGuard } from "../../platform/connections.ts";
 import { addressName } from "../../platform/addresses.ts";
 import { boundPipelines, type Pipelines } from "../../platform/http/pipelining.ts";
 import { listeningError } from "../../platform/listening.ts";
 import { hasAddress } from "../../platform/parse.ts";
 import type { Served } from "./answer.ts";
 import { openBodies, type OpenContent } from "./bodies.ts";
-import { trackConnections } from "./connections.ts";
+import { trackConnections, type Connections } from "./connections.ts";
 import { createExchange, type Exchange, type SecureConnection } from "./exchange.ts";
-import { createHttp2Bounds, type Http2Load } from "./http2-bounds.ts";
+import { createHttp2Bounds, type Http2Bounds, type Http2Load } from "./http2-bounds.ts";
 import { edgeLimits, type EdgeLimits } from "./limits.ts";
 import type { Certificates, Challenges, Log, Sites } from "./site.ts";
 import { createTlsServer } from "./tls.ts";
 
 export type { KeyPair, Log, Site } from "./site.ts";
 
-/** `publicPort`: the port that redirects name, if a proxy maps it. Default: the port of the listener. */
+/** `publicPort`: the port to use in redirects, if a proxy maps it. Default: the port of the listener. */
 type EdgeListener = { host: string; port: number; publicPort?: number };
 export type EdgeOptions = {
   http: EdgeListener;
   https: EdgeListener | undefined;
   sites: Sites;
   platformDomain: string;
-  /** How long browsers are to open a name over HTTPS only; undefined where its answers do not say so. */
+  /** The max-age of a name's Strict-Transport-Security header; undefined if the name does not send one. */
   hstsSeconds: (host: string) => number | undefined;
   certificates: Certificates;
   challenges: Challenges;
   openContent: OpenContent;
-  /** The proxies whose X-Forwarded-Proto is believed. Default: none. */
+  /** The proxies whose X-Forwarded-Proto header counts. Default: none. */
   trustedProxies?: BlockList;
   bounds: Bounds;
   log: Log;
@@ -43,18 +43,31 @@ export type EdgeOptions = {
 
 export type Edge = {
   addresses: { http: AddressInfo; https: AddressInfo | undefined };
-  /** Cuts all connections that speak to a host. Call it once the host has left the maps: then none can come back to it. */
+  /** Cuts all connections to a host. Remove the host from `sites` and `certificates` first, so that no client can reconnect to it. */
   dropHost(host: string): void;
-  /** Takes no new connections, lets running answers end for `graceMs`, then cuts them. */
+  /** Stops accepting connections, gives running answers `graceMs` to finish, and then cuts them. Default: 5,000. */
   close(graceMs?: number): Promise<void>;
   /** The sessions, streams and bytes that HTTP/2 clients hold now. */
   http2Load(): Http2Load;
 };
 
+type State = {
+  guard: ConnectionGuard;
+  connections: Connections;
+  http2Bounds: Http2Bounds;
+  trustedProxies: BlockList;
+  secured: WeakMap<object, SecureConnection>;
+  http1: Server;
+  http2: Http2Server;
+  tls: TlsServer;
+  /** The open HTTP/2 sessions. */
+  sessions: Set<Http2Session>;
+};
+
 /**
- * Opens the listeners that published sites are served from: HTTP/1.1 on both, HTTP/2 on the one with TLS.
+ * Opens the listeners of published sites: HTTP/1.1 on both, HTTP/2 on the one with TLS.
  *
- * @throws one line that names the setting of a port that cannot be listened on
+ * @throws Error whose message is one line that names the setting of a port that is taken
  */
 export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const limits = { ...edgeLimits, ...options.limits };
@@ -70,32 +83,58 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
 
   const http1 = openHttp1(exchange, limits, boundPipelines(bounds));
   const http2 = openHttp2(exchange, limits);
+  const sessions = trackSessions(http2);
+  const tls = createTlsServer({ ...options, limits, serve: (socket, host) => serveSecure(edge, socket, host) });
+  const edge: State = { guard, connections, http2Bounds, trustedProxies, secured, http1, http2, tls, sessions };
+  guardListeners(edge);
+
+  const addresses = await listenOnBoth(edge, options);
+  served.ports.http = options.http.publicPort ?? addresses.http.port;
+  served.ports.https = options.https?.publicPort ?? addresses.https?.port;
+  const idleCheck = setInterval(() => http2Bounds.closeIdle(), limits.timeoutCheckMs).unref();
+
+  return {
+    addresses,
+    dropHost: (host) => connections.drop(host),
+    close: (graceMs = 5_000) => closeEdge(edge, idleCheck, graceMs),
+    http2Load: () => http2Bounds.load(),
+  };
+}
+
+function trackSessions(http2: Http2Server): Set<Http2Session> {
   const sessions = new Set<Http2Session>();
   http2.on("session", (session) => {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
   });
-  const tls = createTlsServer({ ...options, limits, serve: serveSecure });
+  return sessions;
+}
 
-  function serveSecure(socket: TLSSocket, host: string): void {
-    guard.secured(socket);
-    connections.track(socket);
-    connections.use(socket, host);
-    if (socket.alpnProtocol !== "h2") {
-      secured.set(socket, { socket, host });
-      http1.emit("connection", socket);
-      return;
-    }
-    // Emitting the connection makes its session at once, before any frame is read.
-    http2.once("session", (session) => {
-      const { remoteAddress = "" } = socket;
-      const isTrusted = hasAddress(trustedProxies, remoteAddress);
-      if (http2Bounds.addSession(session, socket, isTrusted ? undefined : addressName(remoteAddress)))
-        secured.set(session, { socket, host });
-    });
-    http2.emit("connection", socket);
+/** Passes a connection whose handshake has succeeded to the server of its protocol. */
+function serveSecure(
+  { guard, connections, secured, http1, http2, http2Bounds, trustedProxies }: State,
+  socket: TLSSocket,
+  host: string,
+): void {
+  guard.secured(socket);
+  connections.track(socket);
+  connections.use(socket, host);
+  if (socket.alpnProtocol !== "h2") {
+    secured.set(socket, { socket, host });
+    http1.emit("connection", socket);
+    return;
   }
+  // Emitting the connection creates its session at once, before any frame is read.
+  http2.once("session", (session) => {
+    const { remoteAddress = "" } = socket;
+    const isTrusted = hasAddress(trustedProxies, remoteAddress);
+    if (http2Bounds.addSession(session, socket, isTrusted ? undefined : addressName(remoteAddress))) secured.set(session, { socket, host });
+  });
+  http2.emit("connection", socket);
+}
 
+/** Counts the connections of both listeners, and their requests. */
+function guardListeners({ guard, connections, secured, http1, http2, tls }: State): void {
   for (const listener of [http1, tls]) {
     listener.prependListener("connection", (socket: Socket) => {
       connections.track(socket);
@@ -107,34 +146,32 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     const socket = stream.session && secured.get(stream.session)?.socket;
     if (socket) guard.requested(socket, stream);
   });
-  const addresses = { http: await listen(http1, options.http, "EDGE_HTTP_PORT"), https: undefined as AddressInfo | undefined };
+}
+
+async function listenOnBoth({ guard, http1, tls }: State, { http, https }: EdgeOptions): Promise<Edge["addresses"]> {
+  const addresses: Edge["addresses"] = { http: await listen(http1, http, "EDGE_HTTP_PORT"), https: undefined };
   try {
-    if (options.https !== undefined) addresses.https = await listen(tls, options.https, "EDGE_HTTPS_PORT");
+    if (https !== undefined) addresses.https = await listen(tls, https, "EDGE_HTTPS_PORT");
   } catch (error) {
     http1.close();
     guard.close();
     throw error;
   }
-  served.ports.http = options.http.publicPort ?? addresses.http.port;
-  served.ports.https = options.https?.publicPort ?? addresses.https?.port;
+  return addresses;
+}
 
-  const idleCheck = setInterval(() => http2Bounds.closeIdle(), limits.timeoutCheckMs).unref();
-
-  async function close(graceMs = 5_000): Promise<void> {
-    const closing = Promise.all([closed(http1), closed(tls)]);
-    // A connection that is answering now would be kept alive afterwards.
-    http1.keepAliveTimeout = 1;
-    http1.keepAliveTimeoutBuffer = 0;
-    http1.closeIdleConnections();
-    for (const session of sessions) session.close();
-    const cut = setTimeout(() => connections.dropAll(), graceMs);
-    await closing;
-    clearTimeout(cut);
-    guard.close();
-    clearInterval(idleCheck);
-  }
-
-  return { addresses, dropHost: (host) => connections.drop(host), close, http2Load: () => http2Bounds.load() };
+async function closeEdge({ guard, connections, http1, tls, sessions }: State, idleCheck: NodeJS.Timeout, graceMs: number): Promise<void> {
+  const closing = Promise.all([closed(http1), closed(tls)]);
+  // Without these a connection that is answering now would be kept alive after its answer.
+  http1.keepAliveTimeout = 1;
+  http1.keepAliveTimeoutBuffer = 0;
+  http1.closeIdleConnections();
+  for (const session of sessions) session.close();
+  const cut = setTimeout(() => connections.dropAll(), graceMs);
+  await closing;
+  clearTimeout(cut);
+  guard.close();
+  clearInterval(idleCheck);
 }
 
 function openHttp1(exchange: Exchange, limits: EdgeLimits, pipelines: Pipelines): Server {

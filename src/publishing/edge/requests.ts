@@ -69,7 +69,7 @@ function decodeOnce(path: string): string | undefined {
   }
 }
 
-/** Escapes everything outside printable ASCII. Node decodes a target as Latin-1 in HTTP/1 and as UTF-8 in HTTP/2, and a header needs ASCII. */
+/** Escapes everything outside printable ASCII, for headers. Node decodes a target as Latin-1 in HTTP/1 and as UTF-8 in HTTP/2. */
 function escapeOutsideAscii(text: string): string {
   if (!/[^\u0021-\u007e]/.test(text)) return text;
   const latin1 = !/[\u0100-\uffff]/.test(text);

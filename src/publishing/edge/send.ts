@@ -52,7 +52,10 @@ function finish(answer: Answer, request: IncomingMessage, response: ServerRespon
 
 type Unsent = { response: ServerResponse; body: string | Buffer | undefined };
 
-/** Answers that are written together after this turn of the event loop, so that a sleeping client wakes once for several: waking it is the largest cost. */
+/**
+ * Answers to write together, after this turn of the event loop. The first write wakes a sleeping client, which is the largest cost of an
+ * answer, so that the client wakes once for several.
+ */
 let unsent: Unsent[] = [];
 
 function sendAll(): void {

@@ -25,7 +25,7 @@ export type KeyPair = { cert: string; key: string };
 export type Certificates = {
   /** Returns the id of the certificate that serves this name now. A renewed certificate has a new id; names under one wildcard share an id. */
   current(host: string): string | undefined;
-  /** Loads the chain and key of a name's certificate as PEM. The edge makes one call at a time for each id, and another if the cache drops the context. */
+  /** Loads the chain and key of a name's certificate as PEM. The edge makes one call at a time for each id, and caches the result. */
   load(id: string, host: string): Promise<KeyPair | undefined>;
 };
 
