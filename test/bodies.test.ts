@@ -43,19 +43,19 @@ function assertError(answer: RawAnswer, status: number, code: string): void {
   assert.ok(answer.headers["x-ratelimit-remaining"] && answer.headers["x-request-id"]);
 }
 
-test("a body of 64 KiB is taken, and one byte more is a 413", async () => {
+test("a body of 64 KiB is accepted, and one byte more returns 413", async () => {
   assert.equal((await shop.ask("POST", "/pets", { body: padded(bytesMax) })).status, 201);
   const { status, body } = await shop.ask<Failure>("POST", "/pets", { body: padded(bytesMax + 1) });
   assert.deepEqual([status, body.code, body.message], [413, "payload_too_large", "The body is larger than 64 KiB."]);
 });
 
-test("a batch of 1 MiB is taken, and one byte more is a 413", async () => {
+test("a batch of 1 MiB is accepted, and one byte more returns 413", async () => {
   const batch = `[${pet()}]`;
   assert.equal((await shop.ask("POST", "/pets/batch", { body: batch.padEnd(mebibyte) })).status, 201);
   assert.equal((await shop.ask("POST", "/pets/batch", { body: batch.padEnd(mebibyte + 1) })).status, 413);
 });
 
-test("a body in thousands of tiny chunks is a 400, and in larger ones it is taken", async () => {
+test("a body in thousands of tiny chunks returns 400, and in larger chunks it is accepted", async () => {
   const body = padded(20_000);
   const inChunksOf = (bytes: number) => body.replaceAll(new RegExp(`.{1,${bytes}}`, "g"), chunk);
   const lines = head("POST /v1/pets", "transfer-encoding: chunked");
@@ -63,7 +63,7 @@ test("a body in thousands of tiny chunks is a 400, and in larger ones it is take
   assert.equal((await sendRaw(shop.address, `${lines}${inChunksOf(100)}0\r\n\r\n`)).status, 201);
 });
 
-test("after a body in too many chunks no request of its connection is acted on, and other connections are", async () => {
+test("after a body in too many chunks no later request of its connection is executed, and those of other connections are", async () => {
   const newest = (await shop.ask<Pet[]>("GET", "/pets?sort=-id&limit=1")).body;
   const one = head("POST /v1/pets", `content-length: ${pet().length}`) + pet();
   for (let i = 0; i < 10; i++) {
@@ -77,7 +77,7 @@ test("after a body in too many chunks no request of its connection is acted on, 
   for (let i = 0; i < 10; i++) assert.equal((await sendRaw(shop.address, one)).status, 201);
 });
 
-test("a deployment in thousands of tiny chunks is a 400 too, which its client can read while it still sends", async () => {
+test("a deployment in thousands of tiny chunks returns 400 too, which the client can read while it still sends", async () => {
   const { body: project } = await shop.ask<{ id: number }>("POST", "/projects", { body: { name: "Chunks", slug: "chunks" } });
   const line = head(`POST /v1/projects/${project.id}/deployments`, "transfer-encoding: chunked");
   const connection = await openRaw(shop.address);
@@ -114,12 +114,12 @@ for (const [line, status] of [
   });
 }
 
-test("a batch of 1,000 animals with the longest possible names is accepted", async () => {
+test("a batch of 1,000 pets with the longest possible names is accepted", async () => {
   const body = JSON.stringify(Array.from({ length: 1_000 }, () => ({ name: "🐕".repeat(200), categoryId, status: "available" })));
   assert.equal((await shop.ask("POST", "/pets/batch", { body })).status, 201);
 });
 
-test("a body that carries a password is taken up to 4 KiB, and one byte more is a 413", async () => {
+test("a body with a password may have 4 KiB, and one byte more returns 413", async () => {
   const stranger = openBrowser(shop);
   const member = await newMember(shop, { account: shop.accountId, email: "ada@example.com", role: "owner" });
   for (const [browser, method, path] of [
@@ -133,7 +133,7 @@ test("a body that carries a password is taken up to 4 KiB, and one byte more is 
   }
 });
 
-test("the same limit holds for a chunked body, whose size is not told", async () => {
+test("the same limit applies to a chunked body, which has no Content-Length", async () => {
   for (const [bytes, status] of [
     [bytesMax, 201],
     [bytesMax + 1, 413],
@@ -145,17 +145,17 @@ test("the same limit holds for a chunked body, whose size is not told", async ()
   }
 });
 
-test("a chunked body that is too large is a 413 before its content type is a 415", async () => {
+test("a chunked body that is too large returns 413 before a wrong content type returns 415", async () => {
   const plain = head("POST /v1/pets", "transfer-encoding: chunked").replace("application/json", "text/plain");
   assertError(await sendRaw(shop.address, `${plain}${chunk(" ".repeat(bytesMax + 1))}0\r\n\r\n`), 413, "payload_too_large");
   assertError(await sendRaw(shop.address, `${plain}${chunk(pet())}0\r\n\r\n`), 415, "unsupported_media_type");
 });
 
 for (const [how, header] of [
-  ["tells its length", `content-length: ${8 * mebibyte}`],
+  ["sends a Content-Length", `content-length: ${8 * mebibyte}`],
   ["sends in chunks", "transfer-encoding: chunked"],
 ] as const) {
-  test(`a client that ${how} reads its 413 while it still sends, and goes on with the connection`, async () => {
+  test(`a client that ${how} reads its 413 while it still sends, and can use the connection again`, async () => {
     const connection = await openRaw(shop.address);
     const block = "x".repeat(mebibyte);
     const part = header.includes("chunked") ? chunk(block) : block;
@@ -170,7 +170,7 @@ for (const [how, header] of [
   });
 }
 
-test("every refusal is read by a client that still sends: no key, no such path, no such method", async () => {
+test("a client that still sends can read every refusal: no key, unknown path, unknown method", async () => {
   const body = "x".repeat(4 * mebibyte);
   const requests: [number, string, string][] = [
     [401, "unauthorized", head("POST /v1/pets").replace("Bearer psk_", "Bearer xxx_")],
@@ -189,7 +189,7 @@ test("every refusal is read by a client that still sends: no key, no such path, 
   }
 });
 
-test("with Expect: 100-continue the body is asked for, or refused before it is sent", async () => {
+test("Expect: 100-continue gets a 100, or a refusal before the body is sent", async () => {
   const taken = await openRaw(shop.address);
   await taken.write(head("POST /v1/pets", "expect: 100-continue", `content-length: ${pet().length}`));
   assert.equal((await taken.answer()).status, 100);
@@ -203,7 +203,7 @@ test("with Expect: 100-continue the body is asked for, or refused before it is s
   assertError(await sendRaw(shop.address, keyless), 401, "unauthorized");
 });
 
-test("content types other than the operation's are a 415, and so are other charsets and encodings", async () => {
+test("content types other than the operation's return 415, and so do other charsets and encodings", async () => {
   const refused = [
     "text/plain",
     "application/x-www-form-urlencoded",
@@ -229,7 +229,7 @@ test("content types other than the operation's are a 415, and so are other chars
   assert.equal(zipped.status, 415);
 });
 
-test("a body without a content type is a 415, and no body at all a 400", async () => {
+test("a body without a content type returns 415, and a missing body 400", async () => {
   const untyped = head("POST /v1/pets", `content-length: ${pet().length}`).replace("content-type: application/json\r\n", "");
   assertError(await sendRaw(shop.address, untyped + pet()), 415, "unsupported_media_type");
   const without = head("POST /v1/pets", "content-length: 0").replace("content-type: application/json\r\n", "");
@@ -237,7 +237,7 @@ test("a body without a content type is a 415, and no body at all a 400", async (
   assertError(await sendRaw(shop.address, head("POST /v1/pets", "content-length: 0")), 400, "invalid_request");
 });
 
-test("what is not JSON in UTF-8 is a 400, never a 500", async () => {
+test("a body that is not JSON in UTF-8 returns 400, never 500", async () => {
   const wrong = [
     "",
     "{",
@@ -266,17 +266,17 @@ test("what is not JSON in UTF-8 is a 400, never a 500", async () => {
   }
 });
 
-test("a byte order mark before the JSON is passed over", async () => {
+test("a byte order mark before the JSON is ignored", async () => {
   const { status, body } = await shop.ask<Pet>("POST", "/pets", { body: `\uFEFF${pet("Mark")}` });
   assert.deepEqual([status, body.name], [201, "Mark"]);
 });
 
-test("a body that ends early changes nothing, and the service goes on", async () => {
+test("a body that ends early changes nothing, and the next request is served", async () => {
   await breakOff(shop.address, shop.app.server, head("POST /v1/pets", "content-length: 1000") + pet("Half"));
   assert.deepEqual((await shop.ask("GET", "/pets?q=half")).body, []);
 });
 
-test("requests that are pipelined are answered in their order", async () => {
+test("pipelined requests are answered in order", async () => {
   const connection = await openRaw(shop.address);
   const posts = ["One", "Two", "Three"].map((name) => head("POST /v1/pets", `content-length: ${pet(name).length}`) + pet(name));
   await connection.write(posts.join(""));
@@ -284,7 +284,7 @@ test("requests that are pipelined are answered in their order", async () => {
   connection.close();
 });
 
-test("of requests that are pipelined the first 32 are acted on, and the connection closes after their answers", async () => {
+test("the first 32 pipelined requests are executed, and the connection closes after their responses", async () => {
   const connection = await openRaw(shop.address);
   const names = Array.from({ length: 2_000 }, (_, i) => `Piped ${String(i).padStart(4, "0")}`);
   void connection.write(names.map((name) => head("POST /v1/pets", `content-length: ${pet(name).length}`) + pet(name)).join(""));
@@ -293,7 +293,7 @@ test("of requests that are pipelined the first 32 are acted on, and the connecti
   assert.equal((await shop.ask<Pet[]>("GET", "/pets?q=piped&limit=100")).body.length, 32);
 });
 
-test("requests before one that is not HTTP, or whose body is broken, get their own answers first", async () => {
+test("requests before one that is not HTTP, or has a broken body, get their own responses first", async () => {
   for (const broken of ["this is not HTTP\r\n\r\n", `${head("POST /v1/pets", "transfer-encoding: chunked")}no size\r\n`]) {
     const connection = await openRaw(shop.address);
     const posts = ["First", "Second"].map((name) => head("POST /v1/pets", `content-length: ${pet(name).length}`) + pet(name));
@@ -307,7 +307,7 @@ test("requests before one that is not HTTP, or whose body is broken, get their o
   }
 });
 
-test("a connection takes any number of requests that are not pipelined, also after others were closed for theirs", async () => {
+test("a connection may send any number of requests that are not pipelined, even after other connections were closed for theirs", async () => {
   const connection = await openRaw(shop.address);
   for (let i = 0; i < 100; i++) {
     await connection.write(head("GET /v1/pets?limit=1").repeat(4));
@@ -316,7 +316,7 @@ test("a connection takes any number of requests that are not pipelined, also aft
   connection.close();
 });
 
-test("a request that asks for an upgrade gets its answer, and then the connection closes", async () => {
+test("a request for an upgrade gets its response, and then the connection closes", async () => {
   const connection = await openRaw(shop.address);
   await connection.write(head("GET /v1/pets", "connection: upgrade", "upgrade: h2c") + head("GET /v1/pets"));
   const { status, headers } = await connection.answer();
@@ -324,7 +324,7 @@ test("a request that asks for an upgrade gets its answer, and then the connectio
   await assert.rejects(connection.answer(), /ended before an answer's headers: $/);
 });
 
-test("a body on a GET or DELETE is passed over", async () => {
+test("a body of a GET or DELETE is ignored", async () => {
   const body = "anything";
   const connection = await openRaw(shop.address);
   await connection.write(head("GET /v1/categories", `content-length: ${body.length}`) + body);
@@ -334,7 +334,7 @@ test("a body on a GET or DELETE is passed over", async () => {
   connection.close();
 });
 
-test("HEAD answers with the length that GET has, and no body", async () => {
+test("HEAD returns the Content-Length of GET and no body", async () => {
   const connection = await openRaw(shop.address);
   await connection.write(head("HEAD /v1/categories"));
   const { status, headers } = await connection.answer({ head: true });

@@ -90,7 +90,7 @@ test("ten clients at once, each knowing nothing of the others, use all of a Free
   assert.deepEqual([account.status, account.body.bans], [200, []]);
 });
 
-test("the example of the client's README runs, and prints the animals that it made", async (t) => {
+test("the example of the client's README runs, and prints the pets that it created", async (t) => {
   const service = await startService();
   t.after(() => service.close());
   const [, example = ""] = /```ts\n(.*?)```/s.exec(readFileSync(`${root}client/README.md`, "utf8")) ?? [];

@@ -28,7 +28,7 @@ async function resources(): Promise<[string, unknown][]> {
 
 const etagOf = async (path: string): Promise<string> => (await shop.ask("GET", path)).headers.get("etag") ?? "";
 
-test("every resource has a strong ETag, the same on what wrote it and what reads it, and another after a change", async () => {
+test("every resource has a strong ETag, the same in the responses of writes and reads, and a new one after a change", async () => {
   for (const [path, body] of await resources()) {
     const earlier = await etagOf(path);
     assert.match(earlier, /^"[^"]+"$/);
@@ -39,7 +39,7 @@ test("every resource has a strong ETag, the same on what wrote it and what reads
   }
 });
 
-test("what is created carries the ETag that reading it gives", async () => {
+test("the response of a creation has the ETag of a later read", async () => {
   for (const [path, body] of [
     ["/pets", { name: "A", categoryId }],
     ["/categories", { name: "Etag" }],
@@ -50,7 +50,7 @@ test("what is created carries the ETag that reading it gives", async () => {
   }
 });
 
-test("If-None-Match gives a 304 without a body, with the ETag and the limit headers, while the resource is as it was", async () => {
+test("If-None-Match returns 304 without a body, with the ETag and the limit headers, while the resource is unchanged", async () => {
   for (const [path, body] of await resources()) {
     const etag = await etagOf(path);
     for (const ifNoneMatch of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
@@ -65,7 +65,7 @@ test("If-None-Match gives a 304 without a body, with the ETag and the limit head
   }
 });
 
-test("If-Match that no longer holds is a 412, and nothing changes", async () => {
+test("an outdated If-Match returns 412 and changes nothing", async () => {
   for (const [path, body] of await resources()) {
     const stale = await etagOf(path);
     await made(shop, "PUT", path, body);
@@ -81,7 +81,7 @@ test("If-Match that no longer holds is a 412, and nothing changes", async () => 
   }
 });
 
-test("If-Match that holds lets a write pass: the ETag, one of a list, or *", async () => {
+test("a matching If-Match lets a write pass: the ETag, one of a list, or *", async () => {
   for (const [path, body] of await resources()) {
     for (const ifMatch of [async () => etagOf(path), async () => `"other", ${await etagOf(path)}`, async () => "*"]) {
       assert.equal((await shop.ask("PUT", path, { body, headers: { "if-match": await ifMatch() } })).status, 200);
@@ -90,7 +90,7 @@ test("If-Match that holds lets a write pass: the ETag, one of a list, or *", asy
   }
 });
 
-test("a read with an If-Match that does not hold is a 412, and one that holds is answered as ever", async () => {
+test("a read with an outdated If-Match returns 412, and with a matching one the resource", async () => {
   for (const [path] of await resources()) {
     const etag = await etagOf(path);
     for (const ifMatch of ['"other"', `W/${etag}`]) {
@@ -105,7 +105,7 @@ test("a read with an If-Match that does not hold is a 412, and one that holds is
   }
 });
 
-test("an adjustment heeds If-Match: of those that have seen the same count one passes", async () => {
+test("an adjustment honours If-Match: of several that have read the same count, one passes", async () => {
   const { id } = await newPet(shop, categoryId);
   const path = `/store/inventory/${id}`;
   const adjust = async (delta: number, ifMatch: string) => {
@@ -127,7 +127,7 @@ test("an adjustment heeds If-Match: of those that have seen the same count one p
   assert.deepEqual(await adjust(-4, await etagOf(path)), [200, 0]);
 });
 
-test("PATCH heeds If-Match as PUT does", async () => {
+test("PATCH honours If-Match as PUT does", async () => {
   const { id } = await newPet(shop, categoryId);
   const etag = await etagOf(`/pets/${id}`);
   const patch = () => shop.ask("PATCH", `/pets/${id}`, { body: { name: "Max" }, headers: { "if-match": etag } });
@@ -145,7 +145,7 @@ test("of many writes with the same If-Match exactly one passes", async () => {
   );
 });
 
-test("GET /pets?id=N with one id carries that animal's ETag and heeds If-None-Match; other lists have none", async () => {
+test("GET /pets?id=N with one id has that pet's ETag and honours If-None-Match; other lists have no ETag", async () => {
   const [one, two] = [await newPet(shop, categoryId), await newPet(shop, categoryId)];
   const list = await shop.ask<Pet[]>("GET", `/pets?id=${one.id}`);
   assert.deepEqual([list.body, list.headers.get("etag")], [[one], await etagOf(`/pets/${one.id}`)]);
@@ -158,7 +158,7 @@ test("GET /pets?id=N with one id carries that animal's ETag and heeds If-None-Ma
   }
 });
 
-test("an entry is begun only where it is absent, with If-None-Match: *, and only where it exists, with If-Match", async () => {
+test("a count with If-None-Match: * only creates an entry, and one with If-Match only replaces an entry", async () => {
   const { id } = await newPet(shop, categoryId);
   const put = async (headers: Record<string, string>) =>
     (await shop.ask("PUT", `/store/inventory/${id}`, { body: { quantity: 1 }, headers })).status;
@@ -169,7 +169,7 @@ test("an entry is begun only where it is absent, with If-None-Match: *, and only
   assert.equal(await put({ "if-match": "*" }), 200);
 });
 
-test("the ETag of an animal changes with the status that its stock gives it", async () => {
+test("the ETag of a pet changes with the status that follows from its stock", async () => {
   const { id } = await newPet(shop, categoryId);
   await made(shop, "PUT", `/store/inventory/${id}`, { quantity: 1 });
   const earlier = await etagOf(`/pets/${id}`);

@@ -15,7 +15,7 @@ function preflight(path: string, method: string, headers: Record<string, string>
   return shop.ask("OPTIONS", path, { key: "", headers: { origin, "access-control-request-method": method, ...headers } });
 }
 
-test("a preflight is a 204 without key, for every path and method, with the limit headers", async () => {
+test("a preflight returns 204 without a key, for every path and method, with the limit headers", async () => {
   for (const path of ["/pets", "/pets/1", "/store/inventory/1/adjustments", "/nothing", ""]) {
     for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
       const { status, body, headers } = await preflight(path, method);
@@ -26,7 +26,7 @@ test("a preflight is a 204 without key, for every path and method, with the limi
   }
 });
 
-test("a preflight allows every header that the API takes", async () => {
+test("a preflight allows every header that the API reads", async () => {
   const asked = "authorization,x-api-key,content-type,if-match,if-none-match,idempotency-key,x-request-id,traceparent";
   const { headers } = await preflight("/pets", "POST", { "access-control-request-headers": asked });
   const allowed = listed(headers.get("access-control-allow-headers"));
@@ -39,7 +39,7 @@ test("preflights are not counted, however many they are", async () => {
   for (let i = 0; i < 70; i++) assert.equal(await remaining(), first);
 });
 
-test("any origin may read any answer, refusals too, and no credentials are allowed", async () => {
+test("any origin may read every response, refusals too, and credentials are not allowed", async () => {
   const answers = [
     await shop.ask("GET", "/pets", { headers: { origin } }),
     await shop.ask("GET", "/pets", { key: "", headers: { origin } }),
@@ -63,7 +63,7 @@ test("the headers that a client needs are exposed", async () => {
   }
 });
 
-test("/v1 knows keys only, never cookies", async () => {
+test("/v1 accepts only keys, never cookies", async () => {
   const reply = await shop.ask("GET", "/pets", { key: "", headers: { cookie: `session=${shop.key}; __Host-session=${shop.key}` } });
   assert.equal(reply.status, 401);
   assert.equal((await shop.ask("GET", "/pets")).headers.get("set-cookie"), null);

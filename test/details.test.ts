@@ -69,7 +69,7 @@ for (const [title, line, asked, status, path] of refusals) {
   });
 }
 
-test("a batch that names unknown categories names each animal, 20 at most", async () => {
+test("a batch with unknown categories gets an error that names each pet concerned, at most 20", async () => {
   const pets = Array.from({ length: 30 }, (_, i) => ({ name: "Rex", categoryId: i === 1 ? 1 : 99 }));
   const { status, body } = await shop.ask<Failure>("POST", "/pets/batch", { body: pets });
   assert.deepEqual([status, body.details?.length], [422, 20]);
@@ -79,7 +79,7 @@ test("a batch that names unknown categories names each animal, 20 at most", asyn
   ]);
 });
 
-test("the details of a kept refusal come back with its replay", async () => {
+test("a replay of a stored refusal has its details", async () => {
   const asked = { headers: { "idempotency-key": "kept" }, body: { name: "Rex", categoryId: 99 } };
   const [first, again] = [await shop.ask<Failure>("POST", "/pets", asked), await shop.ask<Failure>("POST", "/pets", asked)];
   assert.equal(again.headers.get("idempotent-replayed"), "true");

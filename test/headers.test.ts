@@ -43,7 +43,7 @@ const tooLarge: [title: string, target: string, more: string[]][] = [
 
 for (const realm of ["/v1/pets", "/dashboard/v1/keys", "/v1/nothing"]) {
   for (const [title, target, more] of tooLarge) {
-    test(`${title} at ${realm} are a 431 headers_too_large, and the connection ends`, async () => {
+    test(`${title} at ${realm} return 431 headers_too_large, and the connection closes`, async () => {
       const connection = await openRaw(service.address);
       const closed = once(connection.socket, "close");
       await connection.write(request(realm + target, ...more));
@@ -59,7 +59,7 @@ test("a request line with headers below 16 KiB, and 256 headers, are served", as
   assert.equal((await sendRaw(service.address, request("/v1/pets", ...headers(254)))).status, 200);
 });
 
-test("beyond the bound no header is dropped in silence: the key may be the last one", async () => {
+test("headers over the bound are never dropped silently: the key may be the last one", async () => {
   const text = ["GET /v1/pets HTTP/1.1", "Host: localhost", ...headers(300), `X-API-Key: ${service.key}`, "", ""].join("\r\n");
   requireTooLarge(await sendRaw(service.address, text));
 });

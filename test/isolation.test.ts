@@ -37,7 +37,7 @@ const strangers: Record<string, () => Promise<Stranger>> = {
 };
 
 for (const [how, come] of Object.entries(strangers))
-  test(`a foreign identifier in a path is a 404 for every operation, never a 403, and nothing changes: ${how}`, async () => {
+  test(`every operation returns 404, never 403, for another account's identifier in the path, and changes nothing: ${how}`, async () => {
     const send = await come();
     const earlier = await contents();
     const concerned = operations.filter(({ path }) => path.includes("{"));
@@ -54,7 +54,7 @@ for (const [how, come] of Object.entries(strangers))
     assert.deepEqual(await contents(), earlier);
   });
 
-test("a foreign identifier in a body is a 422, as an unknown one is", async () => {
+test("another account's identifier in a body returns 422, like an unknown one", async () => {
   const mine = await newCategory(shop, "Mine", stranger);
   const pet = await newPet(shop, mine.id, {}, stranger);
   const order = await made<{ id: number }>(shop, "POST", "/store/orders", {}, stranger);
@@ -86,7 +86,7 @@ test("lists and filters show nothing of another account", async () => {
   for (const path of queries) assert.deepEqual((await shop.ask("GET", path, { key })).body, [], path);
 });
 
-test("a cursor of another account shows rows of one's own only", async () => {
+test("a cursor of another account returns only the caller's own rows", async () => {
   const { headers } = await shop.ask("GET", "/pets?limit=1");
   const cursor = /cursor=([^&>]+)/.exec(headers.get("link") ?? "")?.[1] ?? "";
   const { key } = await shop.newAccount();
@@ -94,7 +94,7 @@ test("a cursor of another account shows rows of one's own only", async () => {
   assert.deepEqual([reply.status, reply.body], [200, []]);
 });
 
-test("names are unique per account, not over all", async () => {
+test("names are unique within an account, not across accounts", async () => {
   const { key } = await shop.newAccount();
   assert.equal((await newCategory(shop, "Dogs", key)).name, "Dogs");
   assert.equal((await shop.ask("POST", "/categories", { key, body: { name: "dogs" } })).status, 409);

@@ -48,7 +48,7 @@ async function countedOf({ id }: Shop): Promise<number> {
   return Number(row?.n);
 }
 
-test("animals, categories, open orders and stock entries count as records, complete orders do not", async () => {
+test("pets, categories, open orders and stock entries count as records, and complete orders do not", async () => {
   const shop = await openShop(100);
   let expected = 0;
   const changes = async (by: number, method: string, path: string, body?: unknown): Promise<number> => {
@@ -80,7 +80,7 @@ test("animals, categories, open orders and stock entries count as records, compl
   assert.equal(await countedOf(shop), 3);
 });
 
-test("only additions are refused: updates, completions, adjustments, reads and deletions go on, below the plan's limit too", async () => {
+test("only additions are refused: updates, completions, adjustments, reads and deletions are allowed, even if a lower plan leaves the account over its limit", async () => {
   const shop = await openShop(10);
   const { id: categoryId } = await shop.make<Category>("POST", "/categories", { name: "Dogs" });
   const pets = await shop.make<Pet[]>("POST", "/pets/batch", many(4, { name: "Rex", categoryId }));
@@ -132,7 +132,7 @@ test("a refused addition leaves nothing behind: neither rows nor held units", as
   assert.deepEqual(await shop.make("GET", "/store/orders"), []);
 });
 
-test("a batch that does not fit as a whole makes nothing, and one that fits exactly is made", async () => {
+test("a batch that does not fit as a whole creates nothing, and one that fits exactly is created", async () => {
   const shop = await openShop(1_000);
   const { id: categoryId } = await shop.make<Category>("POST", "/categories", { name: "Dogs" });
   const batch = (size: number) => shop.send("POST", "/pets/batch", many(size, { name: "Rex", categoryId }));
@@ -141,7 +141,7 @@ test("a batch that does not fit as a whole makes nothing, and one that fits exac
   isRefused(await batch(1));
 });
 
-test("a refusal by the storage limit is not kept under its Idempotency-Key, and a replay adds nothing", async () => {
+test("a refusal by the storage limit is not stored for its Idempotency-Key, and a replay adds nothing", async () => {
   const shop = await openShop(1);
   const post = (name: string, key: string) => shop.send<Failure & Category>("POST", "/categories", { name }, { "idempotency-key": key });
   const first = await post("Dogs", "one");
@@ -171,7 +171,7 @@ for (const left of [0, 1, 7]) {
   });
 }
 
-test("the limit is one over all nodes, and a change of plan holds on all once it was answered", async (t) => {
+test("all nodes share the limit, and a change of plan applies on all of them once it has returned", async (t) => {
   const database = await newDatabase();
   const nodes: TestService[] = [];
   for (let i = 0; i < 3; i++) nodes.push(await startService({ env: { DATABASE_URL: database.url } }));
@@ -208,7 +208,7 @@ const wish = fc.oneof(
 );
 type Wish = typeof wish extends fc.Arbitrary<infer T> ? T : never;
 
-test("whatever is asked for at once, the count is the number of rows and never above the limit", async () => {
+test("whatever the concurrent requests, the count is the number of rows and never above the limit", async () => {
   let named = 0;
   const bursts = fc.array(fc.array(wish, { minLength: 10, maxLength: 25, size: "max" }), { minLength: 2, maxLength: 3 });
   const property = fc.asyncProperty(bursts, fc.integer({ min: 5, max: 60 }), async (scripts, limit) => {
@@ -256,7 +256,7 @@ const quotaChange = fc.oneof(
   { weight: 1, arbitrary: fc.record({ limit: limits }) },
 );
 
-test("after any additions, removals and changes of the limit at once, exactly as much room is left as the sum says", async () => {
+test("after any concurrent additions, removals and changes of the limit, exactly the room that is left can be used", async () => {
   const { db } = service;
   const bursts = fc.array(fc.array(quotaChange, { minLength: 5, maxLength: 30, size: "max" }), { minLength: 1, maxLength: 3 });
   const property = fc.asyncProperty(limits, bursts, async (limit, scripts) => {

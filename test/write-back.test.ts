@@ -77,7 +77,7 @@ function bodyWords({ requestBody }: Operation): string {
   return (requestBody as { description?: string } | undefined)?.description ?? "";
 }
 
-test("animals, categories, orders, entries and projects have an identifier that a body may repeat", () => {
+test("pets, categories, orders, entries and projects have an identifier that a body may repeat", () => {
   const repeated = byMethod("PUT", "PATCH").filter((operation) => bodyWords(operation).includes("May also hold"));
   const expected = ["replacePet", "updatePet", "replaceCategory", "updateCategory", "replaceOrder", "updateOrder"];
   for (const id of [...expected, "replaceInventoryItem", "updateProject"])
