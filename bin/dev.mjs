@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const start = (...args) => spawn(process.execPath, args, { cwd: root, stdio: "inherit" });
 const both = [
   start("--watch", "--watch-preserve-output", "src/main.ts", "serve"),
-  start("node_modules/vite/bin/vite.js", "--config", "web/vite.config.ts"),
+  start("web/node_modules/vite/bin/vite.js", "--config", "web/vite.config.ts"),
 ];
 
 for (const child of both) {

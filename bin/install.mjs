@@ -1,6 +1,7 @@
 // Installs missing packages and programs; does nothing if all are there. Most npm scripts run it first.
-//   (no option)    all npm packages of package-lock.json
+//   (no option)    all npm packages, those of the pages too
 //   --production   only the packages that the service needs; does not remove others
+//   --pages        with --production: also the packages of the pages, which web/package.json lists
 //   --system       also the programs that the tests run
 //   --bench        also the programs that the measurements run
 // Plain JavaScript without dependencies for Node 20 and later. Writes to standard error only, so that `--json` answers stay clean.
@@ -30,9 +31,11 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const installLock = join(root, ".cache", "install.lock");
 const options = process.argv.slice(2);
 const production = options.includes("--production");
+/** Folders with a package.json and a lock file of their own. */
+const folders = production && !options.includes("--pages") ? [""] : ["", "web"];
 
 try {
-  const unknown = options.find((option) => option !== "--production" && !(option in systemPackages));
+  const unknown = options.find((option) => !["--production", "--pages"].includes(option) && !(option in systemPackages));
   if (unknown) throw new Error(`unknown option ${unknown}`);
   await installPackages();
   for (const option of options) await installPrograms(systemPackages[option] ?? []);
@@ -52,33 +55,39 @@ async function installPackages() {
     throw new Error(
       `npm has no Node ${nodeMajor} for ${process.platform}-${process.arch}: install Node ${nodeMajor} yourself, then try again`,
     );
-  if (!difference(wanted)) return;
+  if (folders.every((folder) => !difference(folder))) return;
 
   await alone(async () => {
-    const reason = difference(wanted);
-    if (!reason) return;
-    console.error(`Installing npm packages (${reason}) …`);
-    await npmCi();
-    const left = difference(wanted);
-    if (left) throw new Error(`npm ci ended well, yet ${left}`);
-    if (node) await proveThatItRuns(node);
+    for (const folder of folders) await installFolder(folder, node);
   });
 }
 
-/** The first difference between node_modules and package-lock.json, as text; undefined if there is none. */
-function difference(wanted) {
-  const installed = packagesOf("node_modules/.package-lock.json");
+/** @param node the package of the pinned Node, which the root brings; undefined if the system's Node will do */
+async function installFolder(folder, node) {
+  const reason = difference(folder);
+  if (!reason) return;
+  console.error(`Installing npm packages${folder && ` of the pages`} (${reason}) …`);
+  await npmCi(folder);
+  const left = difference(folder);
+  if (left) throw new Error(`npm ci ended well, yet ${left}`);
+  if (node && folder === "") await proveThatItRuns(node);
+}
+
+/** The first difference between a folder's node_modules and its package-lock.json, as text; undefined if there is none. */
+function difference(folder) {
+  const wanted = packagesOf(join(folder, "package-lock.json"));
+  const installed = packagesOf(join(folder, "node_modules/.package-lock.json"));
   if (!installed) return "none are installed";
   for (const [path, entry] of Object.entries(wanted)) {
     if (!path.startsWith("node_modules/")) continue;
     const there = installed[path];
     const name = path.slice("node_modules/".length);
-    if (there && existsSync(join(root, path))) {
+    if (there && existsSync(join(root, folder, path))) {
       if (there.version !== entry.version || there.integrity !== entry.integrity)
         return `${name} is not version ${entry.version} of the lock file`;
     } else if (!(production && entry.dev) && !(entry.optional && mayBeLeftOut(entry))) return `${name} is missing`;
   }
-  const stray = Object.keys(installed).find((path) => !wanted[path] && existsSync(join(root, path)));
+  const stray = Object.keys(installed).find((path) => !wanted[path] && existsSync(join(root, folder, path)));
   return stray && `${stray.slice("node_modules/".length)} is not in the lock file`;
 }
 
@@ -112,12 +121,15 @@ function libc() {
 }
 
 /** Passes all options explicitly, because NODE_ENV or the user's npm settings may change the defaults. */
-async function npmCi() {
+async function npmCi(folder) {
   const args = ["ci", production ? "--omit=dev" : "--include=dev", "--include=optional", "--no-audit", "--no-fund"];
+  const cwd = join(root, folder);
   // Inside an npm script `node` may be the one in node_modules, which `npm ci` is about to delete, so this uses npm's own Node.
   const { npm_execpath: script, npm_node_execpath: node } = process.env;
   const inNpm = node && script && basename(script) === "npm-cli.js";
-  const { code, output } = inNpm ? await run(node, [script, ...args]) : await run("npm", args, { shell: process.platform === "win32" });
+  const { code, output } = inNpm
+    ? await run(node, [script, ...args], { cwd })
+    : await run("npm", args, { cwd, shell: process.platform === "win32" });
   if (code === 0) return;
   if (code === "ENOENT") throw new Error("npm was not found: install Node.js together with npm, then try again");
   console.error(output.trimEnd());

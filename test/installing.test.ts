@@ -13,24 +13,26 @@ const read = (path: string): unknown => JSON.parse(readFileSync(join(root, path)
 const installed = read("node_modules/.package-lock.json") as Lock;
 const manifest = read("package.json") as Manifest;
 
-/** The project with its built pages in a folder of its own, with the packages that `keep` accepts and no npm to install others. */
-function clone(t: TestContext, keep: (isForDevelopment: boolean) => boolean) {
+/** The project with its built pages in a folder of its own, with the packages of the service, those of the pages if asked, and no npm. */
+function clone(t: TestContext, { withPages = false }: { withPages?: boolean } = {}) {
   const folder = temporaryFolder(t);
   const sources = ["bin", "client", "dist", "migrations", "src", "starter", "web", "package.json", "package-lock.json", "openapi.json"];
-  for (const name of sources) cpSync(join(root, name), join(folder, name), { recursive: true });
+  const filter = (path: string): boolean => !path.endsWith("/node_modules");
+  for (const name of sources) cpSync(join(root, name), join(folder, name), { recursive: true, filter });
   for (const [path, { dev }] of Object.entries(installed.packages)) {
-    if (path.lastIndexOf("node_modules/") > 0 || !keep(dev === true)) continue;
+    if (path.lastIndexOf("node_modules/") > 0 || dev === true) continue;
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     symlinkSync(join(root, path), join(folder, path));
   }
   copyFileSync(join(root, "node_modules/.package-lock.json"), join(folder, "node_modules/.package-lock.json"));
+  if (withPages) symlinkSync(join(root, "web/node_modules"), join(folder, "web/node_modules"));
   const run = (script: string, ...args: string[]) =>
     spawnSync(process.execPath, [join(folder, "bin", script), ...args], { env: { PATH: "" }, encoding: "utf8", timeout: 120_000 });
   return { folder, run };
 }
 
 test("with built pages and the packages of the service alone, a start installs and builds nothing", (t) => {
-  const { folder, run } = clone(t, (isForDevelopment) => !isForDevelopment);
+  const { folder, run } = clone(t);
   for (const [script, ...args] of [["build-web.mjs"], ["install.mjs", "--production"]] as const) {
     const { status, stdout, stderr } = run(script, ...args);
     assert.deepEqual([status, stdout, stderr], [0, "", ""], script);
@@ -42,14 +44,14 @@ test("with built pages and the packages of the service alone, a start installs a
   assert.match(page, /<meta name="petstore-url" content="https:\/\/pets\.example\.com" \/>/);
 });
 
-test("a changed page is built anew, with the development packages, which are installed first", (t) => {
-  const service = clone(t, (isForDevelopment) => !isForDevelopment);
+test("a changed page is built with the packages of the pages, which are installed first, and no development packages", (t) => {
+  const service = clone(t);
   appendFileSync(join(service.folder, "web", "main.tsx"), "// changed\n");
   const refused = service.run("build-web.mjs");
   assert.equal(refused.status, 1);
-  assert.match(refused.stderr, /^Installing npm packages \(.+ is missing\) …\ninstall: npm was not found/);
+  assert.match(refused.stderr, /^Installing npm packages of the pages \(none are installed\) …\ninstall: npm was not found/);
 
-  const complete = clone(t, () => true);
+  const complete = clone(t, { withPages: true });
   appendFileSync(join(complete.folder, "web", "main.tsx"), "// changed\n");
   const built = complete.run("build-web.mjs");
   assert.deepEqual([built.status, built.stdout], [0, ""], built.stderr);

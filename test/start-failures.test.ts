@@ -109,7 +109,7 @@ suite("a start that fails", { concurrency: 2 }, () => {
 
     const repair = (...words: string[]) =>
       promisify(execFile)(process.execPath, [main, "repair", ...words], { env: { DATA_DIR: dataDir } });
-    await assert.rejects(repair(), /say --yes/);
+    await assert.rejects(repair(), /Add --yes to confirm/);
     const { lost, kept } = JSON.parse((await repair("--yes", "--json")).stdout) as { lost: number; kept: string };
     assert.ok(lost > 0);
     assert.deepEqual(readFileSync(kept), bytes);

@@ -1,0 +1,59 @@
+// Builds the pages into dist/web, and the API reference that `petstore init --reference` copies into dist/reference.
+// bin/build-web.mjs runs this where they are not current, and passes the hash of the files that they are made of.
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import { build as bundle } from "vite";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const built = join(root, "dist");
+const stamp = "inputs.sha256";
+/** Builds here and then moves the result to `built`, so that the service never reads half of a build. */
+const fresh = join(root, ".cache", `dist.${process.pid}`);
+const bundles = { web: "web/vite.config.ts", reference: "web/published/vite.config.ts" };
+const compressible = /\.(html|js|css|svg)$/;
+
+const [inputs] = process.argv.slice(2);
+if (inputs === undefined) throw new Error("run bin/build-web.mjs, which passes the hash of the inputs");
+await build();
+
+async function build() {
+  const started = performance.now();
+  process.env.NODE_ENV = "production";
+  try {
+    for (const [name, config] of Object.entries(bundles))
+      await bundle({ configFile: join(root, config), logLevel: "warn", build: { outDir: join(fresh, name) } });
+    const web = join(fresh, "web");
+    const files = readdirSync(web, { recursive: true }).filter((path) => compressible.test(path));
+    await Promise.all(files.map((path) => compress(join(web, path))));
+    writeFileSync(join(fresh, stamp), inputs);
+    replaceBuilt();
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+  console.error(`Built the web pages (${Math.round(performance.now() - started)} ms)`);
+}
+
+/** When two builds end at the same moment, the second finds that the first has made the same. */
+function replaceBuilt() {
+  try {
+    rmSync(built, { recursive: true, force: true });
+    renameSync(fresh, built);
+  } catch (error) {
+    if (!existsSync(join(built, stamp)) || readFileSync(join(built, stamp), "utf8") !== inputs) throw error;
+  }
+}
+
+/** Writes a `.br` and a `.gz` beside a file, each if it is smaller than the file. */
+async function compress(path) {
+  const body = await readFile(path);
+  const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 10, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } };
+  const variants = { br: promisify(brotliCompress)(body, quality), gz: promisify(gzip)(body, { level: 9 }) };
+  for (const [ending, variant] of Object.entries(variants)) {
+    const compressed = await variant;
+    if (compressed.length < body.length) await writeFile(`${path}.${ending}`, compressed);
+  }
+}
