@@ -29,7 +29,7 @@ function hashOfInputs() {
   const sources = folders.flatMap((folder) => filesIn(join(root, folder)).map((path) => `${folder}/${path}`));
   const files = ["package-lock.json", "bin/build-web.mjs", ...sources.filter((path) => !/\.test\.tsx?$/.test(path))];
   const hash = createHash("sha256");
-  for (const path of files.toSorted())
+  for (const path of files.toSorted((a, b) => (a < b ? -1 : 1)))
     hash.update(`${path}\0`).update(
       createHash("sha256")
         .update(readFileSync(join(root, path)))

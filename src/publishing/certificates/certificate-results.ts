@@ -4,6 +4,7 @@ import type { Announcer } from "../../platform/nodes/nodes.ts";
 import type { DnsVerdict } from "../dns/dns.ts";
 import { domainChanged } from "../domains/domains.ts";
 import { promoteToPrimary, type StoredDomain } from "../domains/domains.store.ts";
+import { lockProjectOf } from "../projects/projects.store.ts";
 import type { AcmeProblem } from "./acme-problem.ts";
 import { recordUse, type LimitSubjects } from "./acme-usage.store.ts";
 import { renewalIdentifier } from "./ari.ts";
@@ -43,7 +44,8 @@ export async function saveIssued(parts: ResultParts, domain: ClaimedDomain, { is
   const subjects = subjectsOf(parts, domain);
   const isSaved = await db.write(async (tx) => {
     const done = { status: "issued", issuedAt: now, expiresAt: notAfter, problem: null, retryAt: null, dueAt: now + askAfterMs } as const;
-    // First of all: a certificate refers to its name, which may be gone.
+    await lockProjectOf(tx, domain);
+    // Before the certificate: a certificate refers to its name, which may be gone.
     if (!(await saveProgress(tx, domain, done))) return false;
     const id = await saveCertificate(tx, accountId, { hostname, chain, key, notBefore, notAfter, renewalId, renewAt: at });
     await deleteOrder(tx, accountId, hostname);

@@ -4,6 +4,7 @@ import type { Announcer } from "../../platform/nodes/nodes.ts";
 import type { RowLease, RowLeases } from "../../platform/nodes/row-leases.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
+import { lockProjectOf } from "../projects/projects.store.ts";
 import { applyCheck, checkDomain, type Checks } from "./checks.ts";
 import { domainChanged } from "./domains.ts";
 import { claimChecks, lockCheck } from "./checks.store.ts";
@@ -43,6 +44,7 @@ export function openCheckWorker(parts: {
   async function check(domain: ClaimedCheck): Promise<void> {
     const checked = await checkDomain(checks, db, domain);
     const after = await db.write(async (tx) => {
+      await lockProjectOf(tx, domain);
       // Another process has checked the name meanwhile, and its result is newer.
       if (!(await lockCheck(tx, domain, domain.lease))) return null;
       const applied = await applyCheck(checks, tx, domain, checked, { isAsked: false, now: clock() });

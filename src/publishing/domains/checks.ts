@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import { lockProjectOf } from "../projects/projects.store.ts";
 import { checkDns, dnsFor, recordLeadsHere, type CaaAuthority, type Dns, type DnsVerdict, type OwnNames } from "../dns/dns.ts";
 import { lockHolder, promoteToPrimary, saveCheck, type AppliedCheck, type StoredDomain } from "./domains.store.ts";
 import { needsProof, ownershipRecordFor, type OwnershipRecord } from "./ownership.ts";
@@ -67,6 +68,7 @@ export async function applyCheck(
   { verdict, proved }: Checked,
   { isAsked, now }: { isAsked: boolean; now: number },
 ): Promise<StoredDomain | null> {
+  await lockProjectOf(tx, domain);
   const before = await lockHolder(tx, domain.hostname);
   if (before === null || before.id !== domain.id) return null;
   const proofNeeded = needsProof(before, await listVerifications(tx, before.registrableDomain));

@@ -1,6 +1,7 @@
 import { breaks, type Database, type Transaction } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
 import { parseHostname, proofIn, type Hostname, type Lookup, type Proof } from "../dns/dns.ts";
+import { lockProjectOf, tryLockProjectOf } from "../projects/projects.store.ts";
 import { checkContestedNow } from "./checks.store.ts";
 import { isReadyAt, ownershipRecordOf, type Checks } from "./checks.ts";
 import { deleteDomain, findHolder, hasPaidPlan, insertDomain, lockHolder } from "./domains.store.ts";
@@ -31,11 +32,16 @@ export async function lookUpClaim(db: Database, checks: Checks, owner: Owner, na
 export async function claimDomain(tx: Transaction, checks: Checks, owner: Owner, { name, txt }: LookedUpClaim, now: number) {
   const { hostname } = name;
   const challenge = ownershipRecordOf(checks, { accountId: owner.accountId, hostname });
+  await lockProjectOf(tx, owner);
   const holder = await lockHolder(tx, hostname);
   const proofOf = (one: OwnershipRecord): Proof => (txt === null ? "absent" : proofIn(one, txt));
   const proofs = { own: proofOf(challenge), holders: holder === null ? "absent" : proofOf(ownershipRecordOf(checks, holder)) } as const;
   const decision = decideClaim({ hostname, ...owner, challenge }, holder, proofs, now);
-  if (holder !== null) await deleteDomain(tx, holder);
+  if (holder !== null) {
+    // The lock of its project comes before that of the name. Waiting for it now could deadlock.
+    if (!(await tryLockProjectOf(tx, holder))) tx.startOver();
+    await deleteDomain(tx, holder);
+  }
   if (holder !== null && decision === "take_over") await insertLost(tx, holder, now);
   await deleteLost(tx, owner.accountId, hostname);
   const verifications = await listVerifications(tx, name.registrableDomain);

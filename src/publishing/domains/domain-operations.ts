@@ -7,7 +7,7 @@ import { addressOf } from "../../platform/http/api-surfaces.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { Problem } from "../../platform/problem.ts";
 import { projectChanged, type PageQuery, type ProjectPath } from "../projects/projects.ts";
-import { findProject, lockProject } from "../projects/projects.store.ts";
+import { findProject, lockProject, lockProjectOf } from "../projects/projects.store.ts";
 import { claimDomain, lookUpClaim } from "./domain-claims.ts";
 import { applyCheck, checkDomain, isReadyAt, ownershipRecordOf, stillLeadsHere, type Checks } from "./checks.ts";
 import { domainChanged, storedForm, type DomainPatch, type DomainPath } from "./domains.ts";
@@ -74,6 +74,7 @@ export async function changeDomain(tx: Transaction, call: DomainCall<{ body: Sta
   const { checks, announcer } = services;
   const lost = await findLost(tx, accountId, projectId, storedForm(hostname));
   if (lost !== null) throw takenByAnother(lost.hostname, ownershipRecordOf(checks, lost));
+  await lockProjectOf(tx, { accountId, projectId });
   const domain = await lockDomain(tx, accountId, projectId, hostname);
   requireConditions(conditions, (await domainResponse(tx, checks, domain, now)).version);
   const names = await lockNames(tx, { accountId, projectId }, (name) => isReadyAt(checks, name, now));

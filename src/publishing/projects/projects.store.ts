@@ -51,6 +51,24 @@ export async function lockProject(tx: Transaction, accountId: number, id: number
   return requireRow(rows, id);
 }
 
+/** The project of a name. */
+type ProjectOf = { accountId: number; projectId: number };
+
+/**
+ * Locks a project until commit, if it exists. A transaction that locks several names of a project, or changes one of them
+ * twice, locks the project first: otherwise it could deadlock with a change of other names or with the project's deletion.
+ */
+export async function lockProjectOf(tx: Transaction, { accountId, projectId }: ProjectOf): Promise<void> {
+  await tx.query(sql`SELECT 1 FROM projects WHERE account_id = ${accountId} AND id = ${projectId}${tx.forUpdate}`);
+}
+
+/** The same without waiting. Returns false if another transaction has locked the project, or if it does not exist. */
+export async function tryLockProjectOf(tx: Transaction, { accountId, projectId }: ProjectOf): Promise<boolean> {
+  const rows = await tx.query(sql`
+    SELECT 1 FROM projects WHERE account_id = ${accountId} AND id = ${projectId}${tx.skipLocked("projects")}`);
+  return rows.length > 0;
+}
+
 /** @throws Problem `slug_taken`, `invalid_request` if the account has too many projects */
 export async function insertProject(
   tx: Transaction,
