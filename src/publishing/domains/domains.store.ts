@@ -9,6 +9,7 @@ import { domainFromRow, type DomainRow, type StoredDomain } from "./domain-rows.
 import { domainsMax, paidPlans } from "./domains.ts";
 
 export { domainFromRow, type AppliedCheck, type CertificateState, type DomainRow, type StoredDomain } from "./domain-rows.ts";
+export { lockProjectOf } from "../projects/projects.store.ts";
 export { promoteToPrimary } from "./names.store.ts";
 
 /** @throws Problem `plan_required` unless the account's plan has custom domains */
