@@ -6,7 +6,7 @@ import { hasNoAuthority, heldUntil, stepsOf, type Domain, type StepState } from 
 
 const words = texts.domains.steps;
 
-/** The steps from adding a domain to its certificate, and what happens next (rules 7 and 8). */
+/** The steps from adding a domain to its certificate, and what happens next (specification 5.5 and 5.7). */
 export function DomainSteps({ domain }: { domain: Domain }): ReactNode {
   const steps = stepsOf(domain);
   return (

@@ -38,7 +38,7 @@ function Domains({ site: { project } }: { site: Site }): ReactNode {
   const { plan } = useSession().account;
   const [since, setSince] = useState(() => Date.now());
   const [asked, setAsked] = useState<Asked>();
-  const [left, setLeft] = useState<RemovedDomain>();
+  const [removed, setRemoved] = useState<RemovedDomain>();
   const list = useInfiniteQuery(domainsQuery(id, since));
   const domains = list.data ?? [];
   useFocusAfterRemoval(domains.length);
@@ -50,8 +50,8 @@ function Domains({ site: { project } }: { site: Site }): ReactNode {
     setSince(Date.now());
     showDomain(client, domain);
   }
-  function onDone(removed?: RemovedDomain | null): void {
-    if (removed !== undefined) setLeft(removed ?? undefined);
+  function onDone(removal?: RemovedDomain | null): void {
+    if (removal !== undefined) setRemoved(removal ?? undefined);
     setSince(Date.now());
     void rereadAll(client);
   }
@@ -59,7 +59,7 @@ function Domains({ site: { project } }: { site: Site }): ReactNode {
     <Section title={words.title} lead={words.lead} actions={mayAdd && <Button onClick={() => openAdding(true)}>{words.add}</Button>}>
       {isFree && <PlanNotice plan={plan} isSuspending={domains.length > 0} />}
       {!isFree && deploymentId === null && <DeployFirst projectId={id} />}
-      {left && <RemovalNotice removed={left} onClose={() => setLeft(undefined)} />}
+      {removed && <RemovalNotice removed={removed} onClose={() => setRemoved(undefined)} />}
       {list.isPending && <Waiting lines={4} />}
       <ErrorPanel error={list.error} onRetry={() => void list.refetch()} />
       {list.data?.length === 0 && mayAdd && <NoDomains onAdd={() => openAdding(true)} />}
@@ -94,7 +94,7 @@ type AskedDialogProps = {
   asked: Asked;
   project: Site["project"]["value"];
   domains: Domain[];
-  /** `removed` after a removal; null if it leaves nothing to do. */
+  /** `removed`: what is left to do after a removal, or null if nothing is; undefined after a redirect. */
   onDone: (removed?: RemovedDomain | null) => void;
   onClose: () => void;
 };

@@ -7,7 +7,7 @@ import styles from "./domains.module.css";
 const words = texts.domains;
 type Props = Pick<CurrentUser["account"], "plan"> & { isSuspending?: boolean };
 
-/** Explains custom domains and the plans that include them (specification 5.1); `isSuspending` if the account already has some. */
+/** Explains which plans have custom domains (specification 5.1). `isSuspending`: the account has domains that are not served now. */
 export function PlanNotice({ plan, isSuspending = false }: Props): ReactNode {
   const name = texts.dashboard.plans[plan];
   if (isSuspending)

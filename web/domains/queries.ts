@@ -35,14 +35,14 @@ export function domainsQuery(projectId: number, since: number) {
 
 /** Shows a domain from a response at once: in its place, or at the end if it is new. The next read restores the order. */
 export function showDomain(client: QueryClient, domain: Domain): void {
-  client.setQueryData<InfiniteData<Page<Domain>, string | undefined>>(keyOf(domain.projectId), (held) => {
-    if (!held) return undefined;
-    const isKnown = held.pages.some(({ rows }) => rows.some(({ hostname }) => hostname === domain.hostname));
-    const pages = held.pages.map((page, index) => {
+  client.setQueryData<InfiniteData<Page<Domain>, string | undefined>>(keyOf(domain.projectId), (cached) => {
+    if (!cached) return undefined;
+    const isKnown = cached.pages.some(({ rows }) => rows.some(({ hostname }) => hostname === domain.hostname));
+    const pages = cached.pages.map((page, index) => {
       const rows = page.rows.map((row) => (row.hostname === domain.hostname ? domain : row));
-      return { ...page, rows: isKnown || index < held.pages.length - 1 ? rows : [...rows, domain] };
+      return { ...page, rows: isKnown || index < cached.pages.length - 1 ? rows : [...rows, domain] };
     });
-    return { ...held, pages };
+    return { ...cached, pages };
   });
   supersede(client, keyOf(domain.projectId));
 }

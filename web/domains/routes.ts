@@ -9,11 +9,11 @@ const domains = createRoute({
   component: lazyRouteComponent(() => import("./domains-page.tsx"), "DomainsPage"),
 });
 
-/** The target of the navigation and the palette, which leads on to the domains of a project. */
-const ofWhich = createRoute({
+/** The page that the navigation and the palette open. It leads on to the domains of a project. */
+const chooseProject = createRoute({
   getParentRoute: () => dashboard,
   path: "domains",
   component: lazyRouteComponent(() => import("./which-project-page.tsx"), "WhichProjectPage"),
 });
 
-export const domainRoutes = [domains, ofWhich] as const;
+export const domainRoutes = [domains, chooseProject] as const;

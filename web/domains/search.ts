@@ -1,4 +1,4 @@
-/** The search parameters of a project's domains page: the form to add one is open. */
+/** The search parameters of a project's domains page. `add`: the form to add a domain is open. */
 export type DomainsSearch = { add?: true };
 
 export function domainsSearch(search: Record<string, unknown>): DomainsSearch {

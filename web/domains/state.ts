@@ -15,7 +15,7 @@ export type DomainState =
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** The state of a domain: of several, the one its owner must know first. */
+/** Returns the state of a domain. If several apply, returns the one that the owner needs to know first. */
 export function stateOf(domain: Domain): DomainState {
   const { status, certificate, attention } = domain;
   if (hasProblem(domain, "proved_elsewhere")) return "lost";
@@ -42,7 +42,7 @@ function hasProblem({ problems }: Pick<Domain, "problems">, code: string): boole
   return problems.some((problem) => problem.code === code);
 }
 
-/** Whether the service orders no certificates; otherwise a verified domain always has one ordered or issued. */
+/** Whether the service orders no certificates. If it orders them, every verified domain has one ordered or issued. */
 export function hasNoAuthority({ status, certificate }: Pick<Domain, "status" | "certificate">): boolean {
   return status !== "pending" && certificate.status === "none";
 }
@@ -80,7 +80,7 @@ export function pollMs(quietMs: number, calls: number): number | false {
   return interval * Math.max(1, calls);
 }
 
-/** Problems that may pass without any action, as DNS changes spread. */
+/** Problems that may end without any action, because DNS changes take time to spread. */
 const awaited: ReadonlySet<string> = new Set(["record_missing", "proof_missing", "lookup_failed"]);
 
 export type StepState = "done" | "current" | "ahead" | "trouble";
@@ -96,7 +96,7 @@ export function stepsOf(domain: Domain): Steps {
   return { added: "done", dns, certificate: certificateStep };
 }
 
-/** A missing record is only awaited; a wrong one is trouble. */
+/** A missing record may still appear, so the step is `current`. A wrong record is `trouble`. */
 function dnsStep({ status, problems }: Domain): StepState {
   if (status === "verified") return "done";
   return status === "failing" || problems.some(({ code }) => !awaited.has(code)) ? "trouble" : "current";

@@ -5,7 +5,7 @@ const sweepMax = 1_000;
 export type Entries<K, V> = {
   /** Returns the value, if there is one. */
   get(key: K): V | undefined;
-  /** Returns the value, creating it if there is none; at the maximum the oldest value makes room. */
+  /** Returns the value, creating it if there is none. A full map first removes its oldest value. */
   at(key: K): V;
   delete(key: K): boolean;
   /** Removes the idle values among the next thousand entries; repeated calls reach all of them. */
@@ -14,11 +14,11 @@ export type Entries<K, V> = {
   [Symbol.iterator](): Iterator<[K, V]>;
 };
 
-/** @param isIdle whether a value may be removed, because a new one would be the same; `now` in ms */
+/** @param isIdle whether a value can be removed because a new one would count the same; `now` in ms */
 export function openEntries<K, V>(max: number, create: () => V, isIdle: (value: V, now: number) => boolean): Entries<K, V> {
   const values = new Map<K, V>();
-  let round = values.entries();
-  // One iterator for all calls: a new one would step over the gaps of all entries removed before.
+  let unswept = values.entries();
+  // Kept between calls: a new iterator would first have to skip the gaps that removed entries leave.
   let oldest = values.keys();
 
   function evictOldest(): void {
@@ -43,9 +43,9 @@ export function openEntries<K, V>(max: number, create: () => V, isIdle: (value: 
     delete: (key) => values.delete(key),
     sweep(now) {
       for (let looked = 0; looked < sweepMax; looked++) {
-        const next = round.next();
+        const next = unswept.next();
         if (next.done === true) {
-          round = values.entries();
+          unswept = values.entries();
           return;
         }
         const [key, value] = next.value;

@@ -2,40 +2,41 @@
  * How requests are limited (specification 4.2).
  *
  * **Windows.** A caller has a quota of requests per minute and per day, counted in fixed UTC windows (`windows.ts`). A
- * request passes if every window that it counts in has room, and then uses one request of each; otherwise it is refused
- * and uses none. Reading, deciding and counting are one step (one turn of the event loop in `memory.ts`, one
- * run of a script in `redis.ts`), so with k left exactly k of any number of simultaneous requests pass, and they see k-1 … 0.
+ * request passes if each of its windows has room, and then counts once in each; otherwise it is refused and counts in
+ * none. Reading, deciding and counting are one step (one turn of the event loop in `memory.ts`, one run of a script in
+ * `redis.ts`). So if k requests are left, exactly k of any number of simultaneous ones pass. Their answers show k-1 to 0 left.
  *
  * **Where a request counts.**
  *   a secret key       its account, whatever the number of its keys
- *   no valid key       the caller's address, an IPv6 one by its /64
+ *   no valid key       the caller's address; with IPv6 its /64 network
  *   a publishable key  the caller's address at this account (60 a minute), the account's publishable keys together
  *                      (half of its minute and half of its day), and the account
  *   the dashboard      the person (300 a minute), never an account
  *
- * **Strikes and bans** (`strikes.ts`). A request refused because the account is over a limit is a strike on its key; on
- * a publishable key, which anybody may hold, on the caller's address at that account. A refusal of a secret key is no
- * strike if the request would have passed had the publishable keys used nothing (`publishable.ts`). One strike more than a fifth of
- * the requests per minute (at least 20) within a sliding minute bans: five minutes, twice as long each time within a day,
- * an hour at most. While a ban lasts, requests count nowhere.
+ * **Strikes and bans** (`strikes.ts`). A request that is refused because the account is over a limit is a strike on its
+ * key. Anybody can read a publishable key, so there the strike is on the caller's address at that account. A refused request
+ * with a secret key is no strike if it would have passed without the requests of publishable keys (`publishable.ts`). Within a
+ * sliding minute a key may have as many strikes as a fifth of its plan's requests per minute, or 20 if that is more. The next
+ * strike bans the key for five minutes. Each further ban within a day lasts twice as long, up to an hour. While a ban lasts,
+ * requests count nowhere.
  *
  * **Clocks.** One process counts by the system's clock, many nodes by that of Redis. If the clock jumps, no window grants its
- * quota twice, and no caller is refused for longer than the window (or the ban) lasts by the new time.
+ * quota twice, and no caller is refused for longer than the window or the ban lasts on the new clock.
  *
- * **Bounds.** An account takes about 300 bytes of memory until two hours after the last day that it used, and so does an
- * address or a key with strikes. Each kind is bounded; beyond the bound the oldest entry is removed, which can give that
- * caller a fresh window, but never takes one away.
+ * **Bounds.** An account takes about 300 bytes of memory until two hours after the last UTC day in which it sent a request;
+ * so does an address, and a key with strikes. The number of entries of each kind is bounded. Beyond the bound the oldest entry
+ * is removed: its caller may get a fresh window, but never loses requests.
  *
  * **Restarts.** Without Redis, all counters, strikes and bans are saved to a file every second and at stop, and loaded at
  * start: a kill loses at most one second of counting. With Redis nothing is lost.
  *
- * **A slow or absent Redis.** A request waits for Redis' answer, and is never decided without it while Redis answers. Up
- * to 10,000 requests wait; further ones are refused as `unavailable`. An answer that takes over 500 ms means that Redis
- * cannot be reached. From then on each node admits its share: the requests that Redis last reported as left (the whole
- * quota in a window that begins later) divided by the live nodes, rounded down. Nodes publish Redis' answers to each
- * other, so that each knows how many are left. Refusals are then no strikes. When Redis is back, a node first adds the
- * requests that it admitted, and keeps to its share until every live node has done so: all nodes together never admit more
- * than the quota.
+ * **A slow or absent Redis.** A request waits for Redis' answer: while Redis can be reached, nothing else decides. Up to
+ * 10,000 requests wait; further ones are refused as `unavailable`. If an answer takes over 500 ms, the node treats Redis as
+ * unreachable and admits its share: the requests that were left when Redis last answered, divided by the live nodes and
+ * rounded down. In a window that begins later, the nodes share the whole quota. Nodes publish Redis' answers to each other,
+ * so that each knows how many requests are left. A node that counts alone makes no strikes. When Redis is back, a node first
+ * adds the requests that it admitted, and keeps to its share until every live node has done so. So all nodes together never
+ * admit more than the quota.
  */
 import { Problem } from "../../platform/problem.ts";
 import type { Decision, Quota } from "./windows.ts";
@@ -43,7 +44,10 @@ import type { Decision, Quota } from "./windows.ts";
 export type { Decision, Quota, Verdict } from "./windows.ts";
 export { limitHeaders, pushLimitHeaders, replaceLimitHeaders } from "./headers.ts";
 
-/** A value that memory returns at once and Redis after a round trip. Await it only if it is a promise, which saves a turn. */
+/**
+ * A result that the limiter in memory returns at once, and the one in Redis as a promise. Await it only if it is a promise:
+ * awaiting a plain value costs a turn.
+ */
 export type Awaitable<T> = T | Promise<T>;
 
 /** How close a key is to a ban. `bannedUntil` in ms since the epoch. */
@@ -61,7 +65,7 @@ export interface Limiter {
   account(accountId: number, keyId: number, quota: Quota): Awaitable<Decision>;
   /** A request without a valid key. `address` as the socket or a trusted proxy reports it. */
   address(address: string): Awaitable<Decision>;
-  /** A request with a publishable key; `quota` is the account's. The figures are those of the fullest windows. */
+  /** A request with a publishable key; `quota` is the account's. The decision shows the minute and the day with the fewest requests left. */
   publishable(accountId: number, address: string, quota: Quota): Awaitable<Decision>;
   /** A call of the dashboard by a signed-in person. */
   dashboard(personId: number): Awaitable<Decision>;

@@ -21,11 +21,11 @@ import {
   type Windows,
 } from "./windows.ts";
 
-/** How long idle entries stay, so that a clock that jumps an hour and back loses nothing. */
+/** How long idle entries stay. A clock that jumps ahead an hour and then back loses nothing. */
 const graceMs = 2 * 60 * 60_000;
 
 const accountsMax = 1_000_000;
-/** Keys with strikes; people; addresses of each sort. */
+/** The most entries of every other kind: addresses, visitors, people, and keys or visitors with strikes. */
 const othersMax = 50_000;
 
 /** The limiter of one process, which answers every call at once. It has no timers: its owner sweeps and saves it. */
@@ -34,7 +34,7 @@ export type MemoryLimiter = { [K in keyof Limiter]: (...args: Parameters<Limiter
   snapshot(): Iterable<string>;
   /** Restores lines of a snapshot, and skips damaged ones. */
   restore(lines: Iterable<string>): void;
-  /** Grows with every count: while the number is the same, so is the snapshot. */
+  /** A number that grows with each change. While it stays the same, so does the snapshot. */
   changes(): number;
   /** Entries in memory. */
   size(): number;
@@ -83,12 +83,12 @@ export function openMemoryLimiter({ clock, addressQuota }: { clock: Clock; addre
 
 function openMeters() {
   return {
-    account: openEntries<number, Windows>(accountsMax, newWindows, daysAgo),
-    address: openEntries<string, Windows>(othersMax, newWindows, daysAgo),
-    publishable: openEntries<number, Windows>(accountsMax, newWindows, daysAgo),
-    spared: openEntries<number, Windows>(accountsMax, newWindows, daysAgo),
-    visitor: openEntries<string, Windows>(othersMax, newWindows, minutesAgo),
-    person: openEntries<number, Windows>(othersMax, newWindows, minutesAgo),
+    account: openEntries<number, Windows>(accountsMax, newWindows, isDayLongOver),
+    address: openEntries<string, Windows>(othersMax, newWindows, isDayLongOver),
+    publishable: openEntries<number, Windows>(accountsMax, newWindows, isDayLongOver),
+    spared: openEntries<number, Windows>(accountsMax, newWindows, isDayLongOver),
+    visitor: openEntries<string, Windows>(othersMax, newWindows, isMinuteLongOver),
+    person: openEntries<number, Windows>(othersMax, newWindows, isMinuteLongOver),
   };
 }
 
@@ -105,7 +105,7 @@ function countAccount(state: State, accountId: number, keyId: number, quota: Quo
   const windows = meters.account.at(accountId);
   state.changes += 1;
   roll(windows, now);
-  const leftMs = banOf(offenders.key.get(keyId), now);
+  const leftMs = banLeftOf(offenders.key.get(keyId), now);
   if (leftMs > 0) return banned(figures(windows, quota, now), leftMs);
   if (hasRoom(windows, quota)) {
     take(windows);
@@ -136,7 +136,7 @@ function countPublishable(state: State, accountId: number, address: string, quot
   const [visitor, shared, account] = [meters.visitor.at(name), meters.publishable.at(accountId), meters.account.at(accountId)];
   state.changes += 1;
   for (const windows of [visitor, shared, account]) roll(windows, now);
-  const leftMs = banOf(offenders.visitor.get(name), now);
+  const leftMs = banLeftOf(offenders.visitor.get(name), now);
   if (leftMs > 0) return banned(fullestOf(visitor, shared, account, quota, now), leftMs);
   const fits = hasRoom(visitor, visitorQuota) && hasRoom(shared, publishableShare(quota)) && hasRoom(account, quota);
   if (!fits) {
@@ -193,7 +193,7 @@ function peek(windows: Windows | undefined, quota: Quota, now: number): Decision
   return figures(windows, quota, now);
 }
 
-function banOf(strikes: Strikes | undefined, now: number): number {
+function banLeftOf(strikes: Strikes | undefined, now: number): number {
   return strikes === undefined ? 0 : banLeftMs(strikes, now);
 }
 
@@ -209,11 +209,11 @@ function strikeStatusOf(strikes: Strikes, quota: Quota, now: number): StrikeStat
   return { strikes: made, strikesRemaining: remaining, bannedUntil: leftMs > 0 ? now + leftMs : undefined };
 }
 
-function daysAgo(windows: Windows, now: number): boolean {
+function isDayLongOver(windows: Windows, now: number): boolean {
   return Math.floor((now - graceMs) / dayMs) > windows.day.number;
 }
 
-function minutesAgo(windows: Windows, now: number): boolean {
+function isMinuteLongOver(windows: Windows, now: number): boolean {
   return Math.floor((now - graceMs) / minuteMs) > windows.minute.number;
 }
 

@@ -8,7 +8,10 @@ export function publishableShare({ perMinute, perDay }: Quota): Quota {
   return { perMinute: Math.floor(perMinute / 2), perDay: Math.floor(perDay / 2) };
 }
 
-/** Requests used in the three minutes and the two days that a request with a publishable key counts in. */
+/**
+ * The requests used in the windows that a request with a publishable key counts in: the minute of the visitor, the minute and
+ * the day of all publishable keys of the account (`shared`, `sharedDay`), and the minute and the day of the account.
+ */
 export type PublishableUse = {
   visitor: number;
   shared: number;

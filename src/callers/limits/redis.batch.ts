@@ -8,9 +8,9 @@ const waitingMax = 10_000;
 /** What the script does for one request; see `redis.script.ts`. */
 export type Asked = {
   counting: boolean;
-  /** Gives one request back to each meter; `limits` then holds the numbers of the minute and the day instead. */
+  /** Gives back one request to each meter. `limits` then has the numbers of the minute and the day in which each meter counted it. */
   givesBack?: boolean;
-  /** Strikes allowed before a ban; 0 if refusals are no strikes, and then there are no keys for them. */
+  /** Strikes allowed before a ban. 0 if refusals are no strikes; `ban` and `strikes` are then absent. */
   allowed: number;
   /** The request has a secret key, so its refusal is no strike if publishable keys alone caused it. */
   isSecret?: boolean;
@@ -22,11 +22,11 @@ export type Asked = {
 };
 
 /**
- * The script's answer to one request: its figures begin at `at`, and the first figure of all is the time. Without an
- * answer, the script's number.
+ * Makes the result of one request from the answer of the script that decided it. The first figure of the answer is the time,
+ * and those of the request begin at `at`. `answer` is undefined if Redis was lost. `run` is the script's number.
  */
 type Read<T> = (answer: number[] | undefined, at: number, run: number) => T;
-/** A script that was sent: its number on this connection, 0 without a connection, and its answer, or undefined if Redis was lost. */
+/** A script that was sent. `run` is its number on this connection, or 0 without one. `answer` resolves to undefined if Redis was lost. */
 export type Sent = { run: number; answer: Promise<number[] | undefined> };
 type Send = (keys: string[], args: (string | number)[]) => Sent;
 
@@ -49,7 +49,7 @@ type Batch = {
  * Asks Redis to decide requests. The requests of one turn of the event loop share one run of the script, which decides them in
  * their order: each waits for one round trip, and all share its cost.
  *
- * @param redisClock tells the time to Redis, instead of its own clock
+ * @param redisClock the clock that decides, instead of Redis' own
  * @param reporter returns this node's name if there are other nodes to report the meters' figures to, else ""
  */
 export function openBatches(send: Send, redisClock: Clock | undefined, reporter: () => string): Batches {

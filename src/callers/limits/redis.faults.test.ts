@@ -44,7 +44,7 @@ const used = async (limiter: Limiter) => quota.perMinute - (await limiter.peekAc
 async function lose(nodes: Node[], direction?: "answers"): Promise<void> {
   await Promise.all(nodes.map(({ line, log }) => (line.cut(direction), once(log.events, "warn"))));
 }
-/** Resolves when the reports that Redis has published have arrived: it answers these questions after it has sent them. */
+/** Resolves when all published reports have arrived: Redis sends them before it answers these requests. */
 async function heard(limiters: Limiter[]): Promise<void> {
   for (let i = 0; i < 2; i++) await Promise.all(limiters.map(async (limiter) => limiter.peekAccount(99, quota)));
 }

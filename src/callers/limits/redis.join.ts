@@ -1,7 +1,7 @@
 import { dayMs } from "./windows.ts";
 import { prefix, scriptStart } from "./redis.script.ts";
 
-/** Subtracted from a count to fence its connection: more scripts than one connection ever runs. */
+/** Subtracted from the count of a connection to fence it. No connection ever runs as many scripts. */
 const fencedBy = 1e15;
 
 /** The key that counts the scripts that one connection of a node has run. */
@@ -26,8 +26,8 @@ return string.format('%d', tonumber(ran) + ${fencedBy})
 
 /**
  * Adds the requests that a node admitted while it counted alone, in the windows that have not ended.
- * KEYS: see `scriptStart`. ARGV: after the first two, for each meter "1" if its day counts, and for its minute and its day
- * the window's number, the used requests that the node knew of before, and the requests to add.
+ * KEYS: see `scriptStart`. ARGV: after the first two, for each meter "1" if its day counts, then three numbers for its minute
+ * and three for its day: the window's number, the used requests that the node knew of before, and the requests to add.
  */
 export const addScript = `${scriptStart}
 for k = 2, #KEYS do
@@ -46,11 +46,11 @@ export const heartbeatKeys = [`${prefix}nodes`, `${prefix}beats`];
 
 /**
  * Reports that a node is connected and has added all requests that it admitted alone. Heartbeats are numbered, so that nodes
- * need not compare clocks. A heartbeat may arrive long after it was sent, so it counts as of the last number that the node
- * had received when it sent it.
- * KEYS: `heartbeatKeys`, then the count of the node's connection. ARGV: the node, that number (0: none), and the number of
- * an earlier heartbeat of this node.
- * Answer: the number of this heartbeat, and how many nodes have sent one since the earlier one.
+ * need not compare clocks. A heartbeat may arrive long after it was sent, so Redis records the last number that the node had
+ * received before it sent the heartbeat.
+ * KEYS: `heartbeatKeys`, then the count of the node's connection. ARGV: the node, that last number (0: none), and the number
+ * of the node's first heartbeat on this connection (`+inf`: none yet).
+ * Answer: the number of this heartbeat, and how many nodes have sent one since that first one.
  */
 export const heartbeatScript = `
 local number = redis.call('INCR', KEYS[2])

@@ -25,17 +25,17 @@ type Part = {
 };
 
 type Meter = { minute: Part; day: Part; countsDays: boolean };
-/** The effect of a script that was sent and not answered, so that Redis may or may not have run it. */
+/** A script that was sent and not answered: Redis may or may not have run it. `owe` is called if it has not. */
 type Doubtful = { run: number; owe: () => void };
 
-/** An entry to add in Redis. `owe` takes it back if it did not arrive. */
+/** Requests to add to a meter in Redis. Call `owe` if they did not arrive: the ledger then owes them again. */
 export type Owed = { args: (string | number)[]; meter: string; owe: () => void };
 
 /**
- * The figures of the meters in Redis that a node knows, so that it can decide without Redis. It admits its share of the
- * requests that were left when Redis was lost: their number divided by the live nodes, rounded down. In a window that begins
- * later, it admits its share of the whole quota. A node that leaves makes no share larger, because the highest number of live
- * nodes since the loss counts. The time is that of Redis: the node's clock plus the difference that the last answer showed.
+ * What a node knows of the meters in Redis, so that it can decide without Redis. It admits its share of the requests that were
+ * left when Redis was lost: their number divided by the live nodes, rounded down. In a window that begins later, it admits its
+ * share of the whole quota. It divides by the highest number of live nodes since the loss, so that no share grows when a node
+ * leaves. The time is that of Redis: the node's clock plus the difference that the last answer showed.
  */
 export type Ledger = {
   clock: Clock;
@@ -124,7 +124,7 @@ export function giveBackAlone(ledger: Ledger, asked: Asked, run: number): number
   return look(ledger, asked);
 }
 
-/** If this node's share has room for a request that Redis is going to count, uses up one request of the share. */
+/** Uses up one request of this node's share for a request that Redis will count. Returns false, and uses none, if there is no room. */
 export function reserve(ledger: Ledger, asked: Asked): boolean {
   const shares = sharesOf(ledger, asked, timeOf(ledger));
   const hasRoom = haveRoom(shares);
@@ -162,7 +162,10 @@ export function settleDoubtful(ledger: Ledger, ran: number): void {
   for (const { run, owe } of unsettled) if (run > ran) owe();
 }
 
-/** Returns the entries to add in Redis, and owes them no more. With `all`, also the figures that Redis had before it lost its data. */
+/**
+ * Returns the requests to add in Redis, which the ledger then no longer owes. With `all`, returns every meter, for a Redis that
+ * has lost its data.
+ */
 export function takeOwed({ accounts, others }: Ledger, all: boolean): Owed[] {
   const owed: Owed[] = [];
   for (const entries of [accounts, others]) {
@@ -224,7 +227,7 @@ function giveBackPart(ledger: Ledger, part: Part, number: number | undefined, ru
   oweNowOrLater(ledger, run, () => void (part.number === number && (part.owed -= 1)));
 }
 
-/** Owes at once if no script was sent, else when it turns out that Redis has not run it. */
+/** Owes at once if no script was sent; otherwise as soon as it is known that Redis has not run the script. */
 function oweNowOrLater(ledger: Ledger, run: number, owe: () => void): void {
   if (run === 0) owe();
   else doubt(ledger, { run, owe });

@@ -26,7 +26,7 @@ type LinkOptions = {
   log: LinkLog;
   /** The time (ms) that Redis has for an answer. After that it counts as unreachable. */
   answerMs: number;
-  /** Called when a `shared` Redis is lost, before the waiting requests are decided. */
+  /** Called when Redis is lost in the state `shared`, before the waiting requests are decided. */
   onLost: () => void;
   /**
    * Called when a connection is established, before anything else is sent on it.
@@ -68,7 +68,7 @@ export function stateOf({ isShared, connection }: Link): "away" | "joining" | "s
 
 /**
  * Tries once to connect, and keeps trying in the background if that fails, until the link is closed. A connection counts as
- * established only after scripts have written on it, so a Redis that refuses writes counts as away.
+ * established only after a script has written through it, so a Redis that refuses writes counts as away.
  */
 export async function connect(link: Link): Promise<void> {
   const { url, ca, node, answerMs, scripts } = link;
@@ -118,7 +118,7 @@ export function remove(link: Link, keys: string[]): Promise<number | undefined> 
   return answerOf(link, redis, redis.del(...keys));
 }
 
-/** Ends the link, and with it the waiting requests. */
+/** Closes the link. This node decides the requests that wait for an answer. */
 export function closeLink(link: Link): void {
   link.closed = true;
   clearTimeout(link.retry);
@@ -157,7 +157,7 @@ function share(link: Link): void {
   link.log.info({}, "Redis answers again: limits are counted together");
 }
 
-/** Resolves to the answer; to undefined if Redis fails, is too late or is lost, and then gives up the connection. */
+/** Resolves to the answer. If Redis fails, answers too late or is lost, gives up the connection and resolves to undefined. */
 async function answerOf<T>(link: Link, redis: Redis, answer: Promise<T>): Promise<T | undefined> {
   try {
     return await within(link.answerMs, answer);

@@ -12,8 +12,8 @@ export const reportsChannel = `${prefix}reports`;
  * KEYS[2] and the following are meters. ARGV[1] is the time in ms (empty: Redis' own clock), ARGV[2] the name of the node
  * (empty: there are no other nodes to report the meters to).
  *
- * A meter is eight numbers in 32 bytes. The first two (used in the minute, in the day) change with each request, the others
- * (the windows, the windows before, and the requests used in those) when a window ends.
+ * A meter is eight numbers in 32 bytes. The first two, the requests used in the minute and in the day, change with each
+ * request. The others change when a window ends: the numbers of both windows, and what was used in the windows before them.
  */
 export const scriptStart = `
 local call, floor, unpackBytes, packBytes, format = redis.call, math.floor, struct.unpack, struct.pack, string.format
@@ -81,15 +81,17 @@ end
  * Decides requests one after the other, each on one or more meters, all or nothing: the rules of `windows.ts` and
  * `strikes.ts`, run by Redis in one step. A key that several requests share is read and written once.
  *
- * KEYS: after the first, in the order of the requests their meters, each followed by the key of the ban where strikes are
- *       made; after all of these, in the same order, the keys of the lists of strikes.
- * ARGV: after the first two, the number of meters and bans, then for each request "0" to read only, "1" to count, "2" to
- *       count one of a secret key or "-1" to give back; the strikes allowed (0: refusals are no strikes); the number of its
- *       meters; and requests per minute and per day of each, or to give back the minute and the day that it was counted in.
+ * KEYS: after the first, for each request its meters and, if its refusals are strikes, the key of its ban. After all of
+ *       these, in the same order, the key of the list of strikes of each request that has a ban.
+ * ARGV: after the first two, the number of meters and bans. Then for each request: "0" to read only, "1" to count, "2" to
+ *       count with a secret key or "-1" to give back; the strikes allowed (0: refusals are no strikes); the number of its
+ *       meters; and for each meter its requests per minute and per day or, to give back, the numbers of the minute and the
+ *       day in which it counted the request.
  * Answer: the time in ms, then for each request 0 pass, 1 over a limit or 2 banned; ms left of the ban; strikes made;
  *       and the minute's and the day's used requests of each meter.
  *
- * A ban is "since length". All keys expire, two hours later than needed, so that a clock that jumps back loses nothing.
+ * A ban is the text "SINCE LENGTH", both in ms. All keys expire two hours later than needed, so that a clock that jumps back
+ * loses nothing.
  */
 export const limitScript = `${scriptStart}
 local plain = tonumber(ARGV[3])

@@ -14,7 +14,7 @@ import { banned, dayMs, type Decision, minuteMs, passed, type Quota, refused, un
 
 /** How long (ms) Redis may take for an answer before it counts as unreachable (specification 4.7). */
 const redisAnswerMs = 500;
-/** Meters that one script adds to. */
+/** The most meters that one script adds requests to. */
 const addedMax = 500;
 const scriptOf = (text: string) => ({ text, sha: createHash("sha1").update(text).digest("hex") });
 const deciding = scriptOf(limitScript);
@@ -27,9 +27,9 @@ export type RedisLimiterOptions = {
   ca?: string | undefined;
   /** The quota of a caller without a valid key. */
   addressQuota: Quota;
-  /** Tells the time while this node counts alone. */
+  /** The clock while this node counts alone. */
   clock: Clock;
-  /** Tells the time to Redis too, instead of its own clock; lets tests move it. */
+  /** The clock that the script uses instead of Redis' own, so that tests can move the time. */
   redisClock?: Clock;
   /** Returns the number of nodes that count in this Redis, including this one. Default: 1. */
   liveNodes?: () => number;
@@ -123,7 +123,7 @@ function addOwed(link: links.Link, ledger: ledgers.Ledger, head: (string | numbe
  * Asks Redis, or decides alone while it is away.
  *
  * @param read makes the result of the script's answer, whose figures begin at `at`
- * @param beyond makes the result when too many requests wait for Redis, of the figures that this node knows
+ * @param beyond makes the result if too many requests wait for Redis, from the figures that this node knows
  */
 function ask<T>(
   state: State,

@@ -9,7 +9,10 @@ const strikesMax = 100_000;
 
 type Groups<V> = Record<string, Entries<number, V> | Entries<string, V>>;
 
-/** Yields the entries as text in pieces of a thousand lines. A line is a JSON array: the sort, the group's name, the entry's key and its numbers. */
+/**
+ * Yields the entries as text in pieces of a thousand lines. A line is a JSON array: `windows` or `strikes`, the group's name,
+ * the entry's key and its numbers.
+ */
 export function* snapshotEntries(meters: Groups<Windows>, offenders: Groups<Strikes>): Generator<string> {
   let piece: string[] = [];
   for (const entry of lines(meters, offenders)) {
@@ -30,8 +33,8 @@ function* lines(meters: Groups<Windows>, offenders: Groups<Strikes>): Generator<
   }
 }
 
-function line(sort: string, name: string, key: number | string, values: number[]): string {
-  return `["${sort}","${name}",${JSON.stringify(key)},[${values.join(",")}]]\n`;
+function line(kind: string, name: string, key: number | string, values: number[]): string {
+  return `["${kind}","${name}",${JSON.stringify(key)},[${values.join(",")}]]\n`;
 }
 
 function numbers(window: Window): number[] {
@@ -43,13 +46,13 @@ export function restoreEntries(meters: Groups<Windows>, offenders: Groups<Strike
   for (const text of saved) {
     const entry = parse(text);
     if (entry === undefined) continue;
-    const { sort, name, key, values } = entry;
-    if (sort === "windows" && values.length === 8) restoreWindows(find(meters, name, key), values);
-    if (sort === "strikes" && values.length >= 2) restoreStrikes(find(offenders, name, key), values);
+    const { kind, name, key, values } = entry;
+    if (kind === "windows" && values.length === 8) restoreWindows(find(meters, name, key), values);
+    if (kind === "strikes" && values.length >= 2) restoreStrikes(find(offenders, name, key), values);
   }
 }
 
-type Entry = { sort: unknown; name: string; key: number | string; values: number[] };
+type Entry = { kind: unknown; name: string; key: number | string; values: number[] };
 
 function parse(text: string): Entry | undefined {
   let fields: unknown;
@@ -59,10 +62,10 @@ function parse(text: string): Entry | undefined {
     return undefined;
   }
   if (!Array.isArray(fields) || fields.length !== 4) return undefined;
-  const [sort, name, key, values] = fields as unknown[];
+  const [kind, name, key, values] = fields as unknown[];
   if (typeof name !== "string" || (typeof key !== "string" && typeof key !== "number")) return undefined;
   if (!Array.isArray(values) || values.length > strikesMax || !values.every(isCount)) return undefined;
-  return { sort, name, key, values };
+  return { kind, name, key, values };
 }
 
 function isCount(value: unknown): value is number {

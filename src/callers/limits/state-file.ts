@@ -7,13 +7,13 @@ export type StateFile = {
   /** Restores the saved state. If the file is missing or damaged, restores what it can read. */
   load(): Promise<void>;
   /**
-   * Saves the state, unless nothing has changed since the last time. Calls do not overlap: those made while one runs
-   * share the next. The file is replaced as a whole, so a kill or a power cut leaves the last complete one.
+   * Saves the state, unless it has not changed since the last time. Saves never overlap: all calls during one share the
+   * next. Each save replaces the whole file, so after a kill or a power cut the last complete file is there.
    */
   save(): Promise<void>;
 };
 
-/** @param path of the file; an incomplete file is beside it as `path.new` */
+/** @param path of the file. A save writes `path.new` first, then renames it. */
 export function openStateFile(path: string, limiter: MemoryLimiter): StateFile {
   let savedChanges = limiter.changes();
   let saving = Promise.resolve();

@@ -2,6 +2,7 @@ import { dayMs } from "./windows.ts";
 
 /** The sliding window in which strikes count (ms). */
 export const strikesWindowMs = 60_000;
+/** How long (ms) a key's first ban lasts, and at most a later one. Specification 4.6 names both to callers. */
 export const firstBanMs = 5 * 60_000;
 export const longestBanMs = 60 * 60_000;
 /** A ban that follows another within this time (ms) lasts twice as long. */
@@ -20,13 +21,13 @@ export function newStrikes(): Strikes {
   return { times: [], bannedAt: 0, banMs: 0 };
 }
 
-/** Returns the milliseconds until the ban ends, 0 without one. If the clock was set back, the ban starts now, so that it never lasts longer than its length. */
+/** Returns the milliseconds until the ban ends; 0 without one. If the clock was set back to before the ban, the ban starts again now. */
 export function banLeftMs(strikes: Strikes, now: number): number {
   if (now < strikes.bannedAt) strikes.bannedAt = now;
   return Math.max(0, strikes.bannedAt + strikes.banMs - now);
 }
 
-/** Counts the strikes of the last minute, and drops older ones in place. */
+/** Counts the strikes of the last minute, and drops older ones in place. If the clock was set back, moves the strikes back with it. */
 export function recentStrikes(strikes: Strikes, now: number): number {
   const { times } = strikes;
   const aheadMs = (times.at(-1) ?? now) - now;

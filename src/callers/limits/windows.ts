@@ -4,7 +4,10 @@ export const dayMs = 86_400_000;
 /** Requests that may pass in a UTC minute and in a UTC day; `perDay: Infinity` means that only the minute counts. */
 export type Quota = { perMinute: number; perDay: number };
 
-/** A fixed window, whose number is the time divided by its length, and the window that the clock was in before. */
+/**
+ * A fixed window: its number, which is the time divided by its length, and the requests used in it. `otherNumber` and
+ * `otherUsed` are those of the window that the clock was in before.
+ */
 export type Window = { number: number; used: number; otherNumber: number; otherUsed: number };
 
 /** The requests that one caller has used: the whole state of a limit. */
@@ -16,7 +19,7 @@ export type Verdict = "pass" | "rate_limit_exceeded" | "key_banned" | "unavailab
 /** The decision on one request, with the figures that its headers show. */
 export type Decision = {
   verdict: Verdict;
-  /** The quota of the window with fewer requests left: the minute on a tie, the day when both are used up. */
+  /** The quota of the window that has fewer requests left: on a tie the minute, but the day if both are used up. */
   limit: number;
   remaining: number;
   /** When that window ends: Unix seconds. */
@@ -52,9 +55,9 @@ export function roll(windows: Windows, now: number): void {
 }
 
 /**
- * A window that the clock enters for the first time is unused. A window that it returns to keeps the requests used in it, and
- * if the clock went back, at least those of the window that it came from. So setting a clock back and forth grants no
- * requests, and refuses nobody for longer than the window that the clock shows.
+ * Enters the window of that number. It starts unused, unless the clock was in it before: then its requests still count. If the
+ * clock goes back, the window also counts at least as many requests as the one that the clock leaves. So a clock that is set
+ * back and forth grants no extra requests, and refuses nobody beyond the end of the window that it shows.
  */
 function enter(window: Window, number: number): void {
   if (number === window.number) return;

@@ -100,7 +100,10 @@ export function describeProblem(problem: Static<typeof Problems>): { type: strin
   return { type, text: first?.detail ?? problem.detail ?? type ?? "no reason given" };
 }
 
-/** Milliseconds since the epoch of a Retry-After header (seconds, or an HTTP date; RFC 9110 section 10.2.3), at most a week away; null if there is none. */
+/**
+ * Returns when a Retry-After header allows the next try (seconds, or an HTTP date; RFC 9110 section 10.2.3), in milliseconds since the epoch
+ * and at most a week after `now`. Returns null if there is no valid header.
+ */
 export function parseRetryAfter(header: string | undefined, now: number): number | null {
   if (header === undefined) return null;
   const at = /^\d+$/.test(header) ? now + Number(header) * 1000 : Date.parse(header);

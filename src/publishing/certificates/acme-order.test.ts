@@ -46,7 +46,7 @@ describe("a certificate order", () => {
     return { hostname, key: await newPrivateKey(), prefer, publish };
   }
 
-  /** Runs `work` while the faults are in force. */
+  /** Runs `work` while the proxy changes requests or answers. */
   async function during<T>(intercept: AcmeProxy["intercept"], work: () => Promise<T>): Promise<T> {
     proxy.requests.length = 0;
     proxy.intercept = intercept;

@@ -22,7 +22,7 @@ export type OrderWork = {
   key: KeyObject;
   /** The challenge type to use if the authority offers both. */
   prefer: ChallengeType;
-  /** Resolves when every node answers the challenge. The authority is told after that. */
+  /** Publishes the challenge, and resolves when every node answers it. Only after that does the authority check it. */
   publish: (challenge: AcmeChallenge) => Promise<void>;
 };
 
@@ -35,7 +35,7 @@ const patienceMs = 60_000;
  * Completes an order, whatever its state, and returns its certificate. After a crash, a lost answer or a failure that is not `invalid`, call it
  * again with `resumeOrder(url)`: it continues the same order. Waits at most a minute at each step.
  *
- * @throws AcmeProblem `unavailable`, with `retryAt`, if the authority needs more time; also all others
+ * @throws AcmeProblem `unavailable`, with `retryAt`, if the authority needs more time; also with every other failure
  */
 export async function completeOrder(account: AcmeAccount, order: AcmeOrder, issuance: OrderWork): Promise<IssuedCertificate> {
   let current = order;
@@ -57,7 +57,7 @@ async function prove(account: AcmeAccount, url: string, { prefer, publish }: Ord
   }
   await publish(challenge);
   await answerChallenge(account, challenge).catch(async (error: unknown) => {
-    // If it was answered before a crash and has been checked since, the authority accepts no second answer.
+    // The authority refuses if it has already checked the challenge, for example because this was sent before a crash.
     const refused = error instanceof AcmeProblem && error.failure === "refused";
     if (!refused || (await getAuthorization(account, url)).status !== "valid") throw error;
   });
@@ -77,13 +77,13 @@ async function pollOrder(account: AcmeAccount, order: AcmeOrder, done: (order: A
     (one) => one.status === "invalid" || done(one),
   );
   if (settled.status !== "invalid") return settled;
-  // If the order has no error, one of its failed authorizations has one.
+  // If the order has no error, one of its authorizations has one, which `getAuthorization` throws.
   if (settled.error === undefined) for (const url of settled.authorizations) await getAuthorization(account, url);
   const { type, text } = describeProblem(settled.error ?? {});
   throw new AcmeProblem("invalid", `The certificate authority has cancelled the order: ${text}`, { type });
 }
 
-/** Reads until `done`, each time after the delay that the authority asks for, and at least 25 ms, doubling up to 5 s. */
+/** Reads until `done`. Waits before each read: first 25 ms, then twice as long each time up to 5 s, or longer if the authority asks for it. */
 async function poll<T extends { retryAt: number | null }>(
   { session }: AcmeAccount,
   seen: T | null,

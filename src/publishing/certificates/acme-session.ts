@@ -89,7 +89,10 @@ async function freshNonce(session: AcmeSession): Promise<string> {
   throw new AcmeProblem("nonsense", "The certificate authority sends no nonces.", { status: answer.status });
 }
 
-/** Keeps the nonce of every answer. Ignores one that is not base64url (RFC 8555 section 6.5.1), and drops the oldest, which is the most likely to be stale. */
+/**
+ * Sends a request, and keeps the nonce of its answer unless that is not base64url (RFC 8555 section 6.5.1). Keeps the latest 32 nonces, because
+ * the oldest are the most likely to be stale.
+ */
 async function exchange(session: AcmeSession, request: HttpsRequest): Promise<HttpsAnswer> {
   const answer = await session.transport.exchange({ ...request, signal: session.signal, permit: session.permit });
   const nonce = answer.headers["replay-nonce"];

@@ -3,13 +3,13 @@ import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import type { Budget, LimitName, LimitUses } from "./budget.ts";
 
-/** What the limits count for: a name, its registrable domain, and the account at the authority. */
+/** The subjects of the limits. Each limit counts for one of them: a name, its registrable domain, or the account at the authority. */
 export type LimitSubjects = { hostname: string; registrableDomain: string; directoryUrl: string };
 
 const subjectOf = (limit: LimitName, { hostname, registrableDomain, directoryUrl }: LimitSubjects): string =>
   limit === "orders" ? directoryUrl : limit === "domain" ? registrableDomain : hostname;
 
-/** The latest uses of each limit, at most as many as it allows. */
+/** Returns the latest uses of each limit within its window, at most as many as the limit allows. */
 export async function listUses(db: Queryable, budget: Budget, subjects: LimitSubjects, now: number): Promise<LimitUses> {
   const uses: LimitUses = { failures: [], duplicates: [], domain: [], orders: [] };
   for (const name of Object.keys(uses) as LimitName[]) {

@@ -31,7 +31,7 @@ describe("the conversation with an authority", () => {
     await pebble.stop();
   });
 
-  /** While every request to a path that begins with `path` gets this answer. */
+  /** Runs `work` while every request to a path that begins with `path` gets this answer. */
   async function answering(path: string, answer: Partial<ProxiedAnswer> | "hang up", work: () => Promise<unknown>): Promise<void> {
     proxy.requests.length = 0;
     proxy.intercept = { before: (request) => (request.path.startsWith(path) ? answer : undefined) };

@@ -24,7 +24,8 @@ export type AcmeAccountOptions = { email?: string | undefined; external?: Extern
 /**
  * Creates the account of this key, or finds it if it exists (RFC 8555 section 7.3). Agrees to the terms of service.
  *
- * @throws AcmeProblem `refused` with type `externalAccountRequired` if the authority requires a binding and none was given; also all others
+ * @throws AcmeProblem `refused` with type `externalAccountRequired` if the authority requires a binding and there is none; also with every other
+ * failure
  */
 export async function openAccount(session: AcmeSession, key: KeyObject, options: AcmeAccountOptions = {}): Promise<AcmeAccount> {
   const { newAccount, meta } = session.directory;
@@ -66,7 +67,7 @@ export async function newOrder(account: AcmeAccount, hostname: string, options: 
   try {
     return await placeOrder(account, { ...payload, replaces });
   } catch (error) {
-    // It has been renewed already, for example before a backup was restored. Order without it (RFC 9773 section 5).
+    // The certificate was already replaced, for example before a backup was restored. Order without `replaces` (RFC 9773 section 5).
     if (replaces !== undefined && error instanceof AcmeProblem && error.type === "alreadyReplaced") return placeOrder(account, payload);
     throw error;
   }
@@ -78,9 +79,9 @@ async function placeOrder(account: AcmeAccount, payload: object): Promise<AcmeOr
 }
 
 /**
- * Reads an order. After a crash, a lost answer or a wait, its status tells the next step.
+ * Reads an order. After a crash, a lost answer or a wait, its status shows the next step.
  *
- * @throws AcmeProblem `invalid` if the authority no longer has it; also all others
+ * @throws AcmeProblem `invalid` if the authority no longer has it; also with every other failure
  */
 export async function resumeOrder(account: AcmeAccount, orderUrl: string): Promise<AcmeOrder> {
   try {
@@ -141,8 +142,8 @@ export async function answerChallenge(account: AcmeAccount, challenge: AcmeChall
 }
 
 /**
- * Requests the certificate (RFC 8555 section 7.4); `csr` is DER. If the answer is lost, or an earlier request took effect after all, reads the
- * order to find out.
+ * Requests the certificate (RFC 8555 section 7.4); `csr` is DER. If the answer is lost, or the authority refuses because an earlier request may
+ * have taken effect, reads the order to find out.
  */
 export async function finalize(account: AcmeAccount, order: AcmeOrder, csr: Buffer): Promise<AcmeOrder> {
   try {

@@ -55,5 +55,5 @@ export async function renewalInfoOf(session: AcmeSession, identifier: string | n
   });
 }
 
-/** The values inside the first of `values`. */
+/** Returns the values nested in the first of `values`. */
 const inside = (values: { content: Buffer }[]) => derValues(values[0]?.content ?? Buffer.alloc(0));

@@ -13,17 +13,17 @@ export type AuthoritySettings = {
   ca: string | undefined;
   email: string | undefined;
   external: ExternalAccount | undefined;
-  /** Replaces the names in the directory, unless it is empty. */
+  /** The names of the authority in CAA records. If empty, those in its directory. */
   caaIdentities: readonly string[];
 };
 
 export type Authority = {
   directoryUrl: string;
-  /** The account at the authority. Opens it at the first call, and again after a failed one. @throws AcmeProblem */
+  /** Returns the account at the authority. The first call opens it; after a failure the next call tries again. @throws AcmeProblem */
   account(): Promise<AcmeAccount>;
   /** Drops an account that the authority does not know any more. The next call opens another one with the same key. */
   forget(account: AcmeAccount): void;
-  /** The names of the authority in CAA records; empty until its directory was read, and if the directory has none. */
+  /** The names of the authority in CAA records. Empty if its directory has none, or has not been read yet. */
   caaIdentities(): readonly string[];
   /** The URL of the account; null until it was opened. */
   accountUrl(): string | null;

@@ -1,6 +1,6 @@
 /**
- * A limit on requests to the authority, counted here so that the authority never has to refuse: its refusal would give a shop owner no useful
- * reason, and failed tries count against later ones. The window slides, which is the strictest way to count any authority's limit.
+ * A limit of the authority that the service counts too, to stop before the authority refuses: a refusal gives a shop owner no useful reason, and
+ * failed tries use up later ones. The window slides. No authority can count more strictly, so this never allows more than it does.
  */
 export type Limit = { count: number; perMs: number };
 
@@ -29,7 +29,7 @@ export const letsEncryptBudget: Budget = {
 export type LimitUses = Record<LimitName, number[]>;
 
 /**
- * `new`: no certificate for the name yet. `renewal`: exempt from `domain` and `orders`. `ari`: a renewal within the authority's window, with
+ * `new`: the name has no valid certificate. `renewal`: exempt from `domain` and `orders`. `ari`: a renewal within the authority's window, with
  * `replaces` (RFC 9773): exempt from all.
  */
 export type OrderKind = "new" | "renewal" | "ari";

@@ -27,8 +27,8 @@ export type OrderedCertificate = { issued: IssuedCertificate; key: string };
 const challengeMs = 86_400_000;
 
 /**
- * Orders a certificate for a claimed name, or continues the order under way. Saves each step before the next one, so that a process may die
- * between any two and the next process places no second order.
+ * Orders a certificate for a claimed name, or continues the order under way. Saves each step before it begins the next one: if the process dies
+ * in between, the next process continues the same order and places no second one.
  *
  * @throws AcmeProblem
  * @throws NotPermitted if another node or account holds the name now
@@ -83,11 +83,11 @@ async function resumeOrPlace(
     await recordUse(tx, "orders", subjects, now);
     return true;
   });
-  // The node that held the name before has just saved the URL of its order.
+  // The node that held the name before has just saved the URL of its order: continue that one.
   if (!isBegun) return resumeOrPlace(parts, domain, account, request);
 
   const order = await newOrder(account, hostname, { replaces });
-  // Works without a lease too: if this node has lost it, the node that holds the name now continues this order, unless it has begun another.
+  // Saves the URL even if this node has lost the lease: the node that holds the name now continues this order, unless it has begun another.
   if (!(await db.write((tx) => saveOrderUrl(tx, accountId, hostname, { key, url: order.url }))))
     throw new NotPermitted(`another order was begun for ${hostname}`);
   return { order, key, failures };

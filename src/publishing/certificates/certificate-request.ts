@@ -1,9 +1,9 @@
 import type { AppliedCheck, CertificateState } from "../domains/domains.store.ts";
 
 /**
- * The certificate of a name after a check of its DNS, at `now` (ms). It becomes due at once where the name has just verified, where its CAA
- * records allow the authority again, or where a person asks for a certificate that is missing; but a new one not before `heldUntil`, until
- * when the authority must not be asked. From then on the status is `issuing`, so that `none` means that no certificate is wanted.
+ * Returns the state of a name's certificate after a check of its DNS, at `now` (ms). The certificate becomes due at once if the name has just
+ * verified, if its CAA records allow the authority again, or if a person asks for a missing certificate. The service must not ask the authority
+ * before `heldUntil`, so a missing certificate becomes due then. The status `none` becomes `issuing`, because it means that none is wanted.
  */
 export function certificateAfterCheck(
   { before, after, isAsked }: AppliedCheck,

@@ -44,7 +44,7 @@ export async function saveIssued(parts: ResultParts, domain: ClaimedDomain, { is
   const isSaved = await db.write(async (tx) => {
     const done = { status: "issued", issuedAt: now, expiresAt: notAfter, problem: null, retryAt: null, dueAt: now + askAfterMs } as const;
     await lockProjectOf(tx, domain);
-    // Before the certificate: a certificate refers to its name, which may be gone.
+    // Before the certificate: its row refers to the name's row, which may have been deleted.
     if (!(await saveProgress(tx, domain, done))) return false;
     const id = await saveCertificate(tx, accountId, { hostname, chain, key, notBefore, notAfter, renewalId, renewAt: at });
     await deleteOrder(tx, accountId, hostname);
@@ -64,7 +64,7 @@ export function saveLimitReached(parts: ResultParts, domain: ClaimedDomain, { li
   return finish(parts, domain, { status: statusAfterFailure(parts, domain), problem, retryAt, dueAt: retryAt });
 }
 
-/** DNS stands in the way: places no order, and shows the owner the problems. */
+/** Saves the DNS problems that prevent an order, so that the owner sees them. */
 export async function saveBlocked(parts: ResultParts, domain: ClaimedDomain, verdict: DnsVerdict): Promise<void> {
   const { db, clock, authority } = parts;
   const { accountId, hostname } = domain;
@@ -79,7 +79,7 @@ export async function saveBlocked(parts: ResultParts, domain: ClaimedDomain, ver
   });
 }
 
-/** The authority could not issue, or refused: retries after growing pauses, with the same order as long as that is valid. */
+/** Saves a failure of the authority. The worker retries after growing pauses, with the same order unless that is invalid. */
 export async function saveFailure(parts: ResultParts, domain: ClaimedDomain, error: AcmeProblem): Promise<void> {
   const { db, clock, authority, announcer } = parts;
   const { accountId, hostname } = domain;

@@ -17,13 +17,13 @@ import { findHold } from "./orders.store.ts";
 
 // The columns `certificate_…` of `domains`, which only this file writes.
 
-/** How long a name rests whose certificate is due while its account's plan has no custom domains. */
+/** How long (ms) the worker suspends a certificate that is due if the account's plan has no custom domains. */
 export const suspendedMs = 3_600_000;
 
 /** A name that this process works on as long as its lease holds. */
 export type ClaimedDomain = StoredDomain & { lease: RowLease };
 
-/** What the worker found out about a certificate, and about the DNS of its name where it looked. */
+/** What the worker found out about a certificate and, if it checked the DNS of the name, about that. */
 export type CertificateNote = Partial<Omit<CertificateState, "wantedSince"> & Pick<StoredDomain, "caa" | "problems">>;
 
 /** Requests a certificate for a name if its check shows that it should get one. */
@@ -83,7 +83,7 @@ async function saveNote(tx: Transaction, claimed: ClaimedDomain, note: Certifica
   return true;
 }
 
-/** Makes certificates of an account due now that rest because its plan had no custom domains, if it has them again. */
+/** Makes the suspended certificates of an account due now. Does nothing while its plan has no custom domains. */
 export async function resumeCertificates(db: Database, accountId: number, now: number): Promise<void> {
   if (!(await hasPaidPlan(db, accountId))) return;
   await writeInBatches(

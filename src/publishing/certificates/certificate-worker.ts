@@ -31,12 +31,12 @@ const atOnceMax = 16;
 const askAgainMs = 6 * 3_600_000;
 
 /**
- * Orders a certificate for every verified name and renews it. Of all nodes, one at a time works on a name. A node that was paused or cut off,
- * so that another may have taken over its name, sends the authority no further request and writes nothing.
+ * Orders a certificate for every verified name and renews it. Only one node at a time works on a name. If a node was paused or cut off, another
+ * may have claimed its names: for these it sends the authority no further request and writes nothing.
  */
 export function openCertificateWorker(parts: CertificateWorkerParts): Worker {
   const { db, leases, onError } = parts;
-  /** A node that lost its lease and got a new one may claim a name that it still works on: the earlier work ends first. */
+  /** A node that lost its lease and got a new one may claim a name that it still works on. The new work then waits for the earlier work to end. */
   const names = openFairShare<number>({ maxEach: 1 });
   return openWorker({
     claim: async (count) => {

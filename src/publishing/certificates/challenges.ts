@@ -14,7 +14,10 @@ export function keyAuthorization(token: string, accountKey: KeyObject): string {
   return `${token}.${thumbprint(accountKey)}`;
 }
 
-/** The certificate and key, both PEM, that answer a tls-alpn-01 challenge for `hostname` (RFC 8737 section 3). Valid a week around `now`. */
+/**
+ * The certificate and key, both PEM, that answer a tls-alpn-01 challenge for `hostname` (RFC 8737 section 3). Valid from a day before `now` to six
+ * days after.
+ */
 export async function tlsAlpnCertificate(hostname: string, authorization: string, now: number): Promise<{ cert: string; key: string }> {
   const key = await newPrivateKey();
   const digest = createHash("sha256").update(authorization).digest();

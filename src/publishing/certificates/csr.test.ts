@@ -6,7 +6,7 @@ import { tlsAlpnCertificate } from "./challenges.ts";
 import { newPrivateKey, signingRequest } from "./csr.ts";
 import { derTime } from "./der.ts";
 
-/** What openssl, which shares no code with ours, reads in it. */
+/** Returns how openssl, which shares no code with the service, reads `input`. */
 const openssl = (words: string[], input: Buffer | string): string =>
   execFileSync("openssl", words, { input, encoding: "utf8", stdio: ["pipe", "pipe", "pipe"] });
 

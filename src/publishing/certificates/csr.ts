@@ -15,7 +15,10 @@ export async function newPrivateKey(): Promise<KeyObject> {
   return privateKey;
 }
 
-/** A certificate signing request (RFC 2986) for one name, as DER. The subject is empty: a common name holds 64 characters, a host name 253. */
+/**
+ * A certificate signing request (RFC 2986) for one name, as DER. The subject is empty, because a common name has at most 64 characters, and a host
+ * name up to 253.
+ */
 export function signingRequest(key: KeyObject, hostname: string): Buffer {
   const extensions = der(tags.sequence, alternativeName(hostname));
   const attribute = der(tags.sequence, derOid(oids.extensionRequest), der(tags.set, extensions));

@@ -10,7 +10,7 @@ export function publicJwk(key: KeyObject): Jwk {
   return { crv, kty, x, y };
 }
 
-/** RFC 7638. */
+/** The thumbprint of a public key (RFC 7638). */
 export function thumbprint(key: KeyObject): string {
   return createHash("sha256")
     .update(JSON.stringify(publicJwk(key)))
@@ -27,7 +27,7 @@ export function signRequest(key: KeyObject, signer: Signer, request: { url: stri
   return JSON.stringify({ protected: header, payload, signature });
 }
 
-/** The credentials from the authority's operator that bind a new account to an existing one there; `hmacKey` is base64url. */
+/** The credentials that bind a new account to one that the operator already has at the authority; `hmacKey` is base64url. */
 export type ExternalAccount = { keyId: string; hmacKey: string };
 
 /** The binding of the account's key to an external account (RFC 8555 section 7.3.4). */

@@ -41,7 +41,7 @@ export async function saveOrderUrl(
   return rows.length > 0;
 }
 
-/** Saves how often a name has failed in a row. Deletes its order if that is over. */
+/** Saves how often a name has failed in a row. If its order is over, forgets the URL and the key of the order. */
 export async function saveFailures(
   tx: Transaction,
   accountId: number,

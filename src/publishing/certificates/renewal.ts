@@ -9,9 +9,9 @@ export type Lifetime = { notBefore: number; notAfter: number };
 export type RenewalWindow = { start: number; end: number };
 
 /**
- * When to renew a certificate. With a window from the authority (RFC 9773 section 4.2): a moment in it, which is computed from `identifier`, so
- * that it is the same on every node and after a restart, and spread evenly over certificates; if it has passed, renew now. Without a window, or
- * if that moment is after the certificate expires: when a third of the lifetime is left.
+ * Returns when to renew a certificate. If the authority gave a window (RFC 9773 section 4.2), returns a moment in it. The moment follows from
+ * `identifier`: it is the same on every node and after a restart, and the moments of many certificates are spread evenly. Without a window, or if
+ * the certificate expires before that moment, returns when a third of its lifetime is left. A moment in the past means now.
  */
 export function renewAt(lifetime: Lifetime, window: RenewalWindow | null, identifier: string): number {
   const atThird = lifetime.notAfter - Math.floor((lifetime.notAfter - lifetime.notBefore) / 3);
@@ -35,8 +35,8 @@ export function retryAfterFailure(failures: number, now: number, retryAt: number
 const askedAgainMs = 60_000;
 
 /**
- * When Re-verify may ask the authority again after a failure at `now`. It respects the authority's Retry-After (RFC 8555, section 6.6), and keeps
- * one name from using up the orders of all.
+ * When Re-verify may ask the authority again after a failure at `now`: after a minute, so that one name cannot use up the orders of all, but not
+ * before the authority's Retry-After (RFC 8555, section 6.6).
  */
 export function holdAfterFailure(now: number, retryAt: number | null): number {
   return Math.max(now + askedAgainMs, retryAt ?? 0);

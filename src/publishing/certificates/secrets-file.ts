@@ -3,7 +3,8 @@ import { writeDurablySync } from "../../platform/files.ts";
 import { newSecretsKey, parseSecretsKeys, type SecretsKeys } from "./secrets.ts";
 
 /**
- * The keys for the embedded database if `SECRETS_KEY` is not set. The first start writes them to a file that only its owner can read.
+ * Returns the keys that encrypt secrets in the embedded database if `SECRETS_KEY` is not set. The first start writes them to a file that only its
+ * owner can read.
  *
  * @throws an Error whose one line names the file, what is wrong with it and what to do
  */

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 
-/** Returns the saved key of the account at an authority, encrypted for the URL of its directory; saves this one if there is none. */
+/** Returns the saved key of the account at an authority, encrypted for the URL of its directory. Saves `envelope` if there is none. */
 export async function keepAccountKey(tx: Transaction, directoryUrl: string, envelope: string): Promise<string> {
   await tx.query(
     sql`INSERT INTO acme_accounts (directory_url, key) VALUES (${directoryUrl}, ${envelope}) ON CONFLICT (directory_url) DO NOTHING`,
@@ -15,7 +15,7 @@ export async function findAccountKey(db: Queryable, directoryUrl: string): Promi
   return row?.key ?? null;
 }
 
-/** Returns the saved secret of this name, which all nodes share; saves this one if there is none. */
+/** Returns the saved secret of this name, which all nodes share. Saves `envelope` if there is none. */
 export async function keepSecret(tx: Transaction, name: string, envelope: string): Promise<string> {
   await tx.query(sql`INSERT INTO secrets (name, envelope) VALUES (${name}, ${envelope}) ON CONFLICT (name) DO NOTHING`);
   const [row] = await tx.query<{ envelope: string }>(sql`SELECT envelope FROM secrets WHERE name = ${name}`);

@@ -9,12 +9,16 @@ import { unitsMoved, type OrderFields } from "./orders.ts";
 import { deleteOrder, insertOrder, updateOrder, type StoredOrder } from "./orders.store.ts";
 
 /**
- * Stock is never sold twice (specification 2.5): at every moment, for each pet, units counted in − sold by complete orders −
- * held by open orders = free units, and none of them is below zero. Each function runs in the transaction of its request, so a
- * refusal leaves nothing behind.
+ * No unit is sold twice (specification 2.5). For each pet, the units counted in, minus those that complete orders sold and
+ * those that open orders hold, are its free units, and none of these numbers is ever negative. Each function runs in the
+ * transaction of its request, so a refusal changes nothing.
  */
 
-/** @throws Problem `unknown_reference`, `pet_not_available`, `insufficient_stock`, `storage_limit_reached` for an open order */
+/**
+ * Inserts an order, and holds or sells its units.
+ *
+ * @throws Problem `unknown_reference`, `pet_not_available`, `insufficient_stock`; for an open order also `storage_limit_reached`
+ */
 export async function placeOrder(tx: Transaction, accountId: number, fields: OrderFields): Promise<StoredOrder> {
   const { petId, quantity, complete } = fields;
   const taken = petId === null ? 0 : await hold(tx, accountId, petId, quantity);
@@ -24,7 +28,11 @@ export async function placeOrder(tx: Transaction, accountId: number, fields: Ord
   return order;
 }
 
-/** Updates a locked order if the change makes a difference. @throws Problem `unknown_reference`, `order_complete`, `pet_not_available`, `insufficient_stock` */
+/**
+ * Updates a locked order. Does nothing if no field changes.
+ *
+ * @throws Problem `unknown_reference`, `order_complete`, `pet_not_available`, `insufficient_stock`
+ */
 export async function changeOrder(tx: Transaction, accountId: number, order: StoredOrder, next: OrderFields): Promise<StoredOrder> {
   const { id, fields: current } = order;
   if (isDeepStrictEqual(next, current)) return order;
@@ -61,7 +69,7 @@ async function move(tx: Transaction, accountId: number, { fields: current, held 
   return held - give + (take > 0 ? await hold(tx, accountId, next.petId, take) : 0);
 }
 
-/** Holds units of a pet for an order. Returns how many: all of them if the pet is tracked, otherwise none. */
+/** Holds units of a pet for an order. Returns how many it holds: `units` if the pet is tracked, otherwise 0. */
 async function hold(tx: Transaction, accountId: number, petId: number, units: number): Promise<number> {
   if (await takeUnits(tx, accountId, petId, units)) return units;
   const entry = await lockItem(tx, accountId, petId);

@@ -28,7 +28,7 @@ export const orderRoutes: Operation[] = [
     example: { query: { complete: false } },
     answers: { 200: listed("The orders.", Orders, [open]) },
     read: async (db, { accountId, query }) => {
-      const asked = { ...query, sort: query.sort ?? "id" }; // so that a cursor stays valid if the next request names the default order
+      const asked = { ...query, sort: query.sort ?? "id" }; // A cursor stays valid whether or not the next request names the default `sort`.
       const after = positionOf(asked, 1);
       const rows = await listOrders(db, accountId, asked, after && Number(after[0]), (query.limit ?? limitDefault) + 1);
       const page = pageOf(path, asked, rows, (row) => [row.id]);

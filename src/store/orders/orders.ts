@@ -16,7 +16,7 @@ const fields = {
 
 export const Order = named("Order", Type.Object(fields, { additionalProperties: false }));
 export type Order = Static<typeof Order>;
-/** An order as a client sends it. It has its own name because its fields may be null, and those of an answer never are. */
+/** An order as a client sends it. It has its own schema because optional fields of a body may be null, and those of an answer never are. */
 export const NewOrder = named("NewOrder", Type.Object(fields, { additionalProperties: false }));
 export const WrittenOrder = writtenBack(NewOrder, { id: OwnId("orderId") });
 
@@ -52,7 +52,7 @@ export const OrderQuery = Type.Object({
 });
 export type OrderQuery = Static<typeof OrderQuery>;
 
-/** What a client sets of an order: `shipDate` in milliseconds since the Unix epoch; null means not set. */
+/** The fields of an order that a client sets. `shipDate` is in milliseconds since the Unix epoch; null means not set. */
 export type OrderFields = { petId: number | null; quantity: number; shipDate: number | null; complete: boolean };
 
 /** Applies a merge patch to an order (RFC 7396): `null` removes a value or resets it to its default. */
@@ -61,7 +61,7 @@ export function patchOrder(order: Order, { id: _id, ...patch }: OrderPatch): Ord
   return Object.fromEntries(entries);
 }
 
-/** Returns how a change of an open order moves units: it gives back `give` of those that it holds and takes `take` more. */
+/** Returns how many units a change of an open order moves: `give` go back to the stock, and `take` more leave it. */
 export function unitsMoved(held: number, before: OrderFields, after: OrderFields): { give: number; take: number } {
   if (before.petId !== after.petId) return { give: held, take: after.petId === null ? 0 : after.quantity };
   const more = after.quantity - before.quantity;
