@@ -869,7 +869,7 @@ export type paths = {
           petId?: number;
           /** `true`: only fulfilled orders; `false`: only open ones. */
           complete?: boolean;
-          /** The order of the answer. */
+          /** Sort order. */
           sort?: Schemas["OrderSort"];
           /** The most items to return. */
           limit?: number;

@@ -68,7 +68,7 @@ test("a domain without a certificate is visited by HTTP, where its port is known
   assert.equal(visitUrl(verified, "https://shop.sites.example:8443"), undefined);
 });
 
-test("a certificate that is renewed stays one that is served", () => {
+test("a certificate is still served while it is renewed", () => {
   const renewing: Domain = { ...verified, certificate: { ...issued, status: "issuing" } };
   assert.equal(stateOf(renewing), "active");
   assert.equal(isUnsettled(renewing), true);
@@ -84,7 +84,7 @@ test("the steps go on one after the other, and show where there is trouble", () 
   assert.deepEqual(stepsOf({ ...verified, certificate: issued }), { added: "done", dns: "done", certificate: "done" });
 });
 
-test("domains are looked at soon, then seldom, and at last no more; more pages are looked at less often", () => {
+test("the page reads domains again soon, then seldom, then no more; with more pages, less often", () => {
   assert.deepEqual(
     [0, 3 * 60_000, 3_600_000, 49 * 3_600_000].map((quiet) => pollMs(quiet, 1)),
     [2_000, 10_000, 60_000, false],
@@ -92,7 +92,7 @@ test("domains are looked at soon, then seldom, and at last no more; more pages a
   assert.equal(pollMs(0, 5), 10_000);
 });
 
-test("names are told as DNS providers ask for them", () => {
+test("record names are shown in the form that DNS providers ask for", () => {
   assert.equal(zoneOf(pending), "shop.example");
   assert.equal(zoneOf({ hostname: "shop.example", record: { ...pending.record, name: "@" } }), "shop.example");
   assert.equal(zoneOf({ hostname: "a.b.shop.co.uk", record: { ...pending.record, name: "a.b" } }), "shop.co.uk");

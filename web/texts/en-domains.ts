@@ -123,7 +123,7 @@ export const domainsTexts = {
     trouble: "needs attention",
     dnsWait: "DNS changes can take up to 48 hours to be seen everywhere.",
     nextCheck: "Next automatic check:",
-    until: "If it is not found, reserved for you until:",
+    until: "Reserved for you, if the record is not found, until:",
     notChecked: "It was not found within 48 hours, so automatic checks have stopped. Verify checks it now.",
     lastRight: "Last found correct:",
     stillServed: "The domain is still served, but its certificate is not renewed.",
@@ -174,5 +174,5 @@ export const domainsTexts = {
   removePrimary: (address: string) => `It is the primary domain. Your shop’s address changes to ${address}.`,
   freedRedirects: (names: string) => `These domains redirected to it; their visitors see your site now: ${names}.`,
   removed: (name: string) => `${name} is removed.`,
-  removedTitle: (name: string) => `${name} is removed: one thing is left to do`,
+  removedTitle: (name: string) => `${name} is removed. One step is left`,
 };

@@ -71,7 +71,7 @@ function decide(request: EdgeRequest, served: Served): Answer {
   if (site?.status === "unknown") return later;
   if (site === undefined || site.status === "suspended") return text(404, "There is no site at this address.");
   const target = parseTarget(url);
-  if (target === undefined) return { ...text(400, "The path of this request is not one."), host };
+  if (target === undefined) return { ...text(400, "The request has no valid path."), host };
   if (isPlatformChallenge(host, target, served)) return { ...text(404, "There is no such challenge."), host };
   if (site.status === "redirect") {
     return { ...(isChallenge ? text(404, "There is no such challenge.") : redirectTo(domainRedirect(site, target, served))), host };
@@ -117,7 +117,7 @@ function fileAnswer({ file, path, status }: Extract<Found, { kind: "file" }>, me
 
   if (status === 200) {
     const outcome = evaluateRead(asked, etag);
-    if (outcome === "failed") return text(412, "The file is another one by now.");
+    if (outcome === "failed") return text(412, "The file has changed.");
     if (outcome === "not_modified") return { status: 304, headers };
   }
   if (range === "unsatisfiable") {

@@ -42,12 +42,12 @@ export const WrittenOrderPatch = writtenBack(OrderPatch, { id: OwnId("orderId") 
 
 export const OrderPath = Type.Object({ orderId: Id("The order's identifier.") });
 
-const OrderSort = enumeration("OrderSort", ["id", "-id"], "The order of orders; `-` is descending.");
+const OrderSort = enumeration("OrderSort", ["id", "-id"], "Sort order of orders. `-` is descending.");
 type OrderSort = Static<typeof OrderSort>;
 export const OrderQuery = Type.Object({
   petId: Type.Optional(Id("Only orders of this pet.")),
   complete: Type.Optional(Type.Boolean({ description: "`true`: only fulfilled orders; `false`: only open ones." })),
-  sort: Type.Optional(variant(OrderSort, { description: "The order of the answer." })),
+  sort: Type.Optional(variant(OrderSort, { description: "Sort order." })),
   ...paging,
 });
 export type OrderQuery = Static<typeof OrderQuery>;

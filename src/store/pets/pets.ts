@@ -44,7 +44,7 @@ export const WrittenPetPatch = writtenBack(PetPatch, { id: OwnId("petId") });
 
 export const PetPath = Type.Object({ petId: Id("The pet's identifier.") });
 
-const PetSort = enumeration("PetSort", ["id", "-id", "name", "-name"], "The order of pets; `-` is descending.");
+const PetSort = enumeration("PetSort", ["id", "-id", "name", "-name"], "Sort order of pets. `-` is descending.");
 export type PetSort = Static<typeof PetSort>;
 export const PetQuery = Type.Object({
   status: Type.Optional(StatusFilter("Only pets with this status; may be repeated, for pets with one of several.")),
