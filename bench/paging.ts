@@ -20,7 +20,7 @@ type Page = { path: string; times: number };
 
 /**
  * With a million rows in one account, the CPU time of every combination of filters and sorts, first page and one from the
- * middle, beside that of the plain first page. The costliest of each list is measured again, by turns.
+ * middle, beside that of the plain first page. The costliest of each list is measured again, in turn with the plain page.
  */
 export async function measurePaging(): Promise<Figure[]> {
   const folder = makeFolder();

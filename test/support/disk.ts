@@ -85,7 +85,7 @@ export function openDisk(folder: string): Disk {
     image(to) {
       for (const [path, { disk }] of files) {
         const name = relative(folder, path);
-        if (name.endsWith("-shm")) continue; // rebuilt by whoever opens the database first
+        if (name.endsWith("-shm")) continue; // SQLite rebuilds it when the database is next opened
         mkdirSync(dirname(join(to, name)), { recursive: true, mode: 0o700 });
         writeFileSync(join(to, name), disk, { mode: 0o600 });
       }

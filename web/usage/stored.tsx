@@ -16,27 +16,36 @@ export function Stored(): ReactNode {
       <ErrorPanel error={error} onRetry={() => void refetch()} />
       {data && (
         <div className={styles.cards}>
-          <QuotaCard
-            title={texts.usage.records}
-            {...data.records}
-            left={formatNumber(data.records.remaining)}
-            ofLimit={texts.usage.roomOf(formatNumber(data.records.limit))}
-            usedText={texts.usage.stored(formatNumber(data.records.used))}
-          >
+          <StoredCard title={texts.usage.records} use={data.records} format={formatNumber}>
             {texts.usage.recordsAre}
-          </QuotaCard>
-          <QuotaCard
-            title={texts.usage.publishedFiles}
-            {...data.publishedBytes}
-            left={formatBytes(data.publishedBytes.remaining)}
-            ofLimit={texts.usage.roomOf(formatBytes(data.publishedBytes.limit))}
-            usedText={texts.usage.stored(formatBytes(data.publishedBytes.used))}
-          >
+          </StoredCard>
+          <StoredCard title={texts.usage.publishedFiles} use={data.publishedBytes} format={formatBytes}>
             {texts.usage.publishedFilesAre}
-          </QuotaCard>
+          </StoredCard>
         </div>
       )}
       {!data && !error && <Waiting lines={4} />}
     </Section>
+  );
+}
+
+type StoredCardProps = {
+  title: string;
+  use: { limit: number; used: number; remaining: number };
+  format: (amount: number) => string;
+  children: ReactNode;
+};
+
+function StoredCard({ title, use, format, children }: StoredCardProps): ReactNode {
+  return (
+    <QuotaCard
+      title={title}
+      {...use}
+      left={format(use.remaining)}
+      ofLimit={texts.usage.roomOf(format(use.limit))}
+      usedText={texts.usage.stored(format(use.used))}
+    >
+      {children}
+    </QuotaCard>
   );
 }

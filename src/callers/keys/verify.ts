@@ -42,7 +42,7 @@ export type KeyVerifier = {
 type VerifierOptions = {
   db: Database;
   clock: Clock;
-  /** Whether this node hears of every change of keys and plans. While it does not, no key is cached. Default: always. */
+  /** Whether this node receives every change of keys and plans. While it does not, it caches no key. Default: always. */
   isLive?: () => boolean;
 };
 

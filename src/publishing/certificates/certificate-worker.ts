@@ -50,7 +50,7 @@ export function openCertificateWorker(parts: CertificateWorkerParts): Worker {
   });
 }
 
-/** Does what is due for one name, and saves the result and when the name is due again. */
+/** Orders or renews the certificate of one name if it is time, and saves the result and the time of the next run. */
 async function workOn(parts: CertificateWorkerParts, domain: ClaimedDomain): Promise<void> {
   const { db, clock, authority, leases } = parts;
   if (domain.status !== "verified" || !(await hasPaidPlan(db, domain.accountId))) return suspend(parts, domain);

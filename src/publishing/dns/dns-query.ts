@@ -75,7 +75,7 @@ function askOverUdp(server: Nameserver, query: Buffer, timeoutMs: number): Promi
   });
 }
 
-/** The two octets before the message are its length, which bounds what is read (RFC 1035 section 4.2.2). */
+/** Asks over TCP. The two octets before the answer are its length, which bounds the read (RFC 1035 section 4.2.2). */
 function askOverTcp(server: Nameserver, query: Buffer, timeoutMs: number): Promise<Buffer | Silence> {
   const { promise, resolve } = Promise.withResolvers<Buffer | Silence>();
   const socket = connect(server.port, server.host);

@@ -1,5 +1,4 @@
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
-import { lockProjectOf } from "../projects/projects.store.ts";
 import { checkDns, dnsFor, recordLeadsHere, type CaaAuthority, type Dns, type DnsVerdict, type OwnNames } from "../dns/dns.ts";
 import { lockHolder, promoteToPrimary, saveCheck, type AppliedCheck, type StoredDomain } from "./domains.store.ts";
 import { needsProof, ownershipRecordFor, type OwnershipRecord } from "./ownership.ts";
@@ -60,7 +59,7 @@ export async function checkDomain(checks: Checks, db: Queryable, domain: StoredD
   return { verdict: await checkDns(dnsFor(domain.accountId, checks.dns), expected), proved };
 }
 
-/** Writes the result of a check. Returns null if the domain was removed meanwhile. */
+/** Writes the result of a check; the caller has locked the project. Returns null if the domain was removed meanwhile. */
 export async function applyCheck(
   { authority }: Checks,
   tx: Transaction,
@@ -68,7 +67,6 @@ export async function applyCheck(
   { verdict, proved }: Checked,
   { isAsked, now }: { isAsked: boolean; now: number },
 ): Promise<StoredDomain | null> {
-  await lockProjectOf(tx, domain);
   const before = await lockHolder(tx, domain.hostname);
   if (before === null || before.id !== domain.id) return null;
   const proofNeeded = needsProof(before, await listVerifications(tx, before.registrableDomain));

@@ -1,7 +1,7 @@
 import { breaks, type Database, type Transaction } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
 import { parseHostname, proofIn, type Hostname, type Lookup, type Proof } from "../dns/dns.ts";
-import { lockProjectOf, tryLockProjectOf } from "../projects/projects.store.ts";
+import { tryLockProjectOf } from "../projects/projects.store.ts";
 import { checkContestedNow } from "./checks.store.ts";
 import { isReadyAt, ownershipRecordOf, type Checks } from "./checks.ts";
 import { deleteDomain, findHolder, hasPaidPlan, insertDomain, lockHolder } from "./domains.store.ts";
@@ -28,11 +28,10 @@ export async function lookUpClaim(db: Database, checks: Checks, owner: Owner, na
   return { name, txt: await checks.dns.lookUp(challenge.name, challenge.type, owner.accountId) };
 }
 
-/** Attaches a name as `pending`, and makes its first check due now. @throws Problem `domain_taken` */
+/** Attaches a name as `pending`, and makes its first check due now; the caller has locked the project. @throws Problem `domain_taken` */
 export async function claimDomain(tx: Transaction, checks: Checks, owner: Owner, { name, txt }: LookedUpClaim, now: number) {
   const { hostname } = name;
   const challenge = ownershipRecordOf(checks, { accountId: owner.accountId, hostname });
-  await lockProjectOf(tx, owner);
   const holder = await lockHolder(tx, hostname);
   const proofOf = (one: OwnershipRecord): Proof => (txt === null ? "absent" : proofIn(one, txt));
   const proofs = { own: proofOf(challenge), holders: holder === null ? "absent" : proofOf(ownershipRecordOf(checks, holder)) } as const;
@@ -51,7 +50,7 @@ export async function claimDomain(tx: Transaction, checks: Checks, owner: Owner,
   });
 }
 
-/** Applies the `domains` of a `petstore.json` in the transaction that switches the deployment. Returns the names that it added. */
+/** Applies the `domains` of a `petstore.json` in the transaction that switches the deployment and has locked the project. Returns the names that it added. */
 export type ApplyConfig = (tx: Transaction, now: number) => Promise<string[]>;
 
 /**

@@ -135,6 +135,7 @@ export async function keepCheck(tx: Transaction, call: DomainCall, found: Checke
   const { accountId, params, services, now } = call;
   const { checks, announcer } = services;
   const { domain } = found;
+  await lockProjectOf(tx, { accountId, projectId: params.projectId });
   const after = found.wanted
     ? await claimDomain(tx, checks, { accountId, projectId: params.projectId }, found.wanted, now)
     : await applyCheck(checks, tx, domain, found.checked, { isAsked: true, now });

@@ -48,8 +48,8 @@ export type AppliedCheck = { before: StoredDomain; after: StoredDomain; isAsked:
 
 export type DomainRow = Record<string, number | string | boolean | null>;
 
-export function domainFromRow(row: DomainRow): StoredDomain {
-  const time = (column: string) => row[column] as number | null;
+/** What a name is, apart from its state: for a row of a domain, or of one that another account took over. */
+export function identityFromRow(row: Record<string, unknown>) {
   return {
     id: Number(row["id"]),
     accountId: Number(row["account_id"]),
@@ -57,6 +57,13 @@ export function domainFromRow(row: DomainRow): StoredDomain {
     hostname: String(row["hostname"]),
     registrableDomain: String(row["registrable_domain"]),
     kind: row["kind"] as DomainKind,
+  };
+}
+
+export function domainFromRow(row: DomainRow): StoredDomain {
+  const time = (column: string) => row[column] as number | null;
+  return {
+    ...identityFromRow(row),
     status: row["status"] as DomainStatus,
     primary: Boolean(row["is_primary"]),
     becomesPrimary: Boolean(row["becomes_primary"]),

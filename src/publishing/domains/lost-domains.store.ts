@@ -2,8 +2,8 @@ import sql from "sql-template-tag";
 import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { walkRows } from "../../platform/db/index-walk.ts";
-import type { DomainKind } from "../dns/dns.ts";
 import { provedElsewhere, type DomainProblem } from "./domain-problems.ts";
+import { identityFromRow } from "./domain-rows.ts";
 import type { StoredDomain } from "./domains.store.ts";
 
 /** How long a lost name is shown. */
@@ -61,12 +61,7 @@ function fromRow(row: LostRow): StoredDomain {
     dueAt: null,
   } as const;
   return {
-    id: Number(row["id"]),
-    accountId: Number(row["account_id"]),
-    projectId: Number(row["project_id"]),
-    hostname: String(row["hostname"]),
-    registrableDomain: String(row["registrable_domain"]),
-    kind: row["kind"] as DomainKind,
+    ...identityFromRow(row),
     status: "failing",
     primary: false,
     becomesPrimary: false,

@@ -1,7 +1,6 @@
 import sql, { join, type Sql } from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { redirectsMax } from "../projects/projects.ts";
-import { lockProjectOf } from "../projects/projects.store.ts";
 import { redirectOf, type DomainRow } from "./domain-rows.ts";
 import { domainsMax, paidPlans } from "./domains.ts";
 import type { SiteName } from "./redirects.ts";
@@ -14,13 +13,12 @@ export type StoredName = NameState & { hostname: string; primary: boolean; becom
 const columns = sql`project_id, hostname, status, is_primary, becomes_primary, redirect_to, redirect_status, certificate_id, certificate_expires_at`;
 const isPrimary = sql`(is_primary OR becomes_primary)`;
 
-/** Locks a project and its names until commit, and returns them as the redirect rules see them. */
+/** Locks the names of a project, which the caller has locked, until commit. Returns them as the redirect rules see them. */
 export async function lockNames(
   tx: Transaction,
   { accountId, projectId }: { accountId: number; projectId: number },
   isReady: (name: NameState) => boolean,
 ): Promise<SiteName[]> {
-  await lockProjectOf(tx, { accountId, projectId });
   const rows = await tx.query<DomainRow>(sql`
     SELECT ${columns} FROM domains
     WHERE account_id = ${accountId} AND project_id = ${projectId} ORDER BY id LIMIT ${domainsMax}${tx.forUpdate}`);

@@ -140,7 +140,7 @@ export async function deleteProjectsOf(
     left = await db.write(async (tx) => {
       const some = await listProjects(tx, accountId, 0, deletedAtOnce);
       // Locks all of them before it deletes the first: the lock order is projects, then the account's count of published bytes.
-      for (const { id } of some) await tx.query(sql`SELECT 1 FROM projects WHERE account_id = ${accountId} AND id = ${id}${tx.forUpdate}`);
+      for (const { id: projectId } of some) await lockProjectOf(tx, { accountId, projectId });
       for (const { id } of some) await deleteProject(tx, accountId, id, now);
       if (some.length > 0) await announce(tx);
       return some.length;
