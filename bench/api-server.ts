@@ -20,7 +20,6 @@ import { countRefusals } from "../src/app/metrics.ts";
 import { countBounds } from "../src/platform/bounds.ts";
 import { openNowRange, systemClock as clock, systemTimer } from "../src/platform/clock.ts";
 import { connectionLimits, guardConnections } from "../src/platform/connections.ts";
-import { watchEventLoop } from "../src/platform/event-loop.ts";
 import { boundRequests, requestLimits } from "../src/platform/http/request-bounds.ts";
 import { openStorage } from "../src/app/storage.ts";
 
@@ -45,7 +44,7 @@ const usage = { record: () => undefined, takeBack: () => undefined, flush: async
 const refusals = countRefusals();
 const trustedProxies = new BlockList();
 const bounds = countBounds();
-const gate = openGate({ verifier, limiter, usage, onRefused: refusals.count });
+const gate = openGate({ verifier, limiter, usage, onRefused: refusals.count, onLimited: () => undefined });
 const app = openApi({
   db,
   clock,
@@ -55,18 +54,20 @@ const app = openApi({
   dashboard: { gate, services: {} as DashboardServices },
   services: {} as ApiServices,
   limiter,
-  refusals,
   bounds,
-  eventLoop: watchEventLoop(),
+  sources: [],
+  health: { refusal: async () => undefined, warnings: () => [] },
   securityContact: [],
   hosts: { publicUrl: "http://localhost", platformDomain: "petstore.localhost" },
   requests: boundRequests(requestLimits, bounds),
   connections: guardConnections({ limits: connectionLimits, exempt: trustedProxies, bounds, listener: "api" }),
   trustedProxies,
   metricsFrom: trustedProxies,
+  isRetiring: () => false,
   ready: () => true,
   log: pino({ level: "silent" }),
   getPetSunset: Number.MAX_SAFE_INTEGER / 2,
+  answersKeptMs: 86_400_000,
 });
 console.log(JSON.stringify({ url: `${await app.listen({ port: 0, host: "127.0.0.1" })}/v1`, key }));
 

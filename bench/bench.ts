@@ -1,50 +1,127 @@
 /**
- * The table of docs/performance.md: `npm run bench`, or `npm run bench -- store paging` for some suites. Each line is a
- * ratio of two things measured by turns in the same run, so that the machine matters little.
+ * `npm run bench` measures the table of docs/performance.md and writes it; `npm run bench -- store paging` some suites of it.
+ * With `--check` it compares the rows with the committed ones instead, and writes nothing. Each row is a ratio of two things
+ * that are measured in turn in the same run, so that the machine matters little. `--quick` measures smaller shops in shorter rounds, where a
+ * suite has them, and writes nothing either.
+ *
+ * Exit codes: 1 if a row got worse, 3 if none did but the machine was too busy to be sure of each, 2 for a wrong command line; see `runInGroup`.
  */
+import { parseArgs } from "node:util";
+import { measureBackup } from "./backup.ts";
 import { measureCustomDomains } from "./custom-domains.ts";
 import { measureDashboard } from "./dashboard.ts";
-import { reaches, type Figure, type Suite } from "./figures.ts";
+import { measureEdge } from "./edge.ts";
+import type { Suite } from "./figures.ts";
+import { runInGroup } from "./group.ts";
 import { measureHostile } from "./hostile.ts";
+import { measureLight } from "./light.ts";
 import { measureLimits } from "./limits.ts";
 import { measurePaging } from "./paging.ts";
+import { measurePeers } from "./peers.ts";
 import { measurePostgres } from "./postgres.ts";
 import { measurePublishing } from "./publishing.ts";
 import { measureStore } from "./store.ts";
+import { measureWebhooks } from "./webhooks.ts";
+import {
+  compareRow,
+  headingLines,
+  keepRows,
+  lineOf,
+  readRows,
+  rowOf,
+  suiteNames,
+  tolerance,
+  type Finding,
+  type Row,
+  type SuiteName,
+} from "./table.ts";
 
-const suites: Record<string, Suite> = {
+const suites: Record<SuiteName, Suite> = {
   store: measureStore,
+  peers: measurePeers,
   paging: measurePaging,
   limits: measureLimits,
   postgres: measurePostgres,
   publishing: measurePublishing,
+  edge: measureEdge,
   domains: measureCustomDomains,
   dashboard: measureDashboard,
   hostile: measureHostile,
+  backup: measureBackup,
+  light: measureLight,
+  webhooks: measureWebhooks,
 };
+/** Writes tables of its own, into docs/scaling.md, and is measured only if it is named. */
+const scaling = "scaling";
+const exitCodes = { held: 0, worse: 1, unsure: 3 };
 
-const wanted = process.argv.slice(2);
-const unknown = wanted.find((name) => !(name in suites));
-if (unknown === undefined) await measure(wanted);
-else {
-  console.error(`there is no suite ${unknown}: there are ${Object.keys(suites).join(", ")}`);
-  process.exitCode = 2;
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  const { values, positionals } = readWords();
+  const { check: isCheck = false, quick: isQuick = false } = values;
+  const unknown = positionals.find((name) => !(name in suites) && name !== scaling);
+  if (unknown !== undefined) {
+    console.error(`there is no suite ${unknown}: there are ${[...suiteNames, scaling].join(", ")}`);
+    return 2;
+  }
+  if (isCheck && isQuick) {
+    console.error("--quick measures other shops than those of the table, so that --check cannot compare them");
+    return 2;
+  }
+  const wanted = suiteNames.filter((name) => positionals.length === 0 || positionals.includes(name)); // without a name: all
+  return runInGroup(import.meta.filename, process.argv.slice(2), async () => {
+    const code = isCheck ? await check(wanted) : await measure(wanted, isQuick);
+    if (positionals.includes(scaling)) await (await import("./scaling/report.ts")).reportScaling();
+    return code;
+  });
 }
 
-/** Prints the table of these suites, of all where none is named. */
-async function measure(names: string[]): Promise<void> {
-  console.log("| what | ours | against | unit | ratio | goal |  |\n|---|---|---|---|---|---|---|");
-  for (const [name, suite] of Object.entries(suites)) {
-    if (names.length > 0 && !names.includes(name)) continue;
-    for (const figure of await suite()) console.log(line(figure));
+function readWords(): { values: { check?: boolean | undefined; quick?: boolean | undefined }; positionals: string[] } {
+  try {
+    return parseArgs({ options: { check: { type: "boolean" }, quick: { type: "boolean" } }, allowPositionals: true });
+  } catch (error) {
+    console.error(`${(error as Error).message.split(". ")[0]}: there are --check and --quick, and the names of suites`);
+    process.exit(2);
   }
 }
 
-function line(figure: Figure): string {
-  const { what, ours, against, unit, ratio, goal } = figure;
-  return `| ${what} | ${short(ours)} | ${short(against)} | ${unit} | ${ratio.toFixed(2)} | ${goal} | ${reaches(figure) ? "reached" : "missed"} |`;
+/** Prints each row of these suites as soon as it is measured, and writes them into the table once a suite is done. */
+async function measure(names: SuiteName[], isQuick: boolean): Promise<number> {
+  console.log(headingLines.join("\n"));
+  for (const name of names) {
+    const rows: Row[] = [];
+    for await (const figure of suites[name]({ isQuick })) {
+      const row = rowOf(name, figure);
+      rows.push(row);
+      console.log(lineOf(row));
+    }
+    if (!isQuick) keepRows(name, rows);
+  }
+  return 0;
 }
 
-function short(value: number): string {
-  return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
+/** Prints how each row of these suites compares with the committed one. */
+async function check(names: SuiteName[]): Promise<number> {
+  const found: Finding[] = [];
+  for (const name of names) {
+    const committed = new Map(readRows().flatMap((row) => (row.suite === name ? [[row.id, row] as const] : [])));
+    for await (const figure of suites[name]({ isQuick: false })) {
+      report(found, compareRow(figure, committed.get(figure.id)));
+      committed.delete(figure.id);
+    }
+    for (const id of committed.keys()) report(found, { outcome: "worse", text: `${id}: is in bench/table.json, and was not measured` });
+  }
+  const outcome = (["worse", "unsure"] as const).find((one) => found.some((finding) => finding.outcome === one)) ?? "held";
+  const counted = (one: Finding["outcome"]): number => found.filter((finding) => finding.outcome === one).length;
+  console.log(
+    `${counted("held")} rows held, ${counted("worse")} worse by more than ${tolerance * 100} %, ` +
+      `${counted("unsure")} not measured: their rounds lie on both sides of the limit, so this machine is too busy for them`,
+  );
+  return exitCodes[outcome];
+}
+
+function report(found: Finding[], finding: Finding): void {
+  found.push(finding);
+  console.log(`${{ held: "held", worse: "WORSE", unsure: "NOT MEASURED" }[finding.outcome]} ${finding.text}`);
 }

@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -7,8 +6,9 @@ import type { Quota } from "../src/callers/limits/limits.ts";
 import { openMemoryLimiter } from "../src/callers/limits/memory.ts";
 import { startRedis } from "../test/support/redis-process.ts";
 import { openRedisLimiter } from "../src/callers/limits/redis.ts";
-import { byTurns, median, type Figure } from "./figures.ts";
-import { firstLine, requestsPerSecond, stop } from "./load.ts";
+import { atMost, byTurns, type Figure } from "./figures.ts";
+import { requestsPerSecond } from "./load.ts";
+import { firstLine, spawnServer, stop } from "./processes.ts";
 
 const free: Quota = { perMinute: 60, perDay: 1_000 };
 const plenty: Quota = { perMinute: 1e9, perDay: 1e9 };
@@ -16,25 +16,27 @@ const accounts = 100_000;
 const rounds = 5;
 
 /** What limits cost: a decision, the memory of active accounts, requests with and without them, and Redis beside `INCR`. */
-export async function measureLimits(): Promise<Figure[]> {
-  return [measureDecision(), measureMemory(), await measureThroughput(), await measureRedis()];
+export async function* measureLimits(): AsyncGenerator<Figure> {
+  yield measureDecision();
+  yield measureMemory();
+  yield await measureThroughput();
+  yield await measureRedis();
 }
 
 function measureDecision(): Figure {
   const limiter = openMemoryLimiter({ clock: Date.now, addressQuota: free });
-  const ns = nsOf((i) => limiter.account(i % accounts, i % accounts, plenty));
-  return { what: "a decision in memory / 1 µs", ours: ns, against: 1_000, unit: "ns", ratio: ns / 1_000, goal: "≤ 1" };
+  const ns = roundsOf((i) => limiter.account(i % accounts, i % accounts, plenty));
+  return atMost("limits-decision", "a decision of the limiter in memory", ns, 1_000, "ns");
 }
 
-/** The median of seven rounds. */
-function nsOf(work: (i: number) => unknown): number {
+/** ns of an operation, in seven rounds. */
+function roundsOf(work: (i: number) => unknown): number[] {
   const operations = 500_000;
-  const times = Array.from({ length: 7 }, () => {
+  return Array.from({ length: 7 }, () => {
     const start = performance.now();
     for (let i = 0; i < operations; i++) work(i);
     return ((performance.now() - start) * 1e6) / operations;
   });
-  return median(times);
 }
 
 function measureMemory(): Figure {
@@ -47,7 +49,7 @@ function measureMemory(): Figure {
   collect();
   const mib = (process.memoryUsage().heapUsed - before) / 1_048_576;
   if (limiter.size() < accounts) throw new Error("the limiter forgot accounts");
-  return { what: "100,000 accounts active in a minute / 64 MiB", ours: mib, against: 64, unit: "MiB", ratio: mib / 64, goal: "≤ 1" };
+  return atMost("limits-memory", "heap of the limiter with 100,000 accounts active in a minute", mib, 64, "MiB");
 }
 
 async function measureThroughput(): Promise<Figure> {
@@ -60,7 +62,7 @@ async function measureThroughput(): Promise<Figure> {
       () => load(limited),
       () => load(unlimited),
     );
-    return { what: "GET /v1/pets with limits / without", ...figures, unit: "requests/s", goal: "≥ 0.9" };
+    return { id: "limits-on-off", what: "`GET /pets` with limits / without", ...figures, unit: "requests/s", goal: "≥ 0.9" };
   } finally {
     await limited.stop();
     await unlimited.stop();
@@ -68,7 +70,7 @@ async function measureThroughput(): Promise<Figure> {
 }
 
 async function openApi(limits: "on" | "off"): Promise<{ url: string; key: string; stop(): Promise<void> }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "api-server.ts")], {
+  const child = spawnServer([process.execPath, join(import.meta.dirname, "api-server.ts")], {
     env: { ...process.env, LIMITS: limits },
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -89,7 +91,7 @@ async function measureRedis(): Promise<Figure> {
       () => perSecond((i) => bare.incr(`bare:${i % 1_000}`)),
     );
     if (limiter.mode() !== "shared") throw new Error("Redis was lost while measuring");
-    return { what: "a decision in Redis / bare INCR, 64 at once", ...figures, unit: "decisions/s", goal: "≥ 0.8" };
+    return { id: "limits-redis", what: "a decision in Redis / bare `INCR`, 64 at once", ...figures, unit: "decisions/s", goal: "≥ 0.8" };
   } finally {
     await limiter.close();
     bare.disconnect();

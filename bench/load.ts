@@ -1,19 +1,46 @@
-import { execFile, spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createInterface } from "node:readline";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { cpuMsOf } from "./cpu.ts";
+import { firstLine, runLoad, spawnServer, stop } from "./processes.ts";
 
-const run = promisify(execFile);
-const seconds = 3;
+/** How long a load lasts if it does not say so. */
+const secondsDefault = 3;
 
-/** `script` is the Lua by which `wrk` makes the requests, where they are not all the same. */
-export type Load = { url: string; key?: string; host?: string; connections: number; body?: string; script?: string };
+/** `script` is the Lua by which `wrk` makes the requests if they differ; `isRefused` expects that no answer is 2xx or 3xx. */
+export type Load = {
+  url: string;
+  key?: string;
+  host?: string;
+  connections: number;
+  body?: string;
+  script?: string;
+  isRefused?: boolean;
+  seconds?: number;
+};
 
-/** Requests a second that `wrk` gets answered, every one of them 2xx. */
-export async function requestsPerSecond({ url, key, host, connections, body, script: lua }: Load): Promise<number> {
+/** Requests a second that `wrk` gets answered, every one of them 2xx, or none of them if the load is refused. */
+export async function requestsPerSecond(load: Load): Promise<number> {
+  return (await send(load)).perSecond;
+}
+
+/** Requests that a server answers in a second of its CPU time: steadier than requests a second while other work takes the machine. */
+export async function requestsPerCpuSecond(pid: number, load: Load): Promise<number> {
+  const before = cpuMsOf(pid);
+  const { requests } = await send(load);
+  return (requests * 1_000) / (cpuMsOf(pid) - before);
+}
+
+async function send({
+  url,
+  key,
+  host,
+  connections,
+  body,
+  script: lua,
+  isRefused = false,
+  seconds = secondsDefault,
+}: Load): Promise<{ requests: number; perSecond: number }> {
   const folder = mkdtempSync(join(tmpdir(), "petstore-wrk-"));
   const script = join(folder, "request.lua");
   const post = `wrk.method = "POST"; wrk.body = [[${body}]]; wrk.headers["Content-Type"] = "application/json"`;
@@ -23,34 +50,36 @@ export async function requestsPerSecond({ url, key, host, connections, body, scr
     ...(host === undefined ? [] : ["-H", `Host: ${host}`]),
   ];
   try {
-    const { stdout } = await run("wrk", ["-t1", `-c${connections}`, `-d${seconds}s`, ...headers, "-s", script, url]);
-    if (stdout.includes("Non-2xx")) throw new Error(`${url} refused requests:\n${stdout}`);
-    return Number(/Requests\/sec:\s*([\d.]+)/.exec(stdout)?.[1]);
+    const out = await runLoad(["wrk", "-t1", `-c${connections}`, `-d${seconds}s`, ...headers, "-s", script, url]);
+    const figure = (pattern: RegExp): number => Number(pattern.exec(out)?.[1] ?? 0);
+    const requests = figure(/(\d+) requests in /);
+    const refused = figure(/Non-2xx or 3xx responses: (\d+)/);
+    if (requests === 0 || refused !== (isRefused ? requests : 0)) throw new Error(`${url} answered otherwise than expected:\n${out}`);
+    return { requests, perSecond: figure(/Requests\/sec:\s*([\d.]+)/) };
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-export type Bare = { url: string; stop(): Promise<void> };
+export type Bare = { url: string; pid: number; stop(): Promise<void> };
 
-/** A bare `node:http` server in a process of its own that answers these bytes; given a body, it parses it as JSON. */
-export async function startBare(answer: { status: number; headers: Record<string, string>; body: string }): Promise<Bare> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "bare-server.ts")], {
-    env: { ...process.env, ANSWER: JSON.stringify(answer) },
+type Answer = { status: number; headers: Record<string, string>; body: string };
+
+/** Node writes these without being asked. */
+const automatic = new Set(["date", "connection", "keep-alive", "transfer-encoding"]);
+
+/** What a bare server must send to answer the same bytes. */
+export async function answerOf(response: Response): Promise<Answer> {
+  const headers = Object.fromEntries([...response.headers].filter(([name]) => !automatic.has(name)));
+  return { status: response.status, headers, body: await response.text() };
+}
+
+/** A bare `node:http` server in a process of its own that answers these bytes; it parses a body as JSON, and keeps it in a file if there is one. */
+export async function startBare(answer: Answer, durableFile?: string): Promise<Bare> {
+  const child = spawnServer([process.execPath, join(import.meta.dirname, "bare-server.ts")], {
+    env: { ...process.env, ANSWER: JSON.stringify(answer), ...(durableFile !== undefined && { DURABLE: durableFile }) },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const url = await firstLine(child);
-  return { url, stop: () => stop(child) };
-}
-
-export async function firstLine(child: ChildProcess): Promise<string> {
-  if (!child.stdout) throw new Error("the child's output is not piped");
-  const [line] = (await once(createInterface(child.stdout), "line")) as [string];
-  return line;
-}
-
-export async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
-  child.kill("SIGTERM");
-  await once(child, "exit");
+  return { url, pid: child.pid ?? 0, stop: () => stop(child) };
 }

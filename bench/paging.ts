@@ -22,25 +22,18 @@ type Page = { path: string; times: number };
  * With a million rows in one account, the CPU time of every combination of filters and sorts, first page and one from the
  * middle, beside that of the plain first page. The costliest of each list is measured again, in turn with the plain page.
  */
-export async function measurePaging(): Promise<Figure[]> {
+export async function* measurePaging(): AsyncGenerator<Figure> {
   const folder = makeFolder();
   const database = new DatabaseSync(join(folder.dataDir, "petstore.db"));
   fillSkewed(database, folder.accountId);
   database.close();
   const shop = await openShop(folder);
   try {
-    return await measureLists(shop);
+    for (const list of listsOf(apiOperations)) yield await measureList(shop, list);
   } finally {
     await shop.stop();
     folder.remove();
   }
-}
-
-/** The same, of a shop that is filled. */
-async function measureLists(shop: Shop): Promise<Figure[]> {
-  const figures: Figure[] = [];
-  for (const list of listsOf(apiOperations)) figures.push(await measureList(shop, list));
-  return figures;
 }
 
 async function measureList(shop: Shop, list: ListOperation): Promise<Figure> {
@@ -58,8 +51,8 @@ async function measureList(shop: Shop, list: ListOperation): Promise<Figure> {
       () => cpuOfPage(shop, page, requests),
       () => cpuOfPage(shop, plain, requests),
     );
-    const what = `${list.operationId}, the costliest of ${answered.length} pages of ${rows} rows (${short(page.path)}) / the plain first page`;
-    measured.push({ what, ...compared, unit: "ms of CPU", goal: "≤ 1.5" });
+    const what = `\`${list.operationId}\`, the costliest of ${answered.length} pages of ${rows.toLocaleString("en")} rows (${short(page.path)}) / the plain first page`;
+    measured.push({ id: `paging-${list.operationId}`, what, ...compared, unit: "ms of CPU", goal: "≤ 1.5" });
   }
   return measured.toSorted((a, b) => b.ratio - a.ratio)[0]!;
 }

@@ -4,7 +4,7 @@
  */
 import pg from "pg";
 import { startPostgres } from "../test/support/postgres-process.ts";
-import { newSecretsKey } from "../src/publishing/certificates/secrets.ts";
+import { newSecretsKey } from "../src/platform/secrets.ts";
 import { byTurns, type Figure } from "./figures.ts";
 import { requestsPerSecond } from "./load.ts";
 import { makeFolder, openShop } from "./shop.ts";
@@ -29,7 +29,7 @@ const insert = {
 };
 
 /** A read and an order through the service, each beside the same statements through the bare driver. */
-export async function measurePostgres(): Promise<Figure[]> {
+export async function* measurePostgres(): AsyncGenerator<Figure> {
   const server = await startPostgres();
   const env = { DATABASE_URL: server.url, SECRETS_KEY: newSecretsKey() };
   const folder = makeFolder(env);
@@ -49,9 +49,9 @@ export async function measurePostgres(): Promise<Figure[]> {
       () => perSecond(() => order(pool, accountId, 1 + Math.floor(Math.random() * animals))),
     );
     const against = `the bare driver, ${connections} connections, on PostgreSQL`;
-    return [
-      { what: `GET /v1/pets/{id} / its query by ${against}`, ...readings, unit: "a second", goal: "≥ 0.6" },
-      { what: `POST /v1/store/orders / its transaction by ${against}`, ...orders, unit: "a second", goal: "≥ 0.6" },
+    yield* [
+      { id: "postgres-read", what: `\`GET /pets/{id}\` / its query by ${against}`, ...readings, unit: "a second", goal: "≥ 0.6" },
+      { id: "postgres-order", what: `\`POST /store/orders\` / its transaction by ${against}`, ...orders, unit: "a second", goal: "≥ 0.6" },
     ];
   } finally {
     await pool.end();
@@ -97,4 +97,4 @@ async function perSecond(work: () => Promise<unknown>): Promise<number> {
   return (done * 1_000) / (performance.now() - start);
 }
 
-if (import.meta.main) console.table(await measurePostgres());
+if (import.meta.main) console.table(await Array.fromAsync(measurePostgres()));

@@ -1,13 +1,14 @@
-import { spawn, execFileSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { once } from "node:events";
-import { freePorts } from "../test/support/pebble.ts";
-import { stop } from "./load.ts";
+import { freePorts } from "../test/support/ports.ts";
+import { spawnServer, stop } from "./processes.ts";
 
 const entry = join(import.meta.dirname, "..", "bin", "petstore.mjs");
-const plenty = ["--per-minute", "1000000000", "--per-day", "1000000000"];
+const unlimited = 1_000_000_000;
 
 export type Shop = {
   /** Of the API, with its version. */
@@ -16,7 +17,8 @@ export type Shop = {
   accountId: number;
   dataDir: string;
   pid: number;
-  ask(method: string, path: string, body?: unknown): Promise<Response>;
+  /** With the key of the shop by default. */
+  ask(method: string, path: string, body?: unknown, otherKey?: string): Promise<Response>;
   stop(): Promise<void>;
 };
 
@@ -25,27 +27,57 @@ export type ShopFolder = { dataDir: string; key: string; accountId: number; remo
 /** A data folder with an account whose limits no load reaches. */
 export function makeFolder(env: Record<string, string> = {}): ShopFolder {
   const dataDir = mkdtempSync(join(tmpdir(), "petstore-bench-"));
-  const args = [entry, "accounts", "create", "--name", "Bench", "--plan", "enterprise", ...plenty, "--json"];
-  const made = execFileSync(process.execPath, args, { env: { ...process.env, DATA_DIR: dataDir, ...env }, encoding: "utf8" });
-  const { account, key } = JSON.parse(made) as { account: { id: number }; key: string };
+  const { account, key } = createAccount(dataDir, {}, env);
   return { dataDir, key, accountId: account.id, remove: () => rmSync(dataDir, { recursive: true }) };
+}
+
+/** Makes an account by the command line, whether the service runs or not. Its limits are such that no load reaches them by default. */
+export function createAccount(
+  dataDir: string,
+  { perMinute = unlimited, perDay = unlimited }: { perMinute?: number; perDay?: number },
+  env: Record<string, string> = {},
+): { account: { id: number }; key: string } {
+  const limits = ["--per-minute", String(perMinute), "--per-day", String(perDay)];
+  const args = [entry, "accounts", "create", "--name", "Bench", "--plan", "enterprise", ...limits, "--json"];
+  const made = execFileSync(process.execPath, args, {
+    env: { ...process.env, DATA_DIR: dataDir, ...env },
+    encoding: "utf8",
+    timeout: 60_000,
+  });
+  return JSON.parse(made) as { account: { id: number }; key: string };
+}
+
+/** Puts animals with stock into an empty shop that no service has open; their ids are those after `idBefore`. */
+export function fillWithAnimals({ dataDir, accountId }: Pick<ShopFolder, "dataDir" | "accountId">, animals: number, idBefore = 0): void {
+  const last = idBefore + animals;
+  const numbers = `WITH RECURSIVE n (i) AS (SELECT ${idBefore + 1} UNION ALL SELECT i + 1 FROM n WHERE i < ${last})`;
+  const database = new DatabaseSync(join(dataDir, "petstore.db"));
+  database.exec(`
+    PRAGMA synchronous = OFF; BEGIN;
+    INSERT INTO categories (account_id, id, name, name_key, version) VALUES (${accountId}, 1, 'Dogs', 'dogs', 1);
+    ${numbers} INSERT INTO pets (account_id, id, name, name_key, category_id, status, version)
+      SELECT ${accountId}, i, 'Animal ' || i, 'animal ' || i, 1, 'available', 1 FROM n;
+    ${numbers} INSERT INTO inventory (account_id, pet_id, quantity, held, status, version) SELECT ${accountId}, i, 1000000, 0, 'available', 1 FROM n;
+    INSERT INTO sequences VALUES ('category_ids', 1), ('pet_ids', ${last}) ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+    COMMIT; PRAGMA wal_checkpoint(TRUNCATE)`);
+  database.close();
 }
 
 /** The service as people start it, in a process of its own, with all its defaults but the folder and the port. */
 export async function openShop({ dataDir, key, accountId }: ShopFolder, env: Record<string, string> = {}): Promise<Shop> {
   const [port] = await freePorts(1);
   const origin = `http://127.0.0.1:${port}`;
-  const child = spawn(process.execPath, [entry, "serve"], {
+  const child = spawnServer([process.execPath, entry, "serve"], {
     env: { ...process.env, DATA_DIR: dataDir, PORT: String(port), EDGE_HTTP_PORT: "0", EDGE_HTTPS_PORT: "0", ...env },
     // its log goes to a file, as a supervisor has it: a reader here would take the processor from what is measured
     stdio: ["ignore", openSync(join(dataDir, "log"), "a"), "inherit"],
   });
   await Promise.race([answers(`${origin}/readyz`), once(child, "exit").then(() => Promise.reject(new Error("the service did not start")))]);
   const url = `${origin}/v1`;
-  const ask = (method: string, path: string, body?: unknown): Promise<Response> =>
+  const ask: Shop["ask"] = (method, path, body, otherKey = key) =>
     fetch(url + path, {
       method,
-      headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { "content-type": "application/json" }) },
+      headers: { authorization: `Bearer ${otherKey}`, ...(body !== undefined && { "content-type": "application/json" }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
   return { url, key, accountId, dataDir, pid: child.pid ?? 0, ask, stop: () => stop(child) };

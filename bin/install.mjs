@@ -3,6 +3,7 @@
 //   --production   only the packages that the service needs; does not remove others
 //   --pages        with --production: also the packages of the pages, which web/package.json lists
 //   --system       also the programs that the tests run
+//   --recipes      also the programs that check the recipes of deploy/; names those that it cannot install, and goes on
 //   --bench        also the programs that the measurements run
 // Plain JavaScript without dependencies for Node 20 and later. Writes to standard error only, so that `--json` answers stay clean.
 import { spawn } from "node:child_process";
@@ -11,18 +12,29 @@ import { basename, delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
+const nginx = { commands: ["nginx"], apt: "nginx-light libnginx-mod-stream" };
+const caddy = { commands: ["caddy"], apt: "caddy" };
+const promtool = { commands: ["promtool"], apt: "prometheus" };
 /** For each Debian package, the commands of which one must exist. */
 const systemPackages = {
   "--system": [
     { commands: ["curl"], apt: "curl" },
     { commands: ["openssl"], apt: "openssl" },
+    promtool,
     { commands: ["redis-server"], apt: "redis-server" },
     { commands: ["pebble"], apt: "pebble" },
     { commands: ["strace"], apt: "strace" },
     { commands: ["script"], apt: "bsdutils" },
     { commands: ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"], apt: "chromium-headless-shell" },
   ],
-  "--bench": [{ commands: ["wrk"], apt: "wrk" }],
+  "--recipes": [promtool, nginx, caddy, { commands: ["systemd-analyze"], apt: "systemd" }],
+  "--bench": [
+    { commands: ["wrk"], apt: "wrk" },
+    { commands: ["taskset"], apt: "util-linux" },
+    { commands: ["h2load"], apt: "nghttp2-client" },
+    nginx,
+    caddy,
+  ],
 };
 const nodeMajor = 26;
 const installMsMax = 15 * 60_000;
@@ -38,7 +50,7 @@ try {
   const unknown = options.find((option) => !["--production", "--pages"].includes(option) && !(option in systemPackages));
   if (unknown) throw new Error(`unknown option ${unknown}`);
   await installPackages();
-  for (const option of options) await installPrograms(systemPackages[option] ?? []);
+  for (const option of options) await installPrograms(systemPackages[option] ?? [], option !== "--recipes");
 } catch (error) {
   console.error(`install: ${error.message}`);
   process.exitCode = 1;
@@ -58,19 +70,29 @@ async function installPackages() {
   if (folders.every((folder) => !difference(folder))) return;
 
   await alone(async () => {
-    for (const folder of folders) await installFolder(folder, node);
+    for (const folder of folders) await installFolder(folder, node, ownNodeWillDo);
   });
 }
 
-/** @param node the package of the pinned Node, which the root brings; undefined if the system's Node will do */
-async function installFolder(folder, node) {
+/**
+ * @param node the package of the pinned Node, which the root brings; undefined if there is none for this system
+ * @param ownNodeWillDo whether the service can run on the Node that runs this
+ */
+async function installFolder(folder, node, ownNodeWillDo) {
   const reason = difference(folder);
   if (!reason) return;
   console.error(`Installing npm packages${folder && ` of the pages`} (${reason}) …`);
   await npmCi(folder);
   const left = difference(folder);
   if (left) throw new Error(`npm ci ended well, yet ${left}`);
-  if (node && folder === "") await proveThatItRuns(node);
+  if (!node || folder !== "") return;
+  if (production) rmSync(join(root, "node_modules", node, "include"), { recursive: true, force: true }); // 67 MB for C compilers
+  if (await runs(node)) return;
+  if (!ownNodeWillDo)
+    throw new Error(
+      `the Node that npm installed does not run on this system, which lacks glibc: install Node ${nodeMajor} yourself, then try again`,
+    );
+  rmSync(join(root, "node_modules/.bin/node"), { force: true }); // npm scripts would run it in place of the system's
 }
 
 /** The first difference between a folder's node_modules and its package-lock.json, as text; undefined if there is none. */
@@ -138,11 +160,11 @@ async function npmCi(folder) {
   throw new Error(`npm ci failed (${code}), its output is above`);
 }
 
-/** An installed Node may still not run: the package is the same for every C library. */
-async function proveThatItRuns(name) {
+/** Whether an installed Node runs here: the package is the same for every C library. */
+async function runs(name) {
   const folder = join(root, "node_modules", name);
   const { code } = await run(join(folder, JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).bin.node), ["--version"]);
-  if (code !== 0) throw new Error(`the Node of ${name} does not run on this system (${code}): a Linux with glibc is needed`);
+  return code === 0;
 }
 
 /** Runs one installer at a time in a folder, because `npm ci` deletes node_modules first. Takes over the lock of a process that has ended. */
@@ -175,10 +197,12 @@ function holderLives() {
   }
 }
 
-async function installPrograms(programs) {
-  const missing = programs.filter(({ commands }) => !commands.some(onPath)).map(({ apt }) => apt);
+/** @param areNeeded whether to stop if they cannot be installed */
+async function installPrograms(programs, areNeeded) {
+  const missing = programs.filter(({ commands }) => !commands.some(onPath)).flatMap(({ apt }) => apt.split(" "));
   if (missing.length === 0) return;
   const mayInstall = process.getuid?.() === 0 && existsSync("/etc/debian_version") && onPath("apt-get");
+  if (!mayInstall && !areNeeded) return console.error(`Not checked without ${missing.join(", ")} (names of Debian packages)`);
   if (!mayInstall) throw new Error(`please install ${missing.join(", ")} (names of the Debian packages), then try again`);
 
   console.error(`Installing ${missing.join(", ")} by apt-get …`);
@@ -192,7 +216,7 @@ async function installPrograms(programs) {
 }
 
 function onPath(command) {
-  return (process.env.PATH ?? "").split(delimiter).some((folder) => {
+  return [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin"].some((folder) => {
     try {
       accessSync(join(folder, command), constants.X_OK);
       return true;

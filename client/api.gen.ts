@@ -18,7 +18,7 @@ export type Schemas = {
   };
   Error: {
     /** Machine-readable error code. */
-    code: string;
+    code: "invalid_request" | "unauthorized" | "forbidden" | "confirmation_required" | "plan_required" | "storage_limit_reached" | "not_found" | "method_not_allowed" | "not_acceptable" | "pet_in_use" | "pet_not_available" | "insufficient_stock" | "order_complete" | "category_exists" | "category_not_empty" | "slug_taken" | "domain_taken" | "status_follows_stock" | "member_exists" | "project_not_deployed" | "deployment_not_ready" | "domain_not_verified" | "idempotency_key_in_use" | "operation_sunset" | "events_expired" | "precondition_failed" | "session_changed" | "payload_too_large" | "unsupported_media_type" | "unknown_reference" | "idempotency_key_reused" | "rate_limit_exceeded" | "key_banned" | "headers_too_large" | "internal" | "unavailable";
     /** Human-readable description. */
     message: string;
     /** The HTTP status code. */
@@ -56,6 +56,70 @@ export type Schemas = {
     /** ID of the category the pet belongs to. */
     categoryId?: number;
     status?: Schemas["NullablePetStatus"];
+  };
+  Price: {
+    /** In minor units: 4900 is 49.00 EUR. */
+    amount: number;
+    /** ISO 4217, such as `EUR`. */
+    currency: string;
+  };
+  PhotoSource: {
+    url: string;
+    type: string;
+    width: number;
+    height: number;
+  };
+  Photo: {
+    /** Unique identifier assigned on upload. */
+    id: number;
+    /** What the photo shows, for people who cannot see it. */
+    alt: string;
+    /** Of the largest form, in pixels. */
+    width: number;
+    height: number;
+    /** The largest form. */
+    url: string;
+    /** All forms. */
+    sources: (Schemas["PhotoSource"])[];
+  };
+  Profile: {
+    /** The pet that it describes. */
+    petId: number;
+    /** A text for buyers. */
+    description?: string;
+    price?: Schemas["Price"];
+    /** In the order of display. */
+    photos: (Schemas["Photo"])[];
+  };
+  PhotoOrder: {
+    /** A photo of the profile. */
+    id: number;
+    /** Left out, it stays as it is. */
+    alt?: string | null;
+    width?: number | null;
+    height?: number | null;
+    url?: string | null;
+    sources?: (Schemas["PhotoSource"])[] | null;
+  };
+  NewProfile: {
+    /** A text for buyers. */
+    description?: string | null;
+    price?: Schemas["Price"] | null;
+    /** The photos to keep, in their order; those that it leaves out are deleted. Left out, all stay as they are. */
+    photos?: (Schemas["PhotoOrder"])[] | null;
+  };
+  NullablePrice: {
+    /** In minor units: 4900 is 49.00 EUR. */
+    amount: number;
+    /** ISO 4217, such as `EUR`. */
+    currency: string;
+  } | null;
+  ProfilePatch: {
+    /** A text for buyers. */
+    description?: string | null;
+    price?: Schemas["NullablePrice"];
+    /** The photos to keep, in their order; those that it leaves out are deleted. Left out, all stay as they are. */
+    photos?: (Schemas["PhotoOrder"])[];
   };
   Category: {
     /** Unique identifier assigned on creation. */
@@ -132,6 +196,49 @@ export type Schemas = {
     /** Units to add; a negative number subtracts. */
     delta: number;
   };
+  EventType: "pet.created" | "pet.updated" | "pet.deleted" | "pet.profile_updated" | "category.created" | "category.updated" | "category.deleted" | "order.created" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated" | "inventory.deleted" | "inventory.low" | "inventory.out" | "project.created" | "project.updated" | "project.deleted" | "deployment.ready" | "deployment.failed" | "deployment.promoted" | "domain.added" | "domain.verified" | "domain.failing" | "domain.attention" | "domain.removed" | "certificate.issued" | "certificate.renewed" | "certificate.failing" | "key.created" | "key.rotated" | "key.revoked" | "key.banned" | "key.unbanned" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.disabled" | "member.invited" | "member.signed_in" | "member.updated" | "member.reset" | "member.removed" | "member.exported" | "account.plan_changed" | "account.updated" | "limit.reached";
+  ActorType: "key" | "member" | "operator" | "system";
+  EventActor: {
+    type: Schemas["ActorType"];
+    id: number | null;
+  };
+  EventResource: {
+    type: string;
+    id: number | string;
+  };
+  Event: {
+    /** Its place in the account's log, without gaps. */
+    position: number;
+    /** Unique identifier of the event. */
+    id: string;
+    type: Schemas["EventType"];
+    /** When it happened. */
+    at: string;
+    actor: Schemas["EventActor"];
+    /** The `X-Request-Id` of the request. */
+    requestId: string | null;
+    resource: Schemas["EventResource"];
+    /** The resource after the change; its last state if it is gone. */
+    data: Record<string, unknown>;
+    /** The fields that changed, as they were. */
+    previous: Record<string, unknown>;
+    /** SHA-256 of the hash before, LF, and this event without `hash` (RFC 8785). */
+    hash: string;
+  };
+  Events: (Schemas["Event"])[];
+  EventsOldest: {
+    /** Its place in the account's log, without gaps. */
+    position: number;
+    /** The hash of the event before it. */
+    previousHash: string;
+  };
+  EventsCheckpoint: {
+    /** 0 before the first event. */
+    position: number;
+    /** The hash of the event at this position. */
+    hash: string;
+    oldest: Schemas["EventsOldest"];
+  };
   Plan: "free" | "pro" | "business" | "enterprise";
   LimitWindow: {
     /** Requests that the account may make in the UTC window. */
@@ -179,6 +286,8 @@ export type Schemas = {
     /** The files of the deployments that are kept, unpacked, in bytes. A file that several of them have counts once. Deployments beyond the limit fail or are refused. */
     publishedBytes: Schemas["StorageUse"];
     key?: Schemas["KeyStrikes"];
+    /** The free units at or below which the stock of a pet is low. */
+    lowStock: number;
     /** The bans in force, by key. A banned key cannot make this request; another key of the account can. */
     bans: (Schemas["Ban"])[];
   };
@@ -288,6 +397,8 @@ export type Schemas = {
     files: number;
     /** Their size, unpacked. */
     bytes: number;
+    /** The address of this deployment alone, while it is kept; null unless it is `ready`, or if the slug is too long for it. */
+    url: string | null;
     /** When it was uploaded. */
     createdAt: string;
   };
@@ -403,6 +514,94 @@ export type Schemas = {
     /** The names that redirected to it. They now serve the site. */
     redirects: (string)[];
   };
+  NullableWebhookDisabledBecause: "failing" | "gone" | "request" | null;
+  Webhook: {
+    /** Unique identifier assigned on creation. */
+    id: number;
+    /** An `https://` URL on the public internet. */
+    url: string;
+    /** The types of events to send, such as `order.created`, `order.*` or `*`. Default: `*`. */
+    types: (string)[];
+    /** What the endpoint is for. */
+    description: string;
+    /** Whether events are sent one by one, in order: a failing one blocks the others for up to three days. Default: false. */
+    ordered: boolean;
+    /** Whether events are sent. */
+    enabled: boolean;
+    disabledBecause: Schemas["NullableWebhookDisabledBecause"];
+    /** Every event up to here was sent, or is among the deliveries. */
+    position: number;
+    /** The highest position delivered: replay from here to recover. */
+    deliveredPosition: number | null;
+    /** When the endpoint last accepted a message. */
+    deliveredAt: string | null;
+    /** Since when every attempt has failed. */
+    failingSince: string | null;
+    /** When the endpoint was made. */
+    createdAt: string;
+    /** Signs messages. Shown once: in the answer that makes it. */
+    secret?: string;
+  };
+  Webhooks: (Schemas["Webhook"])[];
+  NewWebhook: {
+    /** An `https://` URL on the public internet. */
+    url: string;
+    /** The types of events to send, such as `order.created`, `order.*` or `*`. Default: `*`. */
+    types?: (string)[] | null;
+    /** What the endpoint is for. */
+    description?: string | null;
+    /** Whether events are sent one by one, in order: a failing one blocks the others for up to three days. Default: false. */
+    ordered?: boolean | null;
+  };
+  WebhookPatch: {
+    /** An `https://` URL on the public internet. */
+    url?: string;
+    /** The types of events to send, such as `order.created`, `order.*` or `*`. Default: `*`. */
+    types?: (string)[];
+    /** What the endpoint is for. */
+    description?: string;
+    /** Whether events are sent one by one, in order: a failing one blocks the others for up to three days. Default: false. */
+    ordered?: boolean;
+    /** Whether events are sent. */
+    enabled?: boolean;
+  };
+  WebhookReplay: {
+    /** Sends the events after this position. */
+    after: number;
+  };
+  DeliveryStatus: "pending" | "delivered" | "failed";
+  WebhookDelivery: {
+    /** Unique identifier of the delivery. */
+    id: number;
+    /** The `webhook-id`: the event's `id`. */
+    messageId: string;
+    /** The event's position; null for a test. */
+    position: number | null;
+    /** The type of the event. */
+    type: string;
+    /** The request that made the change. */
+    requestId: string | null;
+    status: Schemas["DeliveryStatus"];
+    /** How often the message was sent. */
+    attempts: number;
+    /** When the last attempt ended. */
+    attemptedAt: string | null;
+    /** How long the last attempt took. */
+    durationMs: number | null;
+    /** The status of the last answer. */
+    responseStatus: number | null;
+    /** Why the last attempt failed. */
+    error: string | null;
+    /** When the next attempt is due. */
+    nextAttemptAt: string | null;
+    /** When the message was first sent. */
+    createdAt: string;
+    /** The first 4 KiB of the message. Not in lists. */
+    requestBody?: string | null;
+    /** The first 4 KiB of the answer. Not in lists. */
+    responseBody?: string | null;
+  };
+  WebhookDeliveries: (Schemas["WebhookDelivery"])[];
 };
 
 export type paths = {
@@ -417,7 +616,7 @@ export type paths = {
           categoryId?: number;
           /** Only pets with these identifiers; may be repeated. */
           id?: (number)[];
-          /** Only pets whose name begins with this text, in any case. The order is then by name: `name` or `-name`. */
+          /** Only pets whose name, or a word of it, begins with this text, in any case. Names that begin with it come first, by `name` or `-name`; then the others, by that word. */
           q?: string;
           /** The order; ties are ordered by `id`. */
           sort?: Schemas["PetSort"];
@@ -457,6 +656,8 @@ export type paths = {
         header?: {
           /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
           "Idempotency-Key"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
           /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
           "X-Request-Id"?: string;
           /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
@@ -490,6 +691,8 @@ export type paths = {
         header?: {
           /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
           "Idempotency-Key"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
           /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
           "X-Request-Id"?: string;
           /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
@@ -561,6 +764,8 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
           /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
           "X-Request-Id"?: string;
           /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
@@ -598,6 +803,8 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
           /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
           "X-Request-Id"?: string;
           /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
@@ -636,6 +843,8 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
           /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
           "X-Request-Id"?: string;
           /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
@@ -650,6 +859,237 @@ export type paths = {
         404: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
         409: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/pets/{petId}/profile": {
+    /** getProfile: Get a pet's profile */
+    get: {
+      parameters: {
+        path: {
+          /** The pet's identifier. */
+          petId: number;
+        };
+        header?: {
+          /** An ETag that you have: the answer is 304 while it is still current. */
+          "If-None-Match"?: string;
+          /** The ETag that the resource must have; otherwise 412. */
+          "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        200: Json<Schemas["Profile"]>;
+        304: Empty;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+    /** replaceProfile: Replace a pet's profile */
+    put: {
+      parameters: {
+        path: {
+          /** The pet's identifier. */
+          petId: number;
+        };
+        header?: {
+          /** The ETag that the resource must still have; otherwise 412 and no change. */
+          "If-Match"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      requestBody: { content: {
+        "application/json": Schemas["NewProfile"];
+      } };
+      responses: {
+        200: Json<Schemas["Profile"]>;
+        201: Json<Schemas["Profile"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
+        413: Json<Schemas["Error"]>;
+        415: Json<Schemas["Error"]>;
+        422: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+    /** updateProfile: Update a pet's profile */
+    patch: {
+      parameters: {
+        path: {
+          /** The pet's identifier. */
+          petId: number;
+        };
+        header?: {
+          /** The ETag that the resource must still have; otherwise 412 and no change. */
+          "If-Match"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      requestBody: { content: {
+        "application/merge-patch+json": Schemas["ProfilePatch"];
+        "application/json": Schemas["ProfilePatch"];
+      } };
+      responses: {
+        200: Json<Schemas["Profile"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
+        413: Json<Schemas["Error"]>;
+        415: Json<Schemas["Error"]>;
+        422: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+    /** deleteProfile: Delete a pet's profile */
+    delete: {
+      parameters: {
+        path: {
+          /** The pet's identifier. */
+          petId: number;
+        };
+        header?: {
+          /** The ETag that the resource must still have; otherwise 412 and no change. */
+          "If-Match"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        204: Empty;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/pets/{petId}/profile/photos": {
+    /** addPhoto: Add a photo */
+    post: {
+      parameters: {
+        path: {
+          /** The pet's identifier. */
+          petId: number;
+        };
+        query?: {
+          /** What the photo shows, for people who cannot see it. */
+          alt?: string;
+        };
+        header?: {
+          /** The ETag that the resource must still have; otherwise 412 and no change. */
+          "If-Match"?: string;
+          /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
+          "Idempotency-Key"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      requestBody: { content: {
+        "image/jpeg": string;
+        "image/png": string;
+        "image/webp": string;
+        "image/avif": string;
+      } };
+      responses: {
+        201: Json<Schemas["Photo"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        409: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
+        413: Json<Schemas["Error"]>;
+        415: Json<Schemas["Error"]>;
+        422: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/pets/{petId}/profile/photos/{photoId}": {
+    /** deletePhoto: Delete a photo */
+    delete: {
+      parameters: {
+        path: {
+          /** The pet's identifier. */
+          petId: number;
+          /** The photo's identifier. */
+          photoId: number;
+        };
+        header?: {
+          /** The ETag that the resource must still have; otherwise 412 and no change. */
+          "If-Match"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        204: Empty;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
         412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
         431: Json<Schemas["Error"]>;
@@ -695,6 +1135,8 @@ export type paths = {
         header?: {
           /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
           "Idempotency-Key"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
           /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
           "X-Request-Id"?: string;
           /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
@@ -765,6 +1207,8 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
           /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
           "X-Request-Id"?: string;
           /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
@@ -801,6 +1245,8 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
           /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
           "X-Request-Id"?: string;
           /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
@@ -838,6 +1284,8 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
           /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
           "X-Request-Id"?: string;
           /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
@@ -901,6 +1349,8 @@ export type paths = {
         header?: {
           /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
           "Idempotency-Key"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
           /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
           "X-Request-Id"?: string;
           /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
@@ -971,6 +1421,8 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
           /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
           "X-Request-Id"?: string;
           /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
@@ -1008,6 +1460,8 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
           /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
           "X-Request-Id"?: string;
           /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
@@ -1046,6 +1500,8 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
           /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
           "X-Request-Id"?: string;
           /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
@@ -1146,6 +1602,8 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
           /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
           "X-Request-Id"?: string;
           /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
@@ -1182,6 +1640,8 @@ export type paths = {
         header?: {
           /** The ETag that the resource must still have; otherwise 412 and no change. */
           "If-Match"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
           /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
           "X-Request-Id"?: string;
           /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
@@ -1216,6 +1676,8 @@ export type paths = {
           "If-Match"?: string;
           /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
           "Idempotency-Key"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
           /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
           "X-Request-Id"?: string;
           /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
@@ -1237,6 +1699,105 @@ export type paths = {
         413: Json<Schemas["Error"]>;
         415: Json<Schemas["Error"]>;
         422: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/events": {
+    /** listEvents: List events */
+    get: {
+      parameters: {
+        query?: {
+          /** Only events after this position. Default: all that are kept. */
+          after?: number;
+          /** Only these types, such as `order.created` or `order.*`; several with commas. */
+          types?: (string)[];
+          /** The most events to return. */
+          limit?: number;
+          /** Seconds to wait for an event if there is none. */
+          wait?: number;
+        };
+        header?: {
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        200: Json<Schemas["Events"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        410: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/events/stream": {
+    /** streamEvents: Stream events */
+    get: {
+      parameters: {
+        query?: {
+          /** Only events after this position. Default: those from now on. `Last-Event-ID` goes before it. */
+          after?: number;
+          /** Only these types, such as `order.created` or `order.*`; several with commas. */
+          types?: (string)[];
+          /** Seconds without an event after which the stream ends. Default: never. */
+          wait?: number;
+        };
+        header?: {
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        200: { content: {
+          "text/event-stream": string;
+        } };
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        410: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/events/checkpoint": {
+    /** getEventsCheckpoint: Get a checkpoint of the events */
+    get: {
+      parameters: {
+        query?: {
+          /** Default: the newest event. */
+          position?: number;
+        };
+        header?: {
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        200: Json<Schemas["EventsCheckpoint"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        410: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
         431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;
@@ -1807,6 +2368,375 @@ export type paths = {
       };
       responses: {
         200: Json<Schemas["Domain"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        409: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/webhooks": {
+    /** listWebhooks: List webhook endpoints */
+    get: {
+      parameters: {
+        query?: {
+          /** The most items to return. */
+          limit?: number;
+          /** Where the page begins: taken from the `Link` header of the page before, with the same filters and sort. */
+          cursor?: string;
+        };
+        header?: {
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        200: Json<Schemas["Webhooks"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+    /** createWebhook: Create a webhook endpoint */
+    post: {
+      parameters: {
+        header?: {
+          /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
+          "Idempotency-Key"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      requestBody: { content: {
+        "application/json": Schemas["NewWebhook"];
+      } };
+      responses: {
+        201: Json<Schemas["Webhook"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        409: Json<Schemas["Error"]>;
+        413: Json<Schemas["Error"]>;
+        415: Json<Schemas["Error"]>;
+        422: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/webhooks/{webhookId}": {
+    /** getWebhook: Get a webhook endpoint */
+    get: {
+      parameters: {
+        path: {
+          /** The endpoint's identifier. */
+          webhookId: number;
+        };
+        header?: {
+          /** An ETag that you have: the answer is 304 while it is still current. */
+          "If-None-Match"?: string;
+          /** The ETag that the resource must have; otherwise 412. */
+          "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        200: Json<Schemas["Webhook"]>;
+        304: Empty;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+    /** updateWebhook: Update a webhook endpoint */
+    patch: {
+      parameters: {
+        path: {
+          /** The endpoint's identifier. */
+          webhookId: number;
+        };
+        header?: {
+          /** The ETag that the resource must still have; otherwise 412 and no change. */
+          "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      requestBody: { content: {
+        "application/merge-patch+json": Schemas["WebhookPatch"];
+        "application/json": Schemas["WebhookPatch"];
+      } };
+      responses: {
+        200: Json<Schemas["Webhook"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
+        413: Json<Schemas["Error"]>;
+        415: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+    /** deleteWebhook: Delete a webhook endpoint */
+    delete: {
+      parameters: {
+        path: {
+          /** The endpoint's identifier. */
+          webhookId: number;
+        };
+        header?: {
+          /** The ETag that the resource must still have; otherwise 412 and no change. */
+          "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        204: Empty;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/webhooks/{webhookId}/rotate": {
+    /** rotateWebhookSecret: Rotate a webhook secret */
+    post: {
+      parameters: {
+        path: {
+          /** The endpoint's identifier. */
+          webhookId: number;
+        };
+        header?: {
+          /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
+          "Idempotency-Key"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        200: Json<Schemas["Webhook"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        409: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/webhooks/{webhookId}/replay": {
+    /** replayWebhook: Replay events to an endpoint */
+    post: {
+      parameters: {
+        path: {
+          /** The endpoint's identifier. */
+          webhookId: number;
+        };
+        header?: {
+          /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
+          "Idempotency-Key"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      requestBody: { content: {
+        "application/json": Schemas["WebhookReplay"];
+      } };
+      responses: {
+        200: Json<Schemas["Webhook"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        409: Json<Schemas["Error"]>;
+        410: Json<Schemas["Error"]>;
+        413: Json<Schemas["Error"]>;
+        415: Json<Schemas["Error"]>;
+        422: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/webhooks/{webhookId}/test": {
+    /** testWebhook: Test a webhook endpoint */
+    post: {
+      parameters: {
+        path: {
+          /** The endpoint's identifier. */
+          webhookId: number;
+        };
+        header?: {
+          /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
+          "Idempotency-Key"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        202: Json<Schemas["WebhookDelivery"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        409: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/webhooks/{webhookId}/deliveries": {
+    /** listWebhookDeliveries: List deliveries */
+    get: {
+      parameters: {
+        path: {
+          /** The endpoint's identifier. */
+          webhookId: number;
+        };
+        query?: {
+          /** The most items to return. */
+          limit?: number;
+          /** Where the page begins: taken from the `Link` header of the page before, with the same filters and sort. */
+          cursor?: string;
+          /** Only deliveries with this status. */
+          status?: Schemas["DeliveryStatus"];
+          /** Only deliveries of what this request changed. */
+          requestId?: string;
+        };
+        header?: {
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        200: Json<Schemas["WebhookDeliveries"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/webhooks/{webhookId}/deliveries/{deliveryId}": {
+    /** getWebhookDelivery: Get a delivery */
+    get: {
+      parameters: {
+        path: {
+          /** The endpoint's identifier. */
+          webhookId: number;
+          /** The delivery's identifier. */
+          deliveryId: number;
+        };
+        header?: {
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        200: Json<Schemas["WebhookDelivery"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/webhooks/{webhookId}/deliveries/{deliveryId}/resend": {
+    /** resendWebhookDelivery: Resend a delivery */
+    post: {
+      parameters: {
+        path: {
+          /** The endpoint's identifier. */
+          webhookId: number;
+          /** The delivery's identifier. */
+          deliveryId: number;
+        };
+        header?: {
+          /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
+          "Idempotency-Key"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        202: Json<Schemas["WebhookDelivery"]>;
         400: Json<Schemas["Error"]>;
         401: Json<Schemas["Error"]>;
         403: Json<Schemas["Error"]>;

@@ -1,6 +1,6 @@
 import createClient, { type Client } from "openapi-fetch";
-import { Problem } from "../src/platform/problem.ts";
 import type { paths } from "./api.gen.ts";
+import { PetStoreError } from "./errors.ts";
 import { openGate } from "./gate.ts";
 import { patientFetch, type Fetch } from "./sending.ts";
 import { realTiming, type Timing } from "./timing.ts";
@@ -15,7 +15,7 @@ export type Connection = { url: string; key: string; fetch?: Fetch } & Partial<T
 
 /**
  * Creates a client of the service that waits for the limits of its key. Keep one client for each key, and make as many requests at
- * once as you like. @throws Problem `invalid_request` for an invalid address
+ * once as you like. @throws PetStoreError `invalid_request` for an invalid address
  */
 export function openClient({ url: address, key, fetch: send = (request) => fetch(request), ...timing }: Connection): PetStore {
   const url = serviceOrigin(address);
@@ -31,11 +31,11 @@ export function openClient({ url: address, key, fetch: send = (request) => fetch
 }
 
 function serviceOrigin(text: string): string {
-  const url = URL.parse(text);
-  if (url === null || !["http:", "https:"].includes(url.protocol))
-    throw new Problem("invalid_request", `Not an http or https address: ${text}`);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !["http:", "https:"].includes(url.protocol))
+    throw new PetStoreError("invalid_request", `Not an http or https address: ${text}`);
   if (url.username !== "" || url.password !== "")
-    throw new Problem("invalid_request", "The address must not hold a user name or password.");
+    throw new PetStoreError("invalid_request", "The address must not hold a user name or password.");
   return url.origin + withoutFinalSlashes(url.pathname).replace(/\/v1$/, "");
 }
 

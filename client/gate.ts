@@ -1,4 +1,4 @@
-import { Problem } from "../src/platform/problem.ts";
+import { PetStoreError } from "./errors.ts";
 import { limitLeft, limitWaitMsMax } from "./limits.ts";
 import type { Timing } from "./timing.ts";
 
@@ -7,7 +7,7 @@ import type { Timing } from "./timing.ts";
  * without them if there was no response.
  */
 export type Gate = {
-  /** Resolves when a request may be sent. @throws Problem `rate_limit_exceeded` if the wait would be too long; @throws the signal's reason */
+  /** Resolves when a request may be sent. @throws PetStoreError `rate_limit_exceeded` if the wait would be too long; @throws the signal's reason */
   enter(signal: AbortSignal): Promise<void>;
   leave(headers?: Headers): void;
   /** Closes the gate for `ms`. */
@@ -36,7 +36,7 @@ export function openGate({ now, wait, onWait }: Timing): Gate {
 
   async function enter(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (waiting.size >= waitingMax) throw new Problem("unavailable", `More than ${waitingMax} requests are waiting already.`);
+    if (waiting.size >= waitingMax) throw new PetStoreError("unavailable", `More than ${waitingMax} requests are waiting already.`);
     const admitted = waitIn(waiting, signal);
     admitNext();
     await admitted;
@@ -86,18 +86,20 @@ export function openGate({ now, wait, onWait }: Timing): Gate {
 
 /** Joins the queue. @throws the signal's reason, or what the place is refused with */
 async function waitIn(waiting: Set<Waiting>, signal: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const place: Waiting = { admit: resolve, refuse: reject };
-  const abort = () => {
-    if (waiting.delete(place)) reject(signal.reason as Error);
-  };
+  let abort = () => {};
+  const admitted = new Promise<void>((resolve, reject) => {
+    const place: Waiting = { admit: resolve, refuse: reject };
+    abort = () => {
+      if (waiting.delete(place)) reject(signal.reason as Error);
+    };
+    waiting.add(place);
+  });
   signal.addEventListener("abort", abort);
-  waiting.add(place);
-  await promise.finally(() => signal.removeEventListener("abort", abort));
+  await admitted.finally(() => signal.removeEventListener("abort", abort));
 }
 
 function refuseAll(waiting: Set<Waiting>, reason: string, ms: number): void {
-  const problem = new Problem("rate_limit_exceeded", `Not sent: ${reason}, for ${Math.ceil(ms / 60_000)} more minutes.`);
-  for (const place of waiting) place.refuse(problem);
+  const error = new PetStoreError("rate_limit_exceeded", `Not sent: ${reason}, for ${Math.ceil(ms / 60_000)} more minutes.`);
+  for (const place of waiting) place.refuse(error);
   waiting.clear();
 }

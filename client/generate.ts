@@ -11,6 +11,7 @@ type Schema = {
   additionalProperties?: boolean | Schema;
   /** A use of a named schema with its own description. */
   allOf?: [Schema];
+  oneOf?: Schema[];
   description?: string;
 };
 type OrReference<T> = T | { $ref: string };
@@ -87,8 +88,8 @@ function parametersOf(parameters: Parameter[]): string {
 function answerOf(content: Content | undefined): string {
   if (content === undefined) return "Empty";
   const [media, ...others] = Object.entries(content);
-  if (media?.[0] !== "application/json" || others.length > 0)
-    throw new Error(`no type for an answer of ${Object.keys(content).join(", ")}`);
+  if (media === undefined || others.length > 0) throw new Error(`no type for an answer of ${Object.keys(content).join(", ")}`);
+  if (media[0] !== "application/json") return `{ content: ${contentOf(content)} }`;
   return `Json<${typeOf(media[1].schema)}>`;
 }
 
@@ -98,9 +99,10 @@ function contentOf(content: Content): string {
 
 function typeOf(schema: Schema): string {
   if (schema.$ref !== undefined) return `Schemas[${JSON.stringify(schema.$ref.replace(/^#\/components\/schemas\//, ""))}]`;
-  const { type, enum: values, nullable, items, properties, required, additionalProperties, allOf, ...rest } = schema;
+  const { type, enum: values, nullable, items, properties, required, additionalProperties, allOf, oneOf, ...rest } = schema;
   const unknown = Object.keys(rest).find((keyword) => !withoutType.test(keyword));
   if (unknown !== undefined) throw new Error(`no type for the keyword ${unknown}`);
+  if (oneOf) return oneOf.map(typeOf).join(" | ");
   const found = values?.map((value) => JSON.stringify(value)) ?? [
     allOf ? typeOf(allOf[0]) : plainTypeOf({ type, items, properties, required, additionalProperties }),
   ];
@@ -117,6 +119,7 @@ function plainTypeOf({ type, items, properties, required = [], additionalPropert
         return { name, type: typeOf(schema), required: required.includes(name), description: schema.description };
       }),
     );
+  if (type === "object" && additionalProperties === true) return "Record<string, unknown>";
   throw new Error(`no type for a schema of type ${type}`);
 }
 

@@ -1,6 +1,6 @@
-import { Problem } from "../src/platform/problem.ts";
 import type { paths } from "./api.gen.ts";
 import type { PetStore } from "./client.ts";
+import { PetStoreError } from "./errors.ts";
 import { refusal, type Refused } from "./refusals.ts";
 
 type RowsAt<Path extends keyof paths> = paths[Path] extends {
@@ -19,7 +19,7 @@ export type Place<Path extends ListPath> = paths[Path]["get"]["parameters"] exte
 
 const pageSizeMax = 100;
 
-/** The pages of a list, each as it arrives; follows `Link: <…>; rel="next"` (RFC 8288). @throws Problem if a page is refused */
+/** The pages of a list, each as it arrives; follows `Link: <…>; rel="next"` (RFC 8288). @throws PetStoreError if a page is refused */
 export async function* pages<Path extends ListPath>(
   client: PetStore,
   path: Path,
@@ -35,17 +35,26 @@ export async function* pages<Path extends ListPath>(
     yield answer.data;
     const next = nextCursor(answer.response.headers, client.url);
     if (next === undefined) return;
-    if (next === cursor) throw new Problem("internal", `The list ${path} does not end: its next page is the current one.`);
+    if (next === cursor) throw new PetStoreError("internal", `The list ${path} does not end: its next page is the current one.`);
     cursor = next;
   }
+}
+
+/** The elements of a list, one by one; fetches each page when it is needed. @throws PetStoreError if a page is refused */
+export async function* rows<Path extends ListPath>(
+  client: PetStore,
+  path: Path,
+  query?: Query<Path>,
+  place?: Place<Path>,
+): AsyncGenerator<Row<Path>> {
+  for await (const page of pages(client, path, query, place)) yield* page;
 }
 
 /** The `cursor` of the next page. Only the cursor is read from the link, so that the key never goes to another host. */
 export function nextCursor(headers: Headers, base: string): string | undefined {
   for (const [, target = "", parameters = ""] of (headers.get("link") ?? "").matchAll(/<([^<>]*)>([^<]*)/g)) {
     if (!relationsOf(parameters).includes("next")) continue;
-    const url = URL.parse(target, base);
-    return url?.searchParams.get("cursor") ?? undefined;
+    return URL.canParse(target, base) ? (new URL(target, base).searchParams.get("cursor") ?? undefined) : undefined;
   }
   return undefined;
 }

@@ -1,15 +1,25 @@
 import type { Schemas } from "./api.gen.ts";
-import { Problem, type ProblemCode } from "../src/platform/problem.ts";
+import { PetStoreError, type ErrorCode } from "./errors.ts";
 
 /** A failed response as `openapi-fetch` returns it: `error` is its body, parsed if it is JSON. */
 export type Refused = { error?: unknown; response: Response };
 
-/** Converts a failed response to a Problem; if its body is not the service's Error, the message has only the status. */
-export function refusal({ error, response }: Refused): Problem {
+/** Converts a failed response to an error; if its body is not the service's Error, the message has only the status. */
+export function refusal({ error, response }: Refused): PetStoreError {
   const { code, message, details, challenge } = (error ?? {}) as Record<"code" | "message", unknown> & Partial<Schemas["Error"]>;
-  if (typeof message !== "string") return new Problem("internal", `The server answered ${response.status}. Is it a pet store's address?`);
-  const known = (typeof code === "string" ? code : "internal") as ProblemCode;
-  return new Problem(known, message, { ...(Array.isArray(details) && { details }), ...(challenge && { challenge }) });
+  const { status } = response;
+  const requestId = response.headers.get("x-request-id") ?? undefined;
+  const seen = { status, ...(requestId !== undefined && { requestId }) };
+  if (typeof message !== "string" && status === 413) return new PetStoreError("payload_too_large", proxyLimit(response), seen);
+  if (typeof message !== "string")
+    return new PetStoreError("internal", `The server answered ${status}. Is it a pet store's address?`, seen);
+  const known: ErrorCode = typeof code === "string" ? code : "internal";
+  return new PetStoreError(known, message, { ...seen, ...(Array.isArray(details) && { details }), ...(challenge && { challenge }) });
+}
+
+function proxyLimit({ url }: Response): string {
+  const at = URL.canParse(url) ? ` ${new URL(url).host}` : "";
+  return `A proxy in front of the service at${at || " this address"} refused the body as too large. Raise its limit to at least 50 MiB (nginx: client_max_body_size 51m).`;
 }
 
 /** The `code` of a response's Error; undefined for any other body. Leaves the response readable. */

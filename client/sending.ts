@@ -1,5 +1,5 @@
-import { Problem } from "../src/platform/problem.ts";
 import { chunksOf } from "./chunks.ts";
+import { PetStoreError } from "./errors.ts";
 import type { Gate } from "./gate.ts";
 import { limitWaitMsMax, retryAfterMs } from "./limits.ts";
 import { codeOf } from "./refusals.ts";
@@ -9,6 +9,7 @@ export type Fetch = (request: Request) => Promise<Response>;
 
 const timeoutMs = 60_000;
 const answerBytesMax = 64 * 1024 * 1024;
+const idempotentMethods = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"]);
 export const triesMax = 6;
 export const limitWaitsMax = 5;
 const backoffFirstMs = 250;
@@ -19,7 +20,8 @@ const busyWaitMsMax = 60_000;
  * A `fetch` that waits and retries within bounds. After a 429 it sends nothing with this key for as long as `Retry-After` says (at
  * most five times, 15 minutes each). After a network error, a 502, 503 or 504, and while an earlier attempt with the same
  * Idempotency-Key is running, it retries with exponential backoff and jitter, six attempts in all. Every POST has an
- * Idempotency-Key, so that it takes effect once. @throws Problem `unavailable` if there was no response
+ * Idempotency-Key, so that it takes effect once. A PATCH without one is sent again only after a 429, which the service refused
+ * unprocessed (RFC 9110, 9.2.2: PATCH is not idempotent). @throws PetStoreError `unavailable` if there was no response
  */
 export function patientFetch(fetch: Fetch, gate: Gate, timing: Timing): Fetch {
   const { now, wait, random, onWait } = timing;
@@ -27,6 +29,7 @@ export function patientFetch(fetch: Fetch, gate: Gate, timing: Timing): Fetch {
   return async (request) => {
     const headers = new Headers(request.headers);
     if (request.method === "POST" && !headers.has("idempotency-key")) headers.set("idempotency-key", crypto.randomUUID());
+    const triesAllowed = idempotentMethods.has(request.method) || headers.has("idempotency-key") ? triesMax : 1;
     let tries = 0;
     let limitWaits = 0;
     for (;;) {
@@ -37,19 +40,19 @@ export function patientFetch(fetch: Fetch, gate: Gate, timing: Timing): Fetch {
       const refusedMs = refused ? (retryAfterMs(answer.headers, now()) ?? backoff(limitWaits + 1, random())) : 0;
       if (refused) gate.close(await reasonOf(answer), refusedMs);
       gate.leave(refused || answer instanceof Error ? undefined : answer.headers);
-      if (answer instanceof Problem) throw answer;
+      if (answer instanceof PetStoreError) throw answer;
       request.signal.throwIfAborted();
       if (refused) {
         limitWaits += 1;
         if (limitWaits > limitWaitsMax || refusedMs > limitWaitMsMax) return answer;
       } else if (answer instanceof Error) {
         tries += 1;
-        if (tries >= triesMax) throw unreachable(request.url, answer);
+        if (tries >= triesAllowed) throw unreachable(request.url, answer);
         await hold(`${originOf(request.url)} did not answer`, backoff(tries, random()), request.signal);
       } else if (await comesAgain(answer)) {
         tries += 1;
         const toldMs = retryAfterMs(answer.headers, now()) ?? 0;
-        if (tries >= triesMax || toldMs > busyWaitMsMax) return answer;
+        if (tries >= triesAllowed || toldMs > busyWaitMsMax) return answer;
         await hold(`${originOf(request.url)} is busy (${answer.status})`, Math.max(toldMs, backoff(tries, random())), request.signal);
       } else return answer;
     }
@@ -59,8 +62,8 @@ export function patientFetch(fetch: Fetch, gate: Gate, timing: Timing): Fetch {
   async function hold(reason: string, ms: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     onWait(reason, ms);
-    const { promise: ended, reject } = Promise.withResolvers<never>();
-    const abort = () => reject(signal.reason as Error);
+    let abort = () => {};
+    const ended = new Promise<never>((_resolve, reject) => (abort = () => reject(signal.reason as Error)));
     signal.addEventListener("abort", abort);
     await Promise.race([wait(ms), ended]).finally(() => signal.removeEventListener("abort", abort));
   }
@@ -84,7 +87,7 @@ async function bytesOf(response: Response): Promise<Blob> {
   if (response.body === null) return new Blob([]);
   for await (const chunk of chunksOf(response.body)) {
     bytes += chunk.length;
-    if (bytes > answerBytesMax) throw new Problem("internal", `The server's answer is over ${answerBytesMax} bytes.`);
+    if (bytes > answerBytesMax) throw new PetStoreError("internal", `The server's answer is over ${answerBytesMax} bytes.`);
     chunks.push(chunk);
   }
   return new Blob(chunks);
@@ -107,8 +110,8 @@ function originOf(url: string): string {
   return new URL(url).origin;
 }
 
-function unreachable(url: string, error: Error): Problem {
+function unreachable(url: string, error: Error): PetStoreError {
   const { code } = (error.cause ?? {}) as { code?: string };
   const why = error.name === "TimeoutError" ? `no answer within ${timeoutMs / 1_000} seconds` : (code ?? error.message);
-  return new Problem("unavailable", `The service at ${originOf(url)} cannot be reached (${why}). Is it running?`);
+  return new PetStoreError("unavailable", `The service at ${originOf(url)} cannot be reached (${why}). Is it running?`);
 }

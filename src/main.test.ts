@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { test, type TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
+import { test } from "node:test";
 import { openAdministration } from "./app/administration.ts";
 import { wellFormed } from "./callers/keys/keys.ts";
 import { openMemoryLimiter } from "./callers/limits/memory.ts";
@@ -15,34 +13,7 @@ import { systemClock } from "./platform/clock.ts";
 import { noOtherNodes } from "./platform/nodes/nodes.ts";
 import { openSocket } from "./platform/socket.ts";
 import { openStorage, socketPath } from "./app/storage.ts";
-import { runCommand, type Ended } from "../test/support/commands.ts";
-
-const main = fileURLToPath(new URL("main.ts", import.meta.url));
-
-/** A data folder, and commands that are run on it. */
-function openShell(t: TestContext) {
-  const parent = mkdtempSync(join(tmpdir(), "petstore-"));
-  t.after(() => rmSync(parent, { recursive: true }));
-  const dataDir = join(parent, "data");
-
-  const petstore = (args: string[], env: Record<string, string> = {}): Promise<Ended> => runCommand(args, { ...env, DATA_DIR: dataDir });
-
-  /** Runs the command in a process of its own. */
-  async function spawned(...args: string[]): Promise<Ended> {
-    const child = spawn(process.execPath, [main, ...args], { env: { DATA_DIR: dataDir }, stdio: ["ignore", "pipe", "pipe"] });
-    const ended = new Promise<number>((resolve) => child.on("close", resolve));
-    const [code, out, error] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
-    return { code, out, error };
-  }
-
-  async function json<T>(...args: string[]): Promise<T> {
-    const { code, out, error } = await petstore([...args, "--json"]);
-    assert.equal(code, 0, error);
-    assert.match(out, /^\{.*\}\n$/);
-    return JSON.parse(out) as T;
-  }
-  return { dataDir, petstore, spawned, json };
-}
+import { openShell, main } from "../test/support/shell.ts";
 
 type Created = { account: { id: number; name: string; plan: string }; key: string };
 type CreatedKey = { id: number; key: string; scopes: string[] };
@@ -104,6 +75,7 @@ test("while a process serves the folder it runs the commands, and knows of each 
     announcer: noOtherNodes,
     publicUrl: "https://pets.example",
     ports: { edgeHttpPort: 0, edgeHttpsPort: 0, edgePublicHttpPort: 0, edgePublicHttpsPort: 0 },
+    secrets: () => assert.fail("no operation here needs the keys"),
   });
   const socket = await openSocket(socketPath({ dataDir }), administration, assert.ifError);
   t.after(async () => {
@@ -135,12 +107,12 @@ test("without a server keys unban ends a ban where the next server will look for
   assert.deepEqual([await unban(), await unban()], [true, false]);
 });
 
-test("a refusal is one line on stderr and exit code 1; with --json an object", async (t) => {
+test("a refusal is one line on stderr, with the exit code of its class; with --json an object", async (t) => {
   const { petstore } = openShell(t);
   const plain = await petstore(["accounts", "create", "--name", "A", "--plan", "gold"]);
-  assert.deepEqual(plain, { code: 1, out: "", error: "petstore: plan must be one of free, pro, business, enterprise.\n" });
+  assert.deepEqual(plain, { code: 2, out: "", error: "petstore: plan must be one of free, pro, business, enterprise.\n" });
   const object = await petstore(["keys", "list", "--account", "9", "--json"]);
-  assert.deepEqual([object.code, object.out], [1, ""]);
+  assert.deepEqual([object.code, object.out], [3, ""]);
   assert.deepEqual(JSON.parse(object.error), { code: "not_found", message: "There is no account 9." });
   const odd = await petstore(["keys", "revoke", "1e3"]);
   assert.equal(odd.error, "petstore: id must be integer.\n");
@@ -153,7 +125,7 @@ test("the process ends with the exit code of the command, whose output and refus
   assert.equal((JSON.parse(created.out) as Created).account.id, 1);
   assert.equal(statSync(dataDir).mode & 0o777, 0o700);
   const refused = await spawned("accounts", "create", "--name", "A", "--plan", "gold");
-  assert.deepEqual(refused, { code: 1, out: "", error: "petstore: plan must be one of free, pro, business, enterprise.\n" });
+  assert.deepEqual(refused, { code: 2, out: "", error: "petstore: plan must be one of free, pro, business, enterprise.\n" });
   const unread = await spawned("keys", "revoke", "--json");
   assert.deepEqual([unread.code, unread.out, JSON.parse(unread.error)], [2, "", { code: "usage", message: "KEYID is required" }]);
 });
@@ -162,7 +134,7 @@ test("an account is deleted only when --yes is said", async (t) => {
   const { petstore, json } = openShell(t);
   await json("accounts", "create", "--name", "Paws", "--plan", "free");
   const refused = await petstore(["accounts", "delete", "1"]);
-  assert.equal(refused.code, 1);
+  assert.equal(refused.code, 2);
   assert.match(refused.error, /--yes/);
   const { accounts } = await json<{ accounts: object[] }>("accounts", "list");
   assert.equal(accounts.length, 1);
@@ -188,39 +160,6 @@ for (const [line, reason] of unreadable) {
   });
 }
 
-test("a line that cannot be read is told to a program as JSON", async (t) => {
-  const { code, out, error } = await openShell(t).petstore(["keys", "revoke", "--json"]);
-  assert.deepEqual([code, out, JSON.parse(error)], [2, "", { code: "usage", message: "KEYID is required" }]);
-});
-
-test("help lists every command, and each tells its usage", async (t) => {
-  const { petstore } = openShell(t);
-  const { code, out } = await petstore(["--help"]);
-  assert.equal(code, 0);
-  const names = out.split("\n").flatMap((line) => /^ {2}(\S+(?: \S+)?) {2}/.exec(line)?.[1] ?? []);
-  assert.ok(names.includes("accounts create") && names.includes("serve"));
-  for (const name of names) {
-    const help = await petstore([...name.split(" "), "--help"]);
-    assert.equal(help.code, 0);
-    assert.ok(help.out.startsWith(`Usage: petstore ${name}`));
-  }
-});
-
-test("the help of a command has a line for every option that its usage shows, and is also asked for in front", async (t) => {
-  const { petstore } = openShell(t);
-  const { code, out } = await petstore(["help", "keys", "create"]);
-  assert.deepEqual([code, out], [0, (await petstore(["keys", "create", "--help"])).out]);
-  const [usage = "", ...lines] = out.split("\n");
-  assert.equal(
-    usage,
-    "Usage: petstore keys create --account ID [--scope SCOPE]… [--expires DATE] [--publishable] [--name NAME] [--origin URL]…",
-  );
-  const explained = lines.flatMap((line) => /^ {2}(--\S+) .*\w/.exec(line)?.[1] ?? []);
-  assert.deepEqual(explained, ["--account", "--scope", "--expires", "--publishable", "--name", "--origin", "--json", "--help"]);
-  assert.equal((await petstore(["help"])).out, (await petstore(["--help"])).out);
-  assert.equal((await petstore(["help", "acounts"])).code, 2);
-});
-
 test("a reader that goes away early is no failure", async (t) => {
   const { dataDir } = openShell(t);
   const child = spawn(process.execPath, [main, "settings"], { env: { DATA_DIR: dataDir }, stdio: ["ignore", "pipe", "pipe"] });
@@ -235,13 +174,6 @@ test("a bad setting stops a command with one line that names it", async (t) => {
   assert.match(error, /^petstore: PORT="eighty" is not allowed: [^\n]+\n$/);
 });
 
-test("the settings are listed with values, defaults and meanings", async (t) => {
-  const { dataDir, json } = openShell(t);
-  const { settings } = await json<{ settings: { name: string; value: string; default: string }[] }>("settings");
-  const line = settings.find(({ name }) => name === "DATA_DIR");
-  assert.deepEqual([line?.value, line?.default], [dataDir, "./data"]);
-});
-
 type Invited = { member: { id: number; email: string; role: string }; link: string };
 
 test("members are invited, reset and removed by command, each time with a new sign-in link of the public origin", async (t) => {
@@ -250,7 +182,13 @@ test("members are invited, reset and removed by command, each time with a new si
   const ann = ["--account", "1", "--email", "ann@paws.example"];
   const { member, link } = await json<Invited>("members", "invite", ...ann);
   assert.deepEqual([member.email, member.role], ["ann@paws.example", "owner"]);
-  const { out } = await petstore(["members", "reset", ...ann], { PUBLIC_URL: "https://pets.example" });
+  const { error: warning } = await petstore(["members", "reset", ...ann]);
+  assert.equal(
+    warning,
+    "petstore: PUBLIC_URL is not set, so the address begins with http://localhost:8080: set it as the service has it\n",
+  );
+  const { out, error } = await petstore(["members", "reset", ...ann], { PUBLIC_URL: "https://pets.example" });
+  assert.equal(error, "");
   const again = /^https:\/\/pets\.example\/sign-in#token=([\w-]{43})$/m.exec(out)?.[1];
   assert.ok(again && !link.endsWith(again));
   assert.match(link, /^http:\/\/localhost:8080\/sign-in#token=[\w-]{43}$/);
@@ -265,4 +203,30 @@ test("members are invited, reset and removed by command, each time with a new si
     ["ann@paws.example"],
   );
   assert.match((await petstore(["members", "reset", ...ben])).error, /no member ben@paws\.example/);
+});
+
+test("commands that need a store make no folder, and say where they looked", async (t) => {
+  const { dataDir, petstore } = openShell(t);
+  const commands = [
+    ["accounts", "list"],
+    ["accounts", "set-plan", "1", "--plan", "pro"],
+    ["keys", "create", "--account", "1"],
+    ["keys", "unban", "1"],
+    ["members", "list", "--account", "1"],
+    ["repair", "--yes"],
+  ];
+  for (const words of commands) {
+    const { code, out, error } = await petstore(words);
+    assert.deepEqual([code, out], [3, ""], words.join(" "));
+    assert.equal(
+      error,
+      `petstore: There is no pet store in ${dataDir}. Set DATA_DIR to the data folder of the service, such as DATA_DIR=/var/lib/petstore.\n`,
+    );
+    assert.equal(existsSync(dataDir), false);
+  }
+  mkdirSync(dataDir);
+  assert.equal((await petstore(["accounts", "list"])).code, 3);
+  assert.deepEqual(readdirSync(dataDir), [], "a folder without a store stays as it is");
+  assert.equal((await petstore(["accounts", "create", "--name", "A", "--plan", "pro"])).code, 0, "the first account may begin one");
+  assert.equal((await petstore(["accounts", "list"])).code, 0);
 });

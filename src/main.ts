@@ -1,9 +1,14 @@
-import { petstore } from "./commands/petstore.ts";
+import { catchSignals } from "./app/signals.ts";
+import { endWithOutput } from "./commands/output.ts";
 
-// A reader that has seen enough, as in `petstore settings | head -1`, is no failure.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
-  process.exit();
-});
+// First, so that a signal during the start stops the service in order, and a reload does not end it.
+if (process.argv[2] === "serve") {
+  catchSignals();
+  process.send?.({ petstore: "catching" }); // to the supervisor of a worker
+}
 
+endWithOutput(process);
+
+process.channel?.unref(); // a worker ends when its service has stopped, although its supervisor still listens to it
+const { petstore } = await import("./commands/petstore.ts");
 process.exitCode = await petstore(process.argv.slice(2), process);

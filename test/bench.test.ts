@@ -1,17 +1,130 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { byTurns, parseGoal, type Figure } from "../bench/figures.ts";
+import { attempt } from "../src/platform/parse.ts";
+import { compareRow, readRows, rowOf, suiteNames, tolerance, withTable } from "../bench/table.ts";
+import { temporaryFolder } from "./support/folder.ts";
+import { until } from "./support/until.ts";
 
 const bench = fileURLToPath(new URL("../bench/bench.ts", import.meta.url));
+const page = readFileSync(new URL("../docs/performance.md", import.meta.url), "utf8");
 
-test("the measurements write their table and nothing else, so nothing where no suite has the name; that is one line on stderr", async () => {
+async function run(...words: string[]): Promise<{ code: number | null; out: string; err: string }> {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env; // as a reader runs it, and not as part of a test
-  const child = spawn(process.execPath, [bench, "speed"], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [bench, ...words], { env, stdio: ["ignore", "pipe", "pipe"] });
   const closed = once(child, "close") as Promise<[number | null]>;
   const [[code], out, err] = await Promise.all([closed, text(child.stdout), text(child.stderr)]);
-  assert.deepEqual([code, out], [2, ""]);
-  assert.match(err, /^there is no suite speed: there are store, [^\n]+\n$/);
+  return { code, out, err };
+}
+
+/** Suites of which the table may lack the rows. */
+const unmeasured = new Set<string>(["paging", "publishing", "hostile", "backup", "light", "webhooks"]);
+
+test("a wrong command line of the measurements is one line on stderr, and measures nothing", async () => {
+  const suite = await run("speed", "--check");
+  assert.deepEqual([suite.code, suite.out], [2, ""]);
+  assert.match(suite.err, /^there is no suite speed: there are store, [^\n]+\n$/);
+  const option = await run("--chek");
+  assert.deepEqual([option.code, option.out], [2, ""]);
+  assert.match(option.err, /^Unknown option '--chek'[^\n]*\n$/);
+  const both = await run("store", "--quick", "--check");
+  assert.deepEqual([both.code, both.out], [2, ""]);
+  assert.match(both.err, /^--quick measures other shops [^\n]+\n$/);
+});
+
+test("a measurement that is ended leaves no process and no folder behind", async (t) => {
+  const temporary = temporaryFolder(t);
+  const child = spawn(process.execPath, [bench, "store", "--quick"], {
+    env: { ...process.env, TMPDIR: temporary },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  t.after(() => child.kill("SIGTERM"));
+  const ended = once(child, "exit") as Promise<[number | null]>;
+  const errors = text(child.stderr);
+  const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  await until(() => isOver() || commandsBelow(temporary).some((command) => command.includes("petstore.mjs serve")));
+  if (isOver()) assert.fail(`it ended before its service was there: ${await errors}`);
+  child.kill("SIGTERM");
+  assert.deepEqual((await ended)[0], 143);
+  await until(() => commandsBelow(temporary).length === 0);
+  assert.deepEqual(readdirSync(temporary), []);
+});
+
+/** The commands of the processes that have a folder, or one in it, for their temporary files (proc(5)). */
+function commandsBelow(folder: string): string[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => fileOf(name, "environ").some((variable) => variable.startsWith(`TMPDIR=${folder}`)))
+    .map((name) => fileOf(name, "cmdline").join(" "));
+}
+
+/** The words in it; none for a process that has ended, or that belongs to somebody else. */
+function fileOf(pid: string, name: "environ" | "cmdline"): string[] {
+  return (attempt(() => readFileSync(`/proc/${pid}/${name}`, "utf8")) ?? "").split("\0");
+}
+
+test("the table of docs/performance.md is the one of bench/table.json, and each row has a name of its own and a goal", () => {
+  const rows = readRows();
+  assert.equal(withTable(page, rows), page, "run npm run bench, which writes both");
+  assert.equal(new Set(rows.map(({ id }) => id)).size, rows.length);
+  for (const { id, suite, goal } of rows) {
+    assert.match(id, /^[a-zA-Z0-9]+(-[a-zA-Z0-9]+)*$/);
+    assert.ok(suiteNames.includes(suite), `${id}: ${suite}`);
+    assert.ok(parseGoal(goal).bound > 0, id);
+  }
+  const suites = [...new Set(rows.map(({ suite }) => suite))];
+  assert.deepEqual(
+    suites,
+    suiteNames.filter((name) => suites.includes(name) || !unmeasured.has(name)),
+    "all suites, in their order",
+  );
+  const [named = ""] = /measures these suites only: ([^|]+)/.exec(page)?.slice(1) ?? [];
+  assert.deepEqual(
+    Array.from(named.matchAll(/`(\w+)`/g), ([, name]) => name),
+    [...suiteNames],
+  );
+  assert.ok(page.includes(`worse by more than ${tolerance * 100} %`));
+});
+
+const figure = (rounds: number[], goal: string): Figure => {
+  const ratio = rounds.toSorted((a, b) => a - b)[Math.floor(rounds.length / 2)]!;
+  return { id: "row", what: "a row", ours: ratio, against: 1, unit: "s", ratio, rounds, goal };
+};
+
+test("a check finds a row that got worse, one that held, and one that the machine cannot measure", () => {
+  const more = rowOf("store", figure([1], "≥ 0.5"));
+  const outcome = (rounds: number[]) => compareRow(figure(rounds, "≥ 0.5"), more).outcome;
+  assert.equal(outcome([0.9, 0.9, 0.86, 1, 1.4]), "held");
+  assert.equal(outcome([0.8, 0.84, 0.7, 0.84, 0.84]), "worse", "although it reaches its goal");
+  assert.equal(outcome([0.8, 0.8, 0.9, 0.9, 0.9]), "unsure");
+  assert.equal(outcome([0.1, 0.9, 0.9, 0.9, 0.9]), "held", "one round that something disturbed decides nothing");
+  assert.equal(outcome([0.84, 0.84, 0.84, 0.84, 2]), "worse");
+  assert.equal(outcome([0.84, 0.9, 0.9]), "unsure", "of few rounds none is left out");
+
+  const less = rowOf("store", figure([0.5], "≤ 1"));
+  assert.equal(compareRow(figure([0.57], "≤ 1"), less).outcome, "held");
+  assert.equal(compareRow(figure([0.58], "≤ 1"), less).outcome, "worse", "although it reaches its goal");
+  assert.match(compareRow(figure([0.58], "≤ 1"), less).text, /^row: 0\.58 .*committed 0\.50/);
+  assert.equal(compareRow(figure([1], "≤ 1"), undefined).outcome, "worse", "a row that is not committed");
+});
+
+test("a comparison takes turns, and leaves out the first round", async () => {
+  const order: string[] = [];
+  let ours = 0;
+  const next = (who: string, value: number): Promise<number> => {
+    order.push(who);
+    return Promise.resolve(value);
+  };
+  const measured = await byTurns(
+    3,
+    () => next("ours", [100, 1, 3, 2][ours++]!),
+    () => next("against", 2),
+  );
+  assert.deepEqual(measured, { ours: 2, against: 2, ratio: 1, rounds: [0.5, 1.5, 1] });
+  assert.deepEqual(order, Array.from({ length: 4 }, () => ["against", "ours"]).flat());
 });

@@ -4,7 +4,8 @@ import { gzipSync } from "node:zlib";
 import { after, before, test } from "node:test";
 import { newMember, openBrowser } from "./support/dashboard.ts";
 import type { Failure, Pet } from "./support/models.ts";
-import { breakOff, openRaw, sendRaw, type RawAnswer } from "./support/raw.ts";
+import { assertRefusal, headOf } from "./support/json-requests.ts";
+import { breakOff, openRaw, sendRaw } from "./support/raw.ts";
 import { startService, type TestService } from "./support/service.ts";
 import { newCategory } from "./support/shop.ts";
 
@@ -22,26 +23,9 @@ const pet = (name = "Rex") => JSON.stringify({ name, categoryId });
 /** A valid body of exactly so many bytes. */
 const padded = (bytes: number) => pet().padEnd(bytes);
 
-function head(line: string, ...headers: string[]): string {
-  return [
-    `${line} HTTP/1.1`,
-    "host: localhost",
-    `authorization: Bearer ${shop.key}`,
-    "content-type: application/json",
-    ...headers,
-    "",
-    "",
-  ].join("\r\n");
-}
+const head = (line: string, ...headers: string[]): string => headOf(shop.key, line, ...headers);
 
 const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
-
-function assertError(answer: RawAnswer, status: number, code: string): void {
-  assert.equal(answer.status, status, answer.body);
-  const error = JSON.parse(answer.body) as Failure;
-  assert.deepEqual([error.code, error.status], [code, status]);
-  assert.ok(answer.headers["x-ratelimit-remaining"] && answer.headers["x-request-id"]);
-}
 
 test("a body of 64 KiB is accepted, and one byte more returns 413", async () => {
   assert.equal((await shop.ask("POST", "/pets", { body: padded(bytesMax) })).status, 201);
@@ -59,7 +43,7 @@ test("a body in thousands of tiny chunks returns 400, and in larger chunks it is
   const body = padded(20_000);
   const inChunksOf = (bytes: number) => body.replaceAll(new RegExp(`.{1,${bytes}}`, "g"), chunk);
   const lines = head("POST /v1/pets", "transfer-encoding: chunked");
-  assertError(await sendRaw(shop.address, `${lines}${inChunksOf(1)}0\r\n\r\n`), 400, "invalid_request");
+  assertRefusal(await sendRaw(shop.address, `${lines}${inChunksOf(1)}0\r\n\r\n`), 400, "invalid_request");
   assert.equal((await sendRaw(shop.address, `${lines}${inChunksOf(100)}0\r\n\r\n`)).status, 201);
 });
 
@@ -84,7 +68,7 @@ test("a deployment in thousands of tiny chunks returns 400 too, which the client
   connection.socket.on("error", (error) => assert.fail(error));
   const ended = once(connection.socket, "end");
   void connection.write(`${line.replace("application/json", "application/gzip")}${chunk("x").repeat(500_000)}`).catch(() => undefined);
-  assertError(await connection.answer(), 400, "invalid_request");
+  assertRefusal(await connection.answer(), 400, "invalid_request");
   await ended;
   connection.close();
 });
@@ -147,8 +131,8 @@ test("the same limit applies to a chunked body, which has no Content-Length", as
 
 test("a chunked body that is too large returns 413 before a wrong content type returns 415", async () => {
   const plain = head("POST /v1/pets", "transfer-encoding: chunked").replace("application/json", "text/plain");
-  assertError(await sendRaw(shop.address, `${plain}${chunk(" ".repeat(bytesMax + 1))}0\r\n\r\n`), 413, "payload_too_large");
-  assertError(await sendRaw(shop.address, `${plain}${chunk(pet())}0\r\n\r\n`), 415, "unsupported_media_type");
+  assertRefusal(await sendRaw(shop.address, `${plain}${chunk(" ".repeat(bytesMax + 1))}0\r\n\r\n`), 413, "payload_too_large");
+  assertRefusal(await sendRaw(shop.address, `${plain}${chunk(pet())}0\r\n\r\n`), 415, "unsupported_media_type");
 });
 
 for (const [how, header] of [
@@ -161,7 +145,7 @@ for (const [how, header] of [
     const part = header.includes("chunked") ? chunk(block) : block;
     await connection.write(head("POST /v1/pets", header));
     for (let i = 0; i < 4; i++) await connection.write(part);
-    assertError(await connection.answer(), 413, "payload_too_large");
+    assertRefusal(await connection.answer(), 413, "payload_too_large");
     for (let i = 0; i < 4; i++) await connection.write(part);
     if (header.includes("chunked")) await connection.write("0\r\n\r\n");
     await connection.write(head("GET /v1/categories"));
@@ -181,7 +165,7 @@ test("a client that still sends can read every refusal: no key, unknown path, un
     const connection = await openRaw(shop.address);
     await connection.write(request.replace("\r\n\r\n", `\r\ncontent-length: ${body.length}\r\n\r\n`));
     await connection.write(body.slice(0, 2 * mebibyte));
-    assertError(await connection.answer(), status, code);
+    assertRefusal(await connection.answer(), status, code);
     await connection.write(body.slice(2 * mebibyte));
     await connection.write(head("GET /v1/categories"));
     assert.equal((await connection.answer()).status, 200, code);
@@ -198,9 +182,9 @@ test("Expect: 100-continue gets a 100, or a refusal before the body is sent", as
   taken.close();
 
   const large = head("POST /v1/pets", "expect: 100-continue", `content-length: ${bytesMax + 1}`);
-  assertError(await sendRaw(shop.address, large), 413, "payload_too_large");
+  assertRefusal(await sendRaw(shop.address, large), 413, "payload_too_large");
   const keyless = head("POST /v1/pets", "expect: 100-continue", "content-length: 10").replace(/authorization: [^\r]*\r\n/, "");
-  assertError(await sendRaw(shop.address, keyless), 401, "unauthorized");
+  assertRefusal(await sendRaw(shop.address, keyless), 401, "unauthorized");
 });
 
 test("content types other than the operation's return 415, and so do other charsets and encodings", async () => {
@@ -231,10 +215,10 @@ test("content types other than the operation's return 415, and so do other chars
 
 test("a body without a content type returns 415, and a missing body 400", async () => {
   const untyped = head("POST /v1/pets", `content-length: ${pet().length}`).replace("content-type: application/json\r\n", "");
-  assertError(await sendRaw(shop.address, untyped + pet()), 415, "unsupported_media_type");
+  assertRefusal(await sendRaw(shop.address, untyped + pet()), 415, "unsupported_media_type");
   const without = head("POST /v1/pets", "content-length: 0").replace("content-type: application/json\r\n", "");
-  assertError(await sendRaw(shop.address, without), 400, "invalid_request");
-  assertError(await sendRaw(shop.address, head("POST /v1/pets", "content-length: 0")), 400, "invalid_request");
+  assertRefusal(await sendRaw(shop.address, without), 400, "invalid_request");
+  assertRefusal(await sendRaw(shop.address, head("POST /v1/pets", "content-length: 0")), 400, "invalid_request");
 });
 
 test("a body that is not JSON in UTF-8 returns 400, never 500", async () => {
@@ -274,54 +258,6 @@ test("a byte order mark before the JSON is ignored", async () => {
 test("a body that ends early changes nothing, and the next request is served", async () => {
   await breakOff(shop.address, shop.app.server, head("POST /v1/pets", "content-length: 1000") + pet("Half"));
   assert.deepEqual((await shop.ask("GET", "/pets?q=half")).body, []);
-});
-
-test("pipelined requests are answered in order", async () => {
-  const connection = await openRaw(shop.address);
-  const posts = ["One", "Two", "Three"].map((name) => head("POST /v1/pets", `content-length: ${pet(name).length}`) + pet(name));
-  await connection.write(posts.join(""));
-  for (const name of ["One", "Two", "Three"]) assert.equal((JSON.parse((await connection.answer()).body) as Pet).name, name);
-  connection.close();
-});
-
-test("the first 32 pipelined requests are executed, and the connection closes after their responses", async () => {
-  const connection = await openRaw(shop.address);
-  const names = Array.from({ length: 2_000 }, (_, i) => `Piped ${String(i).padStart(4, "0")}`);
-  void connection.write(names.map((name) => head("POST /v1/pets", `content-length: ${pet(name).length}`) + pet(name)).join(""));
-  for (const name of names.slice(0, 32)) assert.equal((JSON.parse((await connection.answer()).body) as Pet).name, name);
-  await assert.rejects(connection.answer(), /ended before an answer's headers: $/);
-  assert.equal((await shop.ask<Pet[]>("GET", "/pets?q=piped&limit=100")).body.length, 32);
-});
-
-test("requests before one that is not HTTP, or has a broken body, get their own responses first", async () => {
-  for (const broken of ["this is not HTTP\r\n\r\n", `${head("POST /v1/pets", "transfer-encoding: chunked")}no size\r\n`]) {
-    const connection = await openRaw(shop.address);
-    const posts = ["First", "Second"].map((name) => head("POST /v1/pets", `content-length: ${pet(name).length}`) + pet(name));
-    await connection.write(posts.join("") + broken);
-    for (const name of ["First", "Second"]) {
-      const { status, body } = await connection.answer();
-      assert.deepEqual([status, (JSON.parse(body) as Pet).name], [201, name]);
-    }
-    assertError(await connection.answer(), 400, "invalid_request");
-    await assert.rejects(connection.answer(), /ended before an answer's headers: $/);
-  }
-});
-
-test("a connection may send any number of requests that are not pipelined, even after other connections were closed for theirs", async () => {
-  const connection = await openRaw(shop.address);
-  for (let i = 0; i < 100; i++) {
-    await connection.write(head("GET /v1/pets?limit=1").repeat(4));
-    for (let answer = 0; answer < 4; answer++) assert.equal((await connection.answer()).status, 200);
-  }
-  connection.close();
-});
-
-test("a request for an upgrade gets its response, and then the connection closes", async () => {
-  const connection = await openRaw(shop.address);
-  await connection.write(head("GET /v1/pets", "connection: upgrade", "upgrade: h2c") + head("GET /v1/pets"));
-  const { status, headers } = await connection.answer();
-  assert.deepEqual([status, headers["connection"]], [200, "close"]);
-  await assert.rejects(connection.answer(), /ended before an answer's headers: $/);
 });
 
 test("a body of a GET or DELETE is ignored", async () => {

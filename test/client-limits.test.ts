@@ -1,9 +1,5 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { text } from "node:stream/consumers";
 import { setImmediate as turn } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 import { openClient, type PetStore } from "../client/client.ts";
 import { ask, startService } from "./support/service.ts";
@@ -13,7 +9,6 @@ const minutes = 3;
 const clients = 10;
 const callsAtOnce = 5;
 const requestsMax = 1_000;
-const root = fileURLToPath(new URL("../", import.meta.url));
 
 type Seen = { status: number; at: number; code: string | undefined };
 
@@ -88,15 +83,4 @@ test("ten clients at once, each knowing nothing of the others, use all of a Free
   for (const refused of counted(429)) assert.ok(refused < clients, `${refused} requests were refused in one minute`);
   const account = await ask<{ bans: unknown[] }>(`${service.address}/v1/account`, "GET", { key });
   assert.deepEqual([account.status, account.body.bans], [200, []]);
-});
-
-test("the example of the client's README runs, and prints the pets that it created", async (t) => {
-  const service = await startService();
-  t.after(() => service.close());
-  const [, example = ""] = /```ts\n(.*?)```/s.exec(readFileSync(`${root}client/README.md`, "utf8")) ?? [];
-  const env = { BASE_URL: `${service.address}/v1`, API_KEY: service.key };
-  const args = ["--input-type=module-typescript", "-e", example];
-  const child = spawn(process.execPath, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
-  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  assert.deepEqual([out, err], ["Bella\nLuna\nRex\n", ""]);
 });

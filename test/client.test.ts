@@ -4,10 +4,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
-import { openClient } from "../client/client.ts";
+import { openClient, type PetStore } from "../client/client.ts";
 import { typesOf } from "../client/generate.ts";
 import { limitLeft, retryAfterMs } from "../client/limits.ts";
-import { nextCursor, pages } from "../client/pages.ts";
+import { nextCursor, pages, rows } from "../client/pages.ts";
+import { refusal } from "../client/refusals.ts";
 
 type Answerer = (request: IncomingMessage, response: ServerResponse, nth: number) => unknown;
 
@@ -126,6 +127,35 @@ test("while an earlier try with the same key still runs, or on a 503, the client
   );
 });
 
+test("a PATCH that may have taken effect is not repeated; one that was refused by a limit, or has an Idempotency-Key, is", async (t) => {
+  const patch = (client: PetStore, headers: Record<string, string> = {}) =>
+    client.PATCH("/pets/{petId}", { params: { path: { petId: 1 } }, body: { name: "Rex" }, headers });
+  const broken = await clientOf(t, (request) => request.socket.destroy());
+  await assert.rejects(patch(broken.client), { code: "unavailable" });
+  const busy = await clientOf(t, (_, response) => reply(response, 503));
+  assert.equal((await patch(busy.client)).response.status, 503);
+  assert.deepEqual([broken.requests.length, busy.requests.length, busy.waits], [1, 1, []]);
+  for (const [status, headers] of [
+    [429, {}],
+    [503, { "idempotency-key": "mine" }],
+  ] as const) {
+    const again = await clientOf(t, (_, response, nth) => reply(response, nth === 1 ? status : 200, made));
+    assert.equal((await patch(again.client, headers)).response.status, 200);
+    assert.equal(again.requests.length, 2);
+  }
+});
+
+test("an error has the code, the status and the request id of its answer", async (t) => {
+  const { client } = await clientOf(t, (_, response) =>
+    reply(response, 409, { code: "insufficient_stock", message: "Too few.", status: 409 }, { "x-request-id": "r1" }),
+  );
+  const error = refusal(await client.POST("/store/orders", { body: order }));
+  assert.deepEqual(
+    [error.name, error.code, error.message, error.status, error.requestId],
+    ["PetStoreError", "insufficient_stock", "Too few.", 409, "r1"],
+  );
+});
+
 test("a 503 is waited out as its Retry-After says; one that asks for over a minute is given back", async (t) => {
   const short = await clientOf(t, (_, response, nth) => reply(response, nth === 1 ? 503 : 200, [], { "retry-after": "30" }));
   assert.deepEqual([await short.get(), short.waits], [200, [30_000]]);
@@ -175,6 +205,15 @@ test("the pages of a list follow the link's cursor, and never to another host", 
   ]);
 });
 
+test("the rows of a list come one by one, and a page only when it is needed", async (t) => {
+  const { client, requests } = await clientOf(t, (_, response, nth) =>
+    reply(response, 200, [{ ...made, id: nth }], { link: `</v1/pets?cursor=c${nth}>; rel="next"` }),
+  );
+  const seen: number[] = [];
+  for await (const { id } of rows(client, "/pets")) if (seen.push(id) === 2) break;
+  assert.deepEqual([seen, requests.length], [[1, 2], 2]);
+});
+
 test("a list that gives the same cursor again is broken off", async (t) => {
   const { client } = await clientOf(t, (_, response) => reply(response, 200, [], { link: '</v1/pets?cursor=c>; rel="next"' }));
   await assert.rejects(Array.fromAsync(pages(client, "/pets")), { message: /does not end/ });
@@ -203,7 +242,8 @@ test("of the windows that RateLimit names, the fullest counts, and of those used
 test("types are made of all that a description says, or not at all", () => {
   const described = (schema: object) => typesOf({ paths: {}, components: { schemas: { Thing: schema } } });
   assert.match(described({ type: "string", enum: ["a", null], nullable: true }), /Thing: "a" \| null;/);
-  assert.throws(() => described({ oneOf: [{ type: "string" }] }), /oneOf/);
+  assert.match(described({ oneOf: [{ type: "string" }, { type: "integer" }] }), /Thing: string \| number;/);
+  assert.throws(() => described({ anyOf: [{ type: "string" }] }), /anyOf/);
   assert.throws(() => described({ type: "array" }), /no type for a schema of type array/);
 });
 

@@ -27,7 +27,7 @@ test("a preflight returns 204 without a key, for every path and method, with the
 });
 
 test("a preflight allows every header that the API reads", async () => {
-  const asked = "authorization,x-api-key,content-type,if-match,if-none-match,idempotency-key,x-request-id,traceparent";
+  const asked = "authorization,x-api-key,content-type,if-match,if-none-match,idempotency-key,prefer,x-request-id,traceparent";
   const { headers } = await preflight("/pets", "POST", { "access-control-request-headers": asked });
   const allowed = listed(headers.get("access-control-allow-headers"));
   for (const name of asked.split(",")) assert.ok(allowed.includes(name), name);

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test, type TestContext } from "node:test";
-import type { Locator, Page } from "playwright-core";
 import { stage } from "./support/browser.ts";
-import { findings, overflow, phone } from "./support/pages.ts";
+import { add, attach, card, choose, openDomainsPage } from "./support/domains-page.ts";
+import { assertAccessibleOnPhone, findings, visit } from "./support/pages.ts";
 import { openPlatform } from "./support/platform.ts";
-import { visitSignedIn } from "./support/signed-in.ts";
 
 const minuteMs = 60_000;
 
@@ -13,27 +12,7 @@ const project = await platform.project("rex", { "index.html": "<h1>Rex</h1>" });
 
 suite("Settings, Domains in the dashboard", () => {
   const idle = () => platform.service.publishing.idle();
-  const open = (t: TestContext, id = project, options = {}) =>
-    visitSignedIn(t, browser, platform.service, `/dashboard/projects/${id}/domains`, options);
-  const card = (page: Page, hostname: string): Locator => page.getByRole("article", { name: hostname });
-
-  async function add(page: Page, hostname: string): Promise<void> {
-    await page.getByRole("button", { name: "Add domain" }).first().click();
-    await page.getByLabel("Hostname").fill(hostname);
-    await page.getByRole("dialog").getByRole("button", { name: "Add domain" }).click();
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-  }
-  async function choose(page: Page, hostname: string, action: string): Promise<void> {
-    await page.getByRole("button", { name: `Actions for ${hostname}` }).click();
-    await page.getByRole("menuitem", { name: action }).click();
-  }
-  /** A name with the right record and a certificate, by the service alone. */
-  async function attached(hostname: string, id = project): Promise<void> {
-    platform.dns.set(hostname, "CNAME", ["sites.test"]);
-    assert.equal((await platform.addDomain(id, hostname)).status, 201);
-    await idle();
-    assert.equal((await platform.domain(id, hostname)).certificate.status, "issued");
-  }
+  const open = (t: TestContext, id = project, options = {}) => openDomainsPage(t, browser, platform, id, options);
 
   test("from Add domain to HTTPS: the record to create, what is wrong with it, Verify, the certificate, and Remove", async (t) => {
     const { page } = await open(t);
@@ -73,7 +52,69 @@ suite("Settings, Domains in the dashboard", () => {
     await assert.rejects(platform.https("www.shop.test", "/"));
   });
 
-  test("a record that appears late is shown without a reload and without anybody asking", async (t) => {
+  test("an apex is added with www and its redirect in one action, and the reverse; both show their records", async (t) => {
+    const id = await platform.project("pair", { "index.html": "pair" });
+    const { page } = await open(t, id);
+    await page.getByRole("button", { name: "Add domain" }).first().click();
+    const dialog = page.getByRole("dialog");
+    await page.getByLabel("Domain name").fill("pair.test");
+    assert.equal(await dialog.getByLabel("Also add www.pair.test").isChecked(), true);
+    assert.deepEqual(await findings(page), []);
+    await dialog.getByRole("button", { name: "Add domain" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await page.getByText("pair.test and www.pair.test are added.").waitFor();
+    await card(page, "pair.test").getByRole("region", { name: "ALIAS record for pair.test" }).waitFor();
+    await card(page, "www.pair.test").getByRole("region", { name: "CNAME record for www.pair.test" }).waitFor();
+    assert.deepEqual((await platform.domain(id, "www.pair.test")).redirect, { to: "pair.test", status: 301 });
+
+    await page.getByRole("button", { name: "Add domain" }).first().click();
+    await page.getByLabel("Domain name").fill("https://www.back.test/");
+    await dialog.getByLabel("Also add back.test").check();
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    await card(page, "back.test").getByText("Set to redirect to www.back.test (301)").waitFor();
+
+    await attach(platform, project, "www.half.test");
+    await page.getByRole("button", { name: "Add domain" }).first().click();
+    await page.getByLabel("Domain name").fill("half.test");
+    await page.keyboard.press("Enter");
+    await page.getByText("www.half.test was not added with its redirect.").waitFor();
+    await card(page, "half.test").waitFor();
+    assert.deepEqual((await platform.service.ask<{ hostname: string }[]>("GET", `/projects/${id}/domains`)).body.length, 5);
+  });
+
+  test("a link for whoever sets the DNS shows the record without sign-in, and says by itself when it is right", async (t) => {
+    const id = await platform.project("passed", { "index.html": "passed" });
+    await platform.addDomain(id, "www.passed.test");
+    await idle();
+    const { page } = await open(t, id);
+    await page.getByRole("button", { name: "Make a link to the records of www.passed.test" }).click();
+    const shown = (link: string): string => platform.service.address + new URL(link).pathname; // the test listens on a port of its own
+    const url = shown(await page.getByLabel("Link to pass on").inputValue());
+    await assertAccessibleOnPhone(page);
+    const { page: other } = await visit(t, browser, url);
+    await other.clock.install();
+    await other.reload();
+    await other.getByRole("heading", { name: "DNS record for www.passed.test" }).waitFor();
+    assert.equal(await other.getByRole("region", { name: "CNAME record" }).locator("[data-what=Value]").innerText(), "sites.test");
+    await assertAccessibleOnPhone(other);
+    platform.dns.set("www.passed.test", "CNAME", ["sites.test"]);
+    platform.time.now += minuteMs;
+    await idle();
+    await other.clock.runFor(16_000);
+    await other.getByText("The record is right.").waitFor();
+
+    await platform.addDomain(id, "www.ended.test");
+    await page.reload();
+    const ended = card(page, "www.ended.test");
+    await ended.getByRole("button", { name: "Make a link" }).click();
+    const second = shown(await ended.getByLabel("Link to pass on").inputValue());
+    await ended.getByRole("button", { name: "End the link" }).click();
+    await page.getByText("No link shows the records of www.ended.test any more.").waitFor();
+    assert.equal((await fetch(second)).status, 404);
+  });
+
+  test("a record that appears late is shown without a reload", async (t) => {
     const { page } = await open(t);
     await add(page, "www.late.test");
     await card(page, "www.late.test").getByText("Waiting for DNS").waitFor();
@@ -85,7 +126,7 @@ suite("Settings, Domains in the dashboard", () => {
     await card(page, "www.late.test").getByText("Active").waitFor();
   });
 
-  test("each field of the record is copied by itself, and the words for a provider are found by keyboard", async (t) => {
+  test("each field of the record has a copy button, and the providers' words are reachable by keyboard", async (t) => {
     await platform.addDomain(project, "apex.test");
     const { page, context } = await open(t);
     await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: platform.service.address });
@@ -108,107 +149,6 @@ suite("Settings, Domains in the dashboard", () => {
     await apex.waitFor({ state: "detached" });
   });
 
-  test("a primary domain, and a redirect to it with each status; ending the redirect serves the name itself", async (t) => {
-    const own = await platform.project("pair", { "index.html": "pair" });
-    await attached("www.pair.test", own);
-    await attached("old.pair.test", own);
-    const { page } = await open(t, own);
-    await choose(page, "www.pair.test", "Make primary");
-    await card(page, "www.pair.test").getByText("Primary", { exact: true }).waitFor();
-
-    await choose(page, "old.pair.test", "Redirect to another domain");
-    const dialog = page.getByRole("dialog");
-    assert.equal(await dialog.getByLabel("To").inputValue(), "www.pair.test");
-    for (const status of [301, 302, 307, 308]) {
-      await dialog.getByLabel("Status").selectOption(String(status));
-      await dialog.getByRole("button", { name: "Save the redirect" }).click();
-      await card(page, "old.pair.test").getByText(`Redirects to www.pair.test (${status})`).waitFor();
-      await card(page, "old.pair.test").getByText("Visitors are sent to www.pair.test.").waitFor();
-      const redirected = await platform.https("old.pair.test", "/a?b=c");
-      assert.equal(redirected.status, status);
-      assert.match(redirected.headers.location ?? "", /^https:\/\/www\.pair\.test(:\d+)?\/a\?b=c$/);
-      await choose(page, "old.pair.test", "Change the redirect");
-      assert.equal(await dialog.getByLabel("Status").inputValue(), String(status));
-    }
-    await dialog.getByRole("button", { name: "Cancel" }).click();
-
-    await choose(page, "www.pair.test", "Remove");
-    await dialog.getByText("These domains redirect to it. From now on their visitors see your site instead:").waitFor();
-    assert.deepEqual(await dialog.getByRole("listitem").allInnerTexts(), ["old.pair.test"]);
-    await dialog.getByText("Your shop’s address changes to pair.sites.test.").waitFor();
-    assert.deepEqual(await findings(page), []);
-    await dialog.getByRole("button", { name: "Cancel" }).click();
-    await choose(page, "old.pair.test", "Stop redirecting");
-    await card(page, "old.pair.test").getByText("Redirects to www.pair.test (308)").waitFor({ state: "detached" });
-    await card(page, "old.pair.test").getByText("Visitors see your site.").waitFor();
-    assert.equal((await platform.https("old.pair.test", "/")).body, "pair");
-  });
-
-  test("a redirect that waits for its target says so: the site is served meanwhile, and what to do stands there", async (t) => {
-    const own = await platform.project("waits", { "index.html": "waits" });
-    await attached("old.waits.test", own);
-    await platform.addDomain(own, "new.waits.test");
-    await idle();
-    const { page } = await open(t, own);
-    await card(page, "new.waits.test").getByText("Visitors cannot see your site here.").waitFor();
-    await card(page, "new.waits.test").getByText("new.waits.test has not been verified yet.").waitFor();
-    await choose(page, "old.waits.test", "Redirect to another domain");
-    await page.getByRole("dialog").getByRole("button", { name: "Save the redirect" }).click();
-    await page.getByText("old.waits.test redirects to new.waits.test as soon as new.waits.test is ready.").first().waitFor();
-    const old = card(page, "old.waits.test");
-    await old.getByText("Redirect waits").waitFor();
-    await old.getByText("Set to redirect to new.waits.test (301)").waitFor();
-    await old.getByText("Visitors see your site.").waitFor();
-    const problem = old.getByRole("list", { name: "What is wrong" }).getByRole("listitem");
-    await problem.getByText("because new.waits.test has not been verified").waitFor();
-    assert.match(await problem.innerText(), /What to do\s+Verify new\.waits\.test\./);
-    assert.equal(await old.getByText("Active").count(), 0);
-    assert.equal((await platform.https("old.waits.test", "/")).body, "waits");
-
-    platform.dns.set("new.waits.test", "CNAME", ["sites.test"]);
-    await card(page, "new.waits.test").getByRole("button", { name: "Verify new.waits.test" }).click();
-    await page.getByText("The DNS record of new.waits.test is correct.").waitFor();
-    await idle();
-    await old.getByText("Visitors are sent to new.waits.test.").waitFor();
-    await old.getByText("Active").waitFor();
-    assert.equal((await platform.https("old.waits.test", "/")).status, 301);
-  });
-
-  test("primary is offered for verified names only, is the shop's address while it is ready, and can end; a removal tells what it freed", async (t) => {
-    const own = await platform.project("chief", { "index.html": "chief" });
-    await attached("www.chief.test", own);
-    await attached("old.chief.test", own);
-    await platform.addDomain(own, "new.chief.test");
-    await idle();
-    const { page } = await open(t, own);
-    const header = page.getByRole("main").locator("h1 + p");
-    await header.getByRole("link", { name: /^chief\.sites\.test/ }).waitFor();
-    await page.getByRole("button", { name: "Actions for new.chief.test" }).click();
-    await page.getByRole("menuitem", { name: "Remove" }).waitFor();
-    assert.equal(await page.getByRole("menuitem", { name: "Make primary" }).count(), 0);
-    await page.keyboard.press("Escape");
-
-    await page.getByRole("button", { name: "Actions for www.chief.test" }).press("Enter");
-    await page.getByRole("menuitem", { name: "Make primary" }).press("Enter");
-    await card(page, "www.chief.test").getByText("Primary", { exact: true }).waitFor();
-    await header.getByRole("link", { name: /^www\.chief\.test/ }).waitFor();
-    await choose(page, "www.chief.test", "Stop being primary");
-    await header.getByRole("link", { name: /^chief\.sites\.test/ }).waitFor();
-    await card(page, "www.chief.test").getByText("Primary", { exact: true }).waitFor({ state: "detached" });
-
-    await platform.service.ask("PATCH", `/projects/${own}/domains/old.chief.test`, { body: { redirect: { to: "www.chief.test" } } });
-    await page.reload();
-    await card(page, "old.chief.test").getByText("Visitors are sent to www.chief.test.").waitFor();
-    await choose(page, "www.chief.test", "Remove");
-    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-    const left = page.getByRole("alert").filter({ hasText: "www.chief.test is removed" });
-    await left.getByText("delete its CNAME record at your registrar").waitFor();
-    await left.getByText("These domains redirected to it; their visitors see your site now: old.chief.test.").waitFor();
-    await card(page, "old.chief.test").getByText("because www.chief.test is not attached to this project").waitFor();
-    assert.equal((await platform.https("old.chief.test", "/")).body, "chief");
-    assert.deepEqual(await findings(page), []);
-  });
-
   test("a certificate that is 30 minutes late shows the three checks, and Re-verify orders it", async (t) => {
     platform.dns.set("www.caa.test", "CNAME", ["sites.test"]);
     platform.dns.set("caa.test", "CAA", ['0 issue "other.test"']);
@@ -229,7 +169,7 @@ suite("Settings, Domains in the dashboard", () => {
     await late.getByText("Active").waitFor();
   });
 
-  test("where another account used the name, the TXT record that proves it is shown beside the other, by the name that providers ask for", async (t) => {
+  test("where another account used the name, the page also shows the TXT record that proves ownership, with its name as providers ask for it", async (t) => {
     const other = await platform.service.newAccount("pro");
     const theirs = await platform.project("theirs", { "index.html": "theirs" }, { key: other.key });
     platform.dns.set("www.left.test", "CNAME", ["sites.test"]);
@@ -249,15 +189,15 @@ suite("Settings, Domains in the dashboard", () => {
     await left.getByText("Active").waitFor();
   });
 
-  test("what the service refuses of a host name stands at its field, and a name that is taken above it with the request id", async (t) => {
+  test("a refused host name shows its error at the field, and a taken one above it with the request id", async (t) => {
     const { page } = await open(t);
     await page.getByRole("button", { name: "Add domain" }).first().click();
     for (const [hostname, words] of [
-      ["https://shop.test", "without http:// or https://"],
+      ["https://owner@shop.test", "without http:// or https://"],
       ["*.shop.test", "Wildcards cannot be added"],
       ["rex.sites.test", "assigned by this service"],
     ] as const) {
-      await page.getByLabel("Hostname").fill(hostname);
+      await page.getByLabel("Domain name").fill(hostname);
       await page.keyboard.press("Enter");
       await page.locator("input[name=hostname][aria-invalid=true]").waitFor();
       await page.getByRole("dialog").getByText(words).waitFor();
@@ -268,10 +208,9 @@ suite("Settings, Domains in the dashboard", () => {
     platform.dns.set("www.taken.test", "CNAME", ["sites.test"]);
     await platform.addDomain(theirs, "www.taken.test", other.key);
     await idle();
-    await page.getByLabel("Hostname").fill("www.taken.test");
+    await page.getByLabel("Domain name").fill("https://www.taken.test/");
     await page.keyboard.press("Enter");
     await page.getByRole("alert").getByText("is attached to another project").waitFor();
-    await page.getByRole("alert").getByText("Request id").waitFor();
     assert.deepEqual(await findings(page), []);
     const record = page.getByRole("region", { name: "TXT record for _petstore-challenge.www.taken.test" });
     const [type = "", name = "", value = ""] = await record.locator("dd > span:first-child").allTextContents();
@@ -285,7 +224,7 @@ suite("Settings, Domains in the dashboard", () => {
     assert.deepEqual(await findings(losing), []);
   });
 
-  test("a free account sees what domains are and which plan has them; one whose plan fell sees that they are kept, and not served", async (t) => {
+  test("a Free account sees what domains are and which plan has them; after a downgrade it sees that they are kept but not served", async (t) => {
     const free = await platform.service.newAccount("free");
     const own = await platform.project("free-shop", { "index.html": "free" }, { key: free.key });
     const { page } = await open(t, own, { account: free.id });
@@ -320,16 +259,7 @@ suite("Settings, Domains in the dashboard", () => {
     assert.equal(await page.getByRole("dialog").count(), 0);
   });
 
-  test("the navigation shows that a project's domains are domains", async (t) => {
-    const { page } = await open(t);
-    const current = page.getByRole("navigation", { name: "Dashboard" }).locator("[aria-current=page]");
-    assert.deepEqual(await current.allInnerTexts(), ["Domains"]);
-    await page.getByRole("navigation", { name: "Dashboard" }).getByRole("link", { name: "Projects" }).click();
-    await page.waitForURL("**/dashboard/projects");
-    assert.deepEqual(await current.allInnerTexts(), ["Projects"]);
-  });
-
-  test("while the page is hidden nothing is asked, and once it is seen again it is up to date", async (t) => {
+  test("a hidden page sends no requests, and is up to date when it is visible again", async (t) => {
     const { page, requests } = await open(t);
     await page.clock.install();
     await page.reload();
@@ -352,28 +282,4 @@ suite("Settings, Domains in the dashboard", () => {
     await show("visible");
     await card(page, "www.hidden.test").getByText("Active").waitFor();
   });
-
-  for (const colorScheme of ["light", "dark"] as const) {
-    test(`domains in every state, ${colorScheme}: axe finds nothing, and they fit a phone`, async (t) => {
-      const own = await platform.project(`axe-${colorScheme}`, { "index.html": "axe" });
-      const zone = `${colorScheme}.test`;
-      await attached(`www.${zone}`, own);
-      await attached(`old.${zone}`, own);
-      platform.dns.set(`old.${zone}`, "CNAME", ["elsewhere.test"]);
-      await platform.service.ask("POST", `/projects/${own}/domains/old.${zone}/verify`);
-      platform.dns.set(`${"a".repeat(60)}.${zone}`, "A", ["192.0.2.7"]);
-      await attached(`sent.${zone}`, own);
-      await platform.service.ask("PATCH", `/projects/${own}/domains/sent.${zone}`, { body: { redirect: { to: `old.${zone}` } } });
-      for (const hostname of [zone, `${"a".repeat(60)}.${zone}`]) await platform.addDomain(own, hostname);
-      await idle();
-      const { page } = await open(t, own, { colorScheme });
-      await card(page, `old.${zone}`).getByText("DNS has changed").waitFor();
-      await card(page, `sent.${zone}`).getByText("Redirect waits").waitFor();
-      for (const details of await page.getByText("DNS record and history").all()) await details.click();
-      assert.deepEqual(await findings(page), []);
-      await page.setViewportSize(phone);
-      assert.equal(await overflow(page), 0);
-      assert.deepEqual(await findings(page), []);
-    });
-  }
 });

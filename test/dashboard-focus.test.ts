@@ -14,7 +14,7 @@ async function leave(page: Page): Promise<void> {
   await page.getByRole("dialog").waitFor({ state: "detached" });
 }
 
-test("a dialog that closes gives the focus back to the button, the menu or the link that opened it", async (t) => {
+test("a closing dialog returns the focus to the button, menu or link that opened it", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   await shop.pet("Rex", await shop.category("Dogs"));
   const page = await shop.open("/animals");
@@ -37,7 +37,7 @@ test("a dialog that closes gives the focus back to the button, the menu or the l
   await focused(page, page.getByRole("link", { name: "Rex" }));
 });
 
-test("where what opened a dialog is gone with it, the focus goes to the page's content", async (t) => {
+test("if the opener is gone, the focus moves to the page's content", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const categoryId = await shop.category("Dogs");
   for (const name of ["Rex", "Luna"]) await shop.pet(name, categoryId);
@@ -49,7 +49,7 @@ test("where what opened a dialog is gone with it, the focus goes to the page's c
   await focused(page, page.getByRole("main"));
 });
 
-test("a search that still waits for more to be typed closes nothing, and cleared filters leave the focus at the first of them", async (t) => {
+test("a pending search closes no dialog, and clearing the filters moves the focus to the first one", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const categoryId = await shop.category("Dogs");
   for (const name of ["Rex", "Luna"]) await shop.pet(name, categoryId);

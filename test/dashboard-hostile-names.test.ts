@@ -47,11 +47,12 @@ const scenes: Scene[] = [
   },
   { name: "the projects that domains are of", path: "/domains" },
   { name: "what DNS answered", path: `/projects/${project}/domains`, shows: "CNAME <img/src=x/onerror=alert()>.test" },
+  { name: "the activity", path: "/activity?kind=pet" },
   { name: "the account", path: "/account" },
 ];
 
 for (const { name, path, shows = hostile, open } of scenes)
-  test(`a name that looks like HTML is text: ${name}`, async (t) => {
+  test(`a name that looks like HTML is shown as text: ${name}`, async (t) => {
     const { page } = await visitSignedIn(t, browser, service, `/dashboard${path}`, { account: account.id });
     await open?.(page, t);
     await page.getByRole("main").or(page.getByRole("dialog")).getByText(shows).first().waitFor({ state: "attached" });
@@ -65,5 +66,5 @@ async function giveFile(page: Page, t: TestContext): Promise<void> {
   const quoted = `"${hostile.replaceAll('"', '""')}"`;
   await writeFile(file, `id,name,species,${quoted}\n1,${quoted},${quoted},${quoted}\n`);
   await page.locator("input[type=file]").setInputFiles(file);
-  await page.getByRole("region", { name: "The first animals" }).getByText(hostile).nth(1).waitFor();
+  await page.getByRole("table", { name: "The first animals" }).getByText(hostile).nth(1).waitFor();
 }

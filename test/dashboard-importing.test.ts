@@ -1,42 +1,18 @@
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { parse } from "csv-parse/sync";
-import type { Download, Page } from "playwright-core";
 import { stage } from "./support/browser.ts";
-import { openDashboardShop, pick, type DashboardShop } from "./support/dashboard-shop.ts";
+import { openDashboardShop, pick } from "./support/dashboard-shop.ts";
 import { temporaryFolder } from "./support/folder.ts";
-import type { Pet } from "./support/models.ts";
 import { startService } from "./support/service.ts";
+import { give, start, summary, petsOf, textOf } from "./support/import-page.ts";
 
 const sample = fileURLToPath(new URL("../examples/longbeach-sample.csv", import.meta.url));
 
 const [browser, service] = await stage(startService);
-
-async function give(page: Page, file: string): Promise<void> {
-  await page.goto(`${service.address}/dashboard/import`);
-  await page.locator("input[type=file]").setInputFiles(file);
-}
-
-const start = (page: Page, animals: string) => page.getByRole("button", { name: `Import ${animals} animals`, exact: true });
-
-async function summary(page: Page): Promise<string> {
-  await page.getByRole("heading", { name: "Done" }).waitFor();
-  return page.getByText(/created, .* unchanged/).innerText();
-}
-
-async function petsOf(shop: DashboardShop): Promise<Pet[]> {
-  const pets: Pet[] = [];
-  let path: string | undefined = "/pets?limit=100";
-  while (path !== undefined) {
-    const page: { body: Pet[]; headers: Headers } = await shop.ask<Pet[]>("GET", path);
-    pets.push(...page.body);
-    path = /<\/v1([^>]+)>; rel="next"/.exec(page.headers.get("link") ?? "")?.[1];
-  }
-  return pets;
-}
 
 /** Lets what the browser remembers of unanswered batches be `ms` older; runs in the page. */
 const ageBatches = `(ms) => new Promise((done, failed) => {
@@ -54,11 +30,7 @@ const ageBatches = `(ms) => new Promise((done, failed) => {
   };
 })`;
 
-async function textOf(download: Download): Promise<string> {
-  return readFile(await download.path(), "utf8");
-}
-
-test("the shelter's file is mapped by a guess, imported with its rejects, and a second run adds nothing", async (t) => {
+test("the import guesses the mapping of a shelter's file, reports its rejects, and adds nothing on a second run", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const page = await shop.open("/import");
   await give(page, sample);
@@ -83,7 +55,7 @@ test("the shelter's file is mapped by a guess, imported with its rejects, and a 
   assert.ok(rows.every(({ reason, line, animal_id }) => reason === "no name: animal_name empty" && Number(line) > 1 && animal_id));
 
   await give(page, sample);
-  await page.getByText("Everything in this file is in the store already.").waitFor();
+  await page.getByText("Everything in this file is in the shop already.").waitFor();
   await pick(page, "Name, if that is empty", "animal_id");
   await start(page, String(rejected)).click();
   assert.equal(await summary(page), `${rejected} created, 0 changed, ${785 - rejected} unchanged, 0 rejected.`);
@@ -92,7 +64,7 @@ test("the shelter's file is mapped by a guess, imported with its rejects, and a 
   assert.equal(new Set(pets.map(({ id }) => id)).size, 785);
 });
 
-test("a changed row changes its animal, under the id that it has; where nothing is remembered, the same file is not loaded twice", async (t) => {
+test("a changed row updates its animal under the same id; a browser without memory of the file does not load it twice", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const file = join(temporaryFolder(t), "animals.csv");
   await writeFile(file, "id,name,species\n1,Rex,dog\n2,Tom,cat\n");
@@ -124,7 +96,7 @@ test("a changed row changes its animal, under the id that it has; where nothing 
   );
 });
 
-test("an import that is stopped goes on where it was, and makes nothing twice", async (t) => {
+test("a stopped import resumes where it was and creates nothing twice", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const file = join(temporaryFolder(t), "many.csv");
   const rows = Array.from({ length: 2_500 }, (_, index) => `${index},Dog ${index},dog`);
@@ -154,7 +126,7 @@ test("an import that is stopped goes on where it was, and makes nothing twice", 
   assert.equal(pets.length, 2_500);
 });
 
-test("a batch whose answer nobody can ask for any more is told of, and sent again only when somebody says so", async (t) => {
+test("the page reports a batch whose outcome is unknown, and resends it only on request", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const file = join(temporaryFolder(t), "lost.csv");
   await writeFile(file, "id,name,type\n1,Rex,dog\n");
@@ -176,7 +148,31 @@ test("a batch whose answer nobody can ask for any more is told of, and sent agai
   assert.equal((await petsOf(shop)).length, 1);
 });
 
-test("while a limit is reached the import waits as long as it is told, and then goes on", async (t) => {
+test("an import that runs in one tab is refused in another, and sends nothing from there", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const file = join(temporaryFolder(t), "twice.csv");
+  await writeFile(file, "id,name,type\n1,Rex,dog\n2,Tom,cat\n");
+  const page = await shop.open("/import");
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  let batches = 0;
+  const sent = Promise.withResolvers<void>();
+  await page.context().route("**/pets/batch", () => {
+    batches += 1;
+    sent.resolve();
+  });
+  for (const tab of [page, other]) {
+    await give(tab, file);
+    await start(tab, "2").waitFor();
+  }
+  await start(page, "2").click();
+  await sent.promise;
+  await start(other, "2").click();
+  await other.getByText("This import is already running in another tab.").waitFor();
+  assert.equal(batches, 1);
+});
+
+test("at a rate limit the import waits for Retry-After, and then continues", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const file = join(temporaryFolder(t), "few.csv");
   await writeFile(file, "id,name,type\n1,Rex,dog\n");
@@ -193,13 +189,19 @@ test("while a limit is reached the import waits as long as it is told, and then 
   assert.equal(refusals, 2);
 });
 
-test("a file that cannot be read is refused in words before anything is sent", async (t) => {
+test("an unreadable file is refused in plain words before any request", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const folder = temporaryFolder(t);
   const page = await shop.open("/import");
   const cases: [string, string | Buffer, RegExp][] = [
     ["quote.csv", 'id,name\n1,"Rex\n', /a quote is opened after line 1 and never closed/],
-    ["latin.csv", Buffer.from("id,name\n1,Ros\u00e9\n", "latin1"), /is not UTF-8 text/],
+    ["workbook.csv", Buffer.from("504b030414000600", "hex"), /is a workbook of a spreadsheet program, not a CSV file/],
+    ["picture.csv", Buffer.from("id,name\n1,\u0001\u0002\n"), /is not a text file/],
+    [
+      "damaged.csv",
+      Buffer.concat([Buffer.from("id,name\n1,Zoë é\n2,"), Buffer.from([0xc3, 0x0a])]),
+      /UTF-8 text with 1 damaged characters/,
+    ],
     ["empty.csv", "", /is empty: not even a header line/],
     ["header.csv", "id,name\n", /a header line and nothing below it/],
   ];
@@ -211,34 +213,61 @@ test("a file that cannot be read is refused in words before anything is sent", a
   assert.deepEqual(await petsOf(shop), []);
 });
 
-test("an export holds every animal that the filters show, as CSV and as JSON lines", async (t) => {
+test("files of spreadsheets in any usual encoding and with any usual delimiter are read as they are meant", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
-  const categoryId = await shop.category("Dogs");
-  const animals = Array.from({ length: 230 }, (_, index) => ({
-    name: index === 0 ? 'The "one", of\nmany' : `Dog ${index}`,
-    categoryId,
-    status: index % 2 === 0 ? "sold" : "available",
-  }));
-  await shop.ask("POST", "/pets/batch", animals);
-  const all = await petsOf(shop);
-  const page = await shop.open("/animals");
+  const folder = temporaryFolder(t);
+  const page = await shop.open("/import");
+  const lines = ["Nr;Tiername;Tierart;Zustand", "1;Zoë, die Große;Hund;verkauft", "2;Müsli;Katze;verfügbar", ""].join("\r\n");
+  const tabs = lines.replaceAll(";", "\t");
+  const cases: [string, Buffer, string, string][] = [
+    ["semicolons.csv", Buffer.from(lines), "UTF-8", "Semicolons"],
+    ["tabs.txt", Buffer.from(`\uFEFF${tabs}`, "utf16le"), "UTF-16", "Tabs"],
+    ["big.csv", Buffer.from(tabs, "utf16le").swap16(), "UTF-16 (big-endian)", "Tabs"],
+    ["windows.csv", Buffer.from(`sep=;\r\n${lines}`, "latin1"), "Windows-1252 (Western Europe)", "Semicolons"],
+    ["bars.csv", Buffer.from(`\uFEFF${lines.replaceAll(";", "|")}`), "UTF-8", "Bars |"],
+  ];
+  for (const [name, content, encoding, delimiter] of cases) {
+    await writeFile(join(folder, name), content);
+    await give(page, join(folder, name));
+    await start(page, "2").waitFor();
+    assert.equal(await page.getByRole("combobox", { name: "Letters are written in" }).inputValue(), encoding, name);
+    assert.equal(await page.getByRole("combobox", { name: "Columns are separated by" }).inputValue(), delimiter, name);
+    const rows = await page.getByRole("table", { name: "The first animals" }).locator("tbody tr").allInnerTexts();
+    assert.deepEqual(
+      rows.map((row) => row.split(/\s*\t\s*|\n+/).filter(Boolean)),
+      [
+        ["1", "Zoë, die Große", "Hund", "Sold"],
+        ["2", "Müsli", "Katze", "Available"],
+      ],
+      name,
+    );
+  }
+  const button = start(page, "2");
+  const box = await button.boundingBox();
+  assert.ok(box && box.y + box.height <= (page.viewportSize()?.height ?? 0), "the start button is in the window");
+});
 
-  await page.getByRole("button", { name: "Export" }).click();
-  const dialog = page.getByRole("dialog", { name: "Export animals" });
-  const [csv] = await Promise.all([page.waitForEvent("download"), dialog.getByRole("button", { name: "Export" }).click()]);
-  assert.equal(csv.suggestedFilename(), "animals.csv");
-  const rows = parse<Record<string, string>>(await textOf(csv), { columns: true });
-  assert.deepEqual(
-    rows.map(({ id, name, categoryId: category, status }) => ({ id: Number(id), name, categoryId: Number(category), status })),
-    all,
-  );
+test("without an id column every row is an animal, also on a second run; where ids repeat, the page warns", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const file = join(temporaryFolder(t), "names.csv");
+  await writeFile(file, "name,species\nBella,dog\nMia,cat\nBella,dog\nBella,dog\n");
+  const page = await shop.open("/import");
+  await give(page, file);
+  await start(page, "4").click();
+  await summary(page);
+  await writeFile(file, "name,species\nBella,dog\nRex,dog\nMia,cat\nBella,dog\nBella,dog\nBella,dog\n");
+  await give(page, file);
+  await start(page, "2").click();
+  assert.equal(await summary(page), "2 created, 0 changed, 4 unchanged, 0 rejected.");
+  assert.deepEqual((await petsOf(shop)).map(({ name }) => name).toSorted(), ["Bella", "Bella", "Bella", "Bella", "Mia", "Rex"]);
 
-  await page.goto(`${service.address}/dashboard/animals?status=sold&export=true`);
-  await dialog.getByRole("radio", { name: /^JSON lines/ }).check();
-  const [ndjson] = await Promise.all([page.waitForEvent("download"), dialog.getByRole("button", { name: "Export" }).click()]);
-  const lines = (await textOf(ndjson)).trimEnd().split("\n");
-  assert.deepEqual(
-    lines.map((line) => JSON.parse(line) as Pet),
-    all.filter(({ status }) => status === "sold"),
-  );
+  const repeating = join(temporaryFolder(t), "repeating.csv");
+  await writeFile(repeating, "id,name,species\n7,Ada,dog\n7,Ben,dog\n8,Cy,dog\n");
+  await give(page, repeating);
+  const warning = page.getByRole("alert").filter({ hasText: "1 row will be left out" });
+  await warning.getByText("“7”").waitFor();
+  await start(page, "2").waitFor();
+  await warning.getByRole("button", { name: "Yes, import every row" }).click();
+  await start(page, "3").waitFor();
+  await warning.waitFor({ state: "detached" });
 });

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { stage } from "./support/browser.ts";
-import { findings, overflow, phone } from "./support/pages.ts";
+import { newMember } from "./support/dashboard.ts";
+import { loggedEvents } from "./support/event-log.ts";
+import { assertAccessible, assertAccessibleOnPhone, findings, overflow } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
-import { visitSignedIn } from "./support/signed-in.ts";
+import { password, visitSignedIn } from "./support/signed-in.ts";
 
 const [browser, service] = await stage(startService);
 
@@ -12,8 +14,11 @@ const [browser, service] = await stage(startService);
 const statusWith = async (key: string, method = "GET", path = "/pets") =>
   (await service.ask(method, path, { key, ...(method === "POST" && { body: { name: `Made by ${key}` } }) })).status;
 
+/** The code of the refusal that a key gets, if it gets one. */
+const refusalWith = async (key: string) => (await service.ask<{ code?: string }>("GET", "/pets", { key })).body.code;
+
 const dialogOf = (page: Page) => page.getByRole("dialog");
-const rowOf = (page: Page, key: string) => page.getByRole("row").filter({ hasText: key.slice(0, 8) });
+const rowOf = (page: Page, key: string) => page.getByRole("row").filter({ has: page.locator("code", { hasText: key.slice(0, 8) }) });
 
 async function choose(page: Page, key: string, action: string): Promise<void> {
   await rowOf(page, key).getByRole("button").click();
@@ -21,7 +26,7 @@ async function choose(page: Page, key: string, action: string): Promise<void> {
   await dialogOf(page).waitFor();
 }
 
-test("an owner makes a key of chosen scopes that works, is copied, and is shown this once", async (t) => {
+test("an owner creates a key with chosen scopes, which is shown once, can be copied and works", async (t) => {
   const { id: account } = await service.newAccount();
   const { page } = await visitSignedIn(t, browser, service, "/dashboard/keys", {
     account,
@@ -52,7 +57,7 @@ test("an owner makes a key of chosen scopes that works, is copied, and is shown 
   assert.ok(!(await page.content()).includes(key));
 });
 
-test("a publishable key only reads the catalogue and the stock", async (t) => {
+test("a publishable key reads only the catalogue and the inventory", async (t) => {
   const { page } = await visitSignedIn(t, browser, service, "/dashboard/keys?create=true");
   const dialog = dialogOf(page);
   await dialog.getByLabel("Publishable key").check();
@@ -63,7 +68,7 @@ test("a publishable key only reads the catalogue and the stock", async (t) => {
   assert.deepEqual([await statusWith(key), await statusWith(key, "GET", "/store/orders")], [200, 403]);
 });
 
-test("a key is called as it was named, and one for web pages is bound to their websites", async (t) => {
+test("the list shows a key's name, and a publishable key is bound to the chosen websites", async (t) => {
   const { page } = await visitSignedIn(t, browser, service, "/dashboard/keys?create=true");
   const dialog = dialogOf(page);
   await dialog.getByLabel("Name").fill("Online shop");
@@ -83,7 +88,7 @@ test("a key is called as it was named, and one for web pages is bound to their w
   await rowOf(page, key).getByText("Only from https://shop.example, https://www.shop.example").waitFor();
 });
 
-test("an expiry in the past is refused at its field, and what was filled in stays", async (t) => {
+test("an expiry in the past is refused at its field, and the other fields keep their values", async (t) => {
   const { page } = await visitSignedIn(t, browser, service, "/dashboard/keys?create=true");
   const dialog = dialogOf(page);
   await dialog.getByLabel("Expires").fill("2020-01-01T00:00");
@@ -95,32 +100,83 @@ test("an expiry in the past is refused at its field, and what was filled in stay
   assert.deepEqual(await findings(page), []);
 });
 
-test("a rotated key works until its overlap ends, beside the one that follows it", async (t) => {
+test("a rotated key works beside its successor until the overlap ends", async (t) => {
   const { id: account, key } = await service.newAccount();
   const { page } = await visitSignedIn(t, browser, service, "/dashboard/keys", { account });
-  await choose(page, key, "Rotate …");
-  await dialogOf(page).getByLabel("Overlap in hours").fill("48");
-  await dialogOf(page).getByRole("button", { name: "Rotate the key" }).click();
+  await choose(page, key, "Replace …");
+  await dialogOf(page).getByLabel("Hours in which both work").fill("48");
+  await dialogOf(page).getByRole("button", { name: "Replace the key" }).click();
   const next = await dialogOf(page).getByRole("textbox", { name: "Key" }).inputValue();
   await dialogOf(page).getByText("The old key works until").waitFor();
   assert.deepEqual([await statusWith(key), await statusWith(next)], [200, 200]);
   await page.keyboard.press("Escape");
+  const question = page.getByRole("dialog", { name: "Close without copying the key?" });
+  assert.deepEqual(await findings(page), []);
+  await question.getByRole("button", { name: "Go back" }).click();
+  assert.equal(await dialogOf(page).getByRole("textbox", { name: "Key" }).inputValue(), next, "Esc does not lose the key");
+  await dialogOf(page).getByRole("button", { name: "Done" }).click();
   await rowOf(page, next).waitFor();
 
-  await choose(page, next, "Rotate …");
-  await dialogOf(page).getByLabel("Overlap in hours").fill("");
-  await dialogOf(page).getByRole("button", { name: "Rotate the key" }).click();
+  await choose(page, next, "Replace …");
+  await dialogOf(page).getByLabel("Hours in which both work").fill("");
+  await dialogOf(page).getByRole("button", { name: "Replace the key" }).click();
   await dialogOf(page).locator("input[name=overlapHours][aria-invalid=true]").waitFor();
   assert.equal(await statusWith(next), 200, "an overlap that is left empty ends nothing");
-  await dialogOf(page).getByLabel("Overlap in hours").fill("0");
-  await dialogOf(page).getByRole("button", { name: "Rotate the key" }).click();
+  await dialogOf(page).getByLabel("Hours in which both work").fill("0");
+  await dialogOf(page).getByRole("button", { name: "Replace the key" }).click();
   const last = await dialogOf(page).getByRole("textbox", { name: "Key" }).inputValue();
   assert.deepEqual([await statusWith(next), await statusWith(last)], [401, 200]);
-  await page.keyboard.press("Escape");
+  await dialogOf(page).getByRole("button", { name: "Done" }).click();
   await rowOf(page, next).getByText("Expired").waitFor();
 });
 
-test("a key is revoked after a confirmation, and works no more", async (t) => {
+test("a rotated key and its successor name each other, one below the other", async (t) => {
+  const { id: account, key } = await service.newAccount();
+  const { keys } = await service.administration["keys.list"]({ account });
+  await service.administration["keys.create"]({ account, name: "Till" });
+  const { key: next } = await service.administration["keys.rotate"]({ id: keys[0]?.id });
+  const { page } = await visitSignedIn(t, browser, service, "/dashboard/keys", { account });
+  await page
+    .getByRole("row")
+    .getByText(`Replaces Key ${keys[0]?.id} (${key.slice(0, 8)}…)`)
+    .waitFor();
+  const names = await page.getByRole("row").locator("code").allInnerTexts();
+  assert.deepEqual(names.slice(1), [`${next.slice(0, 8)}…`, `${key.slice(0, 8)}…`], "below the key that was made before");
+  assert.match((await page.getByRole("row").last().innerText()).replaceAll("\n", " "), /Replaced by Key \d+ \(/);
+  await assertAccessible(page);
+});
+
+test("an owner ends the block of a key, which works again at once", async (t) => {
+  const { id: account, key } = await service.newAccount("enterprise", { perMinute: 5, perDay: 1_000 });
+  for (let i = 0; i < 60 && (await refusalWith(key)) !== "key_banned"; i++);
+  const { page } = await visitSignedIn(t, browser, service, "/dashboard/keys", { account });
+  await rowOf(page, key).getByText("Blocked until").waitFor();
+  await service.administration["accounts.setPlan"]({ id: account, plan: "enterprise" });
+  assert.equal(await refusalWith(key), "key_banned");
+  await rowOf(page, key).getByRole("button").click();
+  await page.getByRole("menuitem", { name: "End the block" }).click();
+  await page.getByRole("region", { name: "Notices" }).getByText("works again").waitFor();
+  assert.equal(await statusWith(key), 200);
+  await rowOf(page, key).getByText("Works", { exact: true }).waitFor();
+  const ended = (await loggedEvents(service.db, account)).filter(({ type }) => type === "key.unbanned");
+  assert.deepEqual(
+    ended.map(({ actor }) => actor.type),
+    ["member"],
+  );
+});
+
+test("only an owner ends a block, and only of the account's own keys", async () => {
+  const { id: account } = await service.newAccount();
+  const { keys } = await service.administration["keys.list"]({ account });
+  const path = `/keys/${keys[0]?.id}/unban`;
+  const owner = await newMember(service, { account, role: "owner", email: "owner@unban.example", password });
+  const member = await newMember(service, { account, role: "member", email: "member@unban.example", password });
+  const other = await newMember(service, { account: service.accountId, role: "owner", email: "other@unban.example", password });
+  assert.deepEqual((await owner.ask("POST", path)).body, { unbanned: false });
+  assert.deepEqual([(await member.ask("POST", path)).status, (await other.ask("POST", path)).status], [403, 404]);
+});
+
+test("a key stops working when it is revoked, after a confirmation", async (t) => {
   const { id: account, key } = await service.newAccount();
   const { page } = await visitSignedIn(t, browser, service, "/dashboard/keys", { account });
   await choose(page, key, "Revoke …");
@@ -135,7 +191,7 @@ test("a key is revoked after a confirmation, and works no more", async (t) => {
   assert.equal(await statusWith(key), 401);
 });
 
-test("a member sees the keys and nothing to change them with", async (t) => {
+test("a member sees the keys but cannot change them", async (t) => {
   const { page } = await visitSignedIn(t, browser, service, "/dashboard/keys?create=true", { role: "member" });
   await page.getByRole("table", { name: "Keys" }).waitFor();
   assert.equal(await page.getByRole("main").getByRole("button").count(), 0);
@@ -146,7 +202,7 @@ test("a member sees the keys and nothing to change them with", async (t) => {
   assert.equal(await page.getByRole("dialog").getByText("Create a key").count(), 0);
 });
 
-test("the palette begins to make a key from any page, by keyboard alone", async (t) => {
+test("the palette opens the form of a new key from any page, by keyboard alone", async (t) => {
   const { page } = await visitSignedIn(t, browser, service, "/dashboard/account");
   await page.keyboard.press("Control+k");
   await page.getByRole("dialog").getByRole("textbox").fill("create a key");
@@ -155,21 +211,15 @@ test("the palette begins to make a key from any page, by keyboard alone", async 
   await page.getByRole("dialog", { name: "Create a key" }).waitFor();
 });
 
-for (const colorScheme of ["light", "dark"] as const) {
-  test(`keys, ${colorScheme}: axe finds nothing, and they fit a phone`, async (t) => {
-    const { page } = await visitSignedIn(t, browser, service, "/dashboard/keys", { colorScheme });
-    await page.getByRole("table").waitFor();
-    for (const viewport of [{ width: 1280, height: 900 }, phone]) {
-      await page.setViewportSize(viewport);
-      assert.equal(await overflow(page), 0);
-      assert.deepEqual(await findings(page), []);
-    }
-    await page.getByRole("button", { name: "Create a key" }).click();
-    await dialogOf(page).waitFor();
-    assert.equal(await overflow(page), 0);
-    assert.deepEqual(await findings(page), []);
-    await dialogOf(page).getByRole("button", { name: "Create a key" }).click();
-    await dialogOf(page).getByRole("textbox", { name: "Key" }).waitFor();
-    assert.deepEqual(await findings(page), []);
-  });
-}
+test("keys: axe finds nothing, and they fit a phone", async (t) => {
+  const { page } = await visitSignedIn(t, browser, service, "/dashboard/keys");
+  await page.getByRole("table").waitFor();
+  await assertAccessibleOnPhone(page);
+  await page.getByRole("button", { name: "Create a key" }).click();
+  await dialogOf(page).waitFor();
+  assert.equal(await overflow(page), 0);
+  await assertAccessible(page);
+  await dialogOf(page).getByRole("button", { name: "Create a key" }).click();
+  await dialogOf(page).getByRole("textbox", { name: "Key" }).waitFor();
+  await assertAccessible(page);
+});

@@ -6,7 +6,7 @@ import { startService } from "./support/service.ts";
 
 const [browser, service] = await stage(startService);
 
-test("a browser that calls itself offline is told at once what could not be reached, and goes on when it can", async (t) => {
+test("an offline browser says at once that the service cannot be reached, and continues when it is online", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const categoryId = await shop.category("Dogs");
   for (const name of ["Rex", "Luna"]) await shop.pet(name, categoryId);
@@ -21,7 +21,7 @@ test("a browser that calls itself offline is told at once what could not be reac
   await page.getByRole("link", { name: "Rex" }).waitFor({ state: "detached" });
 });
 
-test("an answer that is not the service’s is told in words, and the form can be sent again", async (t) => {
+test("an answer from something else than the service is explained in plain words, and the form can be sent again", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const page = await shop.open("/categories");
   await page.getByRole("button", { name: "New category" }).first().click();
@@ -35,7 +35,7 @@ test("an answer that is not the service’s is told in words, and the form can b
   await page.getByText("Category “Dogs” is created.").waitFor();
 });
 
-test("code of a page that does not come while a link is only pointed at leaves the page as it is", async (t) => {
+test("a page whose code fails to preload on hover leaves the current page as it is", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const page = await shop.open("/animals?new=true");
   const name = page.getByRole("dialog").getByRole("textbox", { name: "Name" });
@@ -48,11 +48,13 @@ test("code of a page that does not come while a link is only pointed at leaves t
   await page.unroute(code);
   assert.equal(await name.inputValue(), "Rex");
   await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Close without saving" }).click();
+  await page.getByRole("dialog").first().waitFor({ state: "detached" });
   await page.getByRole("link", { name: "Orders", exact: true }).click();
   await page.getByRole("heading", { level: 1, name: "Orders" }).waitFor();
 });
 
-test("what is answered after its dialog was left closes nothing else, and is told", async (t) => {
+test("an answer that arrives after its dialog was closed closes no other dialog, and is shown as a notice", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const page = await shop.open("/categories");
   const asked = Promise.withResolvers<() => Promise<void>>();
@@ -72,7 +74,7 @@ test("what is answered after its dialog was left closes nothing else, and is tol
   assert.equal(await dialog.getByRole("textbox", { name: "Name" }).inputValue(), "Cats");
 });
 
-test("a click beside a dialog loses nothing that was typed", async (t) => {
+test("a click outside a dialog does not discard unsaved text", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const page = await shop.open("/categories?new=true");
   const name = page.getByRole("dialog").getByRole("textbox", { name: "Name" });

@@ -7,7 +7,7 @@ import type { Page } from "playwright-core";
 import type { Deployment } from "../src/publishing/projects/deployments.ts";
 import { stage } from "./support/browser.ts";
 import { drop } from "./support/drop.ts";
-import { findings, overflow, phone } from "./support/pages.ts";
+import { assertAccessibleOnPhone, findings } from "./support/pages.ts";
 import { openPlatform } from "./support/platform.ts";
 import { visitSignedIn } from "./support/signed-in.ts";
 import { packSite } from "./support/sites.ts";
@@ -39,7 +39,7 @@ suite("projects in the dashboard", () => {
       .locator("input[type=file]:not([webkitdirectory])")
       .setInputFiles({ name, mimeType: "application/gzip", buffer: Buffer.from(buffer) });
 
-  test("from an empty account to a served site: a project is made, a folder chosen, and its files are served as they were", async (t) => {
+  test("from an empty account to a served site: create a project, choose a folder, and its files are served unchanged", async (t) => {
     const { id: account } = await platform.service.newAccount("free");
     const { page } = await open(t, "/dashboard/projects", { account });
     await page.getByText("No projects yet").waitFor();
@@ -89,7 +89,7 @@ suite("projects in the dashboard", () => {
     assert.equal((await platform.http("dropped.sites.test", "/")).body, "archive");
   });
 
-  test("what breaks a limit is told before anything is sent", async (t) => {
+  test("a folder over a limit is refused before any upload", async (t) => {
     const id = await emptyProject("limits");
     const { page, requests } = await open(t, `/dashboard/projects/${id}`);
     const cases: [files: Record<string, string | Uint8Array>, words: RegExp][] = [
@@ -116,7 +116,7 @@ suite("projects in the dashboard", () => {
     assert.deepEqual(await findings(page), []);
   });
 
-  test("a deployment that failed shows why, and what was live stays so", async (t) => {
+  test("a failed deployment shows why, and the live one stays live", async (t) => {
     const id = await platform.project("failing", { "index.html": "good" });
     const { page } = await open(t, `/dashboard/projects/${id}`);
     await chooseArchive(page, "site.tar.gz", await packSite({ "index.html": "bad", "petstore.json": '{"colour":1}' }));
@@ -133,7 +133,7 @@ suite("projects in the dashboard", () => {
     assert.equal((await platform.http("failing.sites.test", "/")).body, "good");
   });
 
-  test("an upload that is refused says so with its request id; where nothing answered it can be sent again, and is deployed once", async (t) => {
+  test("a refused upload says why; an upload without an answer can be sent again, and deploys once", async (t) => {
     const id = await emptyProject("again");
     const { page } = await open(t, `/dashboard/projects/${id}`);
     const archive = await packSite({ "index.html": "again", "petstore.json": "{}" });
@@ -150,25 +150,47 @@ suite("projects in the dashboard", () => {
 
     await platform.service.ask("DELETE", `/projects/${id}`);
     await chooseArchive(page, "site.tgz", archive);
-    await page.getByRole("alert").getByText("Request id").waitFor();
+    await page.getByRole("alert").getByText("This does not exist.").waitFor();
   });
 
-  test("an earlier deployment is promoted after a question, and served at once", async (t) => {
+  test("an earlier deployment is promoted with one click and served at once, and Undo brings the other back", async (t) => {
     const id = await platform.project("back", { "index.html": "first" });
     await platform.deploy(id, { "index.html": "second" });
     const { page } = await open(t, `/dashboard/projects/${id}`);
     const [, second] = await stored(id);
     await page.getByRole("button", { name: `Promote deployment ${second!.id - 1}` }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByText(`in place of those of deployment ${second!.id}`).waitFor();
-    assert.equal((await platform.http("back.sites.test", "/")).body, "second");
-    await dialog.getByRole("button", { name: "Promote" }).click();
-    await dialog.waitFor({ state: "detached" });
     await deployments(page).nth(1).getByText("Live").waitFor();
     assert.equal((await platform.http("back.sites.test", "/")).body, "first");
+    const own = page.getByRole("link", { name: `Look at deployment ${second!.id}` });
+    assert.equal(await own.getAttribute("href"), second!.url);
+    assert.equal((await platform.http(new URL(second!.url!).hostname, "/")).body, "second");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await deployments(page).nth(0).getByText("Live").waitFor();
+    assert.equal((await platform.http("back.sites.test", "/")).body, "second");
+    assert.deepEqual(await findings(page), []);
   });
 
-  test("the service's refusals of a name or slug stand at their fields", async (t) => {
+  test("the facts of deployments stand in columns, and below each other on a phone", async (t) => {
+    const id = await platform.project("columns", { "index.html": "first" });
+    await platform.deploy(id, Object.fromEntries(["index.html", "a.txt", "b.txt"].map((path) => [path, "more".repeat(5_000)])));
+    const { page } = await open(t, `/dashboard/projects/${id}`);
+    await chooseArchive(page, "site.tgz", await packSite({ "petstore.json": "not JSON" }));
+    await deployments(page).first().getByText("Failed", { exact: true }).waitFor();
+    const edges = async (column: number, edge: "left" | "right") => {
+      const cells = await deployments(page).locator(`[data-column="${column}"]`).all();
+      const boxes = await Promise.all(cells.map(async (cell) => (await cell.boundingBox())!));
+      return boxes.map(({ x, width }) => Math.round(edge === "left" ? x : x + width));
+    };
+    const alike = (values: number[], count: number) => assert.deepEqual([values.length, new Set(values).size], [count, 1]);
+    alike(await edges(2, "right"), 2);
+    alike(await edges(3, "left"), 3);
+    alike(await edges(4, "left"), 2);
+    await page.setViewportSize({ width: 360, height: 740 });
+    for (const column of [2, 3, 4]) assert.deepEqual(new Set(await edges(column, "left")), new Set(await edges(3, "left")));
+    await assertAccessibleOnPhone(page);
+  });
+
+  test("a refused name or slug shows its error at the field", async (t) => {
     await emptyProject("taken");
     const { page } = await open(t, "/dashboard/projects?new=true");
     await page.getByLabel("Name").fill("Taken");
@@ -182,7 +204,7 @@ suite("projects in the dashboard", () => {
     assert.deepEqual(await findings(page), []);
   });
 
-  test("a project is renamed and moved; what somebody else changed meanwhile is not overwritten", async (t) => {
+  test("a project gets a new name and slug without overwriting another member's change", async (t) => {
     const id = await platform.project("before", { "index.html": "moved" });
     const { page } = await open(t, `/dashboard/projects/${id}/settings`);
     const name = page.getByRole("textbox", { name: "Name" });
@@ -204,7 +226,7 @@ suite("projects in the dashboard", () => {
     assert.equal((await platform.service.ask<{ name: string }>("GET", `/projects/${id}`)).body.name, "By somebody else");
   });
 
-  test("a project is deleted only when its name was typed, and nothing of it is served any more", async (t) => {
+  test("a project is deleted only after its name is typed, and is served no more", async (t) => {
     const id = await platform.project("gone", { "index.html": "gone" });
     await platform.addDomain(id, "www.gone.test");
     const { page } = await open(t, `/dashboard/projects/${id}/settings`);
@@ -223,7 +245,7 @@ suite("projects in the dashboard", () => {
     await page.getByText("There is no such project.").waitFor();
   });
 
-  test("hostile names are text", async (t) => {
+  test("names with markup are shown as text", async (t) => {
     const name = `<img src=x onerror="document.title='hit'"> & "quotes"`;
     const id = await emptyProject("hostile", name);
     const { page } = await open(t, `/dashboard/projects/${id}`);
@@ -234,23 +256,18 @@ suite("projects in the dashboard", () => {
     assert.notEqual(await page.title(), "hit");
   });
 
-  for (const colorScheme of ["light", "dark"] as const) {
-    test(`the pages of projects, ${colorScheme}: axe finds nothing, and they fit a phone`, async (t) => {
-      const id = await platform.project(`axe-${colorScheme}`, { "index.html": "x" });
-      await platform.deploy(id, { "index.html": "y" });
-      await platform.deploy(id, { "index.html": "z" }, { petstore: { name: 7 } });
-      for (const path of ["", `/${id}`, `/${id}/settings`]) {
-        const { page } = await open(t, `/dashboard/projects${path}`, { colorScheme });
-        await page
-          .getByRole("table")
-          .or(page.getByRole("button", { name: /Choose a folder|Save/ }))
-          .first()
-          .waitFor();
-        assert.deepEqual(await findings(page), [], path);
-        await page.setViewportSize(phone);
-        assert.equal(await overflow(page), 0, path);
-        assert.deepEqual(await findings(page), [], path);
-      }
-    });
-  }
+  test("the pages of projects: axe finds nothing, and they fit a phone", async (t) => {
+    const id = await platform.project("axe", { "index.html": "x" });
+    await platform.deploy(id, { "index.html": "y" });
+    await platform.deploy(id, { "index.html": "z" }, { petstore: { name: 7 } });
+    for (const path of ["", `/${id}`, `/${id}/settings`]) {
+      const { page } = await open(t, `/dashboard/projects${path}`);
+      await page
+        .getByRole("table")
+        .or(page.getByRole("button", { name: /Choose a folder|Save/ }))
+        .first()
+        .waitFor();
+      await assertAccessibleOnPhone(page, path);
+    }
+  });
 });

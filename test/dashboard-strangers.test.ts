@@ -17,7 +17,7 @@ const project = await platform.project("zebulon", { "index.html": secret });
 await platform.addDomain(project, "www.zebulon.test");
 await newMember(service, { account: service.accountId, email: "zebulon@shop.example", role: "owner" });
 
-test("who belongs to another account finds nothing of a shop on any page, and by no address", async (t) => {
+test("a member of another account finds nothing of a shop on any page or at any address", async (t) => {
   const { id: account, key } = await service.newAccount("pro");
   const { page } = await visitSignedIn(t, browser, service, "/dashboard/animals", {
     account,
@@ -30,10 +30,10 @@ test("who belongs to another account finds nothing of a shop on any page, and by
     [`/animals?categoryId=${category}`, "Nothing matches these filters"],
     [`/animals?animal=${animal}`, `Animal ${animal} does not exist. It may have been deleted.`],
     ["/categories", "No categories yet"],
-    [`/categories?category=${category}`, "There is no category"],
+    [`/categories?category=${category}`, "This does not exist."],
     ["/orders", "No orders yet"],
     [`/orders?petId=${animal}`, "Nothing matches these filters"],
-    ["/inventory", "Nothing is tracked yet"],
+    ["/inventory", "No stock is counted yet"],
     ["/projects", "No projects yet"],
     [`/projects/${project}`, "There is no such project."],
     [`/projects/${project}/settings`, "There is no such project."],

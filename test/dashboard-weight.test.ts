@@ -11,7 +11,7 @@ const { id: project } = await made<{ id: number }>(service, "POST", "/projects",
 const ofStore = ["animals", "categories", "orders", "inventory", "import"];
 const ofPublishing = ["projects", "projects/ID", "projects/ID/settings", "projects/ID/domains", "domains"];
 
-for (const page of [...ofStore, ...ofPublishing, "usage", "keys", "account"]) {
+for (const page of [...ofStore, ...ofPublishing, "usage", "keys", "webhooks", "activity", "account"]) {
   test(`the first load of ${page} has little JavaScript`, async (t) => {
     await assertLight(t, await visitSignedIn(t, browser, service, `/dashboard/${page.replace("ID", String(project))}`));
   });

@@ -3,14 +3,16 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { limitWaitMsMax } from "../client/limits.ts";
 import { limitWaitsMax, triesMax } from "../client/sending.ts";
+import { secretFileName } from "../src/app/setting-sources.ts";
 import { plans, quotaOf, storageLimits } from "../src/callers/accounts/accounts.ts";
 import { linkMs } from "../src/callers/members/members.ts";
 import { commonOptions, readArguments } from "../src/commands/command.ts";
-import { argumentsOf, commandOf } from "../src/commands/commands.ts";
+import { commands } from "../src/commands/commands.ts";
+import { argumentsOf, commandOf } from "../src/commands/program.ts";
 import { rowCharactersMax } from "../src/importing/csv.ts";
 import { resendMsMax } from "../src/importing/load.ts";
 import { batchSizeMax } from "../src/importing/plan.ts";
-import { animalsMax } from "../src/importing/source.ts";
+import { petsMax } from "../src/importing/source.ts";
 import { lockMs, statementMs } from "../src/platform/db/postgres-connections.ts";
 import { readersMax } from "../src/platform/db/postgres-readers.ts";
 import { writersMax } from "../src/platform/db/postgres-writers.ts";
@@ -19,7 +21,6 @@ import { keptMs } from "../src/platform/http/idempotency.store.ts";
 import { statuses } from "../src/platform/http/statuses.ts";
 import { archiveLimits } from "../src/publishing/projects/archive.ts";
 import { depthMax, pathBytesMax } from "../src/publishing/projects/archive-paths.ts";
-import { deploymentsKept } from "../src/publishing/projects/deployments.ts";
 import { projectsMax } from "../src/publishing/projects/projects.ts";
 import { stopMs } from "../src/app/service.ts";
 import { describeSettings } from "../src/app/settings.ts";
@@ -62,6 +63,10 @@ const minutes = (ms: number): string => `${ms / 60_000} minutes`;
 const seconds = (ms: number): string => `${ms / 1_000} seconds`;
 const words = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
+/** The secrets, each of which can come from the file that another setting names. */
+const secrets = [...settings.keys()].filter((name) => settings.has(secretFileName(name)));
+const fileNames = new Set(secrets.map(secretFileName));
+
 /** What stands for a default that is empty: nothing, or what the service finds by itself. */
 const foundOtherwise: Record<string, string> = { SECRETS_KEY: "`DATA_DIR/secrets.key`", DNS_SERVERS: "the system's" };
 
@@ -74,20 +79,22 @@ test("every setting is in docs/operating.md with its default, and nothing else i
     if (shown === (foundOtherwise[name] ?? "none")) return [name, ""];
     return [name, shown.replaceAll("`", "").replaceAll(/\$(\w+)/g, (_, other: string) => settings.get(other) ?? other)];
   });
-  assert.deepEqual(Object.fromEntries(valued), Object.fromEntries(settings));
-  assert.equal(documented.length, settings.size, "each once");
+  assert.deepEqual(Object.fromEntries(valued), Object.fromEntries([...settings].filter(([name]) => !fileNames.has(name))));
+  assert.equal(documented.length, settings.size - secrets.length, "each once");
+  const [, ofSecrets = ""] = /^Every secret \(([^)]*)\)/m.exec(page("docs/operating.md")) ?? [];
+  assert.deepEqual(quoted(ofSecrets).toSorted(), secrets.toSorted());
 });
 
 test("every variable that the pages name is a setting, and every one of the certificates is explained", () => {
-  const ofTheReader = new Set(["API_KEY", "BASE_URL"]);
+  const ofOthers = new Set(["API_KEY", "BASE_URL", "NODE_OPTIONS"]);
   for (const [name, text] of Object.entries(pages)) {
     const named = Array.from(text.matchAll(/[^-_\w]\$?([A-Z]+_[A-Z_]+)\b/g), ([, variable = ""]) => variable);
     for (const variable of named)
-      assert.ok(settings.has(variable) || ofTheReader.has(variable) || variable.startsWith("PETSTORE_TEST_"), `${name}: ${variable}`);
+      assert.ok(settings.has(variable) || ofOthers.has(variable) || variable.startsWith("PETSTORE_TEST_"), `${name}: ${variable}`);
   }
   const explained = new Set(tableOf(page("docs/publishing.md"), "| setting").flatMap(([cell = ""]) => quoted(cell)));
   assert.deepEqual(
-    [...settings.keys()].filter((name) => name.startsWith("ACME_") && !explained.has(name)),
+    [...settings.keys()].filter((name) => name.startsWith("ACME_") && !explained.has(name) && !fileNames.has(name)),
     [],
   );
 });
@@ -100,7 +107,7 @@ test("every command line of the pages is one that its command takes", () => {
   for (const { name, line } of lines) {
     const args = Array.from(line.matchAll(/"([^"]*)"|\S+/g), ([word, inner]) => inner ?? word);
     if (args[0] === "--help") continue;
-    const command = commandOf(args);
+    const command = commandOf(commands, args);
     assert.ok(command, `${name}: ${line}`);
     assert.ok(readArguments(command, argumentsOf(command, args)), `${name}: ${line}`);
   }
@@ -109,7 +116,7 @@ test("every command line of the pages is one that its command takes", () => {
 test("the options of `petstore import` are all in docs/importing.md, and no other", () => {
   const documented = tableOf(page("docs/importing.md"), "| option").map(([cell = ""]) => quoted(cell)[0]?.split(" ")[0]);
   const { help: _, ...common } = commonOptions;
-  const options = Object.keys({ ...commandOf(["import"])?.options, ...common }).map((name) => `--${name}`);
+  const options = Object.keys({ ...commandOf(commands, ["import"])?.options, ...common }).map((name) => `--${name}`);
   assert.deepEqual(new Set(documented), new Set(options));
 });
 
@@ -149,7 +156,7 @@ const figures: [page: (typeof names)[number], sentence: string][] = [
   ["docs/operating.md", `at most ${readersMax + writersMax + 1} connections`],
   ["docs/operating.md", `a statement may take ${seconds(statementMs)}, and wait ${seconds(lockMs)} for a row`],
   ["docs/operating.md", `a link that works once, for ${minutes(linkMs)}`],
-  ["docs/specification/6-publishing.md", `The last ${words[deploymentsKept]} deployments are kept`],
+  ["docs/specification/6-publishing.md", `The last ${words[Number(settings.get("KEEP_DEPLOYMENTS"))]} deployments are kept`],
   ["docs/publishing.md", `\`EDGE_HTTP_PORT\` (${settings.get("EDGE_HTTP_PORT")})`],
   ["docs/publishing.md", `\`EDGE_HTTPS_PORT\` (${settings.get("EDGE_HTTPS_PORT")},`],
   ["docs/importing.md", `stayed unanswered for more than ${hours(resendMsMax)}`],
@@ -157,7 +164,7 @@ const figures: [page: (typeof names)[number], sentence: string][] = [
   ["docs/importing.md", `a batch of up to ${count(batchSizeMax)} animals`],
   ["docs/importing.md", `at most ${words[limitWaitsMax]} times ${minutes(limitWaitMsMax)} for a request`],
   ["docs/importing.md", `tries ${words[triesMax]} times with growing pauses`],
-  ["docs/importing.md", `a row has ${count(rowCharactersMax)} characters at most, a file ${count(animalsMax)} animals`],
+  ["docs/importing.md", `a row has ${count(rowCharactersMax)} characters at most, a file ${count(petsMax)} animals`],
 ];
 for (const [name, sentence] of figures) {
   test(`${name} has the figure of the code: ${sentence}`, () => {

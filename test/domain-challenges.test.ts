@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { AcmeProxy } from "./support/acme-proxy.ts";
 import { openScene, openTls } from "./support/certifying.ts";
-import { freePorts } from "./support/pebble.ts";
+import { freePort, freePorts } from "./support/ports.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -27,11 +27,10 @@ function noteChallenges(proxy: AcmeProxy): string[] {
 type Seen = { challenges?: { type: string; url: string }[] };
 
 /** Closed ports, which look to the authority like a firewall. */
-const closedPort = async (): Promise<number> => (await freePorts(1))[0]!;
 
 suite("the challenges of the authority", { concurrency: 2 }, () => {
   test("if port 80 is closed, TLS-ALPN-01 succeeds through the same edge a minute later, and renews while the certificate is served", async (t) => {
-    const { platform, proxy, add, certificate, idle } = await openScene(t, { pebble: { httpPort: await closedPort() } });
+    const { platform, proxy, add, certificate, idle } = await openScene(t, { pebble: { httpPort: await freePort() } });
     const asked = noteChallenges(proxy);
     await add();
     const failed = await certificate();
@@ -56,7 +55,7 @@ suite("the challenges of the authority", { concurrency: 2 }, () => {
   });
 
   test("if the HTTPS port is closed, HTTP-01 alone issues", async (t) => {
-    const { proxy, add, certificate } = await openScene(t, { pebble: { tlsPort: await closedPort() } });
+    const { proxy, add, certificate } = await openScene(t, { pebble: { tlsPort: await freePort() } });
     const asked = noteChallenges(proxy);
     await add();
     assert.equal((await certificate()).status, "issued");

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
-import type { Project } from "../src/publishing/projects/projects.ts";
 import { openScene } from "./support/certifying.ts";
 import { codesOf, openCustomer, type Customer } from "./support/customer.ts";
+import { openNamedShop, viewsOf } from "./support/named-shop.ts";
 import { openPlatform, type Platform } from "./support/platform.ts";
-import { statusesOf } from "./support/service.ts";
-import { made } from "./support/shop.ts";
 
 const dayMs = 86_400_000;
 let shops = 0;
@@ -20,21 +18,11 @@ suite("redirects between the names of a project", () => {
   after(() => platform.close());
 
   const idle = () => platform.service.publishing.idle();
-  const page = async (host: string) => (await platform.https(host, "/")).body;
-  const config = () => made<Project>(platform.service, "GET", `/projects/${shop.project}`, undefined, shop.key);
-  const deploy = (petstore: object, text = shop.page) => platform.deploy(shop.project, { "index.html": text }, { key: shop.key, petstore });
-  const locationOf = async (host: string) => {
-    const { status, headers } = await platform.https(host, "/a?b=c");
-    return [status, headers.location?.replace(/:\d+\//, "/")];
-  };
+  const { page, config, deploy, locationOf } = viewsOf(() => ({ platform, shop }));
 
-  /** Opens a shop with the verified names `www` and `old` in a new zone. */
-  async function openShop(): Promise<void> {
-    zone = `shop${++shops}.test`;
-    shop = await openCustomer(platform, `shop${shops}`, "pro");
-    await shop.attach(`www.${zone}`);
-    await shop.attach(`old.${zone}`);
-  }
+  const openShop = async (): Promise<void> => {
+    ({ zone, shop } = await openNamedShop(platform, `shop${++shops}`));
+  };
 
   test("a redirect to an unverified name waits: the site is served, a problem says why, and it takes effect when the target is ready", async () => {
     await openShop();
@@ -186,43 +174,6 @@ suite("redirects between the names of a project", () => {
     await idle();
     assert.deepEqual([await page(www), await page(old)], ["taker", shop.page]);
     assert.deepEqual(codesOf(await shop.domain(old)), ["redirect_target_not_ready"]);
-  });
-
-  test("when two deployments change the domains at the same time, the later one wins as a whole", async () => {
-    await openShop();
-    const [www, old] = [`www.${zone}`, `old.${zone}`];
-    const files = [
-      { primary: www, redirects: [{ from: old, to: www }] },
-      { primary: old, redirects: [{ from: www, to: old }] },
-    ];
-    for (let round = 0; round < 3; round++) {
-      const sent = await Promise.all(files.map((domains) => deploy({ domains })));
-      assert.deepEqual(
-        sent.map(({ status }) => status),
-        ["ready", "ready"],
-      );
-      const last = files[sent[0]!.id > sent[1]!.id ? 0 : 1]!;
-      assert.deepEqual((await config()).domains, { ...last, redirects: last.redirects.map((one) => ({ ...one, status: 301 })) });
-      assert.equal(await page(last.primary), shop.page);
-      assert.equal((await locationOf(last.redirects[0]!.from))[0], 301);
-    }
-  });
-
-  test("a deployment and API changes at the same time end with redirects that lead to a served name", async () => {
-    await openShop();
-    const [www, old] = [`www.${zone}`, `old.${zone}`];
-    for (let round = 0; round < 3; round++) {
-      const [deployed, ...replies] = await Promise.all([
-        deploy({ domains: { redirects: [{ from: old, to: www }] } }),
-        shop.change(www, { redirect: { to: old } }),
-        shop.change(www, { redirect: null }),
-      ]);
-      assert.ok(["ready", "failed"].includes(deployed.status));
-      assert.ok(statusesOf(replies).every((status) => status === 200 || status === 400));
-      const served = await Promise.all([www, old].map((host) => platform.https(host, "/")));
-      assert.ok(statusesOf(served).includes(200), statusesOf(served).join());
-      for (const host of [www, old]) await shop.change(host, { redirect: null });
-    }
   });
 
   test("the ETag of a domain changes when another name changes what it serves", async () => {

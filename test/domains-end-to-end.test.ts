@@ -53,7 +53,7 @@ test("a shop sets up its names: a mistyped redirect, its correction, a primary n
 
   // A redirect to a name that is misspelled is refused with the name that was meant, and nothing has changed.
   const mistyped = await deploy("Two", { redirects: [{ from: apex, to: "wwww.happy-paws.test" }] });
-  assert.equal(mistyped.code, 1);
+  assert.equal(mistyped.code, 2);
   assert.match(mistyped.error, /domains\.redirects\[0\]\.to: No name "wwww\.happy-paws\.test".*typing error for www\.happy-paws\.test/);
   for (const host of [www, apex]) assert.equal(await visit(host), "200 <h1>One</h1> after 0");
   assert.equal((await ask("GET", "wwww.happy-paws.test")).status, 404);

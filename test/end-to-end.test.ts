@@ -12,7 +12,7 @@ import {
 } from "./end-to-end/publishing.ts";
 import { findNothingToTry, tryAnOperation } from "./end-to-end/reference.ts";
 import { openScene } from "./end-to-end/scene.ts";
-import { choosePassword, importAnimals, orderOneTooMany, orderTheOnlyOne } from "./end-to-end/store.ts";
+import { choosePassword, importPets, orderOneTooMany, orderTheOnlyOne } from "./end-to-end/store.ts";
 import { tokenIn } from "./support/dashboard.ts";
 
 test("a shop's first day", async (t) => {
@@ -21,14 +21,14 @@ test("a shop's first day", async (t) => {
   let key = "";
 
   await step("the link that the first start printed signs the owner in, who sets an email and a password", () => choosePassword(scene));
-  await step("a file of animals is mapped by a guess, previewed and imported", () => importAnimals(scene));
+  await step("a file of animals is mapped by a guess, previewed and imported", () => importPets(scene));
   await step("the one unit of an animal is ordered", () => orderTheOnlyOne(scene));
   await step("a second order of it is refused in words, and is not made", () => orderOneTooMany(scene));
 
   await step("a key is made, and shown this once", async () => void (key = await makeKey(scene)));
   await step("on the plan Free it is answered sixty times in a minute, then refused, as the page Usage shows", async () => {
     await petstore(key, "accounts", "set-plan", "1", "--plan", "free");
-    await seeItOnUsage(scene, key, await reachTheLimit(scene, key));
+    await seeItOnUsage(scene, await reachTheLimit(scene, key));
   });
   await step("on the plan Pro it is answered again at once", () => goOnWithPro(scene, key));
 

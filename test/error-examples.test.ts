@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { compactJson } from "../src/platform/compact-json.ts";
-import { descriptionOf } from "../src/app/operations.ts";
+import { descriptionOf } from "../src/app/description.ts";
 import { loadSettings } from "../src/app/settings.ts";
 import { operationsIn, type Document } from "./support/description.ts";
 import { startDnsServer, type DnsServer } from "./support/dns-server.ts";
@@ -35,7 +35,8 @@ before(async () => {
 after(async () => {
   await scene.shop.close();
   await dns.close();
-  if (isRecording) writeFileSync(new URL("../src/app/error-examples.json", import.meta.url), `${compactJson(recorded)}\n`);
+  if (isRecording)
+    writeFileSync(new URL("../src/app/error-examples.json", import.meta.url), `${compactJson(recorded, { lineLengthMax: 140 })}\n`);
 });
 
 for (const operation of operations) {

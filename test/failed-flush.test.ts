@@ -9,8 +9,8 @@ import { addressOf, createAccount, spawnServer, type ServerProcess } from "./sup
 import { ask } from "./support/service.ts";
 import { until } from "./support/until.ts";
 
-/** Beyond what a start flushes. */
-const failedFlush = 40;
+/** Beyond what a start flushes, which makes each migration last. */
+const failedFlush = 80;
 const writesMax = 100;
 
 /** A folder with an account, and a server on it whose writes are recorded and of whose flushes one fails. */

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { parseStorefront } from "../src/publishing/storefront/storefront.ts";
 import { petstore } from "./support/commands.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { startService, type TestService } from "./support/service.ts";
+import { visitSite } from "./support/storefront.ts";
 
 const publicUrl = "https://shop.example.com";
 let service: TestService;
@@ -56,7 +58,7 @@ test("init overwrites nothing, names what is in the way, and makes no key for it
   writeFileSync(join(folder, "index.html"), "mine");
   const earlier = await keysOf();
   const { code, error } = await petstore(service, "init", folder, "--account", String(service.accountId));
-  assert.equal(code, 1);
+  assert.equal(code, 2);
   assert.ok(error.includes(`${join(folder, "index.html")} already exists`), error);
   assert.deepEqual([readdirSync(folder), readFileSync(join(folder, "index.html"), "utf8")], [["index.html"], "mine"]);
   assert.equal((await keysOf()).length, earlier.length);
@@ -68,18 +70,34 @@ test("a folder with nothing but hidden files counts as empty", async (t) => {
   assert.equal((await petstore(service, "init", folder, "--key", key)).code, 0);
 });
 
-test("without a key init tells where one comes from, and a secret one never gets into the page", async (t) => {
+test("without a key init writes the settings of a storefront, which is served from the catalogue as soon as it is deployed", async (t) => {
+  const folder = join(temporaryFolder(t), "plain");
+  const earlier = await keysOf();
+  const { code, out, error } = await petstore(service, "init", folder, "--name", "Rex & Co.");
+  assert.deepEqual([code, readdirSync(folder)], [0, ["petstore.json"]], error);
+  assert.match(out, /Created in .*: petstore\.json\.\n\nIts petstore\.json holds the colour/);
+  assert.ok(out.includes(`export PETSTORE_URL=${service.address} `), out);
+  assert.equal((await keysOf()).length, earlier.length, "it needs no key");
+  const settings = JSON.parse(readFileSync(join(folder, "petstore.json"), "utf8")) as { storefront: { colour: string } };
+  assert.equal(settings.storefront.colour, parseStorefront({}, assert.fail).colour);
+  assert.deepEqual(Object.keys(settings.storefront), ["colour", "tagline", "about", "contact", "hours"]);
+  assert.equal((await petstore(service, "projects", "create", "plain")).code, 0);
+  const deployed = await petstore(service, "deploy", folder, "--project", "plain", "--json");
+  assert.deepEqual([deployed.code, deployed.error.includes("index.html")], [0, false], deployed.error);
+  const { body, status } = await visitSite((JSON.parse(deployed.out) as { url: string }).url);
+  assert.deepEqual([status, body.includes("Rex &#38; Co.")], [200, true]);
+});
+
+test("a secret key never gets into the page, and one key is enough", async (t) => {
   const folder = join(temporaryFolder(t), "site");
-  const none = await petstore(service, "init", folder);
-  assert.deepEqual([none.code, none.error.includes("petstore keys create --account ID --publishable")], [1, true]);
   const secret = await petstore(service, "init", folder, "--key", service.key);
-  assert.equal(secret.code, 1);
+  assert.equal(secret.code, 2);
   assert.ok(secret.error.includes("everybody can read the page") && !secret.error.includes(service.key), secret.error);
   const both = await petstore(service, "init", folder, "--key", key, "--account", "1");
-  assert.deepEqual([both.code, both.error.includes("one of them is enough")], [1, true]);
+  assert.deepEqual([both.code, both.error.includes("one of them is enough")], [2, true]);
   for (const wrong of ["ftp://x", "https://pets.example.com/shop", "pets"]) {
     const refused = await petstore(service, "init", folder, "--key", key, "--url", wrong);
-    assert.deepEqual([refused.code, refused.error.includes("--url")], [1, true], wrong);
+    assert.deepEqual([refused.code, refused.error.includes("--url")], [2, true], wrong);
   }
   assert.throws(() => readdirSync(folder), "nothing was written");
 });

@@ -1,6 +1,19 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { appendFileSync, copyFileSync, cpSync, globSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import {
+  appendFileSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -16,7 +29,20 @@ const manifest = read("package.json") as Manifest;
 /** The project with its built pages in a folder of its own, with the packages of the service, those of the pages if asked, and no npm. */
 function clone(t: TestContext, { withPages = false }: { withPages?: boolean } = {}) {
   const folder = temporaryFolder(t);
-  const sources = ["bin", "client", "dist", "migrations", "src", "starter", "web", "package.json", "package-lock.json", "openapi.json"];
+  const sources = [
+    "LICENSE",
+    "bin",
+    "client",
+    "dist",
+    "docs/guides",
+    "migrations",
+    "src",
+    "starter",
+    "web",
+    "package.json",
+    "package-lock.json",
+    "openapi.json",
+  ];
   const filter = (path: string): boolean => !path.endsWith("/node_modules");
   for (const name of sources) cpSync(join(root, name), join(folder, name), { recursive: true, filter });
   for (const [path, { dev }] of Object.entries(installed.packages)) {
@@ -33,7 +59,10 @@ function clone(t: TestContext, { withPages = false }: { withPages?: boolean } = 
 
 test("with built pages and the packages of the service alone, a start installs and builds nothing", (t) => {
   const { folder, run } = clone(t);
-  for (const [script, ...args] of [["build-web.mjs"], ["install.mjs", "--production"]] as const) {
+  for (const [script, ...args] of [
+    ["build-web.mjs", "--tidy", "--service"],
+    ["install.mjs", "--production"],
+  ] as const) {
     const { status, stdout, stderr } = run(script, ...args);
     assert.deepEqual([status, stdout, stderr], [0, "", ""], script);
   }
@@ -57,10 +86,13 @@ test("a changed page is built with the packages of the pages, which are installe
   assert.deepEqual([built.status, built.stdout], [0, ""], built.stderr);
   assert.match(built.stderr, /^Built the web pages \(\d+ ms\)\n$/);
   assert.equal(complete.run("build-web.mjs").stderr, "", "once");
+  appendFileSync(join(complete.folder, "web", "main.tsx"), "// changed again\n");
+  assert.equal(complete.run("build-web.mjs", "--tidy").status, 0);
+  assert.ok(existsSync(join(complete.folder, "web/node_modules/vite")), "packages that were there before stay");
 });
 
 test("the service's packages are those that it imports, and no others", () => {
-  const files = globSync(["src/**/*.ts", "client/**/*.ts"], { cwd: root }).filter((path) => !path.endsWith(".test.ts"));
+  const files = globSync(["src/**/*.ts", "client/*.ts"], { cwd: root }).filter((path) => !path.endsWith(".test.ts"));
   const imports = /(?:\bfrom |\bimport\(|^import )"((?:@[\w-]+\/)?[\w-]+)(?:\/[^"]+)?"/gm;
   const imported = new Set(
     files.flatMap((path) =>
@@ -71,4 +103,29 @@ test("the service's packages are those that it imports, and no others", () => {
     ),
   );
   assert.deepEqual([...imported].toSorted(), Object.keys(manifest.dependencies).toSorted());
+});
+
+test("where npm's Node does not run, the installation succeeds on a Node 26 of the user, which npm scripts then find", (t) => {
+  const { folder } = clone(t);
+  const name = readdirSync(join(folder, "node_modules")).find((one) => one.startsWith("node-linux-")) ?? "";
+  const brought = join(temporaryFolder(t), "node_modules");
+  renameSync(join(folder, "node_modules"), brought);
+  const { version } = read(`node_modules/${name}/package.json`) as { version: string };
+  rmSync(join(brought, name));
+  mkdirSync(join(brought, name, "bin"), { recursive: true });
+  mkdirSync(join(brought, ".bin"));
+  writeFileSync(join(brought, name, "package.json"), JSON.stringify({ name, version, bin: { node: "bin/node" } }));
+  writeFileSync(join(brought, name, "bin", "node"), Uint8Array.of(0x7f, 0x45, 0x4c, 0x46), { mode: 0o755 });
+  symlinkSync(join("..", name, "bin", "node"), join(brought, ".bin", "node"));
+  // npm would bring these packages from the registry
+  writeFileSync(join(brought, "..", "npm"), `#!/bin/sh\n/bin/mv ${brought} node_modules\n`, { mode: 0o755 });
+  const run = () =>
+    spawnSync(process.execPath, [join(folder, "bin", "install.mjs"), "--production"], {
+      env: { PATH: dirname(brought) },
+      encoding: "utf8",
+    });
+  const first = run();
+  assert.deepEqual([first.status, first.stderr], [0, "Installing npm packages (none are installed) …\n"]);
+  assert.deepEqual(readdirSync(join(folder, "node_modules", ".bin")), []);
+  assert.deepEqual([run().status, run().stderr], [0, ""]);
 });

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { temporaryFolder } from "./support/folder.ts";
 
-const command = fileURLToPath(new URL("../bin/petstore.mjs", import.meta.url));
+const root = fileURLToPath(new URL("../", import.meta.url));
+const command = join(root, "bin", "petstore.mjs");
 /** What a Node before 22.15 lacks. */
 const withoutExecve = ["--import", "data:text/javascript,process.execve = undefined"];
 
@@ -78,4 +79,29 @@ test("a launcher answers with the output and the exit code of its command", asyn
   const refused = launch(t, "nothing");
   refused.stdout.resume();
   assert.deepEqual(await once(refused, "close"), [2, null]);
+});
+
+/** The command in a folder whose installed Node does not run, as on a system with another C library. */
+function withBrokenNode(t: TestContext) {
+  const folder = temporaryFolder(t);
+  for (const name of ["src", "client", "migrations", "package.json"]) symlinkSync(join(root, name), join(folder, name));
+  mkdirSync(join(folder, "node_modules", ".bin"), { recursive: true });
+  for (const name of readdirSync(join(root, "node_modules"))) {
+    if (!name.startsWith(".")) symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
+  }
+  const pinned = join(folder, "node_modules", ".bin", "node");
+  writeFileSync(pinned, Uint8Array.of(0x7f, 0x45, 0x4c, 0x46), { mode: 0o755 });
+  cpSync(join(root, "bin"), join(folder, "bin"), { recursive: true });
+  return (...flags: string[]) =>
+    spawnSync(process.execPath, [...flags, join(folder, "bin", "petstore.mjs"), "settings", "--json"], { env: {}, encoding: "utf8" });
+}
+
+test("where the installed Node cannot run, a Node 26 of the user's own does, and an older one is refused in one line", (t) => {
+  const run = withBrokenNode(t);
+  const own = run();
+  assert.deepEqual([own.status, own.stderr], [0, ""]);
+  assert.match(own.stdout, /^\{"settings":/);
+  const older = run("--import", "data:text/javascript,Object.defineProperty(process.versions,'node',{value:'22.20.0'})");
+  assert.equal(older.status, 1);
+  assert.match(older.stderr, /^petstore: the Node 26 that npm installed does not run on this system: [^\n]+\n$/);
 });

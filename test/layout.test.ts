@@ -3,7 +3,7 @@ import { globSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { citable, deadCitations } from "./citations.ts";
 import { longFunctions } from "./function-length.ts";
-import { directions, type SourceFile, violations } from "./layout.ts";
+import { directions, linesMax, type SourceFile, violations } from "./layout.ts";
 
 const root = new URL("../", import.meta.url);
 
@@ -17,6 +17,13 @@ test("the source keeps to the layout", () => {
   const files = read("src/**/*.ts", "client/**/*.ts", "web/**/*.{ts,tsx}", "bench/**/*.ts", "bin/*.mjs");
   assert.ok(files.some(({ path }) => path === "src/platform/clock.ts"));
   assert.deepEqual(violations(files), []);
+});
+
+test("no file of tests, nor of their support, is over 300 lines", () => {
+  const files = read("{src,client,web,bench,test}/**/*.test.{ts,tsx}", "test/support/*.ts");
+  assert.ok(files.some(({ path }) => path === "test/layout.test.ts"));
+  const long = files.map(({ path, text }) => ({ path, lines: text.trimEnd().split("\n").length })).filter(({ lines }) => lines > linesMax);
+  assert.deepEqual(long, []);
 });
 
 test("functions fit on a screen", () => {
@@ -100,7 +107,7 @@ const house: Record<string, string> = {
   "src/store/categories/categories.store.ts": ``,
   "src/store/pets/pets.ts": `import type { Problem } from "../../platform/problem.ts";`,
   "src/store/pets/pets.store.ts": `import { petOf } from "./pets.ts";\nimport { find } from "../categories/categories.store.ts";`,
-  "src/store/pets/pets.routes.ts": `import { listPets } from "./pets.store.ts";\nimport Fastify from "fastify";`,
+  "src/store/pets/pets.routes.ts": `import { listPets } from "./pets.store.ts";\nimport findMyWay from "find-my-way";`,
   "src/store/orders/orders.ts": `import { petOf } from "../pets/pets.ts";`,
   "src/callers/keys/keys.ts": ``,
   "src/publishing/edge/edge.ts": `import { problem } from "../../platform/problem.ts";`,

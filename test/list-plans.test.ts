@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import pg from "pg";
-import sql, { raw, type Sql } from "sql-template-tag";
+import { raw, type Sql } from "sql-template-tag";
 import { apiOperations } from "../src/app/operations.ts";
 import { listKeys } from "../src/callers/keys/keys.store.ts";
 import { listMembers } from "../src/callers/members/members.store.ts";
@@ -17,20 +17,20 @@ import { createDns } from "../src/publishing/dns/dns.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { combinationsOf, listsOf, shareOf, textOf, type ListOperation, type ListQuery } from "./support/lists.ts";
 import { newDatabase } from "./support/postgres.ts";
+import { accountId, many, fillEvenly, fill, fillAccess } from "./support/list-rows.ts";
 
 /*
  * What a page reads is counted by the engines: SQLite counts the steps of its virtual machine, PostgreSQL the rows that it
  * looked at and the blocks that it touched. The rows are skewed: nearly all animals have one category, one status and one
  * of few names, those that are rare come last, and another account has as many.
  */
-const many = 20_000;
-const [accountId, neighbour] = [1, 2];
 const limit = 20;
-const samples = { integers: [1, 7, 999_999_999], texts: ["rex", "zz"] };
+const samples = { integers: [1, 7, 999_999_999], texts: ["rex", "zz", "2", "rex1"] };
 const lists = listsOf(apiOperations);
 const dns = createDns({ servers: ["127.0.0.1"] });
-/** What lists of projects and domains need besides their rows; they look up nothing in DNS. */
+/** What lists of projects, deployments and domains need besides their rows; they look up nothing in DNS. */
 const services = {
+  urlOfDeployment: () => undefined,
   namesOf: async () => [],
   checks: {
     dns,
@@ -41,20 +41,41 @@ const services = {
   },
 };
 
+/**
+ * An endpoint keeps few deliveries that failed or wait: with statistics of other data PostgreSQL may look for a request among them, in place of
+ * using the index of both.
+ */
+const keptAnyway: Record<string, number> = { listWebhookDeliveries: 500 };
+
 /** Two statements of a page read again where names descend; a third of the look-ups of an index is its own. */
 const slack = 4;
+/**
+ * A search reads names and then later words, one walk for each length of beginnings that words share (here two), and the pet of each; where both
+ * descend it is six statements.
+ */
+const searchSlack = 10;
 
 type Cost = { work: number; plans: unknown };
 type Place = {
   db: Database;
   /** Runs statements again, and tells what the engine did for them. */
-  costOf: (statements: Sql[]) => Promise<Cost>;
+  costOf: (statements: Asked[]) => Promise<Cost>;
   /** The most work for so many rows. */
-  mostFor: (rows: number, plain: number) => number;
+  mostFor: (rows: number, plain: number, times: number) => number;
 };
 
-test("the lists are those of the description", () => {
-  const names = ["listPets", "listCategories", "listOrders", "listInventory", "listProjects", "listDeployments", "listDomains"];
+test("the lists under test are all lists of the description", () => {
+  const names = [
+    "listPets",
+    "listCategories",
+    "listOrders",
+    "listInventory",
+    "listProjects",
+    "listDeployments",
+    "listDomains",
+    "listWebhooks",
+    "listWebhookDeliveries",
+  ];
   assert.deepEqual(
     lists.map(({ operationId }) => operationId),
     names,
@@ -67,7 +88,7 @@ test("a filter of an unknown kind fails this test until it is added here", () =>
   assert.throws(() => combinationsOf({ query } as unknown as ListOperation, samples), /price/);
 });
 
-test("on SQLite, every combination of filters and sorts reads no more than the page that it answers", async (t) => {
+test("on SQLite, every combination of filters and sorts reads only the rows of its page", async (t) => {
   const file = join(temporaryFolder(t), "test.db");
   const db = openSqlite(file);
   t.after(() => db.close());
@@ -79,11 +100,11 @@ test("on SQLite, every combination of filters and sorts reads no more than the p
     const costs = statements.map((statement) => stepsOf(engine, statement));
     return { work: costs.reduce((sum, cost) => sum + cost, 0), plans: statements.map(({ sql: text }) => text) };
   };
-  const place: Place = { db, costOf, mostFor: (rows, plain) => (slack * plain * rows) / limit };
+  const place: Place = { db, costOf, mostFor: (rows, plain, times) => (times * plain * rows) / limit };
   for (const list of lists) await t.test(list.operationId, () => requireBounded(list, place));
 });
 
-test("on PostgreSQL, the same, with old statistics and with new ones, of plans for these values and for any", async (t) => {
+test("on PostgreSQL too, with stale and fresh statistics, and with custom and generic plans", async (t) => {
   const db = await openEmpty(t);
   await fillEvenly(db);
   await db.write((tx) => tx.script("ANALYZE"));
@@ -91,7 +112,11 @@ test("on PostgreSQL, the same, with old statistics and with new ones, of plans f
   for (const age of ["old", "new"]) {
     if (age === "new") await db.write((tx) => tx.script("ANALYZE"));
     for (const mode of ["force_custom_plan", "force_generic_plan"]) {
-      const place: Place = { db, costOf: (statements) => explained(db, statements, mode), mostFor: (rows) => slack * rows + 24 };
+      const place: Place = {
+        db,
+        costOf: (statements) => explained(db, statements, mode),
+        mostFor: (rows, _plain, times) => times * rows + 24,
+      };
       for (const list of lists) await t.test(`${list.operationId}, ${age} statistics, ${mode}`, () => requireBounded(list, place));
     }
   }
@@ -135,7 +160,7 @@ async function requireBounded(list: ListOperation, { db, costOf, mostFor }: Plac
     }
     for (let depth = 1; page !== undefined && depth <= 2; depth++) {
       const { work, plans } = await costOf(page.statements);
-      const most = mostFor(rows * values, plain.work);
+      const most = Math.max(mostFor(rows * values, plain.work, "q" in query ? searchSlack : slack), keptAnyway[list.operationId] ?? 0);
       const what = `${list.operationId}?${textOf(query)}, page ${depth}`;
       if (work > most) assert.fail(`${what}: ${work} of work, where ${most} is the most: ${JSON.stringify(plans, undefined, 1)}`);
       asked++;
@@ -145,14 +170,17 @@ async function requireBounded(list: ListOperation, { db, costOf, mostFor }: Plac
   assert.ok(asked > 0);
 }
 
-type Page = { statements: Sql[]; cursor: string | undefined };
+/** What the engine was asked: the text for SQLite and for PostgreSQL, and the values. */
+type Asked = Pick<Sql, "sql" | "text"> & { values: readonly unknown[] };
+
+type Page = { statements: Asked[]; cursor: string | undefined };
 
 async function pageOf(db: Database, list: ListOperation, query: ListQuery): Promise<Page> {
   const { db: recorded, statements } = record(db);
   const call = {
     accountId,
     keyId: undefined,
-    params: { projectId: 1 },
+    params: { projectId: 1, webhookId: 1 },
     query: { ...query, limit },
     body: undefined,
     conditions: {},
@@ -165,17 +193,21 @@ async function pageOf(db: Database, list: ListOperation, query: ListQuery): Prom
 }
 
 /** The same database, and what it was asked. */
-function record(db: Database): { db: Database; statements: Sql[] } {
-  const statements: Sql[] = [];
+function record(db: Database): { db: Database; statements: Asked[] } {
+  const statements: Asked[] = [];
   const query: Database["query"] = (statement) => {
     statements.push(statement);
     return db.query(statement);
   };
-  return { db: { ...db, query }, statements };
+  const rows: Database["rows"] = (statement, values) => {
+    statements.push({ sql: statement.sqlite, text: statement.postgres, values });
+    return db.rows(statement, values);
+  };
+  return { db: { ...db, query, rows }, statements };
 }
 
 /** Steps of SQLite's virtual machine (`SQLITE_STMTSTATUS_VM_STEP`). */
-function stepsOf(engine: DatabaseSync, { sql: text, values }: Sql): number {
+function stepsOf(engine: DatabaseSync, { sql: text, values }: Asked): number {
   const statement = engine.prepare(text);
   statement.all(...values.map((value) => (typeof value === "string" ? value : BigInt(value as number)) as SQLInputValue));
   return (statement as unknown as { stat(counter: "vmStep"): number }).stat("vmStep");
@@ -184,10 +216,10 @@ function stepsOf(engine: DatabaseSync, { sql: text, values }: Sql): number {
 type Plan = Record<string, unknown> & { Plans?: Plan[] };
 
 /** On a connection as the service has it for its reads. */
-async function explained(db: Database, statements: Sql[], mode: string): Promise<Cost> {
+async function explained(db: Database, statements: Asked[], mode: string): Promise<Cost> {
   const plans: Plan[] = [];
   for (const { text, values } of statements) {
-    const literals = values.map((value) => (typeof value === "string" ? pg.escapeLiteral(value) : String(value))).join(", ");
+    const literals = values.map((value) => pg.escapeLiteral(String(value))).join(", ");
     await db.query(raw(`SET plan_cache_mode = ${mode}`));
     await db.query(raw(`PREPARE explained AS ${text}`));
     const [row] = await db.query<{ "QUERY PLAN": { Plan: Plan }[] }>(
@@ -219,78 +251,4 @@ async function openEmpty(t: TestContext): Promise<Database> {
   });
   await migrate(db, 0);
   return db;
-}
-
-const upTo = (count: number): string => `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
-
-/** A few rows of every kind, as even as statistics like them. */
-async function fillEvenly(db: Database): Promise<void> {
-  const [few, shop] = [300, 3];
-  await db.write(async (tx) => {
-    await tx.query(sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (${shop}, 'Even', 'pro', 0)`);
-    const rows = (table: string, columns: string) => tx.script(`INSERT INTO ${table} ${upTo(few)} SELECT ${shop}, ${columns} FROM n`);
-    await rows("categories", "i, 'even ' || i, 'even ' || i, NULL, 1");
-    await rows(
-      "pets",
-      "i, 'even ' || i, 'even ' || i, 1 + i % 100, CASE i % 3 WHEN 0 THEN 'sold' WHEN 1 THEN 'pending' ELSE 'available' END, 1",
-    );
-    await rows("inventory (account_id, pet_id, quantity, held, status, version)", "i, 1, 0, 'available', 1");
-    await rows("orders (account_id, id, pet_id, quantity, held, complete, version)", "i, i, 1, 0, i % 2 = 0, 1");
-  });
-}
-
-async function fill(db: Database): Promise<void> {
-  await db.write(async (tx) => {
-    for (const id of [accountId, neighbour]) {
-      await tx.query(sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (${id}, 'Shop', 'pro', 0)`);
-      const first = (id - 1) * many;
-      const rows = (table: string, columns: string, count = many) =>
-        tx.script(
-          `INSERT INTO ${table} ${upTo(count)} SELECT ${id}, ${columns} FROM (SELECT i AS nth, i + ${first} AS i FROM n) AS numbered`,
-        );
-      const rare = `nth > ${many - 10}`;
-      const status = `CASE WHEN ${rare} THEN 'pending' WHEN nth % 25 = 0 THEN 'sold' ELSE 'available' END`;
-      const name = `CASE WHEN nth % 2 = 0 THEN 'rex' ELSE 'rex ' || (nth * 7919 % 300) END`;
-      await rows("categories", "i, 'Kind ' || i, 'kind ' || i, NULL, 1");
-      await rows(
-        "pets",
-        `i, ${name}, ${name}, ${first} + CASE WHEN ${rare} THEN 7 WHEN nth % 9 = 0 THEN 1 + nth % 50 ELSE 1 END, ${status}, 1`,
-      );
-      await rows("inventory (account_id, pet_id, quantity, held, status, version)", `i, 1, 0, ${status}, 1`);
-      const pet = `${first} + CASE WHEN ${rare} THEN 7 ELSE 1 END`;
-      await rows("orders (account_id, id, pet_id, quantity, held, complete, version)", `i, ${pet}, 1, 0, ${rare}, 1`);
-      await rows("projects (account_id, id, name, slug, version, created_at)", "i, 'Site', 'site-' || i, 1, 0", 300);
-      const project = `${first} + CASE WHEN nth % 10 = 0 THEN 1 ELSE 2 + nth % 200 END`;
-      await rows(
-        "deployments (account_id, id, project_id, status, files, bytes, version, created_at)",
-        `i, ${project}, 'ready', 1, 1, 1, 0`,
-      );
-      await rows(
-        `domains (account_id, id, project_id, hostname, registrable_domain, kind, status, is_primary, problems, caa, proof_needed,
-          certificate_status, version, created_at)`,
-        `i, ${project}, 'www.shop-' || i || '.example', 'shop-' || i || '.example', 'subdomain', 'verified', FALSE, '[]', 'allowed', FALSE,
-          'none', 1, 0`,
-      );
-    }
-  });
-}
-
-/** Keys, members and sessions: one each of the account, very many of another. */
-async function fillAccess(db: Database): Promise<void> {
-  await db.write(async (tx) => {
-    for (const id of [neighbour, accountId]) {
-      const count = id === accountId ? 1 : many;
-      const rows = (table: string, columns: string) =>
-        tx.script(
-          `INSERT INTO ${table} ${upTo(count)} SELECT ${id}, i, ${columns.replaceAll("#", `'${id} ' || i`)} FROM (SELECT i + ${id * many} AS i FROM n) AS numbered`,
-        );
-      await tx.query(sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (${id}, 'Shop', 'pro', 0)`);
-      await rows("keys (account_id, id, hash, prefix, publishable, scopes, created_at)", "#, 'psk', FALSE, '', 0");
-      await rows("members (account_id, id, email, email_key, role, salt, created_at)", "#, #, 'owner', '', 0");
-      await rows(
-        "sessions (account_id, id, member_id, hash, address, user_agent, created_at, seen_at)",
-        `${id * many + 1}, #, '', '', 1, 1`,
-      );
-    }
-  });
 }

@@ -3,13 +3,14 @@ import { test } from "node:test";
 import sql from "sql-template-tag";
 import { plans } from "../src/callers/accounts/accounts.ts";
 import type { Database, Transaction } from "../src/platform/db/database.ts";
-import { migrate, migrationsFor, type Migration } from "../src/platform/db/migrate.ts";
+import { migrate, migrationsFor, newMigration } from "../src/platform/db/migrate.ts";
 import { freeFilesOf } from "../src/publishing/projects/deployments.store.ts";
 import { addRecords, readStorage, removeRecords } from "../src/platform/storage-quotas.ts";
 import { openEmpty, openEmptyOn } from "./support/databases.ts";
 
-const first: Migration = { number: 1, name: "shelves", script: "CREATE TABLE shelves (id BIGINT PRIMARY KEY)" };
-const second: Migration = { number: 2, name: "boxes", script: "CREATE TABLE boxes (id BIGINT PRIMARY KEY); INSERT INTO boxes VALUES (7)" };
+const first = newMigration(1, "shelves", "CREATE TABLE shelves (id BIGINT PRIMARY KEY)");
+const second = newMigration(2, "boxes", "CREATE TABLE boxes (id BIGINT PRIMARY KEY); INSERT INTO boxes VALUES (7)");
+const third = newMigration(3, "lids", "CREATE TABLE lids (id BIGINT PRIMARY KEY)");
 
 const tables = async (db: Database) =>
   (
@@ -51,7 +52,7 @@ test("a database of an older version gets what is new, in order, and keeps what 
 
 test("a migration that fails leaves nothing of itself and all of those before it, and may be tried again", async (t) => {
   const db = openEmpty(t);
-  const broken: Migration = { ...second, script: `${second.script}; INSERT INTO nowhere VALUES (1)` };
+  const broken = newMigration(2, "boxes", `${second.script}; INSERT INTO nowhere VALUES (1)`);
   await assert.rejects(migrate(db, 1, [first, broken]), /nowhere/);
   assert.deepEqual(await tables(db), ["shelves"]);
   assert.deepEqual(await migrate(db, 2, [first, second]), ["boxes"]);
@@ -90,11 +91,97 @@ test("keys of names from before their bound are cut to it, and shorter ones stay
   assert.deepEqual(keys, ["rex", "🐕".repeat(200), "🐕".repeat(200)]);
 });
 
-test("data that a newer version wrote is refused with the migration that is unknown, and left as it is", async (t) => {
-  const db = openEmpty(t);
-  await migrate(db, 1, [first, second]);
-  await assert.rejects(migrate(db, 2, [first]), /newer version \(migration 2 boxes is unknown here\)/);
-  assert.deepEqual(await tables(db), ["boxes", "shelves"]);
+const history = (db: Database) =>
+  db.query<{ number: number; name: string; hash: string | null }>(sql`SELECT number, name, hash FROM migrations ORDER BY number`);
+
+const strangers: { title: string; wrote: Parameters<typeof newMigration>[]; reason: RegExp }[] = [
+  {
+    title: "of a newer version",
+    wrote: [
+      [1, "shelves", first.script],
+      [2, "boxes", second.script],
+      [3, "lids", third.script],
+      [4, "keys", "SELECT 1"],
+    ],
+    reason: /^the data was written by a newer version of the program \(migration 0004 keys is unknown here, where 0003 is the last\)$/,
+  },
+  {
+    title: "with another name at a number",
+    wrote: [
+      [1, "shelves", first.script],
+      [2, "crates", second.script],
+    ],
+    reason:
+      /^migration 0002 crates in the data is not the one of this program, whose migration of this number is boxes: another program wrote/,
+  },
+  {
+    title: "with other SQL at a name",
+    wrote: [
+      [1, "shelves", first.script],
+      [2, "boxes", `${second.script};`],
+    ],
+    reason:
+      /^migration 0002 boxes in the data is not the one of this program, whose migration of this name has other SQL: another program wrote/,
+  },
+  {
+    title: "with a gap",
+    wrote: [
+      [1, "shelves", first.script],
+      [3, "lids", third.script],
+    ],
+    reason:
+      /^migration 0002 boxes is missing in the data, which has 0003 lids: no release of this program wrote the data; start the program that did/,
+  },
+  {
+    title: "with another name, and written by a newer version too",
+    wrote: [
+      [1, "shelves", first.script],
+      [2, "crates", second.script],
+      [9, "newest", "SELECT 1"],
+    ],
+    reason: /^migration 0002 crates in the data is not the one of this program/,
+  },
+];
+
+for (const engine of ["sqlite", "postgres"] as const) {
+  for (const { title, wrote, reason } of strangers) {
+    test(`data ${title} is refused by the name of the migration, in one line, and left as it is: ${engine}`, async (t) => {
+      const db = await openEmptyOn(engine, t);
+      const migrations = wrote.map((one) => newMigration(...one));
+      await migrate(db, 1, migrations);
+      const before = await history(db);
+      await assert.rejects(
+        migrate(db, 2, [first, second, third]),
+        (error: Error) => reason.test(error.message) && !error.message.includes("\n"),
+      );
+      assert.deepEqual(await history(db), before);
+      assert.deepEqual(await migrate(db, 3, migrations), []);
+    });
+  }
+
+  test(`rows of release 1.1.0, which stored no hash, get it from the migrations of the same number and name: ${engine}`, async (t) => {
+    const db = await openEmptyOn(engine, t);
+    await db.write(async (tx) => {
+      await tx.script("CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)");
+      await tx.script(first.script);
+      await tx.query(sql`INSERT INTO migrations (number, name, applied_at) VALUES (1, 'shelves', 1)`);
+    });
+    const renamed = newMigration(1, "racks", first.script);
+    await assert.rejects(migrate(db, 2, [renamed]), /0001 shelves in the data is not the one of this program/);
+    assert.deepEqual(await migrate(db, 2, [first, second]), ["boxes"]);
+    assert.deepEqual(
+      (await history(db)).map(({ hash }) => hash),
+      [first.hash, second.hash],
+    );
+    await db.write((tx) => tx.query(sql`INSERT INTO migrations (number, name, applied_at) VALUES (3, 'lids', 3)`)); // as 1.1.0 does
+    assert.deepEqual(await migrate(db, 4, [first, second, third]), []);
+    assert.deepEqual((await history(db)).at(-1)?.hash, third.hash);
+  });
+}
+
+test("the hash of a migration does not depend on the line endings of the checkout", () => {
+  assert.equal(newMigration(1, "a", "SELECT 1;\r\nSELECT 2;\r\n").hash, newMigration(1, "a", "SELECT 1;\nSELECT 2;\n").hash);
+  assert.notEqual(newMigration(1, "a", "SELECT 1; SELECT 2;\n").hash, newMigration(1, "a", "SELECT 1;\nSELECT 2;\n").hash);
 });
 
 for (const engine of ["sqlite", "postgres"] as const) {

@@ -7,7 +7,7 @@ import { openPostgresHeartbeat, type Heartbeat } from "../src/platform/db/postgr
 import { migrate } from "../src/platform/db/migrate.ts";
 import { openAnnouncer, openNode, type Change, type Node } from "../src/platform/nodes/nodes.ts";
 import { openRowLeases } from "../src/platform/nodes/row-leases.ts";
-import { newSecretsKey } from "../src/publishing/certificates/secrets.ts";
+import { newSecretsKey } from "../src/platform/secrets.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { administer, newDatabase } from "./support/postgres.ts";
 import { addressOf, keyIn, spawnServer } from "./support/process.ts";
@@ -194,7 +194,8 @@ test("a lease renewed so late that other nodes may have seen it ended is lost", 
   await locked.promise;
   time.now += 500;
   const heartbeat = node.heartbeat();
-  await until(async () => (await db.query(sql`SELECT 1 FROM pg_locks WHERE NOT granted`)).length > 0);
+  const waiting = sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  await until(async () => (await db.query(waiting)).length > 0);
   time.now += 600;
   held.resolve();
   await Promise.all([slow, heartbeat]);

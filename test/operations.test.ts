@@ -9,9 +9,10 @@ import sql from "sql-template-tag";
 import { openSqlite } from "../src/platform/db/sqlite.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { addressOf, keyIn, signInLinkIn, spawnServer, type ServerProcess } from "./support/process.ts";
-import { freePorts } from "./support/pebble.ts";
+import { freePort } from "./support/ports.ts";
 import { openRaw } from "./support/raw.ts";
 import { ask } from "./support/service.ts";
+import { until } from "./support/until.ts";
 
 /** Waits for a server that must not start, and gives the one line that it said. */
 async function refusalOf(server: ServerProcess): Promise<string> {
@@ -54,7 +55,7 @@ suite("a server as a process", { concurrency: 2 }, () => {
   test("on a terminal the first start greets a person, and writes no file", async (t) => {
     const dataDir = join(temporaryFolder(t), "data");
     const terminal = spawnServer(t, dataDir, {}, ["sh", "-c", 'exec script -qefc "$0 $1 $2" /dev/null']);
-    await addressOf(terminal);
+    await until(() => /INFO {2}started address=http/.test(terminal.out())); // lines for people
     const shown =
       /^Pet Store is at http:\/\/localhost:0 [^]*Its key, shown only now:\s+psk_\w+\s[^]* at\s+http:\/\/localhost:0\/sign-in#token=[\w-]{43}\s/;
     assert.match(terminal.out(), shown);
@@ -63,7 +64,7 @@ suite("a server as a process", { concurrency: 2 }, () => {
 
   test("a first start that is killed as soon as it is ready has shown its key, or the next one shows another", async (t) => {
     const dataDir = join(temporaryFolder(t), "data");
-    const [port = 0] = await freePorts(1);
+    const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
     const first = spawnServer(t, dataDir, { PORT: String(port) });
     const isReady = async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200;
@@ -86,7 +87,7 @@ suite("a server as a process", { concurrency: 2 }, () => {
       await ask(`${address}/v1/pets?key=${key}`, "GET", { key: "", headers: { "x-api-key": key } }),
       await ask(`${address}/v1/categories`, "POST", { key, body: { name: secret }, headers: { "idempotency-key": secret } }),
       await ask(`${address}/v1/nothing?${secret}`, "GET", { key: `${key}${secret}` }),
-      await ask(`${address}/healthz?${secret}`, "GET", { headers: { cookie: secret } }),
+      await ask(`${address}/openapi.json?${secret}`, "GET", { headers: { cookie: secret } }),
     ];
     const ids = replies.map(({ headers }) => headers.get("x-request-id"));
     for (const id of ids) await server.logged(({ requestId }) => requestId === id);
@@ -101,7 +102,7 @@ suite("a server as a process", { concurrency: 2 }, () => {
         [ids[1], "GET", "/v1/pets", 400],
         [ids[2], "POST", "/v1/categories", 201],
         [ids[3], "GET", "/v1/nothing", 401],
-        [ids[4], "GET", "/healthz", 200],
+        [ids[4], "GET", "/openapi.json", 200],
       ],
     );
     const logged = server.out().replace(/^.*"msg":"first start".*\n/m, "");
@@ -156,9 +157,9 @@ suite("a server as a process", { concurrency: 2 }, () => {
   });
 
   test("one port for two of them is refused as well", async (t) => {
-    const [port = 0] = await freePorts(1);
+    const port = await freePort();
     const line = await refusalOf(spawnServer(t, temporaryFolder(t), { PORT: `${port}`, EDGE_HTTPS_PORT: `${port}` }));
-    assert.ok(line.startsWith(`petstore: EDGE_HTTPS_PORT=${port} is taken`), line);
+    assert.equal(line, `petstore: EDGE_HTTPS_PORT="${port}" is not allowed: it must be another port than that of PORT\n`);
   });
 
   test("a bad setting is one clear line that names it and tells what is allowed", async (t) => {

@@ -5,7 +5,8 @@ import { startAcmeProxy, type AcmeProxy, type Interception, type ProxiedRequest 
 import { ordersAt } from "./support/certifying.ts";
 import { startDnsServer } from "./support/dns-server.ts";
 import { temporaryFolder } from "./support/folder.ts";
-import { freePorts, startPebble } from "./support/pebble.ts";
+import { startPebble } from "./support/pebble.ts";
+import { freePorts } from "./support/ports.ts";
 import { addressOf, createAccount, spawnServer, type ServerProcess } from "./support/process.ts";
 import { ask } from "./support/service.ts";
 import { packSite } from "./support/sites.ts";

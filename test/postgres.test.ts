@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
@@ -19,9 +17,11 @@ import { loadSettings } from "../src/app/settings.ts";
 import type { Failure } from "./support/models.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { openLine } from "./support/line.ts";
+import { freePort } from "./support/ports.ts";
 import { administer, newDatabase } from "./support/postgres.ts";
 import { spawnServer } from "./support/process.ts";
 import { ask, edgeOfItsOwn, secretsKey, type Asked } from "./support/service.ts";
+import { until } from "./support/until.ts";
 
 const limits = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 
@@ -88,7 +88,7 @@ test("a service whose database is not there yet listens, says unavailable, and t
 
   await server.start();
   await node.ready;
-  assert.equal(await status("/readyz"), 200);
+  await until(async () => (await status("/readyz")) === 200); // it asks the database, whose connections may still be opening
   const shop = await shopOn(node);
   assert.equal((await shop("GET", "/pets")).status, 200);
 });
@@ -150,10 +150,7 @@ test("wrong credentials, and a database that does not exist, end the start with 
 });
 
 test("a server that waits for its database stops when it is asked to", async (t) => {
-  const nobody = createServer().listen(0, "127.0.0.1");
-  await once(nobody, "listening");
-  const { port } = nobody.address() as AddressInfo;
-  nobody.close();
+  const port = await freePort();
   const started = spawnServer(t, temporaryFolder(t), { DATABASE_URL: `postgres://a:hush@127.0.0.1:${port}/shop`, SECRETS_KEY: secretsKey });
   await started.logged(({ msg }) => msg?.includes("trying again") ?? false);
   started.kill("SIGTERM");
@@ -263,4 +260,19 @@ test("a server that falls silent is unavailable, and used again when it speaks",
   line.mend();
   assert.equal((await shop("GET", "/pets")).status, 200);
   assert.equal((await shop("POST", "/categories", { body: { name: "Cats" } })).status, 201);
+});
+
+test("reads and transactions go on when a migration gives a table another column", async (t) => {
+  const { url, drop } = await newDatabase();
+  const db = openPostgres(url, { onError: () => undefined });
+  atEnd(t, async () => {
+    await db.close();
+    await drop();
+  });
+  await db.write((tx) => tx.script("CREATE TABLE boxes (id BIGINT PRIMARY KEY); INSERT INTO boxes VALUES (7)"));
+  const all = () => db.query(sql`SELECT * FROM boxes`);
+  const locked = () => db.write((tx) => tx.query(sql`SELECT * FROM boxes WHERE id = ${7} FOR UPDATE`));
+  for (const read of [all, locked]) for (let i = 0; i < 3; i++) assert.deepEqual(await read(), [{ id: 7 }]);
+  await administer(url, "ALTER TABLE boxes ADD COLUMN label TEXT");
+  for (const read of [all, locked]) for (let i = 0; i < 3; i++) assert.deepEqual(await read(), [{ id: 7, label: null }]);
 });

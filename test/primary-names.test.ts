@@ -168,17 +168,6 @@ suite("the primary name of a project", () => {
     assert.match(configured.error ?? "", /primary domain and cannot redirect/);
   });
 
-  test("chosen by two requests at once is one of the two", async () => {
-    await openShop();
-    const [www, old] = [`www.${zone}`, `old.${zone}`];
-    for (let round = 0; round < 5; round++) {
-      await Promise.all([www, old].map((name) => shop.change(name, { primary: true })));
-      const [first, second] = await primaries(www, old);
-      assert.ok(first !== second);
-      assert.equal(await urlOf(), `https://${first ? www : old}`);
-    }
-  });
-
   test("changes the project's ETag, and a change with the earlier ETag is a 412", async () => {
     await openShop();
     const path = `/projects/${shop.project}`;

@@ -54,6 +54,7 @@ suite("projects", () => {
       "a-",
       "xn--bcher-kva",
       "ab--c",
+      "abc--d",
       "bücher",
       "a".repeat(64),
       "www",

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -71,7 +74,7 @@ test("domains add prints the records as a registrar expects them, with what an a
     /ALIAS +@ +sites\.test +3600\nSome DNS providers call ALIAS ANAME, and some do not support it/,
   );
   const taken = await petstore({ dataDir, address, key: luna.key }, "domains", "add", "www.luna.test", "--project", "luna");
-  assert.equal(taken.code, 1);
+  assert.equal(taken.code, 4);
   assert.match(taken.error, /create a TXT record with the name _petstore-challenge\.www\.luna\.test and the value [0-9a-f]{40}, then add/);
   const proved = await domains("add", "shop.luna.test");
   assert.match(proved, /Create these records [^]*CNAME +shop +sites\.test +3600\nTXT +_petstore-challenge\.shop +\w{40} +3600\n/);
@@ -142,6 +145,34 @@ test("check and list print what visitors of each name get and why, and a redirec
   assert.match(stopped.out, /www\.luna\.test is not served[^\n]*\n {2}Have the plan changed to Pro or above/);
 });
 
+test("domains primary makes a verified name the address of its project and --off ends it; domains redirect sends visitors on, and --off serves the site", async (t) => {
+  const { platform, owner, json } = await openOwner(t);
+  await owner("deploy", await newSite(t, { "index.html": "<h1>Luna</h1>" }));
+  for (const hostname of ["www.luna.test", "old.luna.test"]) {
+    platform.dns.set(hostname, "CNAME", ["sites.test"]);
+    await owner("domains", "add", hostname);
+  }
+  await platform.service.publishing.idle();
+  const project = async () => (await platform.service.ask<{ url: string }>("GET", "/projects/1")).body.url;
+
+  const primary = await owner("domains", "primary", "www.luna.test");
+  assert.deepEqual([primary.code, primary.out], [0, "www.luna.test is the primary name of its project.\n"]);
+  assert.match(await project(), /^https:\/\/www\.luna\.test:\d+$/);
+  const off = await json("domains", "primary", "www.luna.test", "--off");
+  assert.deepEqual([off.code, off.json["primary"]], [0, false]);
+  assert.match(await project(), /luna\.sites\.test/);
+
+  const redirect = ["domains", "redirect", "old.luna.test"];
+  const redirected = await owner(...redirect, "--to", "www.luna.test", "--status", "308");
+  assert.deepEqual([redirected.code, redirected.error], [0, ""]);
+  assert.match(redirected.out, /^old\.luna\.test redirects to www\.luna\.test \(308\)\. Visitors are redirected to www\.luna\.test\./);
+  const shown = await json(...redirect, "--to", "www.luna.test");
+  assert.deepEqual([shown.code, shown.json["redirect"]], [0, { to: "www.luna.test", status: 301 }]);
+  const ended = await owner(...redirect, "--off");
+  assert.equal(ended.code, 0);
+  assert.match(ended.out, /^old\.luna\.test redirects no more\. Visitors get the site\./);
+});
+
 test("deploy reports a mistyped target, and prints the primary name's address if the deployment chose one", async (t) => {
   const { platform, owner, json } = await openOwner(t);
   await owner("deploy", await newSite(t, { "index.html": "one" }));
@@ -151,7 +182,7 @@ test("deploy reports a mistyped target, and prints the primary name's address if
   const site = (domains: object) => newSite(t, { "index.html": "two", "petstore.json": JSON.stringify({ domains }) });
 
   const failed = await owner("deploy", await site({ redirects: [{ from: "luna.test", to: "ww.luna.test" }] }));
-  assert.equal(failed.code, 1);
+  assert.equal(failed.code, 2);
   assert.match(failed.error, /No name "ww\.luna\.test" is attached to this project\. That looks like a typing error for www\.luna\.test\./);
   assert.equal((await platform.http("luna.sites.test", "/")).body, "one");
 
@@ -166,3 +197,28 @@ test("a folder without index.html is deployed with a warning", async (t) => {
   assert.equal(error.split("\n").filter((line) => line.includes("has no index.html")).length, 1, error);
   assert.equal((await platform.http("luna.sites.test", "/about/")).body, "<h1>Luna</h1>");
 });
+
+test("deploy says that a proxy's limit is too small", async (t) => {
+  const { platform } = await openOwner(t);
+  const { address } = platform.service;
+  const proxy = createServer((request, response) => {
+    if (request.method === "POST")
+      return void request.resume().on("end", () => response.writeHead(413).end("<html>413 Request Entity Too Large</html>"));
+    request.pipe(forward(`${address}${request.url ?? ""}`, request, response));
+  });
+  await once(proxy.listen(0, "127.0.0.1"), "listening");
+  t.after(() => proxy.close());
+  const host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const folder = await newSite(t, { "index.html": "hello" });
+  const { code, error } = await petstore({ ...platform.service, address: `http://${host}` }, "deploy", folder, "--project", "luna");
+  assert.equal(code, 2);
+  const line = `petstore: A proxy in front of the service at ${host} refused the body as too large. Raise its limit to at least 50 MiB (nginx: client_max_body_size 51m).`;
+  assert.equal(error.trim().split("\n").at(-1), line);
+});
+
+function forward(url: string, { method = "", headers }: IncomingMessage, response: ServerResponse) {
+  return httpRequest(url, { method, headers }, (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(response);
+  });
+}

@@ -6,7 +6,7 @@ import type { ProxiedAnswer, ProxiedRequest } from "./support/acme-proxy.ts";
 import { ordersAt } from "./support/certifying.ts";
 import { openCluster, type ClusterNode } from "./support/cluster.ts";
 import { temporaryFolder } from "./support/folder.ts";
-import { rowsOf } from "./support/postgres.ts";
+import { lockTable, rowsOf } from "./support/postgres.ts";
 import { addressOf, spawnServer } from "./support/process.ts";
 import { ask, secretsKey, type Asked } from "./support/service.ts";
 import { made } from "./support/shop.ts";
@@ -111,11 +111,13 @@ for (const signal of ["SIGKILL", "SIGSTOP"] as const) {
     const deployment = (id: number) => made<Deployment>(b, "GET", `/projects/${project}/deployments/${id}`);
     const rowOf = async (id: number) =>
       (JSON.parse(await rowsOf(cluster.databaseUrl, "deployments")) as Record<string, unknown>[]).find((row) => Number(row["id"]) === id)!;
+    const release = await lockTable(cluster.databaseUrl, "files"); // the deployment stands still where its files are claimed
     const pages = Array.from({ length: 300 }, (_, index) => [`f${index}.html`, `<p>${index}</p>`.repeat(5_000)] as const);
     const id = await upload({ ...Object.fromEntries(pages), "index.html": "large" });
     await until(async () => (await rowOf(id))["lease_life"] !== null);
     mortal.kill(signal);
     const holder = (await rowOf(id))["lease_life"];
+    await release();
     await until(async () => (await deployment(id)).status === "ready");
     const done = await rowOf(id);
     assert.notEqual(done["lease_life"], holder);

@@ -10,7 +10,7 @@ const composedAllowed: Record<string, string> = {
 };
 
 test("every regular expression of the service and of its client takes linear time", async () => {
-  const paths = globSync(["src/**/*.ts", "client/**/*.ts"], { cwd: root }).filter((path) => !path.endsWith(".test.ts"));
+  const paths = globSync(["src/**/*.ts", "client/*.ts"], { cwd: root }).filter((path) => !path.endsWith(".test.ts"));
   const files = paths.map((path) => ({ path: path.replaceAll("\\", "/"), text: readFileSync(new URL(path, root), "utf8") }));
   const { regexes, composed } = regexesOf(files);
   assert.ok(regexes.length > 80 && regexes.some(({ pattern, flags }) => pattern === "^[^\\u0000]*$" && flags === "u"));

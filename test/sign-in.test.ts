@@ -32,6 +32,17 @@ test("a sign-in link works once, however many attempts are made at the same time
   );
 });
 
+test("an account never loses its last owner, of however many attempts at the same time", async () => {
+  const { id } = await shop.newAccount();
+  const one = await newMember(shop, { account: id, email: "one@owners.example", role: "owner" });
+  const two = await newMember(shop, { account: id, email: "two@owners.example", role: "owner" });
+  const { body } = await one.ask<{ id: number }[]>("GET", "/members");
+  const [first, second] = body.map((each) => `/members/${each.id}`);
+  await Promise.all([one.ask("DELETE", first ?? ""), two.ask("PATCH", second ?? "", { role: "member" })]);
+  const { members } = await shop.administration["members.list"]({ account: id });
+  assert.equal(members.filter(({ role }) => role === "owner").length, 1);
+});
+
 test("a sign-in link works for fifteen minutes, and no longer", async () => {
   const { link: early, expiresAt } = await invite("early@shop.example");
   const { link: late } = await invite("late@shop.example");

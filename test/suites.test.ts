@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { test } from "node:test";
-import { faultSuites, fileOf, groups, quickSuites } from "./suites.ts";
+import { faultSuites, fileOf, groups, longestFirst, longSuites, quickSuites } from "./suites.ts";
 
 const root = new URL("../", import.meta.url);
 const files = globSync("test/**/*.test.ts", { cwd: root }).map((path) => path.replaceAll("\\", "/"));
@@ -24,10 +24,15 @@ test("every suite that starts a service says in test/suites.ts, once, which engi
   assert.deepEqual(listed.toSorted(), starting.toSorted());
 });
 
-test("the quick suites exist, and the suites that search for faults are those that say how often", () => {
+test("the quick and the long suites exist, and the suites that search for faults are those that say how often", () => {
   const searching = files.filter((path) => /^import .* from "\.\/support\/fault-runs\.ts";$/m.test(contentOf(path)));
   assert.deepEqual(faultSuites.map(fileOf).toSorted(), searching.toSorted());
-  for (const suite of quickSuites) assert.ok(files.includes(fileOf(suite)), suite);
+  for (const suite of [...quickSuites, ...longSuites]) assert.ok(files.includes(fileOf(suite)), suite);
+});
+
+test("a run starts the long suites first, the longest before the others", () => {
+  assert.deepEqual(longestFirst(files).slice(0, longSuites.length), longSuites.map(fileOf));
+  assert.deepEqual(longestFirst(files).toSorted(), files.toSorted());
 });
 
 test("what asks which engine it runs on runs on both", () => {

@@ -43,7 +43,7 @@ test("every page forbids foreign code, framing and guessing of types", async () 
   }
 });
 
-test("an address with a slash at its end is the same page, and no page that there is answers 404", async () => {
+test("a trailing slash leads to the same page, and no existing page answers 404", async () => {
   for (const path of ["/reference", "/reference/listPets", "/sign-in", "/dashboard", "/dashboard/animals"]) {
     for (const spelling of [path, `${path}/`]) assert.equal((await raw(spelling, { accept: "text/html" })).status, 200, spelling);
   }
@@ -54,7 +54,7 @@ test("no script is in the page itself", async () => {
   assert.deepEqual(body.toString().match(/<script(?![^>]* src=)[^>]*>|\son\w+=/g), null);
 });
 
-test("files under /assets never change, and are sent in the best encoding that is taken", async () => {
+test("files under /assets are immutable and sent in the best accepted encoding", async () => {
   const path = await scriptPath();
   const plain = await raw(path);
   assert.equal(plain.headers["cache-control"], "public, max-age=31536000, immutable");
@@ -71,7 +71,7 @@ test("files under /assets never change, and are sent in the best encoding that i
   assert.deepEqual(gunzipSync(gzip.body), plain.body);
 });
 
-test("a page that the browser has is not sent again", async () => {
+test("an unchanged page is not sent again", async () => {
   const { headers } = await raw("/reference");
   const again = await raw("/reference", { "if-none-match": `"other", ${headers.etag}` });
   assert.equal(again.status, 304);
@@ -79,7 +79,7 @@ test("a page that the browser has is not sent again", async () => {
   assert.ok(again.headers["content-security-policy"]);
 });
 
-test("an address that leads nowhere is a page for people and a problem for programs", async () => {
+test("an unknown address answers a page to browsers and a JSON error to programs", async () => {
   const page = await raw("/nothing", { accept: "text/html,*/*;q=0.8" });
   assert.equal(page.status, 404);
   assert.equal(page.headers["content-type"], "text/html; charset=utf-8");

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { stage } from "./support/browser.ts";
+import { operationsIn, type Document } from "./support/description.ts";
 import { findings, visit } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
 
@@ -15,7 +17,7 @@ async function open(t: TestContext, operationId: string) {
   return { ...visited, panel, key: panel.getByLabel("API key"), send: panel.getByRole("button", { name: "Send" }) };
 }
 
-test("the panel sends for real what the example says, and shows status, time, limits, headers and body", async (t) => {
+test("the panel sends the example to the service and shows status, time, limits, headers and body", async (t) => {
   const category = await service.ask<{ id: number }>("POST", "/categories", { body: { name: "Dogs" } });
   const { panel, key, send } = await open(t, "createPet");
   await key.fill(service.key);
@@ -47,11 +49,13 @@ test("the curl command under the panel does what the panel does", async (t) => {
   assert.ok(command.includes("-H 'Content-Type: application/merge-patch+json'"));
   assert.ok(!command.includes(service.key));
 
-  const { stdout } = await promisify(execFile)("bash", ["-c", `${command} -sS`], { env: { ...process.env, API_KEY: service.key } });
+  const { stdout } = await promisify(execFile)("bash", ["--norc", "-c", `${command} -sS`], {
+    env: { ...process.env, API_KEY: service.key },
+  });
   assert.deepEqual(JSON.parse(stdout), { id: category.body.id, name: "Cats", description: "It's 5 o'clock: $HOME \\ `id`" });
 });
 
-test("parameters go where they belong: filled in, repeated, or left out", async (t) => {
+test("parameters go into path, query and headers: filled in, repeated, or left out", async (t) => {
   const { panel, key, send, requests } = await open(t, "listPets");
   await key.fill(service.key);
   await panel.getByLabel("status").fill("sold, pending");
@@ -64,7 +68,7 @@ test("parameters go where they belong: filled in, repeated, or left out", async 
   assert.equal(sent, `${service.address}/v1/pets?status=sold&status=pending&id=3&id=4`);
 });
 
-test("a path parameter that is empty is asked for, and nothing is sent", async (t) => {
+test("an empty path parameter is asked for before any request", async (t) => {
   const { panel, key, send, requests } = await open(t, "deleteCategory");
   await key.fill(service.key);
   await panel.getByLabel("categoryId").fill("");
@@ -88,7 +92,7 @@ test("over the limit the panel says how long to wait", async (t) => {
   await panel.getByText('"rate_limit_exceeded"').waitFor();
 });
 
-test("a refusal is an answer like any other, and what is no JSON is marked but sent", async (t) => {
+test("a refusal is shown like any answer, and an invalid JSON body is marked but sent", async (t) => {
   const { panel, key, send } = await open(t, "createCategory");
   await key.fill(service.key);
   await panel.getByLabel("Body").fill("{");
@@ -98,14 +102,14 @@ test("a refusal is an answer like any other, and what is no JSON is marked but s
   await panel.getByText('"invalid_request"').waitFor();
 });
 
-test("when no answer comes the panel says so", async (t) => {
+test("the panel says when no answer arrives", async (t) => {
   const { page, panel, send } = await open(t, "listCategories");
   await page.route("**/v1/**", (route) => route.abort());
   await send.click();
   await panel.getByText("No response").waitFor();
 });
 
-test("a stored name that looks like HTML is text", async (t) => {
+test("a stored name that looks like HTML is shown as text", async (t) => {
   const name = `<img src=x onerror="document.title='owned'">`;
   const category = await service.ask<{ id: number }>("POST", "/categories", { body: { name } });
   const { page, panel, key, send } = await open(t, "getCategory");
@@ -117,7 +121,7 @@ test("a stored name that looks like HTML is text", async (t) => {
   assert.notEqual(await page.title(), "owned");
 });
 
-test("the key stays in memory unless its keeping is asked for, and then until the tab is closed", async (t) => {
+test("the key stays in memory, or until the tab is closed if the reader chooses so", async (t) => {
   const { page, panel, key, requests } = await open(t, "listPets");
   await key.fill(service.key);
   const stored = () => page.evaluate<string>("JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])");
@@ -137,7 +141,7 @@ test("the key stays in memory unless its keeping is asked for, and then until th
   assert.ok(requests.every((request) => !request.includes(service.key)));
 });
 
-test("of an operation with x-hideTryItPanel nothing of the panel can be reached", async (t) => {
+test("an operation with x-hideTryItPanel shows no panel and loads none of its code", async (t) => {
   const { page, panel, key, send, requests } = await open(t, "listOrders#try-it");
   await page.getByRole("heading", { level: 1, name: "List orders" }).waitFor();
   await page.waitForLoadState("networkidle");
@@ -161,11 +165,11 @@ test("of an operation with x-hideTryItPanel nothing of the panel can be reached"
 test("every other operation has its panel", async (t) => {
   const { page, panel } = await open(t, "listPets");
   const navigation = page.getByRole("navigation", { name: "API reference" });
-  const links = await navigation.getByRole("link").all();
-  for (const link of links) {
-    const address = (await link.getAttribute("href")) ?? "";
-    if (!/^\/reference\/(?!all$|listOrders$)/.test(address)) continue;
-    await link.click();
+  const operations = operationsIn(JSON.parse(readFileSync(new URL("../openapi.json", import.meta.url), "utf8")) as Document);
+  const others = operations.map(({ operationId }) => operationId).filter((id) => id !== "listOrders");
+  for (const id of others) {
+    const address = `/reference/${id}`;
+    await navigation.locator(`a[href="${address}"]`).click();
     await page.waitForURL(`**${address}`);
     await panel.getByRole("button", { name: "Send" }).waitFor();
   }

@@ -1,4 +1,5 @@
-// Builds the pages into dist/web, and the API reference that `petstore init --reference` copies into dist/reference.
+// Builds the pages into dist/web, the API reference that `petstore init --reference` copies into dist/reference, and the client's
+// package into client/dist.
 // bin/build-web.mjs runs this where they are not current, and passes the hash of the files that they are made of.
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
@@ -7,9 +8,11 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { build as bundle } from "vite";
+import { buildClient } from "./bundles.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const built = join(root, "dist");
+const builtClient = join(root, "client", "dist");
 const stamp = "inputs.sha256";
 /** Builds here and then moves the result to `built`, so that the service never reads half of a build. */
 const fresh = join(root, ".cache", `dist.${process.pid}`);
@@ -29,6 +32,7 @@ async function build() {
     const web = join(fresh, "web");
     const files = readdirSync(web, { recursive: true }).filter((path) => compressible.test(path));
     await Promise.all(files.map((path) => compress(join(web, path))));
+    await buildClient(join(fresh, "client"));
     writeFileSync(join(fresh, stamp), inputs);
     replaceBuilt();
   } finally {
@@ -40,6 +44,8 @@ async function build() {
 /** When two builds end at the same moment, the second finds that the first has made the same. */
 function replaceBuilt() {
   try {
+    rmSync(builtClient, { recursive: true, force: true });
+    renameSync(join(fresh, "client"), builtClient);
     rmSync(built, { recursive: true, force: true });
     renameSync(fresh, built);
   } catch (error) {

@@ -1,7 +1,8 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createRouter } from "@tanstack/react-router";
 import { accountRoutes } from "./members/routes.ts";
-import { animalRoutes } from "./pets/routes.ts";
+import { activityRoutes } from "./activity/routes.ts";
+import { petRoutes } from "./pets/routes.ts";
 import { categoryRoutes } from "./categories/routes.ts";
 import { dashboard, dashboardIndex } from "./dashboard/route.ts";
 import { BrokenPage } from "./frame/message-page.tsx";
@@ -17,6 +18,7 @@ import { root } from "./root.tsx";
 import { signInRoutes } from "./members/sign-in/routes.ts";
 import { startRoutes } from "./start/routes.ts";
 import { usageRoutes } from "./usage/routes.ts";
+import { webhookRoutes } from "./webhooks/routes.ts";
 
 const routeTree = root.addChildren([
   ...startRoutes,
@@ -24,7 +26,7 @@ const routeTree = root.addChildren([
   ...signInRoutes,
   dashboard.addChildren([
     dashboardIndex,
-    ...animalRoutes,
+    ...petRoutes,
     ...categoryRoutes,
     ...orderRoutes,
     ...inventoryRoutes,
@@ -33,6 +35,8 @@ const routeTree = root.addChildren([
     ...domainRoutes,
     ...usageRoutes,
     ...keysRoutes,
+    ...webhookRoutes,
+    ...activityRoutes,
     ...accountRoutes,
   ]),
 ]);

@@ -7,7 +7,7 @@ import type { DescribedOperation } from "../../src/platform/http/operation.ts";
 import { dashboardPrefix, prefix } from "../../src/platform/http/api-surfaces.ts";
 import { throwAwayCertificate } from "../../test/support/test-edge.ts";
 import { openStorage } from "../../src/app/storage.ts";
-import { freePorts } from "../../test/support/pebble.ts";
+import { freePorts } from "../../test/support/ports.ts";
 import { packSite } from "../../test/support/sites.ts";
 import { makeFolder, openShop, type Shop } from "../shop.ts";
 import type { Place } from "./connection.ts";
@@ -130,7 +130,7 @@ async function signInPeople(dataDir: string, accountId: number): Promise<string[
         INSERT INTO members (account_id, id, email, email_key, role, salt, created_at)
         VALUES (${accountId}, nextval('member_ids'), ${`p${i}@shop.example`}, ${`p${i}@shop.example`}, 'owner', '', ${now}) RETURNING id`);
       const who = { accountId, memberId: member!.id };
-      cookies.push(`petstore-session=${await beginSession(tx, who, { address: "127.0.0.1", userAgent: "" }, undefined, now)}`);
+      cookies.push(`petstore-session=${await beginSession(tx, who, { address: "127.0.0.1", userAgent: "" }, now)}`);
     }
   });
   await storage.close();

@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "../platform/json-schema.ts";
 import { accountName, plans, planTerms, quotaMax, quotaOf, storageLimits, type Account } from "../callers/accounts/accounts.ts";
 import { deleteAccount, findAccount, insertAccount, listAccounts, updatePlan } from "../callers/accounts/accounts.store.ts";
 import { makeKey, scopes } from "../callers/keys/keys.ts";
@@ -8,7 +8,7 @@ import { formatDateTime } from "../platform/http/dates.ts";
 import { readStorage, readStorages, type Storage } from "../platform/storage-quotas.ts";
 import { resumeCertificates } from "../publishing/certificates/certificates.store.ts";
 import { paidPlans, sendsHsts } from "../publishing/domains/domains.ts";
-import { hasNamesWithHsts, listServedNames } from "../publishing/domains/domains.store.ts";
+import { hasNamesWithHsts, listServedNames, reviewTroubles } from "../publishing/domains/domains.store.ts";
 import { deleteProjectsOf } from "../publishing/projects/projects.store.ts";
 import { absent, id, operation, type Parts } from "./operation.ts";
 
@@ -62,6 +62,7 @@ export function accountOperations({ db, clock, verifier, announcer, ports }: Par
       const [answer, change] = await db.write(async (tx) => [await set(tx), await announceAccount(tx, input.id)] as const);
       verifier.forgetAccount(input.id);
       await resumeCertificates(db, input.id, clock());
+      await reviewTroubles(db, input.id);
       await announcer.waitForAck(change);
       return { ...answer, dryRun: false };
     }),

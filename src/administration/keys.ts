@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "../platform/json-schema.ts";
 import {
   defaultName,
   hasExpired,
@@ -14,8 +14,9 @@ import {
   rotatedExpiry,
   scopes,
   shownKey,
+  type Key,
 } from "../callers/keys/keys.ts";
-import { countKeys, deleteKey, findKey, insertKey, listKeys, setExpiry, type NewKey } from "../callers/keys/keys.store.ts";
+import { countKeys, deleteKey, findKey, insertKey, listKeys, recordUnban, setExpiry, type NewKey } from "../callers/keys/keys.store.ts";
 import type { Transaction } from "../platform/db/database.ts";
 import { formatDateTime } from "../platform/http/dates.ts";
 import { invalidAt } from "../platform/problem.ts";
@@ -60,11 +61,7 @@ export function keyOperations({ db, clock, verifier, limiter, announcer }: Parts
           if (!old) throw absent("key", keyId);
           if (hasExpired(old.expiresAt, clock()))
             throw invalidAt("path.keyId", "has expired", `Key ${keyId} has expired: create a new one.`);
-          const expiresAt = rotatedExpiry(old.expiresAt, overlapHours, clock());
-          await setExpiry(tx, old, expiresAt);
-          const name = old.name === defaultName(old.id) ? undefined : old.name;
-          const made = { ...(await addKey(tx, { ...old, name }, clock())), previous: { id: old.id, expiresAt: formatDateTime(expiresAt) } };
-          return [made, await announceKey(tx, keyId)] as const;
+          return [await replaceKey(tx, old, overlapHours, clock()), await announceKey(tx, keyId)] as const;
         });
         verifier.forgetKey(keyId);
         await announcer.waitForAck(change);
@@ -88,9 +85,18 @@ export function keyOperations({ db, clock, verifier, limiter, announcer }: Parts
       const key = await findKey(db, keyId);
       if (!key) throw absent("key", keyId);
       const unbanned = await limiter.unban(keyId);
+      if (unbanned) await db.write((tx) => recordUnban(tx, key));
       return { id: key.id, account: key.accountId, prefix: key.prefix, unbanned };
     }),
   };
+}
+
+async function replaceKey(tx: Transaction, old: Key, overlapHours: number, now: number) {
+  const expiresAt = rotatedExpiry(old.expiresAt, overlapHours, now);
+  await setExpiry(tx, old, expiresAt);
+  const name = old.name === defaultName(old.id) ? undefined : old.name;
+  const made = await addKey(tx, { ...old, name, replaces: old.id }, now);
+  return { ...made, previous: { id: old.id, expiresAt: formatDateTime(expiresAt) } };
 }
 
 async function addKey(tx: Transaction, wanted: NewKey, now: number) {

@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { Type } from "../platform/json-schema.ts";
 import { emailOf, roles, invitedResponse, memberResponse, type Member } from "../callers/members/members.ts";
 import { findMemberByEmail, invite, listMembers, removeMember, reset } from "../callers/members/members.store.ts";
 import type { Queryable } from "../platform/db/database.ts";
@@ -24,14 +24,15 @@ export function memberOperations({ db, clock, publicUrl }: Parts) {
       return invitedResponse(publicUrl, invited);
     }),
 
-    /** Removes a member's password and sessions, and makes a new sign-in link, which cannot be shown again. */
+    /** Removes a member's password, second factors and sessions, and makes a new sign-in link, which cannot be shown again. */
     "members.reset": operation({ account: id, email }, async ({ account, email: text }) => {
-      const invited = await db.write(async (tx) => {
-        const { id: memberId } = await demandMember(tx, account, text);
-        return reset(tx, account, memberId, "operator", clock());
+      const done = await db.write(async (tx) => {
+        const { id: memberId, hasSecondFactor } = await demandMember(tx, account, text);
+        const invited = await reset(tx, account, memberId, "operator", clock());
+        return invited && { invited, hadSecondFactor: hasSecondFactor };
       });
-      if (!invited) throw noMember(text);
-      return invitedResponse(publicUrl, invited);
+      if (!done) throw noMember(text);
+      return { ...invitedResponse(publicUrl, done.invited), hadSecondFactor: done.hadSecondFactor };
     }),
 
     "members.list": operation({ account: id }, async ({ account }) => {

@@ -1,8 +1,9 @@
-import { Type, type Static, type TSchema } from "typebox";
+import { Type, type Static, type TSchema } from "../platform/json-schema.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
 import { bodyValidator } from "../platform/http/validation.ts";
 import type { Announcer } from "../platform/nodes/nodes.ts";
+import type { Secrets } from "../publishing/certificates/certificates.ts";
 import type { EdgePorts } from "../publishing/domains/domains.ts";
 import { Problem } from "../platform/problem.ts";
 
@@ -16,6 +17,8 @@ export type Parts = {
   limiter: { unban(keyId: number): boolean | Promise<boolean> };
   announcer: Announcer;
   publicUrl: string;
+  /** The keys that encrypt secrets, opened when first needed. */
+  secrets: () => Secrets;
   /** The public ports of the edge. */
   ports: EdgePorts;
 };

@@ -3,19 +3,18 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import sql, { raw } from "sql-template-tag";
+import sql from "sql-template-tag";
 import { openAdministration } from "./administration.ts";
 import { createFirst } from "../administration/first-account.ts";
 import { scopes } from "../callers/keys/keys.ts";
 import { openKeyVerifier } from "../callers/keys/verify.ts";
 import { openMemoryLimiter } from "../callers/limits/memory.ts";
-import type { Database, Transaction } from "../platform/db/database.ts";
 import { noOtherNodes } from "../platform/nodes/nodes.ts";
 import { migrate } from "../platform/db/migrate.ts";
 import { openSqlite } from "../platform/db/sqlite.ts";
 import { Problem } from "../platform/problem.ts";
+import { fill, rowsOf, start } from "../../test/support/account-rows.ts";
 
-const start = Date.UTC(2026, 0, 1);
 const hourMs = 3_600_000;
 const free = { perMinute: 60, perDay: 1_000 };
 
@@ -40,6 +39,7 @@ async function openScene(t: TestContext) {
     announcer: noOtherNodes,
     publicUrl,
     ports: { edgeHttpPort: 80, edgeHttpsPort: 443, edgePublicHttpPort: 0, edgePublicHttpsPort: 0 },
+    secrets: () => assert.fail("no operation here needs the keys"),
   });
   return { db, clock, time, publicUrl, verifier, limiter, admin, shop: (name: string) => admin["accounts.create"]({ name, plan: "pro" }) };
 }
@@ -283,71 +283,3 @@ test("a deleted account leaves no row behind and takes none of another account",
   assert.equal((await verifier.verify(stays.key))?.accountId, 2);
   await assert.rejects(admin["accounts.delete"]({ id: 1 }), refused("not_found"));
 });
-
-/** More rows than one transaction of the deletion takes. */
-async function fill(db: Database, account: number): Promise<void> {
-  await db.write(async (tx) => {
-    await tx.query(sql`INSERT INTO categories (account_id, id, name, name_key, version) VALUES (${account}, 1, 'Dogs', 'dogs', 1)`);
-    for (let id = 1; id <= 2_001; id++) {
-      await tx.query(sql`INSERT INTO pets (account_id, id, name, name_key, category_id, status, version)
-        VALUES (${account}, ${id}, 'Rex', 'rex', 1, 'available', 1)`);
-    }
-    await tx.query(
-      sql`INSERT INTO inventory (account_id, pet_id, quantity, held, status, version) VALUES (${account}, 1, 5, 0, 'available', 1)`,
-    );
-    await tx.query(
-      sql`INSERT INTO orders (account_id, id, pet_id, quantity, held, complete, version) VALUES (${account}, 1, 1, 1, 0, FALSE, 1)`,
-    );
-    await tx.query(sql`INSERT INTO usage (account_id, step, kind, start, name, requests, refused, banned)
-      VALUES (${account}, 60000, 'key', ${start}, '1', 1, 0, 0)`);
-    await tx.query(sql`INSERT INTO idempotency (account_id, target, key, body_hash, status, headers, created_at)
-      VALUES (${account}, 'POST /v1/pets', 'k', 'h', 201, '{}', ${start})`);
-    await tx.query(sql`INSERT INTO members (account_id, id, email, email_key, role, salt, created_at)
-      VALUES (${account}, 1, 'a@a.example', 'a@a.example', 'owner', 's', ${start})`);
-    await tx.query(sql`INSERT INTO sign_in_links (account_id, member_id, hash, expires_at)
-      VALUES (${account}, 1, ${`link ${account}`}, ${start})`);
-    await tx.query(sql`INSERT INTO sessions (account_id, id, member_id, hash, address, user_agent, created_at, seen_at)
-      VALUES (${account}, 1, 1, ${`session ${account}`}, '192.0.2.1', 'Test', ${start}, ${start})`);
-    await publish(tx, account);
-  });
-}
-
-/** A project with a deployment, and a domain with its certificate. */
-async function publish(tx: Transaction, account: number): Promise<void> {
-  const host = `www.shop${account}.test`;
-  await tx.query(sql`INSERT INTO projects (account_id, id, name, slug, version, created_at)
-    VALUES (${account}, ${account}, 'Rex', ${`rex${account}`}, 1, ${start})`);
-  await tx.query(sql`INSERT INTO deployments (account_id, id, project_id, status, files, bytes, version, created_at)
-    VALUES (${account}, ${account}, ${account}, 'ready', 1, 1, 1, ${start})`);
-  await tx.query(sql`INSERT INTO deployment_turns (account_id, number) VALUES (${account}, ${account})`);
-  await tx.query(sql`INSERT INTO files (account_id, deployment_id, hash) VALUES (${account}, ${account}, ${`hash${account}`})`);
-  await tx.query(sql`INSERT INTO domains (account_id, id, project_id, hostname, registrable_domain, kind, status, is_primary, problems, caa,
-      proof_needed, certificate_status, version, created_at)
-    VALUES (${account}, ${account}, ${account}, ${host}, ${`shop${account}.test`}, 'subdomain', 'verified', TRUE, '[]', 'allowed', FALSE,
-      'issued', 1, ${start})`);
-  await tx.query(sql`INSERT INTO lost_domains (account_id, id, project_id, hostname, registrable_domain, kind, problems, version, created_at, lost_at)
-    VALUES (${account}, ${account}, ${account}, ${`lost${account}.test`}, ${`lost${account}.test`}, 'apex', '[]', 1, ${start}, ${start})`);
-  await tx.query(sql`INSERT INTO certificates (account_id, id, hostname, chain, key, not_before, not_after, renew_at)
-    VALUES (${account}, ${account}, ${host}, 'chain', 'key', ${start}, ${start}, ${start})`);
-  await tx.query(
-    sql`INSERT INTO certificate_orders (account_id, hostname, directory_url, failures) VALUES (${account}, ${host}, 'https://ca.test', 0)`,
-  );
-  await tx.query(sql`INSERT INTO challenges (account_id, hostname, type, token, key_authorization, expires_at)
-    VALUES (${account}, ${host}, 'http-01', 'token', 'authorization', ${start})`);
-}
-
-/**
- * Counts an account's rows in every table with an account_id. Two tables keep their rows on purpose: who verified which name, so that a
- * DNS record that outlives its account serves no other one, and the slugs that rest for 30 days.
- */
-async function rowsOf(db: Database, account: number): Promise<Record<string, number>> {
-  const tables = await db.query<{ name: string }>(sql`
-    SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'account_id'
-      AND m.name NOT IN ('verifications', 'freed_slugs')`);
-  const counts: Record<string, number> = {};
-  for (const { name } of tables) {
-    const rows = await db.query<{ n: number }>(sql`SELECT count(*) AS n FROM ${raw(name)} WHERE account_id = ${account}`);
-    counts[name] = Number(rows[0]?.n);
-  }
-  return counts;
-}

@@ -1,28 +1,28 @@
-import type { BlockList } from "node:net";
-import { setTimeout } from "node:timers/promises";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import sql from "sql-template-tag";
-import { stringify } from "yaml";
+import type { Health } from "./health.ts";
 import { addMetrics, type MetricsOptions } from "./metrics.ts";
+import type { Bounds } from "../platform/bounds.ts";
 import type { Clock, NowRange } from "../platform/clock.ts";
 import type { ConnectionGuard } from "../platform/connections.ts";
 import type { Database } from "../platform/db/database.ts";
-import { addPages, openApp } from "../platform/http/app.ts";
-import type { Gate } from "../platform/http/caller.ts";
-import type { Description } from "../platform/http/description.ts";
-import { apiSurface, dashboardPrefix, dashboardSurface } from "../platform/http/api-surfaces.ts";
+import { send, sendJson } from "../platform/http/answers.ts";
+import { openApp, type App } from "../platform/http/app.ts";
+import { addHeader, type Exchange, type Gate, type Surface } from "../platform/http/exchange.ts";
+import { addPage, otherMethods } from "../platform/http/router.ts";
+import { apiSurface, dashboardSurface, mcpPath, mcpSurface } from "../platform/http/api-surfaces.ts";
+import { gauge, type Metric } from "../platform/metrics.ts";
 import type { OwnHosts } from "../platform/http/hosts.ts";
 import type { RequestBounds } from "../platform/http/request-bounds.ts";
 import { addOperations } from "../platform/http/routes.ts";
 import { openStaticText, sendStaticFile, type StaticFile } from "../platform/http/static-files.ts";
-import { countTraffic } from "../platform/http/traffic.ts";
-import { apiOperations, dashboardOperations, descriptionOf, sunsetsOf, type ApiServices, type DashboardServices } from "./operations.ts";
+import { countTraffic, type Answered } from "../platform/http/traffic.ts";
+import type { AddressList } from "../platform/parse.ts";
+import type { DnsPageOptions } from "./dns-page.ts";
+import { addDocuments, openToAll } from "./documents.ts";
+import { apiOperations, dashboardOperations, sunsetsOf, type ApiServices, type DashboardServices } from "./operations.ts";
 import { addSecurityText } from "./security-text.ts";
+import type { Tracing } from "./tracing.ts";
 import { addWeb, sendPage, type Web } from "./web.ts";
-
-/** How long a readiness probe waits for the database. */
-const probeMs = 1_000;
 
 /** What the dashboard calls: every operation of the API, and those that only it calls. */
 export type Dashboard = { gate: Gate; services: DashboardServices };
@@ -30,15 +30,21 @@ export type Dashboard = { gate: Gate; services: DashboardServices };
 export type ApiOptions = MetricsOptions & {
   securityContact: string[];
   db: Database;
+  health: Pick<Health, "refusal" | "warnings">;
+  bounds: Bounds;
+  /** Traces requests. Default: not. */
+  tracing?: Pick<Tracing, "enter" | "onAnswered"> | undefined;
   clock: Clock;
   nowRange: () => NowRange;
   gate: Gate;
   dashboard: Dashboard;
   /** What the operations of the API need. */
   services: ApiServices;
+  limiter: DnsPageOptions["limiter"];
   log: Logger;
   getPetSunset: number;
-  trustedProxies: BlockList;
+  trustedProxies: AddressList | undefined;
+  answersKeptMs: number;
   connections: ConnectionGuard;
   hosts: OwnHosts;
   requests: RequestBounds;
@@ -46,60 +52,87 @@ export type ApiOptions = MetricsOptions & {
   web?: Web | undefined;
   /** Whether the service takes requests: false while it stops. */
   ready: () => boolean;
+  isRetiring: () => boolean;
 };
 
 /** Builds the HTTP side of the service: the conventions, the operations, the description, the probes, the web application. */
-export function openApi(options: ApiOptions): FastifyInstance {
-  const { db, clock, nowRange, gate, dashboard, services, log } = options;
-  const { trustedProxies, connections, requests, bounds, hosts, securityContact, web, ready } = options;
+export function openApi(options: ApiOptions): App {
+  const { db, clock, nowRange, gate, dashboard, services, requests, hosts, securityContact, web, answersKeptMs, ready, health } = options;
+  const { tracing } = options;
   const traffic = countTraffic();
-  const surfaces = [apiSurface(gate), dashboardSurface(dashboard.gate)] as const;
-  const notFoundPage = web && ((request: FastifyRequest, reply: FastifyReply) => sendPage(request, reply.code(404), web));
-  const { onAnswered } = traffic;
-  const app = openApp({ surfaces, log, trustedProxies, connections, requests, bounds, hosts, onAnswered, notFoundPage });
-  const runtime = { db, clock, nowRange, requests, services, sunsets: sunsetsOf(options) };
-  addOperations(app, apiOperations, runtime);
+  const api = apiSurface(gate);
+  const calls = dashboardSurface(dashboard.gate);
+  const agents = mcpSurface(gate);
+  const onAnswered: Answered = (exchange, ms) => {
+    traffic.onAnswered(exchange, ms);
+    tracing?.onAnswered(exchange, ms);
+  };
+  const notFoundPage = web && ((exchange: Exchange): void => sendPage(exchange, web, 404));
+  const app = openApp({ ...options, surfaces: [api, calls, agents], onAnswered, notFoundPage, enter: tracing?.enter });
+  const runtime = { db, clock, nowRange, requests, answersKeptMs, services, sunsets: sunsetsOf(options) };
+  addOperations(app, api, apiOperations, runtime);
   const onDashboard = { ...runtime, services: { ...dashboard.services, ...services } };
-  addOperations(app, [...apiOperations, ...dashboardOperations], onDashboard, dashboardPrefix);
-  addPages(app, (pages) => {
-    addDescription(pages, descriptionOf(options));
-    addProbes(pages, db, ready);
-    addMetrics(pages, { ...options, traffic });
-    addSecurityText(pages, { clock, securityContact, publicUrl: hosts.publicUrl });
-    if (web) addWeb(pages, web);
-  });
+  addOperations(app, calls, [...apiOperations, ...dashboardOperations], onDashboard);
+  addMcp(app, agents, options);
+  addDescription(app, options);
+  addDocuments(app, { getPetSunset: options.getPetSunset, publicUrl: hosts.publicUrl }, web);
+  // loaded at the first visit: few have a link
+  addPage(app, "/dns-records/:token", {}, async (exchange) =>
+    (await import("./dns-page.ts")).serveDnsPage(exchange, { ...options, checks: services.checks }),
+  );
+  addProbes(app, { ready, health });
+  addMetrics(app, { ...options, sources: [() => traffic.metrics(), () => readyMetric(options), ...options.sources] });
+  addSecurityText(app, { clock, securityContact, publicUrl: hosts.publicUrl });
+  if (web) addWeb(app, web);
   return app;
 }
 
-/** For routes whose answers are the same for everyone. */
-const anyHost = { config: { hosts: "any" } } as const;
+/** Loads the protocol at the first message: its package is large, and few installations have agents. */
+function addMcp(app: App, surface: Surface, options: ApiOptions): void {
+  let serve: Promise<(exchange: Exchange) => Promise<void>> | undefined;
+  const find: App["find"] = (...request) => app.find(...request);
+  const open = async () => (await import("./mcp.ts")).openMcp({ ...options, publicUrl: options.hosts.publicUrl, find });
+  const place = { name: "mcp", operationId: "mcp", isOpen: false, surface, hosts: surface.hosts, isProbe: false, problem: undefined };
+  const post = { ...place, serve: async (exchange: Exchange) => (await (serve ??= open()))(exchange) };
+  const allow = "OPTIONS, POST";
+  const others = otherMethods(surface, allow, (exchange) => {
+    addHeader(exchange, "Allow", allow);
+    send(exchange, 204);
+  });
+  app.add(mcpPath, new Map([["POST", post]]), others);
+}
 
-function addDescription(app: FastifyInstance, description: Description): void {
-  const json = openStaticText("application/json; charset=utf-8", JSON.stringify(description, undefined, 2));
-  // Written at the first request: it would take a third of the time of each start, and few ask for it.
+/** Each text is made at its first request: few ask for it, and it would take a third of the time of each start. */
+function addDescription(app: Pick<App, "add">, options: Pick<ApiOptions, "getPetSunset">): void {
+  const texts = () => import("./description.ts");
+  let json: StaticFile | undefined;
   let yaml: StaticFile | undefined;
-  const open = { "access-control-allow-origin": "*", "cache-control": "no-cache" };
-  app.get("/openapi.json", anyHost, (request, reply) => sendStaticFile(request, reply.headers(open), json));
-  app.get("/openapi.yaml", anyHost, (request, reply) => {
-    yaml ??= openStaticText("application/yaml; charset=utf-8", stringify(description));
-    return sendStaticFile(request, reply.headers(open), yaml);
+  addPage(app, "/openapi.json", { hosts: "any" }, async (exchange) => {
+    const { descriptionAsJson } = await texts();
+    json ??= openStaticText("application/json; charset=utf-8", descriptionAsJson(options));
+    sendStaticFile(exchange, json, openToAll);
+  });
+  addPage(app, "/openapi.yaml", { hosts: "any" }, async (exchange) => {
+    const { descriptionAsYaml } = await texts();
+    yaml ??= openStaticText("application/yaml; charset=utf-8", descriptionAsYaml(options));
+    sendStaticFile(exchange, yaml, openToAll);
   });
 }
 
-/** `/healthz`: the process runs. `/readyz`: it takes requests, and its database answers. */
-function addProbes(app: FastifyInstance, db: Database, ready: () => boolean): void {
-  app.get("/healthz", anyHost, (_request, reply) => reply.send({ status: "ok" }));
-  app.get("/readyz", anyHost, async (_request, reply) => {
-    const answers = ready() && (await answersQueries(db));
-    return reply.code(answers ? 200 : 503).send({ status: answers ? "ready" : "unavailable" });
-  });
+async function readyMetric({ ready, health }: Pick<ApiOptions, "ready" | "health">): Promise<Metric[]> {
+  const isReady = ready() && (await health.refusal()) === undefined;
+  return [gauge("petstore_ready", "Whether /readyz is 200.", isReady ? 1 : 0)];
 }
 
-/** Whether the database answers in time. Without a limit, a frozen database would delay the probe for longer than its caller waits. */
-async function answersQueries(db: Database): Promise<boolean> {
-  const answered = db.query(sql`SELECT 1`).then(
-    () => true,
-    () => false,
-  );
-  return Promise.race([answered, setTimeout(probeMs, false, { ref: false })]);
+const probe = { hosts: "any", isProbe: true } as const;
+
+/** `/healthz`: the process runs. `/readyz`: it takes requests, and its store takes writes. Both say why not in a few words. */
+function addProbes(app: Pick<App, "add">, { ready, health }: Pick<ApiOptions, "ready" | "health">): void {
+  addPage(app, "/healthz", probe, (exchange) => sendJson(exchange, 200, '{"status":"ok"}'));
+  addPage(app, "/readyz", probe, async (exchange) => {
+    const reason = ready() ? await health.refusal() : "the service is starting or stopping";
+    if (reason !== undefined) return sendJson(exchange, 503, JSON.stringify({ status: "unavailable", reason }));
+    const warnings = health.warnings();
+    sendJson(exchange, 200, JSON.stringify({ status: "ready", ...(warnings.length > 0 && { warnings }) }));
+  });
 }

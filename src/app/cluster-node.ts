@@ -8,6 +8,8 @@ type NodeCaches = {
   keys: Pick<KeyVerifier, "forgetAll" | "forgetAccount" | "forgetKey">;
   /** The host map. `applyChange` reads again what a change names; `onLeaseLost` stops serving. */
   sites: { applyChange(change: Change | undefined): Promise<void>; onLeaseLost(): void };
+  /** The delivery of webhooks, which reads again what a change names. */
+  webhooks: { applyChange(change: Change | undefined): Promise<void>; onLeaseLost(): void };
 };
 
 export type ClusterNode = {
@@ -18,23 +20,32 @@ export type ClusterNode = {
 };
 
 /** This process among the nodes of its database: SQLite has one node, PostgreSQL may have many. */
-export function openClusterNode({ db, heartbeat }: { db: Database; heartbeat: NodeOptions["db"] }, log: NodeOptions["log"]): ClusterNode {
+export function openClusterNode(
+  { db, heartbeat }: { db: Database; heartbeat: NodeOptions["db"] },
+  log: NodeOptions["log"],
+  secretsKeys: string,
+): ClusterNode {
   let kept: NodeCaches | undefined;
   const applyChange = async (change: Change | undefined): Promise<void> => {
     if (!kept) return;
     forgetIn(kept.keys, change);
     await kept.sites.applyChange(change);
+    await kept.webhooks.applyChange(change);
   };
-  const node = openNode({ db: heartbeat, id: randomUUID(), applyChange, onLeaseLost: () => kept?.sites.onLeaseLost(), log });
+  const onLeaseLost = (): void => {
+    kept?.sites.onLeaseLost();
+    kept?.webhooks.onLeaseLost();
+  };
+  const node = openNode({ db: heartbeat, id: randomUUID(), secretsKeys, applyChange, onLeaseLost, log });
   return { node, announcer: openAnnouncer({ db, node }), attachCaches: (parts) => void (kept = parts) };
 }
 
 /** Changes that do not affect keys. */
-const ofSites = new Set(["project", "domain"]);
+const withoutKeys = new Set(["project", "domain", "webhook"]);
 
 /** An unknown kind comes from a newer version of the program, and could affect any key. */
 function forgetIn(keys: NodeCaches["keys"], change: Change | undefined): void {
   if (change?.kind === "key") keys.forgetKey(Number(change.subject));
   else if (change?.kind === "account") keys.forgetAccount(Number(change.subject));
-  else if (!ofSites.has(change?.kind ?? "")) keys.forgetAll();
+  else if (!withoutKeys.has(change?.kind ?? "")) keys.forgetAll();
 }

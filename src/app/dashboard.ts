@@ -1,22 +1,25 @@
 import type { Dashboard } from "./api.ts";
 import { openDashboardGate, type DashboardGateOptions } from "../callers/members/gate.ts";
-import type { KeyAdministration } from "../callers/members/keys.routes.ts";
+import type { KeyServices } from "../callers/members/keys.routes.ts";
 import { openPasswordHasher } from "../callers/members/passwords.ts";
-import { sessionCookie } from "../callers/members/sessions.ts";
+import type { SecretsKeys } from "../platform/secrets.ts";
+import { passkeyCookie, pendingCookie, sessionCookie } from "../callers/members/sessions.ts";
 import { openSignInThrottle } from "../callers/members/throttle.ts";
 import type { Limiter } from "../callers/limits/limits.ts";
 
 type DashboardOptions = DashboardGateOptions & {
-  administration: KeyAdministration;
+  administration: KeyServices["administration"];
   limiter: Limiter;
+  /** Encrypt the secrets of authenticator apps. */
+  secrets: SecretsKeys;
   /** Called after each sign-in. Must not reject. */
   onSignedIn: () => Promise<void>;
 };
 
 /** Opens the dashboard's gate, and what the operations that only it calls need. */
 export function openDashboard(options: DashboardOptions): Dashboard {
-  const { db, publicUrl, administration, limiter, onSignedIn } = options;
-  const signIn = { db, hasher: openPasswordHasher(), throttle: openSignInThrottle() };
-  const cookie = sessionCookie(publicUrl);
-  return { gate: openDashboardGate(options), services: { signIn, cookie, onSignedIn, publicUrl, administration, limiter } };
+  const { db, publicUrl, administration, limiter, onSignedIn, secrets } = options;
+  const signIn = { db, hasher: openPasswordHasher(), throttle: openSignInThrottle(), secrets };
+  const cookies = { cookie: sessionCookie(publicUrl), pendingCookie: pendingCookie(publicUrl), passkeyCookie: passkeyCookie(publicUrl) };
+  return { gate: openDashboardGate(options), services: { signIn, ...cookies, onSignedIn, publicUrl, administration, limiter } };
 }

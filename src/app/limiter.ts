@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { quotaOf } from "../callers/accounts/accounts.ts";
 import type { Limiter } from "../callers/limits/limits.ts";
 import { openMemoryLimiter } from "../callers/limits/memory.ts";
-import { openRedisLimiter, type RedisLimiterOptions } from "../callers/limits/redis.ts";
+import type { RedisLimiterOptions } from "../callers/limits/redis.ts";
 import { openStateFile } from "../callers/limits/state-file.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Settings } from "./settings.ts";
@@ -26,6 +26,7 @@ export async function openLimiter(
   { clock, log, liveNodes = () => 1, redis }: { clock: Clock; log: Log; liveNodes?: () => number; redis?: RedisTiming | undefined },
 ): Promise<LimiterHandle> {
   if (redisUrl !== "") {
+    const { openRedisLimiter } = await import("../callers/limits/redis.ts");
     const limiter = await openRedisLimiter({ url: redisUrl, ca: redisCa || undefined, addressQuota, clock, log, liveNodes, ...redis });
     return { limiter, save: () => Promise.resolve(), close: async () => limiter.close() };
   }

@@ -1,14 +1,13 @@
-import type { BlockList } from "node:net";
-import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Limiter, Mode, Verdict } from "../callers/limits/limits.ts";
-import type { Bounds } from "../platform/bounds.ts";
 import type { Database } from "../platform/db/database.ts";
-import type { EventLoopDelay } from "../platform/event-loop.ts";
-import type { Traffic } from "../platform/http/traffic.ts";
-import { counter, gauge, metricsType, processMetrics, renderMetrics, type Metric } from "../platform/metrics.ts";
+import { counter, gauge, metricsType, renderMetrics, type Metric } from "../platform/metrics.ts";
 import { forwardedAddress } from "../platform/addresses.ts";
-import { clientAddress } from "../platform/http/caller.ts";
-import { hasAddress } from "../platform/parse.ts";
+import { sendText } from "../platform/http/answers.ts";
+import type { App } from "../platform/http/app.ts";
+import { addressesOf, clientAddress, type Exchange } from "../platform/http/exchange.ts";
+import { addPage, notFound } from "../platform/http/router.ts";
+import { joinMetrics } from "./worker-metrics.ts";
+import { hasAddress, type AddressList } from "../platform/parse.ts";
 
 const modes: Mode[] = ["process", "shared", "alone"];
 
@@ -35,50 +34,51 @@ export function countRefusals(): Refusals {
 
 type CountedLimiter = Pick<Limiter, "mode" | "decidedAlone" | "waiting">;
 
+/** Part of the metrics. One that rejects is left out of this scrape. */
+export type MetricsSource = () => Metric[] | Promise<Metric[]>;
+
 export type MetricsOptions = {
-  db: Pick<Database, "load">;
-  limiter: CountedLimiter;
-  refusals: Refusals;
-  bounds: Bounds;
-  eventLoop: Pick<EventLoopDelay, "metrics">;
+  sources: MetricsSource[];
   /** The addresses that may read the metrics. Others get a 404. */
-  metricsFrom: BlockList;
+  metricsFrom: AddressList;
 };
 
 /** Adds `GET /metrics`, in the text format of Prometheus. */
-export function addMetrics(
-  app: FastifyInstance,
-  { db, limiter, refusals, bounds, eventLoop, metricsFrom, traffic }: MetricsOptions & { traffic: Traffic },
-): void {
-  app.get("/metrics", { config: { hosts: "direct" } }, (request, reply) => {
-    if (!mayRead(request, metricsFrom)) return reply.callNotFound();
-    const metrics = [
-      ...traffic.metrics(),
-      ...refusals.metrics(),
-      ...bounds.metrics(),
-      ...metricsOf(limiter),
-      ...databaseMetrics(db),
-      ...processMetrics(),
-      ...eventLoop.metrics(),
-    ];
-    return reply.type(metricsType).send(renderMetrics(metrics));
+export function addMetrics(app: Pick<App, "add">, { sources, metricsFrom }: MetricsOptions): void {
+  const collect = joinMetrics(async () => {
+    const read = sources.map(async (source) => source()).map((metrics) => metrics.catch((): Metric[] => []));
+    return (await Promise.all(read)).flat();
+  });
+  addPage(app, "/metrics", { hosts: "direct", isProbe: true }, async (exchange) => {
+    if (!mayRead(exchange, metricsFrom)) {
+      exchange.isProbe = false;
+      throw notFound();
+    }
+    sendText(exchange, 200, renderMetrics(await collect()), metricsType);
   });
 }
 
 /** Refuses requests from a proxy that is not trusted, because all its clients have the proxy's address. */
-function mayRead(request: FastifyRequest, from: BlockList): boolean {
-  const { ips = [], headers } = request;
+function mayRead(exchange: Exchange, from: AddressList): boolean {
+  const { headers } = exchange;
+  const addresses = addressesOf(exchange);
   const isPassedOn = headers["x-forwarded-for"] !== undefined || headers.forwarded !== undefined;
-  if (isPassedOn && (ips.length < 2 || forwardedAddress(ips.at(-1)!) === undefined)) return false;
-  return hasAddress(from, clientAddress(request));
+  if (isPassedOn && (addresses.length < 2 || forwardedAddress(addresses.at(-1)!) === undefined)) return false;
+  return hasAddress(from, clientAddress(exchange));
 }
 
-function databaseMetrics(db: Pick<Database, "load">): Metric[] {
-  const { reads, writes, pool } = db.load();
+const waitName = "petstore_database_wait_seconds";
+const waitHelp = "How long reads and transactions waited for a connection, if none was free.";
+
+/** Work of the database, and waits for a connection. */
+export function databaseMetrics(db: Pick<Database, "load">): Metric[] {
+  const { reads, writes, pool, commitSizes } = db.load();
   const underWay = "Reads and transactions of the database that run or wait.";
   const all = [byKind("petstore_database_under_way", "gauge", underWay, { reads, writes })];
+  if (commitSizes) all.push(commitSizes.metric("petstore_database_commit_writes", "Writes that shared a commit of the embedded database."));
   if (pool === undefined) return all;
-  const { connections, connectionsMax, waiting, refused } = pool;
+  const { connections, connectionsMax, waiting, refused, waits } = pool;
+  const waited = Object.entries(waits).flatMap(([kind, seconds]) => seconds.metric(waitName, waitHelp, { kind }).samples);
   return [
     ...all,
     gauge("petstore_database_connections_in_use", "Connections to PostgreSQL that run a transaction.", connections),
@@ -90,6 +90,7 @@ function databaseMetrics(db: Pick<Database, "load">): Metric[] {
       "Reads and transactions that waited too long, or found too many waiting.",
       refused,
     ),
+    { name: waitName, type: "histogram", help: waitHelp, samples: waited },
   ];
 }
 
@@ -97,7 +98,8 @@ function byKind(name: string, type: Metric["type"], help: string, values: Record
   return { name, type, help, samples: Object.entries(values).map(([kind, value]) => ({ labels: { kind }, value })) };
 }
 
-function metricsOf(limiter: CountedLimiter): Metric[] {
+/** The mode of the limiter, and how it works without Redis. */
+export function limiterMetrics(limiter: CountedLimiter): Metric[] {
   const current = limiter.mode();
   return [
     {

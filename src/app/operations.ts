@@ -1,50 +1,77 @@
 import { limitRoutes, type LimitServices } from "../callers/limits/limits.routes.ts";
+import { accountRoutes } from "../callers/members/account.routes.ts";
+import { factorRoutes } from "../callers/members/factors.routes.ts";
 import { keyRoutes, type KeyServices } from "../callers/members/keys.routes.ts";
 import { memberRoutes, type MemberServices } from "../callers/members/members.routes.ts";
+import { passkeyRoutes, type PasskeyServices } from "../callers/members/passkeys.routes.ts";
+import { browserSessionRoutes } from "../callers/members/browser-sessions.routes.ts";
 import { sessionRoutes } from "../callers/members/sessions.routes.ts";
-import { signInRoutes, type SignInServices } from "../callers/members/sign-in.routes.ts";
+import { signInRoutes } from "../callers/members/sign-in.routes.ts";
 import { usageRoutes, type UsageServices } from "../callers/usage/usage.routes.ts";
-import { describe, type Description } from "../platform/http/description.ts";
+import { auditRoutes } from "../events/log/audit.routes.ts";
+import { eventRoutes, type EventServices } from "../events/log/events.routes.ts";
+import { orderHistoryRoutes } from "../events/log/order-history.routes.ts";
+import { deliveryRoutes } from "../events/webhooks/deliveries.routes.ts";
+import { webhookRoutes, type WebhookServices } from "../events/webhooks/webhooks.routes.ts";
 import type { Operation, Sunsets } from "../platform/http/operation.ts";
 import { domainRoutes, type DomainServices } from "../publishing/domains/domains.routes.ts";
-import { deploymentRoutes, type DeploymentServices } from "../publishing/projects/deployments.routes.ts";
+import { linkRoutes, type LinkServices } from "../publishing/domains/links.routes.ts";
+import { deploymentRoutes } from "../publishing/projects/deployments.routes.ts";
+import { storefrontRoutes, type StorefrontServices } from "../publishing/projects/storefront.routes.ts";
 import { projectRoutes, type ProjectServices } from "../publishing/projects/projects.routes.ts";
 import { categoryRoutes } from "../store/categories/categories.routes.ts";
 import { inventoryRoutes } from "../store/inventory/inventory.routes.ts";
+import { petChangeRoutes } from "../store/inventory/pet-changes.routes.ts";
 import { orderRoutes } from "../store/orders/orders.routes.ts";
 import { petRoutes } from "../store/pets/pets.routes.ts";
-import errorExamples from "./error-examples.json" with { type: "json" };
+import { photoRoutes } from "../store/profiles/photos.routes.ts";
+import type { ProfileServices } from "../store/profiles/profile-answers.ts";
+import { profileRoutes } from "../store/profiles/profiles.routes.ts";
 import type { Settings } from "./settings.ts";
 
 /** What the publishing operations need at run time. */
-export type PublishingServices = ProjectServices & DeploymentServices & DomainServices;
+export type PublishingServices = ProjectServices & StorefrontServices & DomainServices & ProfileServices;
 /** What the operations of the API need at run time. */
-export type ApiServices = LimitServices & UsageServices & PublishingServices;
-/** What the operations that only the dashboard calls need at run time. */
-export type DashboardServices = SignInServices & MemberServices & KeyServices;
+export type ApiServices = LimitServices & UsageServices & PublishingServices & EventServices & WebhookServices;
+/** What the operations that only the dashboard calls need at run time, beside what those of the API need. */
+export type DashboardServices = LinkServices & PasskeyServices & MemberServices & KeyServices;
 
 /** Every operation of the API, in the order of the description. */
 export const apiOperations: Operation<ApiServices>[] = [
   ...petRoutes,
+  ...profileRoutes,
+  ...photoRoutes,
   ...categoryRoutes,
   ...orderRoutes,
   ...inventoryRoutes,
+  ...eventRoutes,
   ...limitRoutes,
   ...usageRoutes,
   ...projectRoutes,
   ...deploymentRoutes,
   ...domainRoutes,
+  ...webhookRoutes,
+  ...deliveryRoutes,
 ];
 
-/** The operations that only the dashboard calls: about the signed-in person, and about who else has access to the account. */
-export const dashboardOperations: Operation<DashboardServices>[] = [...signInRoutes, ...sessionRoutes, ...memberRoutes, ...keyRoutes];
+/** The operations that only the dashboard calls: about the signed-in person, who else has access to the account, and many pets at once. */
+export const dashboardOperations: Operation<DashboardServices & ApiServices>[] = [
+  ...storefrontRoutes,
+  ...linkRoutes,
+  ...signInRoutes,
+  ...sessionRoutes,
+  ...browserSessionRoutes,
+  ...factorRoutes,
+  ...passkeyRoutes,
+  ...memberRoutes,
+  ...accountRoutes,
+  ...keyRoutes,
+  ...petChangeRoutes,
+  ...orderHistoryRoutes,
+  ...auditRoutes,
+];
 
 /** When each deprecated operation ends. */
 export function sunsetsOf({ getPetSunset }: Pick<Settings, "getPetSunset">): Sunsets {
   return { getPet: getPetSunset };
-}
-
-/** The description of the API as a service with these settings serves it. */
-export function descriptionOf(settings: Pick<Settings, "getPetSunset">): Description {
-  return describe(apiOperations, { errors: errorExamples, sunsets: sunsetsOf(settings) });
 }

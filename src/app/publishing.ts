@@ -1,5 +1,5 @@
-import { randomBytes } from "node:crypto";
-import { getServers } from "node:dns";
+import { randomBytes, X509Certificate } from "node:crypto";
+import type { Server } from "node:http";
 import { join } from "node:path";
 import type { Bounds } from "../platform/bounds.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -8,29 +8,29 @@ import type { Database } from "../platform/db/database.ts";
 import { repeat } from "../platform/jobs/repeat.ts";
 import type { Worker } from "../platform/jobs/worker.ts";
 import type { Logger } from "../platform/log.ts";
+import type { AddressList } from "../platform/parse.ts";
 import type { Announcer, Change, Node } from "../platform/nodes/nodes.ts";
 import { openRowLeases } from "../platform/nodes/row-leases.ts";
-import { Problem } from "../platform/problem.ts";
-import { openAuthority, type Authority } from "../publishing/certificates/authority.ts";
 import { deleteOldUsage } from "../publishing/certificates/acme-usage.store.ts";
-import { requestCertificate } from "../publishing/certificates/certificate-state.store.ts";
 import { deleteExpiredChallenges } from "../publishing/certificates/challenges.store.ts";
-import { deleteEndedHolds } from "../publishing/certificates/orders.store.ts";
+import { deleteEndedHolds } from "../publishing/certificates/certificate-orders.store.ts";
 import { keepSecret } from "../publishing/certificates/secrets.store.ts";
-import { openCertificateWorker } from "../publishing/certificates/certificate-worker.ts";
-import { secretsKeysIn } from "../publishing/certificates/secrets-file.ts";
-import { decryptSecret, encryptSecret, type SecretsKeys } from "../publishing/certificates/secrets.ts";
-import { createDns, sharedDomain } from "../publishing/dns/dns.ts";
+import { requireKnownKeys } from "../publishing/certificates/secrets-rotation.ts";
+import { decryptSecret, encryptSecret, type SecretsKeys } from "../platform/secrets.ts";
+import { sharedDomain } from "../publishing/dns/dns.ts";
 import { prepareDomainsConfig } from "../publishing/domains/domain-claims.ts";
 import { openCheckWorker } from "../publishing/domains/check-worker.ts";
-import { checkDomain, type Checks } from "../publishing/domains/checks.ts";
+import type { Checks } from "../publishing/domains/checks.ts";
 import { domainChanged, sendsHsts } from "../publishing/domains/domains.ts";
-import type { StoredDomain } from "../publishing/domains/domains.store.ts";
 import { deleteOldLost } from "../publishing/domains/lost-domains.store.ts";
-import { projectNames, type Origins } from "../publishing/domains/project-names.ts";
-import type { OpenContent } from "../publishing/edge/bodies.ts";
-import { openEdge, type Edge } from "../publishing/edge/edge.ts";
+import { projectNames } from "../publishing/domains/project-names.ts";
+import type { OnVisit } from "../publishing/edge/access-log.ts";
+import type { Edge, KeyPair } from "../publishing/edge/edge.ts";
+import { openTroublesWorker } from "../publishing/domains/troubles-worker.ts";
 import { openHosts, type Hosts } from "../publishing/hosts/host-map.ts";
+import { openPhotoUploads } from "../publishing/photos/photo-uploads.ts";
+import { photoPath } from "../publishing/photos/photos.ts";
+import { findForm } from "../publishing/photos/photos.store.ts";
 import { openBlobs } from "../publishing/projects/shared-bytes.ts";
 import { clearIncoming } from "../publishing/projects/content.ts";
 import { openDeploymentWorker } from "../publishing/projects/deployment-worker.ts";
@@ -38,89 +38,150 @@ import { isUploadTaken } from "../publishing/projects/deployments.store.ts";
 import { deleteOldFreedSlugs } from "../publishing/projects/freed-slugs.store.ts";
 import { localContent, sharedContent } from "../publishing/projects/shared-content.ts";
 import { openUploads, uploadBlobs, uploadFolder } from "../publishing/projects/uploads.ts";
+import type { RenderStorefront } from "../publishing/storefront/storefront.ts";
+import { openCertificateWorkers, openVerification } from "./certification.ts";
+import { notStarted, openServing, originsOf, ownHostOf, platformCertificateOf } from "./edge.ts";
 import type { PublishingServices } from "./operations.ts";
+import { logosOf } from "./logos.ts";
+import { watchContent, type ContentWatch } from "./content-watch.ts";
 import type { Settings } from "./settings.ts";
+import type { Tracing } from "./tracing.ts";
 
 const cleanEveryMs = 60_000;
 const auditEveryMs = 60 * 60_000;
-/** How long a removal waits for DNS, to warn of a record that is still there. */
-const quickTimeoutMs = 400;
 const closeMs = 5_000;
+/** The same if the edge also answers the API's host, whose requests may take longer. */
+const closeOwnMs = 10_000;
 
 export type Publishing = {
   /** What the publishing operations need. */
   services: PublishingServices;
+  /** Remembers published files that are missing. */
+  content: ContentWatch;
+  /** When (ms) the certificate of the names below the platform domain expires; undefined without one. */
+  platformCertificateExpiry(): number | undefined;
   /** The host map of this process, which its node updates as changes arrive. */
   sites: { applyChange(change: Change | undefined): Promise<void>; onLeaseLost(): void };
-  /** Opens the edge and starts the workers. The database must be ready. Rejects if a port is taken. */
-  start(): Promise<void>;
+  /** Opens the edge, which passes the API's own host to its server, and starts the workers. The database must be ready. Rejects if a port is taken. */
+  start(apiServer: Server): Promise<void>;
   /** Where published projects are served; undefined before the start. */
   addresses(): Edge["addresses"] | undefined;
   /** Resolves when no deployment waits to be unpacked, no domain to be checked and no certificate to be ordered. */
   idle(): Promise<void>;
+  /** Uses another certificate for the names below the platform domain. */
+  setPlatformCertificate(pair: KeyPair | null): void;
+  /** Makes each further answer of the edge close its connection. */
+  retire(): void;
   close(): Promise<void>;
 };
 
 export type PublishingParts = {
   settings: Settings;
+  trustedProxies: AddressList;
   db: Database;
   clock: Clock;
   log: Logger;
+  keys: SecretsKeys;
   announcer: Announcer;
   /** This process among the nodes. */
   node: Node;
   bounds: Bounds;
   /** Bounds the connections to the edge. */
   connections: ConnectionLimits;
+  /** Called after each answer of the edge. */
+  onVisit: OnVisit;
+  tracing: Tracing | undefined;
 };
 
 /** What changes while the wing runs. */
 type State = {
   proofSecret: Buffer | undefined;
+  /** Whether the names below the platform domain have a certificate. */
+  hasCertificate: boolean;
+  /** When (ms) the platform's certificate expires; undefined without one. */
+  certificateExpiry: number | undefined;
   edge: Edge | undefined;
   workers: Worker[];
   cleaning: ReturnType<typeof repeat>[];
 };
 
-type Wing = PublishingParts &
-  ReturnType<typeof openFiles> &
-  ReturnType<typeof openVerification> & { keys: SecretsKeys; hosts: Hosts; state: State };
+type Wing = PublishingParts & ReturnType<typeof openFiles> & ReturnType<typeof openVerification> & { hosts: Hosts; state: State };
 
 /** Opens the publishing wing: settings → secrets → host map → edge → workers, and what its operations need. */
 export function openPublishing(parts: PublishingParts): Publishing {
-  const { settings, announcer } = parts;
-  const state: State = { proofSecret: undefined, edge: undefined, workers: [], cleaning: [] };
-  const keys = settings.secretsKey ?? secretsKeysIn(join(settings.dataDir, "secrets.key"));
-  const verification = openVerification(parts, keys, () => state.proofSecret ?? notStarted());
+  const { settings, announcer, keys } = parts;
+  const state: State = {
+    proofSecret: undefined,
+    hasCertificate: settings.edgeCert !== "",
+    certificateExpiry: expiryOf(platformCertificateOf(settings)),
+    edge: undefined,
+    workers: [],
+    cleaning: [],
+  };
+  const verification = openVerification(parts, () => state.proofSecret ?? notStarted());
   const hosts = openHostMap(parts, keys, verification.checks, state);
-  const wing: Wing = { ...parts, ...openFiles(parts), ...verification, keys, hosts, state };
-  const { checks, uploads } = wing;
+  const wing: Wing = { ...parts, ...openFiles(parts), ...verification, hosts, state };
+  const { checks, uploads, photos, watch } = wing;
   return {
     services: {
-      namesOf: (tx, projects, now) => projectNames(tx, checks, originsOf(settings, state.edge), projects, now),
+      namesOf: (tx, projects, now) => projectNames(tx, checks, originsOf(settings, state), projects, now),
       uploads,
+      deploymentsKept: settings.deploymentsKept,
+      urlOfDeployment: (id, slug) => originsOf(settings, state).ofDeployment(id, slug),
       checks,
       wake: () => wake(state),
       announcer,
       sendsHsts: sendsHsts(settings),
+      logos: logosOf(photos, watch.open),
+      photos: { ...photos, urlOf: (form) => originsOf(settings, state).ofPhotos() + photoPath(form) },
     },
+    content: wing.watch,
+    platformCertificateExpiry: () => state.certificateExpiry,
     sites: { applyChange: hosts.applyChange, onLeaseLost: hosts.onLeaseLost },
-    start: () => start(wing),
+    start: (apiServer) => start(wing, apiServer),
     addresses: () => state.edge?.addresses,
     idle: () => idle(state),
+    setPlatformCertificate: (pair) => {
+      hosts.setPlatformCertificate(pair);
+      state.hasCertificate = pair !== null;
+      state.certificateExpiry = expiryOf(pair);
+    },
+    retire: () => state.edge?.retire(),
     close: () => close(wing),
   };
 }
 
-async function start(wing: Wing): Promise<void> {
-  const { settings, db, log, keys, hosts, content, state } = wing;
+function expiryOf(pair: KeyPair | null): number | undefined {
+  return pair === null ? undefined : new X509Certificate(pair.cert).validToDate.getTime();
+}
+
+async function start(wing: Wing, apiServer: Server): Promise<void> {
+  const { settings, db, log, keys, hosts, watch, state } = wing;
   warnOfSharedDomain(settings, log);
+  await requireKnownKeys(db, keys);
   state.proofSecret = await sharedSecret(db, keys, "ownership proofs");
   await clearUnfinished(wing);
-  state.edge = await openServing(wing, hosts, content.open);
+  state.edge = await openServing({ ...wing, ...openShown(wing) }, hosts, watch.open, apiServer);
   startWorkers(wing);
   startCleaning(wing);
   wake(state);
+}
+
+/** What the edge shows of the catalogue: photos, and the pages of storefronts, whose renderer is loaded for the first page. */
+function openShown({ db, clock }: Wing) {
+  const load = async (): Promise<RenderStorefront> => {
+    const [{ openRenderer }, { openCatalogue }] = await Promise.all([
+      import("../publishing/storefront/renderer.ts"),
+      import("./storefront.ts"),
+    ]);
+    return openRenderer(openCatalogue(db), clock);
+  };
+  let loaded: Promise<RenderStorefront> | undefined;
+  const renderStorefront: RenderStorefront = async (...page) => (await (loaded ??= load()))(...page);
+  return {
+    findPhoto: (photo: { hash: string; type: string }, accountId: number | undefined) => findForm(db, photo, accountId),
+    renderStorefront,
+  };
 }
 
 function wake({ workers }: State): void {
@@ -132,9 +193,13 @@ async function idle({ workers }: State): Promise<void> {
   for (let round = 0; round < workers.length; round++) for (const worker of workers) await worker.idle();
 }
 
-async function close({ authority, state: { edge, cleaning, workers } }: Wing): Promise<void> {
+async function close({ settings, authority, state: { edge, cleaning, workers } }: Wing): Promise<void> {
   authority?.close();
-  await Promise.all([edge?.close(closeMs), ...cleaning.map((job) => job.stop()), ...workers.map((worker) => worker.stop())]);
+  await Promise.all([
+    edge?.close(settings.publicUrlCertificate ? closeOwnMs : closeMs),
+    ...cleaning.map((job) => job.stop()),
+    ...workers.map((worker) => worker.stop()),
+  ]);
 }
 
 /** Deletes what an earlier process of this data folder left half-written. No other process uses the folder. */
@@ -144,18 +209,25 @@ async function clearUnfinished({ db, content, localUploads }: Wing): Promise<voi
 }
 
 function startWorkers(wing: Wing): void {
-  const { settings, db, clock, log, announcer, node, uploads, content, checks, authority, keys, state } = wing;
+  const { settings, db, clock, log, announcer, node, uploads, content, checks, state } = wing;
   const leases = openRowLeases(node, clock);
   const onError = errorLogger(log);
   state.workers.push(
-    openDeploymentWorker({ db, clock, uploads, content, announcer, leases, domains: domainsOf(wing), onError }),
+    openDeploymentWorker({
+      db,
+      clock,
+      uploads,
+      content,
+      announcer,
+      leases,
+      kept: settings.deploymentsKept,
+      domains: domainsOf(wing),
+      onError,
+    }),
     openCheckWorker({ db, clock, checks, announcer, leases, verified: () => wake(state), onError }),
+    openTroublesWorker({ db, clock, onError }),
   );
-  if (!authority) return;
-  const preflight = async (domain: StoredDomain) => (await checkDomain(checks, db, domain)).verdict;
-  const budget = settings.acmeBudget;
-  state.workers.push(openCertificateWorker({ db, clock, keys, authority, budget, preflight, announcer, leases, onError }));
-  authority.account().catch((error: unknown) => log.warn({ err: error }, "the certificate authority cannot be used now"));
+  state.workers.push(...openCertificateWorkers({ ...wing, leases, onError }));
 }
 
 /** How a deployment applies the `domains` of its `petstore.json`. */
@@ -193,7 +265,8 @@ function openFiles({ settings, db, clock, bounds }: PublishingParts) {
   const content = blobs ? sharedContent(db, folder, blobs, settings.contentCacheMib * 1024 * 1024) : localContent(db, folder);
   const localUploads = uploadFolder(join(settings.dataDir, "uploads"));
   const uploads = openUploads(blobs ? uploadBlobs(db, blobs) : localUploads, bounds);
-  return { blobs, content, localUploads, uploads };
+  const photos = openPhotoUploads({ db, content, bounds });
+  return { blobs, content, watch: watchContent(content.open), localUploads, uploads, photos };
 }
 
 function openHostMap({ settings, db, clock, log, node }: PublishingParts, keys: SecretsKeys, checks: Checks, state: State): Hosts {
@@ -205,7 +278,8 @@ function openHostMap({ settings, db, clock, log, node }: PublishingParts, keys: 
     isLive: () => node.isLive(),
     hasAuthority: checks.authority !== null,
     platformDomain: settings.platformDomain,
-    platformCertificate: settings.edgeCert === "" ? null : { cert: settings.edgeCert, key: settings.edgeKey },
+    ownHost: ownHostOf(settings),
+    platformCertificate: platformCertificateOf(settings),
     drop: (name) => state.edge?.dropHost(name),
   });
 }
@@ -215,70 +289,6 @@ function warnOfSharedDomain({ platformDomain, publicUrl }: Settings, log: Logger
   const shared = sharedDomain({ platformDomain, publicHost: new URL(publicUrl).hostname });
   if (shared === null) return;
   log.warn(`PUBLIC_URL and PLATFORM_DOMAIN share ${shared}: published projects can set cookies that the dashboard gets. Use two domains.`);
-}
-
-function notStarted(): never {
-  throw new Problem("unavailable", "The service is starting.", { headers: { "retry-after": "1" } });
-}
-
-function openVerification({ settings, db, clock }: PublishingParts, keys: SecretsKeys, proofSecret: () => Uint8Array) {
-  const { acmeDirectoryUrl: directoryUrl, acmeEabKid, acmeEabHmac } = settings;
-  const authority: Authority | undefined =
-    directoryUrl === ""
-      ? undefined
-      : openAuthority({
-          db,
-          clock,
-          keys,
-          settings: {
-            directoryUrl,
-            ca: settings.acmeCa || undefined,
-            email: settings.acmeEmail || undefined,
-            external: acmeEabKid === "" ? undefined : { keyId: acmeEabKid, hmacKey: acmeEabHmac },
-            caaIdentities: settings.acmeCaaIdentities,
-          },
-        });
-  const servers = settings.dnsServers.length > 0 ? settings.dnsServers : getServers();
-  const checks: Checks = {
-    dns: createDns({ servers }),
-    quickDns: createDns({ servers: servers.slice(0, 1), timeoutMs: quickTimeoutMs, tries: 1 }),
-    own: { platformDomain: settings.platformDomain, publicHost: new URL(settings.publicUrl).hostname },
-    proofSecret,
-    authority: authority
-      ? { caa: () => ({ identities: authority.caaIdentities(), accountUrl: authority.accountUrl() }), requestCertificate }
-      : null,
-  };
-  return { authority, checks };
-}
-
-async function openServing({ settings, clock, log, bounds, connections }: PublishingParts, hosts: Hosts, openForm: OpenContent) {
-  const { host, edgeHttpPort, edgeHttpsPort, edgePublicHttpPort, edgePublicHttpsPort } = settings;
-  return openEdge({
-    http: { host, port: edgeHttpPort, ...(edgePublicHttpPort !== 0 && { publicPort: edgePublicHttpPort }) },
-    https: { host, port: edgeHttpsPort, ...(edgePublicHttpsPort !== 0 && { publicPort: edgePublicHttpsPort }) },
-    sites: hosts.sites,
-    platformDomain: settings.platformDomain,
-    hstsSeconds: hosts.hstsSeconds,
-    certificates: hosts.certificates,
-    challenges: hosts.challenges,
-    openContent: openForm,
-    trustedProxies: settings.trustedProxies,
-    bounds,
-    limits: connections,
-    log,
-    clock,
-  });
-}
-
-/** The origins of published projects. Those of the platform are HTTPS if the operator has set a certificate for it. */
-function originsOf({ platformDomain, edgeCert, edgePublicHttpPort, edgePublicHttpsPort }: Settings, edge: Edge | undefined): Origins {
-  const { http, https } = edge?.addresses ?? notStarted();
-  const originOf = (host: string, isSecure: boolean): string => {
-    const port = isSecure ? edgePublicHttpsPort || https?.port : edgePublicHttpPort || http.port;
-    const suffix = port === (isSecure ? 443 : 80) ? "" : `:${port}`;
-    return `${isSecure ? "https" : "http"}://${host}${suffix}`;
-  };
-  return { ofSlug: (slug) => originOf(`${slug}.${platformDomain}`, edgeCert !== ""), ofDomain: originOf };
 }
 
 /** 32 bytes that all nodes share. The first node makes them. */

@@ -1,5 +1,8 @@
-import type { FastifyInstance } from "fastify";
 import type { Clock } from "../platform/clock.ts";
+import { sendText } from "../platform/http/answers.ts";
+import type { App } from "../platform/http/app.ts";
+import { headerLines } from "../platform/http/exchange.ts";
+import { addPage, notFound } from "../platform/http/router.ts";
 
 const path = "/.well-known/security.txt";
 /** How far in the future the `Expires` field is. RFC 9116, 2.5.5 recommends less than a year. */
@@ -15,10 +18,12 @@ export type SecurityTextOptions = {
 };
 
 /** Adds `GET /.well-known/security.txt` (RFC 9116): where to report a weakness of this service. */
-export function addSecurityText(app: FastifyInstance, options: SecurityTextOptions): void {
-  app.get(path, { config: { hosts: "any" } }, (_request, reply) => {
-    if (options.securityContact.length === 0) return reply.callNotFound();
-    return reply.type("text/plain; charset=utf-8").header("cache-control", "max-age=86400").send(securityText(options));
+export function addSecurityText(app: Pick<App, "add">, options: SecurityTextOptions): void {
+  const caching = headerLines({ "Cache-Control": "max-age=86400" });
+  addPage(app, path, { hosts: "any" }, (exchange) => {
+    if (options.securityContact.length === 0) throw notFound();
+    exchange.lines += caching;
+    sendText(exchange, 200, securityText(options), "text/plain; charset=utf-8");
   });
 }
 

@@ -1,19 +1,32 @@
+import cluster from "node:cluster";
+import { flushCompileCache } from "node:module";
 import { performance } from "node:perf_hooks";
 import { causeOf } from "../platform/causes.ts";
 import { systemClock } from "../platform/clock.ts";
-import { openLog, type Logger } from "../platform/log.ts";
+import { openLog, type Logger, type OpenLog } from "../platform/log.ts";
+import { attempt } from "../platform/parse.ts";
+import { logFormatOf } from "./observing-settings.ts";
+import { reloaded } from "./reloading.ts";
 import { openService, type Service } from "./service.ts";
 import type { Settings } from "./settings.ts";
+import { report } from "./worker-reports.ts";
+import { databasePath } from "./storage.ts";
+import { withPathNamed } from "./storage-errors.ts";
+import type { Signals } from "./signals.ts";
 
-/** Signals within this time of the first are the same one. */
-const sameSignalMs = 500;
 /** The exit code after a flush that failed: EX_IOERR of sysexits.h. */
 const flushFailedCode = 74;
 
-/** Starts the service, prints its address, and stops it on SIGTERM or SIGINT. Resolves when it has stopped. */
-export async function serve(settings: Settings): Promise<void> {
-  const { log, close: closeLog } = openLog(settings.logLevel);
-  const stopAsked = stopSignal();
+/**
+ * Starts the service, prints its address, reloads it on SIGHUP, and stops it on SIGTERM or SIGINT. Resolves when it has stopped.
+ *
+ * @param read returns the settings, which a reload reads anew
+ * @param unknown returns a line for each name in the file of `ENV_FILE` that is not a setting
+ */
+export async function serve(read: () => Settings, signals: Signals, unknown: () => string[]): Promise<void> {
+  let settings = read();
+  const logOutput = openLog(settings.logLevel, logFormatOf(settings));
+  const { log, close: closeLog } = logOutput;
   // Exits at once and closes nothing: what the disk has is unknown, and the next start makes the log durable again.
   const onFlushFailed = (error: unknown): void => {
     log.fatal({ err: error }, "the disk failed to keep the database's log: ending, so that nothing more is acknowledged");
@@ -21,26 +34,41 @@ export async function serve(settings: Settings): Promise<void> {
     process.exit(flushFailedCode);
   };
   try {
+    if (signals.stopAsked()) return log.info({ signal: await signals.stop }, "stopped before it started");
+    warnOf(unknown, log);
     await using opened = new AsyncDisposableStack();
-    const service = await openService(settings, { clock: systemClock, log, onFlushFailed });
+    const service = await openService(settings, { clock: systemClock, log, logOutput, onFlushFailed });
     opened.defer(() => service.close());
-    await Promise.race([begin(service, settings, log), stopAsked]);
-    log.info({ signal: await stopAsked }, "stopping");
-    await stop(service, log);
+    signals.onHangUp(() => {
+      settings = reloaded(settings, { service, read, log, clock: systemClock });
+      warnOf(unknown, log);
+    });
+    if (signals.stopAsked()) return log.info({ signal: await signals.stop }, "stopped before it started");
+    await Promise.race([begin(service, settings, logOutput), signals.stop]);
+    await stop(service, await signals.stop, settings, log);
   } catch (error) {
     const { cause, closing } = causeOf(error);
     for (const err of closing) log.error({ err }, "closing failed");
-    throw cause;
+    throw withPathNamed(cause, { dataDir: settings.dataDir, file: databasePath(settings.dataDir) });
   } finally {
     closeLog();
   }
 }
 
-async function begin(service: Service, { publicUrl }: Settings, log: Logger): Promise<void> {
+/** Logs a line for each unknown name, on one of several workers. */
+function warnOf(unknown: () => string[], log: Logger): void {
+  if ((cluster.worker?.id ?? 1) > 1) return;
+  for (const line of attempt(unknown) ?? []) log.warn(line); // a reload has logged why the file cannot be read
+}
+
+async function begin(service: Service, settings: Settings, { log, addNow }: OpenLog): Promise<void> {
   await service.ready;
-  const isTerminal = process.stdout.isTTY;
-  if (isTerminal) print(`Pet Store is at ${publicUrl} (API: ${publicUrl}/v1, description: ${publicUrl}/openapi.json)`);
-  await service.firstStart.make(print, isTerminal);
+  report({ petstore: "ready" });
+  const { publicUrl } = settings;
+  const isForPeople = process.stdout.isTTY && logFormatOf(settings) === "text" && (cluster.worker?.id ?? 1) === 1;
+  if (isForPeople) print(`Pet Store is at ${publicUrl} (API: ${publicUrl}/v1, description: ${publicUrl}/openapi.json)`);
+  await service.firstStart.make(isForPeople ? print : (line) => addNow(`${line}\n`), isForPeople);
+  flushCompileCache(); // the next start is fast even if this process is killed
   log.info({ address: service.address, publicUrl, startedMs: Math.round(performance.now()) }, "started");
 }
 
@@ -48,16 +76,14 @@ function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-function stopSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, resolve);
-  });
-}
-
-/** A second signal ends the process without waiting. A terminal may send the first one twice. */
-async function stop(service: Service, log: Logger): Promise<void> {
-  setTimeout(() => void stopSignal().then(() => process.exit(1)), sameSignalMs).unref();
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => undefined);
+/** Drains, unless SIGINT asks for haste, and stops. */
+async function stop(service: Service, signal: NodeJS.Signals, { drainSeconds }: Settings, log: Logger): Promise<void> {
+  const drainFor = signal === "SIGINT" ? 0 : drainSeconds;
+  if (drainFor > 0) {
+    log.info({ signal, drainSeconds: drainFor }, "draining");
+    await service.drain(drainFor * 1_000);
+  }
+  log.info({ signal }, "stopping");
   await service.close();
   log.info("stopped");
 }

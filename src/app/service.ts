@@ -1,52 +1,68 @@
-import type { FastifyInstance } from "fastify";
-import { openAdministration, type Administration } from "./administration.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { openAdministration, openSecrets, type Administration, type Secrets } from "./administration.ts";
+import { logCommand } from "./administration-log.ts";
 import { openApi } from "./api.ts";
 import { openDashboard } from "./dashboard.ts";
-import { forgetEnded } from "../callers/members/sessions.store.ts";
 import { openGate } from "../callers/gate.ts";
-import { openKeyVerifier, type KeyVerifier } from "../callers/keys/verify.ts";
-import { openUsageRecorder, type Recorder } from "../callers/usage/recorder.ts";
-import { expireUsage } from "../callers/usage/usage.store.ts";
-import { openLimiter, type LimiterHandle, type RedisTiming } from "./limiter.ts";
-import { countRefusals } from "./metrics.ts";
+import { openLimitRecorder } from "../callers/limits/limit-recorder.ts";
+import { openKeyVerifier } from "../callers/keys/verify.ts";
+import { openUsageRecorder } from "../callers/usage/recorder.ts";
+import { openLimiter, type RedisTiming } from "./limiter.ts";
+import { noteStorageFault } from "./health.ts";
+import { openObserving, type Observing } from "./observing.ts";
+import { eventServices, openEvents } from "./events.ts";
 import { openFirstStart, type FirstStart } from "./first-start.ts";
 import { openClusterNode } from "./cluster-node.ts";
+import { platformCertificateOf } from "./edge.ts";
+import { startJobs } from "./jobs.ts";
+import { closeWithin, listen, placesOf } from "./listeners.ts";
 import { countBounds, type Bounds } from "../platform/bounds.ts";
-import { openNowRange, systemTimer, type Clock, type NowRange, type Timer } from "../platform/clock.ts";
+import { openNowRange, systemClock, systemTimer, type Clock, type NowRange, type Timer } from "../platform/clock.ts";
 import { connectionLimits, guardConnections, type ConnectionLimits } from "../platform/connections.ts";
+import type { Origin } from "../platform/events.ts";
 import type { Database } from "../platform/db/database.ts";
-import { stopping } from "../platform/db/unavailable.ts";
-import { forgetOldAnswers } from "../platform/http/idempotency.store.ts";
-import { watchEventLoop } from "../platform/event-loop.ts";
+import type { Feed } from "../events/log/feed.ts";
+import type { App } from "../platform/http/app.ts";
 import { boundRequests, requestLimits, type RequestLimits } from "../platform/http/request-bounds.ts";
 import { repeat } from "../platform/jobs/repeat.ts";
-import { listeningError, requireFree, type Place } from "../platform/listening.ts";
-import type { Logger } from "../platform/log.ts";
-import { expireNodes, heartbeatEveryMs, type Node } from "../platform/nodes/nodes.ts";
+import { requireFree } from "../platform/listening.ts";
+import type { Logger, OpenLog } from "../platform/log.ts";
+import { heartbeatEveryMs } from "../platform/nodes/nodes.ts";
+import { replaceable } from "../platform/parse.ts";
+import { idsOf } from "../platform/secrets.ts";
 import { openSocket } from "../platform/socket.ts";
+import { closePublishing, startWings, stopWork, type State } from "./running.ts";
 import type { Settings } from "./settings.ts";
 import { openPublishing, type Publishing } from "./publishing.ts";
 import { openStorage, socketPath, type Storage } from "./storage.ts";
+import { logUpgrade } from "./upgrade.ts";
+import { photosHost } from "../publishing/photos/photos.ts";
 import { readWeb } from "./web.ts";
+import { openWebhooks, type Webhooks } from "./webhooks.ts";
 
 const lockWaitMs = 2_000;
-const limitsEveryMs = 1_000;
-const usageEveryMs = 5_000;
-const usesEveryMs = 10_000;
-const cleanEveryMs = 60_000;
 /** How long requests in flight may take after the service was asked to stop. */
 export const stopMs = 10_000;
 
 export type Service = {
-  app: FastifyInstance;
+  app: App;
   db: Database;
   administration: Administration;
   firstStart: FirstStart;
   publishing: Publishing;
+  /** Reports which accounts' logs have new events. */
+  feed: Feed;
   /** The origin that it listens at: `http://127.0.0.1:8080`. */
   address: string;
   /** Resolves when it takes requests, which may have to wait for the database; rejects if it never will. */
   ready: Promise<void>;
+  /** Applies the settings that can change while the service runs. */
+  reload(settings: Settings): void;
+  /**
+   * Reports by `/readyz` that this node is about to stop, and goes on serving for `ms`, if it was ready. In the second half each answer
+   * closes its connection, so that clients find another node.
+   */
+  drain(ms: number): Promise<void>;
   /** Finishes the requests in flight, then closes everything. */
   close(): Promise<void>;
 };
@@ -56,6 +72,8 @@ export type ServiceOptions = {
   /** A clock that is never adjusted. Default: the system's. */
   timer?: Timer | undefined;
   log: Logger;
+  /** Where the edge's access log is written. Default: nowhere. */
+  logOutput?: Pick<OpenLog, "add" | "lost"> | undefined;
   redis?: RedisTiming | undefined;
   /** Overrides the bounds of the connections to the API and to the edge. */
   connections?: Partial<ConnectionLimits> | undefined;
@@ -70,18 +88,9 @@ type Opening = {
   settings: Settings;
   options: ServiceOptions;
   storage: Storage;
+  secrets: Secrets;
   opened: AsyncDisposableStack;
-  onError: (error: unknown) => void;
-};
-
-/** What changes while the service runs. */
-type State = {
-  isReady: boolean;
-  isClosing: boolean;
-  /** Resolves when the publishing wing has started; undefined before it begins to. */
-  publishingStarts: Promise<void> | undefined;
-  /** Stop the work in progress, all at once. */
-  stops: (() => Promise<unknown>)[];
+  observing: Observing;
 };
 
 /**
@@ -92,60 +101,86 @@ type State = {
  */
 export async function openService(settings: Settings, options: ServiceOptions): Promise<Service> {
   const { clock, log } = options;
-  const onError = (error: unknown): void => log.error({ err: error }, "background work failed");
   await using opened = new AsyncDisposableStack();
-  const storage = await openStore(settings, options);
-  opened.defer(() => storage.close());
+  const observing = await openObserving(settings, options, opened);
+  const { tracing, onError, onVisit } = observing;
+  const { storage, feed } = await openStore(settings, options, observing, opened);
   await requireFree(placesOf(settings));
   const { db } = storage;
-  const opening: Opening = { settings, options, storage, opened, onError };
+  const secrets = openSecrets(settings);
+  const opening: Opening = { settings, options, storage, secrets, opened, observing };
   const callers = await openCallers(opening);
   const { node, announcer, verifier, counting } = callers;
-
-  const { publicUrl, dataDir } = settings;
   const { limiter } = counting;
-  const administration = openAdministration({ db, clock, verifier, limiter, announcer, publicUrl, ports: settings });
-  const firstStart = openFirstStart({ db, clock, publicUrl, dataDir });
+  const { publicUrl } = settings;
+  const administered = { db, clock, verifier, limiter, announcer, publicUrl, ports: settings, secrets: () => secrets };
+  const administrationOf = (origin?: Origin) => openAdministration(administered, origin);
+  const administration = administrationOf();
+  const firstStart = openFirstStart({ ...settings, db, clock });
   const bounds = countBounds();
+  const changing = { trustedProxies: replaceable(settings.trustedProxies), metricsFrom: replaceable(settings.metricsFrom) };
   const connections = { ...connectionLimits, connectionsPerAddress: settings.connectionsPerAddress, ...options.connections };
-  const publishing = openPublishing({ settings, db, clock, log, announcer, node, bounds, connections });
-  callers.attachCaches({ keys: verifier, sites: publishing.sites });
+  const trustedProxies = changing.trustedProxies.list;
+  const wing = { settings, trustedProxies, db, clock, log, keys: secrets.keys, announcer, node, bounds, connections, onVisit, tracing };
+  const publishing = openPublishing(wing);
+  const webhooks = openWebhooks({ settings, db, clock, keys: secrets.keys, node, feed, onError, tracing });
+  callers.attachCaches({ keys: verifier, sites: publishing.sites, webhooks: webhooks.engine });
   const nowRange = openNowRange(clock, options.timer ?? systemTimer);
-  const state: State = { isReady: false, isClosing: false, publishingStarts: undefined, stops: [] };
-  const app = await openHttp(opening, callers, { administration, firstStart, publishing, bounds, connections, nowRange, state });
+  const state: State = { isReady: false, isDraining: false, isRetiring: false, isClosing: false, publishingStarts: undefined, stops: [] };
+  const http = { administrationOf, firstStart, publishing, webhooks, bounds, connections, changing, nowRange, feed, state };
+  const app = await openHttp(opening, callers, http);
 
   const heartbeat = repeat(heartbeatEveryMs, () => node.heartbeat(), onError);
   opened.defer(() => heartbeat.stop()); // after the work in progress, which may wait for this node
   state.stops.push(
     () => closeWithin(app, stopMs),
     () => closePublishing(publishing, state),
+    () => webhooks.engine.stop(),
   );
   opened.defer(() => stopWork(state, onError));
-  const socket = await openSocket(socketPath(settings), administration, onError);
+  const socket = await openSocket(socketPath(settings), administration, onError, (called) => logCommand(log, called));
   state.stops.push(() => socket.close());
-  const ready = startPublishing(opening, node, publishing, state);
+  const ready = startWings(opening, node, { publishing, webhooks }, app, state);
+  ready.catch(() => undefined); // callers that await `ready` see the error
   if (db.engine === "sqlite") await ready;
   const address = await listen(app, settings);
-  const jobs = startJobs({ db, clock, nowRange, verifier, usage: callers.usage, counting, firstStart, onError });
+  const jobs = startJobs({ settings, db, clock, nowRange, verifier, usage: callers.usage, counting, firstStart, onError });
   state.stops.push(...jobs.map((job) => () => job.stop()));
   const running = opened.move();
-  return { app, db, administration, firstStart, publishing, address, ready, close: () => running.disposeAsync() };
+  const parts = { app, db, administration, firstStart, publishing, feed, address, ready };
+  return {
+    ...parts,
+    reload: (next) => reload(next, changing, publishing),
+    drain: (ms) => drain(ms, publishing, state),
+    close: () => running.disposeAsync(),
+  };
 }
 
-function openStore(settings: Settings, { clock, log, onFlushFailed }: ServiceOptions): Promise<Storage> {
-  return openStorage(settings, "petstore serve", lockWaitMs, {
+/** Opens the database and the log of events in it. */
+async function openStore(settings: Settings, options: ServiceOptions, { faults, onError }: Observing, opened: AsyncDisposableStack) {
+  const { clock, log, onFlushFailed } = options;
+  const events = openEvents(settings, onError);
+  const storage = await openStorage(settings, "petstore serve", lockWaitMs, {
     clock,
+    onEvents: events.onEvents,
     onError: (error) => log.warn({ err: error }, "a connection to the database broke"),
     onAway: (reason, nextMs) => log.warn({ nextMs }, `${reason}; trying again`),
+    onUpgraded: (upgrade) => logUpgrade(log, upgrade),
+    onClockBehind: clock === systemClock ? (line) => log.warn(line) : undefined,
     onFlushFailed,
+    onFault: (fault, error) => noteStorageFault(faults, fault, error),
   });
+  opened.defer(() => storage.close());
+  events.start(storage, opened);
+  return { storage, feed: events.feed };
 }
 
 /** Opens what identifies and counts callers: this node, the verifier of keys, the recorder of usage, the limiter. */
-async function openCallers({ settings, options, storage, opened, onError }: Opening) {
+async function openCallers({ settings, options, storage, secrets, opened, observing }: Opening) {
+  const { onError, tracing } = observing;
   const { clock, log, redis } = options;
   const { db } = storage;
-  const { node, announcer, attachCaches } = openClusterNode(storage, log);
+  const { node, announcer, attachCaches } = openClusterNode(storage, log, idsOf(secrets.keys).join(","));
   opened.defer(() => node.leave());
   const verifier = openKeyVerifier({ db, clock, isLive: () => node.isLive() });
   opened.defer(() => verifier.saveUses().catch(onError));
@@ -155,130 +190,92 @@ async function openCallers({ settings, options, storage, opened, onError }: Open
   opened.defer(flushUsage);
   const counting = await openLimiter(settings, { clock, log, redis, liveNodes: () => node.liveNodes() });
   opened.defer(() => counting.close().catch(onError));
-  return { node, announcer, attachCaches, verifier, usage, flushUsage, counting };
+  const { limiter } = counting;
+  // without an answer of Redis the limiter decides alone, and the call succeeds
+  const traced =
+    limiter.mode() === "process"
+      ? undefined
+      : tracing?.tracedCalls("redis", limiter, () => (limiter.mode() === "alone" ? "unavailable" : undefined));
+  return { node, announcer, attachCaches, verifier, usage, flushUsage, counting: { ...counting, limiter: traced ?? limiter } };
+}
+
+/** The lists of addresses that a reload replaces. */
+type Changing = Record<"trustedProxies" | "metricsFrom", ReturnType<typeof replaceable>>;
+
+function reload(settings: Settings, { trustedProxies, metricsFrom }: Changing, publishing: Publishing): void {
+  trustedProxies.replace(settings.trustedProxies);
+  metricsFrom.replace(settings.metricsFrom);
+  publishing.setPlatformCertificate(platformCertificateOf(settings));
+}
+
+async function drain(ms: number, publishing: Publishing, state: State): Promise<void> {
+  if (!state.isReady) return;
+  state.isDraining = true;
+  await sleep(ms / 2);
+  state.isRetiring = true;
+  publishing.retire();
+  await sleep(ms / 2);
 }
 
 type HttpParts = {
-  administration: Administration;
+  feed: Feed;
+  administrationOf: (origin: Origin) => Administration;
   firstStart: FirstStart;
   publishing: Publishing;
+  webhooks: Webhooks;
   bounds: Bounds;
   connections: ConnectionLimits;
+  changing: Changing;
   nowRange: () => NowRange;
   state: State;
 };
 
 /** Opens the HTTP side, which does not listen yet. */
-async function openHttp(opening: Opening, callers: Awaited<ReturnType<typeof openCallers>>, parts: HttpParts): Promise<FastifyInstance> {
-  const { settings, options, opened, onError } = opening;
+async function openHttp(opening: Opening, callers: Awaited<ReturnType<typeof openCallers>>, parts: HttpParts): Promise<App> {
+  const { settings, options, secrets, opened, observing } = opening;
+  const { onError, tracing } = observing;
   const { clock, log } = options;
   const { db } = opening.storage;
-  const { verifier, usage, flushUsage } = callers;
+  const { node, verifier, usage, flushUsage } = callers;
   const { limiter } = callers.counting;
-  const { administration, firstStart, publishing, bounds, nowRange, state } = parts;
-  const { getPetSunset, trustedProxies, metricsFrom, publicUrl, securityContact } = settings;
-  const refusals = countRefusals();
-  const onRefused = refusals.count;
-  const eventLoop = watchEventLoop();
-  opened.defer(() => eventLoop.stop());
+  const { administrationOf: administration, firstStart, publishing, webhooks, bounds, changing, nowRange, feed, state } = parts;
+  const { getPetSunset, publicUrl, securityContact } = settings;
+  const trustedProxies = changing.trustedProxies.list;
+  const mayTrust = settings.envFile !== "" || settings.trustedProxies.rules.length > 0;
+  const onRefused = observing.refusals.count;
   const connections = guardConnections({ limits: parts.connections, exempt: trustedProxies, bounds, listener: "api" });
   opened.defer(() => connections.close());
+  const limitEvents = openLimitRecorder(db, onError);
+  opened.defer(() => limitEvents.close());
+  const gate = openGate({ verifier, limiter, usage, onRefused, onLimited: limitEvents.note });
   const requests = boundRequests({ ...requestLimits, ...options.requests }, bounds);
   const onSignedIn = () => firstStart.forget().catch(onError);
-  const web = await readWeb();
+  const events = eventServices(db, clock, feed, () => node.liveNodes());
+  state.stops.push(async () => events.listeners.close());
+  const web = await readWeb(`${photosHost}.${settings.platformDomain}`);
   if (!web) log.warn("the web application has not been built: run `npm start`");
   return openApi({
-    db,
+    tracing,
+    db: tracing?.traced(db) ?? db,
     clock,
     nowRange,
-    gate: openGate({ verifier, limiter, usage, onRefused }),
-    dashboard: openDashboard({ db, clock, limiter, administration, publicUrl, onSignedIn, onRefused, onError }),
+    gate: tracing?.tracedGate(gate) ?? gate,
+    dashboard: openDashboard({ db, clock, limiter, administration, secrets: secrets.keys, publicUrl, onSignedIn, onRefused, onError }),
     limiter,
-    services: { limiter, flushUsage, ...publishing.services },
-    refusals,
+    services: { limiter, flushUsage, ...events, ...publishing.services, ...webhooks.services },
+    ...observing.watch({ db, limiter, bounds, node, ...publishing, webhookMetrics: () => webhooks.engine.metrics() }),
     bounds,
-    eventLoop,
     connections,
     requests,
     hosts: settings,
     securityContact,
-    metricsFrom,
+    metricsFrom: changing.metricsFrom.list,
     log,
     getPetSunset,
-    trustedProxies,
+    answersKeptMs: settings.answersKeptMs,
+    trustedProxies: mayTrust ? trustedProxies : undefined,
     web,
-    ready: () => state.isReady,
+    ready: () => state.isReady && !state.isDraining,
+    isRetiring: () => state.isRetiring,
   });
-}
-
-/** Starts the publishing wing when the database is ready; resolves when the service takes requests. */
-function startPublishing({ storage }: Opening, node: Node, publishing: Publishing, state: State): Promise<void> {
-  const ready = storage.ready
-    .then(() => node.heartbeat())
-    .then(() => {
-      if (state.isClosing) throw stopping();
-      state.publishingStarts = publishing.start();
-      return state.publishingStarts;
-    })
-    .then(() => void (state.isReady = !state.isClosing));
-  ready.catch(() => undefined); // callers that await `ready` see the error
-  return ready;
-}
-
-/** Closes the publishing wing, once it is open. */
-async function closePublishing(publishing: Publishing, { publishingStarts }: State): Promise<void> {
-  await publishingStarts?.catch(() => undefined); // callers that await `ready` see the error
-  await publishing.close();
-}
-
-async function stopWork(state: State, onError: (error: unknown) => void): Promise<void> {
-  state.isClosing = true;
-  state.isReady = false;
-  await Promise.all(state.stops.map((stop) => stop().catch(onError)));
-}
-
-type Parts = {
-  db: Database;
-  clock: Clock;
-  nowRange: () => NowRange;
-  verifier: KeyVerifier;
-  usage: Recorder;
-  counting: LimiterHandle;
-  firstStart: FirstStart;
-  onError: (error: unknown) => void;
-};
-
-/** Starts the jobs that repeat while the service runs. */
-function startJobs({ db, clock, nowRange, verifier, usage, counting, firstStart, onError }: Parts) {
-  return [
-    repeat(limitsEveryMs, async () => (counting.limiter.sweep(), counting.save()), onError),
-    repeat(usageEveryMs, () => usage.flush(), onError),
-    repeat(usesEveryMs, () => verifier.saveUses(), onError),
-    repeat(cleanEveryMs, () => forgetOldAnswers(db, nowRange()), onError),
-    repeat(cleanEveryMs, () => expireUsage(db, clock()), onError),
-    repeat(cleanEveryMs, () => forgetEnded(db, clock()), onError),
-    repeat(cleanEveryMs, () => expireNodes(db), onError),
-    repeat(cleanEveryMs, () => firstStart.sweep(), onError),
-  ];
-}
-
-/** Lets the requests in flight finish, and cuts them off after `ms`. */
-async function closeWithin(app: FastifyInstance, ms: number): Promise<void> {
-  const cutOff = setTimeout(() => app.server.closeAllConnections(), ms);
-  await app.close();
-  clearTimeout(cutOff);
-}
-
-/** Every place at which the service listens. */
-function placesOf({ host, port, edgeHttpPort, edgeHttpsPort }: Settings): Place[] {
-  const ports = { PORT: port, EDGE_HTTP_PORT: edgeHttpPort, EDGE_HTTPS_PORT: edgeHttpsPort };
-  return Object.entries(ports).map(([setting, number]) => ({ setting, host, port: number }));
-}
-
-async function listen(app: FastifyInstance, { port, host }: Settings): Promise<string> {
-  try {
-    return await app.listen({ port, host });
-  } catch (error) {
-    throw listeningError(error, "PORT", { port, host });
-  }
 }

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { throwAwayCertificate } from "../../test/support/test-edge.ts";
-import { describeSettings, loadSettings, SettingError } from "./settings.ts";
+import { SettingError } from "./setting.ts";
+import { describeSettings, loadSettings } from "./settings.ts";
 
 test("without any variable the documented defaults hold", () => {
   const settings = loadSettings({});
@@ -70,6 +71,27 @@ for (const [name, value] of refused) {
   });
 }
 
+test("workers and the drain are bounded, and several workers need a database and a Redis that they share", () => {
+  for (const [name, value] of [
+    ["WORKERS", "0"],
+    ["WORKERS", "65"],
+    ["WORKERS", "many"],
+    ["DRAIN_SECONDS", "-1"],
+    ["DRAIN_SECONDS", "3601"],
+    ["DRAIN_SECONDS", "1.5"],
+  ] as const) {
+    assert.throws(() => loadSettings({ [name]: value }), { name: "SettingError", message: new RegExp(`^${name}="${value}" [^\n]+$`) });
+  }
+  const shared = { DATABASE_URL: "postgres://127.0.0.1/shop", SECRETS_KEY: Buffer.alloc(32, 7).toString("base64") };
+  const redis = { REDIS_URL: "redis://127.0.0.1" };
+  for (const env of [{}, shared, redis]) {
+    const message = /^WORKERS="2" is not allowed: it must be 1 unless DATABASE_URL and REDIS_URL are set[^\n]+$/;
+    assert.throws(() => loadSettings({ ...env, WORKERS: "2" }), { name: "SettingError", message });
+  }
+  assert.equal(loadSettings({ ...shared, ...redis, WORKERS: "2" }).workers, 2);
+  assert.equal(loadSettings({ ...shared, ...redis, WORKERS: "auto" }).workers, availableParallelism());
+});
+
 test("a secret is read and never shown", () => {
   const env = { PETSTORE_KEY: "psk_secret" };
   assert.equal(loadSettings(env).clientKey, "psk_secret");
@@ -129,4 +151,70 @@ test("the list shows each setting's value beside its default", () => {
   const port = lines.find((line) => line.name === "PORT");
   assert.deepEqual(port, { name: "PORT", value: "9000", default: "8080", meaning: "Port of the API, the dashboard and the API reference" });
   assert.ok(lines.every((line) => line.meaning.length > 0));
+});
+
+test("no setting shows the user and password of a URL, whether it takes the URL or not, and only those of databases take them", () => {
+  const names = describeSettings({}).map(({ name }) => name);
+  const taking: string[] = [];
+  for (const name of names) {
+    for (const scheme of ["http", "https", "postgres", "redis", "rediss", "ftp"]) {
+      const env = {
+        [name]: `${scheme}://shop:hush@127.0.0.1:5432/shop`,
+        ...(name === "DATABASE_URL" && { SECRETS_KEY: "A".repeat(43) + "=" }),
+      };
+      try {
+        loadSettings(env);
+        if (/_URL$|_ENDPOINT$|CONTACT/.test(name)) taking.push(`${name}=${scheme}`);
+        assert.doesNotMatch(JSON.stringify(describeSettings(env)), /hush/, `${name}=${scheme}`);
+      } catch (error) {
+        assert.ok(error instanceof SettingError, String(error));
+        assert.doesNotMatch(error.message, /hush|\n/);
+      }
+    }
+  }
+  assert.deepEqual(taking, ["DATABASE_URL=postgres", "REDIS_URL=redis", "REDIS_URL=rediss"]);
+  assert.throws(() => loadSettings({ AWS_ENDPOINT_URL: "https://shop:hu/sh@h:ush@store" }), {
+    message: 'AWS_ENDPOINT_URL="https://***@store" is not allowed: it must be an http or https URL without user and password',
+  });
+});
+
+test("settings that contradict each other are refused in one line that names both", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const pair = throwAwayCertificate("*.petstore.localhost");
+  const [cert, key] = [join(folder, "cert"), join(folder, "key")];
+  writeFileSync(cert, pair.cert);
+  writeFileSync(key, pair.key);
+  const shared = { DATABASE_URL: "postgres://127.0.0.1/shop", SECRETS_KEY: Buffer.alloc(32, 7).toString("base64") };
+  const certified = { PUBLIC_URL_CERTIFICATE: "on", ACME_DIRECTORY_URL: "https://acme.example/directory", EDGE_PUBLIC_HTTPS_PORT: "443" };
+  const contradictions: [env: Record<string, string>, named: string[]][] = [
+    [{ WORKERS: "2" }, ["WORKERS", "DATABASE_URL", "REDIS_URL"]],
+    [{ ...shared, WORKERS: "2" }, ["WORKERS", "REDIS_URL"]],
+    [{ REDIS_URL: "redis://127.0.0.1", WORKERS: "2" }, ["WORKERS", "DATABASE_URL"]],
+    [{ DATABASE_URL: shared.DATABASE_URL }, ["SECRETS_KEY", "DATABASE_URL"]],
+    [{ EDGE_CERT_FILE: cert }, ["EDGE_CERT_FILE", "EDGE_KEY_FILE"]],
+    [{ EDGE_KEY_FILE: key }, ["EDGE_CERT_FILE", "EDGE_KEY_FILE"]],
+    [{ REDIS_CA_FILE: cert }, ["REDIS_CA_FILE", "REDIS_URL"]],
+    [{ REDIS_CA_FILE: cert, REDIS_URL: "redis://127.0.0.1" }, ["REDIS_CA_FILE", "REDIS_URL"]],
+    [{ ACME_EAB_KID: "kid" }, ["ACME_EAB_KID", "ACME_EAB_HMAC"]],
+    [{ ACME_EAB_HMAC: "aHVzaA" }, ["ACME_EAB_KID", "ACME_EAB_HMAC"]],
+    [{ PORT: "8081" }, ["EDGE_HTTP_PORT", "PORT"]],
+    [{ PORT: "8443" }, ["EDGE_HTTPS_PORT", "PORT"]],
+    [{ EDGE_HTTP_PORT: "8443" }, ["EDGE_HTTPS_PORT", "EDGE_HTTP_PORT"]],
+    [{ PUBLIC_URL: "https://shop.petstore.localhost" }, ["PUBLIC_URL", "PLATFORM_DOMAIN"]],
+    [{ ...certified, PUBLIC_URL: "http://pets.example.com" }, ["PUBLIC_URL", "PUBLIC_URL_CERTIFICATE"]],
+    [{ ...certified, PUBLIC_URL: "https://192.0.2.7" }, ["PUBLIC_URL", "PUBLIC_URL_CERTIFICATE"]],
+    [{ ...certified, PUBLIC_URL: "https://pets.example.com:444" }, ["PUBLIC_URL", "EDGE_PUBLIC_HTTPS_PORT", "PUBLIC_URL_CERTIFICATE"]],
+    [{ ...certified, PUBLIC_URL: "https://pets.example.com", ACME_DIRECTORY_URL: "" }, ["ACME_DIRECTORY_URL", "PUBLIC_URL_CERTIFICATE"]],
+    [{ PETSTORE_KEY: "psk", PETSTORE_KEY_FILE: key }, ["PETSTORE_KEY_FILE", "PETSTORE_KEY"]],
+  ];
+  for (const [env, named] of contradictions) {
+    assert.throws(
+      () => loadSettings(env),
+      (error: Error) =>
+        error instanceof SettingError && !error.message.includes("\n") && named.every((name) => error.message.includes(name)),
+      `${Object.keys(env).join(", ")}: ${named.join(", ")}`,
+    );
+  }
+  assert.equal(loadSettings({ PORT: "0", EDGE_HTTP_PORT: "0", EDGE_HTTPS_PORT: "0" }).port, 0);
 });

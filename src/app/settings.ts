@@ -1,36 +1,31 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
+import { createSecureContext } from "node:tls";
+import { isDeepStrictEqual } from "node:util";
 import { postgresUrl } from "../platform/db/postgres-url.ts";
 import { parseDateTime } from "../platform/http/dates.ts";
-import { addressList, attempt, contactUri, host, integer, items, origin, type Parse } from "../platform/parse.ts";
-import { parseBudget, parseSecretsKeys } from "../publishing/certificates/certificates.ts";
-import { isPlatformDomain, parseNameserver } from "../publishing/dns/dns.ts";
+import { parseHostname } from "../publishing/dns/dns.ts";
+import { addressList, attempt, contactUri, host, integer, items, origin } from "../platform/parse.ts";
+import { clientTable } from "./client-settings.ts";
+import { observingSettings } from "./observing-settings.ts";
+import { backupSettings } from "./backup-settings.ts";
+import { publishingSettings } from "./publishing-settings.ts";
+import { spaceSettings } from "./space-settings.ts";
+import { certificateFile, onOff, port, setting, SettingError, withoutUser, type Environment, type Setting } from "./setting.ts";
+import { envFileName, fallbackOf, parsed, secretFileName, unknownNames, withEnvFile } from "./setting-sources.ts";
 
-/** An invalid setting. The message is one line with its name, its value (unless secret) and what is allowed. */
-export class SettingError extends Error {
-  constructor(name: string, value: string, allowed: string) {
-    super(`${name}=${JSON.stringify(value)} is not allowed: it must be ${allowed}`);
-    this.name = "SettingError";
-  }
-}
-
-type Environment = Record<string, string | undefined>;
-type Setting<T> = {
-  name: string;
-  /** The default as text, or a function that returns it from the environment. */
-  fallback: string | ((env: Environment) => string);
-  parse: Parse<T>;
-  /** Completes "it must be …". */
-  allowed: string;
-  meaning: string;
-  secret?: boolean;
-};
-
-const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+const workersMax = 64;
 
 /** Every setting of the service (specification 7.1). An empty variable counts as not set. */
 const table = {
+  envFile: setting({
+    name: envFileName,
+    fallback: "",
+    parse: (text) => text,
+    allowed: "a file",
+    meaning: "File of further settings, one NAME=value a line, which a reload reads again; variables of the environment take precedence",
+  }),
   port: port("PORT", "8080", "Port of the API, the dashboard and the API reference"),
   host: setting({
     name: "HOST",
@@ -43,7 +38,7 @@ const table = {
     name: "PUBLIC_URL",
     fallback: (env) => `http://localhost:${env["PORT"] || "8080"}`,
     parse: origin,
-    allowed: "an http or https origin without a path, such as https://pets.example.com",
+    allowed: "an http or https origin without user or path, such as https://pets.example.com",
     meaning: "The origin that people see; the API is at its /v1",
   }),
   dataDir: setting({
@@ -68,6 +63,11 @@ const table = {
     meaning: "PostgreSQL database that all nodes share; without it the data is in DATA_DIR",
     secret: true,
   }),
+  allowEmptyDatabase: onOff(
+    "ALLOW_EMPTY_DATABASE",
+    "off",
+    "Whether the service starts on a DATABASE_URL without an account although DATA_DIR has an embedded database with one",
+  ),
   redisUrl: setting({
     name: "REDIS_URL",
     fallback: "",
@@ -83,6 +83,7 @@ const table = {
     parse: addressList,
     allowed: "IP addresses and CIDR ranges, separated by commas",
     meaning: "Proxies whose X-Forwarded-For, and at the edge X-Forwarded-Proto, is believed",
+    reloads: true,
   }),
   connectionsPerAddress: setting({
     name: "CONNECTIONS_PER_ADDRESS",
@@ -97,6 +98,7 @@ const table = {
     parse: (text) => addressList(text === "off" ? "" : text),
     allowed: "off, or IP addresses and CIDR ranges, separated by commas",
     meaning: "Who may read /metrics",
+    reloads: true,
   }),
   securityContact: setting({
     name: "SECURITY_CONTACT",
@@ -105,6 +107,13 @@ const table = {
     allowed: "email addresses, or mailto:, https: or tel: URIs, separated by commas",
     meaning: "Where to report a weakness, shown in /.well-known/security.txt; without it that path is a 404",
   }),
+  webhookPrivateAddresses: onOff(
+    "WEBHOOK_PRIVATE_ADDRESSES",
+    "off",
+    "Whether webhooks may go to plain HTTP and to private and loopback addresses: for development only",
+  ),
+  ...spaceSettings,
+  ...backupSettings,
   getPetSunset: setting({
     name: "GET_PET_SUNSET",
     fallback: "2027-12-31T00:00:00Z",
@@ -112,113 +121,54 @@ const table = {
     allowed: "an RFC 3339 date and time with a zone",
     meaning: "When GET /pets/{petId} goes away",
   }),
-  platformDomain: setting({
-    name: "PLATFORM_DOMAIN",
-    fallback: "petstore.localhost",
-    parse: (text) => (isPlatformDomain(text) ? text : undefined),
-    allowed: "a host name in lower case with at least two parts, such as sites.example.com",
-    meaning: "Published projects are at names below it, and customers' CNAME records lead to it",
+  ...publishingSettings,
+  ...clientTable,
+  workers: setting({
+    name: "WORKERS",
+    fallback: "1",
+    parse: (text) => (text === "auto" ? availableParallelism() : integer(1, workersMax)(text)),
+    allowed: `auto, or a number from 1 to ${workersMax}`,
+    meaning: "How many nodes this machine runs, supervised; auto is one for each core. More than one need DATABASE_URL and REDIS_URL",
   }),
-  edgeHttpPort: port("EDGE_HTTP_PORT", "8081", "Port of published projects over HTTP"),
-  edgeHttpsPort: port("EDGE_HTTPS_PORT", "8443", "Port of published projects over HTTPS"),
-  edgePublicHttpPort: port(
-    "EDGE_PUBLIC_HTTP_PORT",
-    (env) => env["EDGE_HTTP_PORT"] || "8081",
-    "EDGE_HTTP_PORT as people see it, where a proxy or firewall maps it",
-  ),
-  edgePublicHttpsPort: port(
-    "EDGE_PUBLIC_HTTPS_PORT",
-    (env) => env["EDGE_HTTPS_PORT"] || "8443",
-    "EDGE_HTTPS_PORT as people see it, where a proxy or firewall maps it",
-  ),
-  edgeCert: certificateFile("EDGE_CERT_FILE", "PEM file of the wildcard certificate for the names below PLATFORM_DOMAIN"),
-  edgeKey: pemFile("EDGE_KEY_FILE", "private key", createPrivateKey, "PEM file of its private key"),
-  acmeDirectoryUrl: setting({
-    name: "ACME_DIRECTORY_URL",
-    fallback: "",
-    parse: (text) => (text === "" || (text.startsWith("https://") && URL.canParse(text)) ? text : undefined),
-    allowed: "the https URL of an ACME directory, such as https://acme-v02.api.letsencrypt.org/directory",
-    meaning: "The authority that issues the certificates of custom domains; without it none are issued",
+  drainSeconds: setting({
+    name: "DRAIN_SECONDS",
+    fallback: "0",
+    parse: integer(0, 3_600),
+    allowed: "seconds from 0 to 3600",
+    meaning: "How long /readyz is 503 after SIGTERM, while requests are still served, before the service stops",
+    reloads: true,
   }),
-  acmeCa: certificateFile("ACME_CA_FILE", "PEM file of the authorities that the directory's own certificate may come from"),
-  acmeEmail: matching("ACME_EMAIL", /^[^\s@,]+@[^\s@,]+$/, "an email address", "Where the authority may write to"),
-  acmeEabKid: matching(
-    "ACME_EAB_KID",
-    /^[\x21-\x7e]{1,500}$/,
-    "a key identifier",
-    "Key identifier of the account at the authority, where it binds one",
-  ),
-  acmeEabHmac: { ...matching("ACME_EAB_HMAC", /^[\w+/=-]{1,500}$/, "a base64url key", "The HMAC key that belongs to it"), secret: true },
-  acmeCaaIdentities: setting({
-    name: "ACME_CAA_IDENTITIES",
-    fallback: "",
-    parse: (text) => items(text, (item) => (/^[a-z0-9.-]{1,253}$/i.test(item) ? item.toLowerCase() : undefined)),
-    allowed: "domain names, separated by commas",
-    meaning: "The authority's names in CAA records, in place of the directory's caaIdentities",
-  }),
-  acmeBudget: setting({
-    name: "ACME_BUDGET",
-    fallback: "",
-    parse: (text) => attempt(() => parseBudget(text)),
-    allowed: "such as failures=5/1h,duplicates=5/7d,domain=50/7d,orders=300/3h; =off lifts one",
-    meaning: "The authority's limits, which the service keeps to; without it those of Let's Encrypt",
-  }),
-  secretsKey: setting({
-    name: "SECRETS_KEY",
-    fallback: "",
-    parse: (text) => (text === "" ? null : attempt(() => parseSecretsKeys(text))),
-    allowed: "32 bytes as base64, or several with commas between: the one in use first, then earlier ones",
-    meaning: "Encrypts private keys; the same on all nodes; without DATABASE_URL the first start makes it, in DATA_DIR/secrets.key",
-    secret: true,
-  }),
-  dnsServers: setting({
-    name: "DNS_SERVERS",
-    fallback: "",
-    parse: (text) => items(text, (item) => attempt(() => (parseNameserver(item), item))),
-    allowed: "IP addresses with or without a port, separated by commas",
-    meaning: "The DNS resolvers that domains are checked with; without it the system's",
-  }),
-  clientUrl: setting({
-    name: "PETSTORE_URL",
-    fallback: "http://localhost:8080",
-    parse: (text) => (/^https?:\/\//i.test(text) && URL.canParse(text) ? text : undefined),
-    allowed: "an http or https URL",
-    meaning: "The service that commands such as `import` and `deploy` call",
-  }),
-  clientKey: setting({
-    name: "PETSTORE_KEY",
-    fallback: "",
-    parse: (text) => text,
-    allowed: "an API key",
-    meaning: "The API key that they call it with",
-    secret: true,
-  }),
-  logLevel: setting({
-    name: "LOG_LEVEL",
-    fallback: "info",
-    parse: (text) => logLevels.find((level) => level === text),
-    allowed: `one of ${logLevels.join(", ")}`,
-    meaning: "The least severe lines that are logged",
-  }),
+  ...observingSettings,
 };
 
 /** The settings, parsed. Times are ms since the Unix epoch, `dataDir` is absolute, `publicUrl` has no slash at its end. */
 export type Settings = { readonly [K in keyof typeof table]: (typeof table)[K] extends Setting<infer T> ? T : never };
 
 /**
- * Reads and validates every setting. The only place where the environment is read.
+ * Reads and validates every setting: the environment, the file of `ENV_FILE` and the files of secrets. The only place where the
+ * environment is read.
  *
+ * @param options.needsSecretsKey whether `DATABASE_URL` needs `SECRETS_KEY`. Default: true; a restore finds the key in the backup
  * @throws SettingError for the first invalid one
  */
-export function loadSettings(env: Environment = process.env): Settings {
-  const read = ([field, entry]: [string, Setting<unknown>]) => [field, parsed(entry, env)];
+export function loadSettings(env: Environment = process.env, { needsSecretsKey = true } = {}): Settings {
+  const all = withEnvFile(env);
+  const read = ([field, entry]: [string, Setting<unknown>]) => [field, parsed(entry, all)];
   const settings = Object.fromEntries(Object.entries(table).map(read)) as Settings;
-  requireTogether(settings, env);
+  requireTogether(settings, all, needsSecretsKey);
   return settings;
 }
 
+/** Returns the names of the settings that differ and that only a restart can change. */
+export function needingRestart(before: Settings, after: Settings): string[] {
+  const fields = Object.keys(table) as (keyof Settings)[];
+  return fields
+    .filter((field) => !table[field].reloads && !isDeepStrictEqual(before[field], after[field]))
+    .map((field) => table[field].name);
+}
+
 /** Checks the rules between settings. */
-function requireTogether(settings: Settings, env: Environment): void {
+function requireTogether(settings: Settings, env: Environment, needsSecretsKey: boolean): void {
   const { publicUrl, platformDomain, edgeCert, edgeKey, acmeEabKid, acmeEabHmac } = settings;
   const publicHost = new URL(publicUrl).hostname.replace(/\.$/, "");
   if (publicHost === platformDomain || publicHost.endsWith(`.${platformDomain}`)) {
@@ -228,73 +178,84 @@ function requireTogether(settings: Settings, env: Environment): void {
       `outside of PLATFORM_DOMAIN (${platformDomain}), where other people's pages are served`,
     );
   }
-  if (settings.databaseUrl !== "" && settings.secretsKey === null) {
+  if (needsSecretsKey && settings.databaseUrl !== "" && settings.secretsKey === null) {
     throw new SettingError(
       "SECRETS_KEY",
       "",
       "set where DATABASE_URL is, and the same on every node: make one with `openssl rand -base64 32`",
     );
   }
+  if (settings.workers > 1 && (settings.databaseUrl === "" || settings.redisUrl === "")) {
+    const allowed = "1 unless DATABASE_URL and REDIS_URL are set, through which several nodes share data and limits";
+    throw new SettingError("WORKERS", env["WORKERS"] ?? "", allowed);
+  }
+  requireOwnPorts(settings);
+  if (settings.publicUrlCertificate) requireCertifiable(settings);
   const pair = (set: boolean, name: string, other: string): void => {
     if (set) throw new SettingError(name, env[name] ?? "", `set together with ${other}`);
   };
   pair((edgeCert === "") !== (edgeKey === ""), "EDGE_CERT_FILE", "EDGE_KEY_FILE");
   if (edgeCert !== "" && !new X509Certificate(edgeCert).checkPrivateKey(createPrivateKey(edgeKey)))
     throw new SettingError("EDGE_KEY_FILE", env["EDGE_KEY_FILE"] ?? "", "the private key of the certificate in EDGE_CERT_FILE");
+  if (edgeCert !== "" && !attempt(() => createSecureContext({ cert: edgeCert, key: edgeKey })))
+    throw new SettingError("EDGE_CERT_FILE", env["EDGE_CERT_FILE"] ?? "", "a file of certificates that TLS can use");
   pair(settings.redisCa !== "" && !/^rediss:/i.test(settings.redisUrl), "REDIS_CA_FILE", "a rediss:// REDIS_URL");
   pair((acmeEabKid === "") !== (acmeEabHmac === ""), "ACME_EAB_KID", "ACME_EAB_HMAC");
+}
+
+/** Checks that the listeners have a port each; 0 takes a free one. */
+function requireOwnPorts({ port: api, edgeHttpPort, edgeHttpsPort }: Settings): void {
+  const fail = (name: string, value: number, other: string): never => {
+    throw new SettingError(name, String(value), `another port than that of ${other}`);
+  };
+  if (edgeHttpPort !== 0 && edgeHttpPort === api) fail("EDGE_HTTP_PORT", edgeHttpPort, "PORT");
+  if (edgeHttpsPort !== 0 && edgeHttpsPort === api) fail("EDGE_HTTPS_PORT", edgeHttpsPort, "PORT");
+  if (edgeHttpsPort !== 0 && edgeHttpsPort === edgeHttpPort) fail("EDGE_HTTPS_PORT", edgeHttpsPort, "EDGE_HTTP_PORT");
+}
+
+/** Returns the folder from which relative paths on the command line start: `npm run petstore` changes to the package's folder. */
+export function callerFolder(env: Environment = process.env): string {
+  return (env["npm_lifecycle_event"] === "petstore" && env["INIT_CWD"]) || process.cwd();
+}
+
+/** Checks what a certificate for the host of PUBLIC_URL needs. */
+function requireCertifiable({ publicUrl, platformDomain, acmeDirectoryUrl, edgePublicHttpsPort }: Settings): void {
+  const fail = (name: string, value: string, allowed: string): never => {
+    throw new SettingError(name, value, `${allowed}, because PUBLIC_URL_CERTIFICATE is on`);
+  };
+  const { protocol, hostname, port: ownPort } = new URL(publicUrl);
+  const isPublic = attempt(() => parseHostname(hostname, { platformDomain, publicHost: "" })) !== undefined;
+  if (protocol !== "https:" || !isPublic)
+    fail("PUBLIC_URL", publicUrl, "an https URL with a public host name, such as https://pets.example.com");
+  if (Number(ownPort || "443") !== edgePublicHttpsPort)
+    fail("PUBLIC_URL", publicUrl, `at the port of EDGE_PUBLIC_HTTPS_PORT (${edgePublicHttpsPort}), where the edge answers it`);
+  if (acmeDirectoryUrl === "") fail("ACME_DIRECTORY_URL", "", "set");
+}
+
+/** Returns a line for each name in the file of `ENV_FILE` that is no setting, at most ten, with the setting that may be meant. */
+export function unknownSettings(env: Environment = process.env): string[] {
+  const names = Object.values<Setting<unknown>>(table).flatMap(({ name, secret }) => (secret ? [name, secretFileName(name)] : [name]));
+  return unknownNames(env, names);
+}
+
+/** Whether the environment or the file of `ENV_FILE` sets a setting, as opposed to its default. */
+export function isSet(name: string, env: Environment = process.env): boolean {
+  return Boolean(withEnvFile(env)[name]);
 }
 
 type SettingLine = { name: string; value: string; default: string; meaning: string };
 
 /** Returns each setting as it was written, with secrets masked. */
 export function describeSettings(env: Environment = process.env): SettingLine[] {
-  return Object.values<Setting<unknown>>(table).map((entry) => {
-    const fallback = fallbackOf(entry, env);
-    const value = env[entry.name] || fallback;
-    return { name: entry.name, value: entry.secret && value ? "(set)" : value, default: fallback, meaning: entry.meaning };
+  const all = withEnvFile(env);
+  return Object.values<Setting<unknown>>(table).flatMap((entry) => {
+    const fallback = fallbackOf(entry, all);
+    const { name, meaning } = entry;
+    if (!entry.secret) return [{ name, value: withoutUser(all[name] || fallback), default: fallback, meaning }];
+    const file = all[secretFileName(name)] || "";
+    return [
+      { name, value: all[name] || file || fallback ? "(set)" : "", default: fallback, meaning },
+      { name: secretFileName(name), value: file, default: "", meaning: `File that holds ${name}` },
+    ];
   });
-}
-
-function setting<T>(entry: Setting<T>): Setting<T> {
-  return entry;
-}
-
-function port(name: string, fallback: Setting<number>["fallback"], meaning: string): Setting<number> {
-  return { name, fallback, parse: integer(0, 65_535), allowed: "a port from 0 to 65535 (0 takes a free one)", meaning };
-}
-
-function matching(name: string, form: RegExp, allowed: string, meaning: string): Setting<string> {
-  return { name, fallback: "", parse: (value) => (value === "" || form.test(value) ? value : undefined), allowed, meaning };
-}
-
-function certificateFile(name: string, meaning: string): Setting<string> {
-  return pemFile(name, "certificate", (pem) => new X509Certificate(pem), meaning);
-}
-
-/** Declares a setting that names a PEM file; its value is the file's text, empty if not set. `read` throws if the text is invalid. */
-function pemFile(name: string, content: string, read: (pem: string) => unknown, meaning: string): Setting<string> {
-  const pemOf = (path: string): string => {
-    const pem = readFileSync(path, "utf8");
-    read(pem);
-    return pem;
-  };
-  return {
-    name,
-    fallback: "",
-    parse: (path) => (path === "" ? "" : attempt(() => pemOf(path))),
-    allowed: `a file that can be read and holds a ${content} as PEM`,
-    meaning,
-  };
-}
-
-function fallbackOf(entry: Setting<unknown>, env: Environment): string {
-  return typeof entry.fallback === "string" ? entry.fallback : entry.fallback(env);
-}
-
-function parsed(entry: Setting<unknown>, env: Environment): unknown {
-  const text = env[entry.name] || fallbackOf(entry, env);
-  const value = entry.parse(text);
-  if (value === undefined) throw new SettingError(entry.name, entry.secret ? "(secret)" : text, entry.allowed);
-  return value;
 }

@@ -1,15 +1,23 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock, type Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
-import { migrate } from "../platform/db/migrate.ts";
 import type { Heartbeat } from "../platform/db/postgres-heartbeat.ts";
 import { AccessError } from "../platform/db/postgres-errors.ts";
+import { settleRestore, settleRestoreUnlocked } from "../backup/restore-state.ts";
 import { createEmpty } from "../platform/files.ts";
 import { damagedLogPath, recoverLog } from "../platform/db/sqlite-recovery.ts";
+import { compactFile } from "../platform/db/sqlite-space.ts";
+import type { StorageFault } from "../platform/db/sqlite-statements.ts";
+import { requireAccess } from "../platform/folder-access.ts";
 import { lockFolder } from "../platform/lock.ts";
 import { Problem } from "../platform/problem.ts";
+import { clockBehind, requireSameClock } from "./clock-check.ts";
+import { requireMoved } from "./moved-data.ts";
 import type { Settings } from "./settings.ts";
+import { withPathNamed } from "./storage-errors.ts";
+import { upgrade, type Upgrade } from "./upgrade.ts";
 
 /** The pause before the next attempt to reach a database that does not answer: doubles each time; half of it is random. */
 const pauseMs = 500;
@@ -25,8 +33,8 @@ export type Storage = {
   db: Database;
   /** For the node's lease: on PostgreSQL a connection that nothing else uses. */
   heartbeat: Heartbeat;
-  /** The migrations that this start applied. */
-  migrated: string[];
+  /** The migrations that this start applied, and the copy that it made. */
+  upgrade: Upgrade;
   /** Resolves when the database is up to date; rejects if it never will be. */
   ready: Promise<void>;
   close: () => Promise<void>;
@@ -38,8 +46,18 @@ export type StorageOptions = {
   onError?: (error: unknown) => void;
   /** Called after each failed attempt to reach the database, with the pause until the next. Default: the first failed attempt throws. */
   onAway?: (reason: string, nextMs: number) => void;
+  /** Called with a line if the clock is far behind the data. Default: the clock is not compared with the data. */
+  onClockBehind?: ((line: string) => void) | undefined;
+  /** Called after migrations were applied to a database that was not new. */
+  onUpgraded?: (upgrade: Upgrade) => void;
+  /** Called after each commit that recorded events, with their accounts. */
+  onEvents?: ((accountIds: readonly number[]) => void) | undefined;
   /** Called once when the disk fails to flush the embedded database's log; every later call is refused as `unavailable`. */
   onFlushFailed?: ((error: unknown) => void) | undefined;
+  /** Called with each error that shows a damaged embedded database, or a disk that takes no writes. */
+  onFault?: ((fault: StorageFault, error: unknown) => void) | undefined;
+  /** Creates neither the data folder nor the embedded database. Default: false. */
+  mustExist?: boolean;
 };
 
 /**
@@ -50,26 +68,53 @@ export type StorageOptions = {
  * @throws FolderHeldError after `waitMs`, during which the thread is blocked; AccessError if PostgreSQL refuses the login
  */
 export async function openStorage(
-  settings: Pick<Settings, "dataDir" | "databaseUrl">,
+  settings: Pick<Settings, "dataDir" | "databaseUrl"> & Partial<Pick<Settings, "allowEmptyDatabase">>,
   who: string,
   waitMs: number,
-  { clock = systemClock, onError = () => undefined, onAway, onFlushFailed }: StorageOptions = {},
+  options: StorageOptions = {},
 ): Promise<Storage> {
+  const {
+    clock = systemClock,
+    onError = () => undefined,
+    onAway,
+    onUpgraded = () => undefined,
+    onClockBehind,
+    onFlushFailed,
+    onFault,
+    onEvents,
+    mustExist = false,
+  } = options;
   await using opened = new AsyncDisposableStack();
-  opened.adopt(lockFolder(settings.dataDir, who, waitMs), (lock) => lock.release());
-  const db = await withDamageNamed(settings.dataDir, () => openEngine(settings, { onError, onFlushFailed }));
+  requireAccess(settings.dataDir);
+  await settleRestoreUnlocked(settings.dataDir);
+  if (mustExist) requireStore(settings);
+  if (!mustExist || existsSync(settings.dataDir)) {
+    const locked = await withPath(settings.dataDir, () => lockFolder(settings.dataDir, who, waitMs));
+    opened.adopt(locked, (lock) => lock.release());
+    await withPath(settings.dataDir, () => settleRestore(settings.dataDir));
+  }
+  const db = await withPath(settings.dataDir, () => openEngine(settings, { onError, onFlushFailed, onFault, onEvents, clock }));
   opened.defer(() => db.close());
   const stop = new AbortController();
   const heartbeat = (await openHeartbeat(settings, onError)) ?? db;
   opened.defer(() => heartbeat.close());
   opened.defer(() => stop.abort());
-  const update = () => withDamageNamed(settings.dataDir, () => migrate(db, clock()));
+  const update = async (): Promise<Upgrade> => {
+    if (onClockBehind) await requireSameClock(db, clock);
+    await withPath(settings.dataDir, () => requireMoved(db, settings));
+    const done = await withPath(settings.dataDir, () => upgrade(db, databasePath(settings.dataDir), clock()));
+    if (done.migrated.length > 0 && !done.isNew) onUpgraded(done);
+    const behind = onClockBehind && (await clockBehind(db, clock()));
+    if (behind !== undefined) onClockBehind?.(behind);
+    return done;
+  };
   const attempt = await attemptUpdate(update);
-  if ("migrated" in attempt) return { db, heartbeat, migrated: attempt.migrated, ready: Promise.resolve(), close: closing(opened) };
+  if ("upgrade" in attempt) return { db, heartbeat, upgrade: attempt.upgrade, ready: Promise.resolve(), close: closing(opened) };
   if (!onAway || db.engine === "sqlite") throw attempt.away;
   const ready = retry(update, attempt.away, onAway, stop.signal);
   const closed = closedUntil(ready);
-  return { db: closed.database(db), heartbeat: closed.heartbeat(heartbeat), migrated: [], ready, close: closing(opened) };
+  const none = { migrated: [], isNew: false, copy: undefined };
+  return { db: closed.database(db), heartbeat: closed.heartbeat(heartbeat), upgrade: none, ready, close: closing(opened) };
 }
 
 /**
@@ -81,11 +126,39 @@ export async function openStorage(
 export function repairStorage({ dataDir, databaseUrl }: Pick<Settings, "dataDir" | "databaseUrl">, who: string, waitMs: number) {
   if (databaseUrl !== "")
     throw new Problem("invalid_request", "DATABASE_URL is set: the data is in PostgreSQL, which repairs its own log.");
+  requireStore({ dataDir, databaseUrl });
   const lock = lockFolder(dataDir, who, waitMs);
   try {
     const file = databasePath(dataDir);
     const lost = recoverLog(file, { cutDamaged: true });
     return { lost, kept: lost > 0 ? damagedLogPath(file) : null };
+  } finally {
+    lock.release();
+  }
+}
+
+/** @throws Problem `not_found` if the data should be in the folder and is not */
+function requireStore({ dataDir, databaseUrl }: Pick<Settings, "dataDir" | "databaseUrl">): void {
+  if (databaseUrl !== "") return;
+  requireAccess(dataDir);
+  if (existsSync(databasePath(dataDir))) return;
+  const advice = "Set DATA_DIR to the data folder of the service, such as DATA_DIR=/var/lib/petstore.";
+  throw new Problem("not_found", `There is no pet store in ${dataDir}. ${advice}`);
+}
+
+/**
+ * Rewrites the embedded database without free space, while no server runs.
+ *
+ * @returns its length in bytes, before and after
+ * @throws FolderHeldError; Problem `not_found` if the folder holds no database, `invalid_request` with PostgreSQL
+ */
+export function compactStorage({ dataDir, databaseUrl }: Pick<Settings, "dataDir" | "databaseUrl">, who: string, waitMs: number) {
+  if (databaseUrl !== "")
+    throw new Problem("invalid_request", "DATABASE_URL is set: the data is in PostgreSQL, whose autovacuum reuses free space.");
+  requireStore({ dataDir, databaseUrl });
+  const lock = lockFolder(dataDir, who, waitMs);
+  try {
+    return compactFile(databasePath(dataDir));
   } finally {
     lock.release();
   }
@@ -105,37 +178,34 @@ async function openHeartbeat({ databaseUrl }: Pick<Settings, "databaseUrl">, onE
 
 async function openEngine(
   { dataDir, databaseUrl }: Pick<Settings, "dataDir" | "databaseUrl">,
-  { onError, onFlushFailed }: { onError: (error: unknown) => void } & Pick<StorageOptions, "onFlushFailed">,
+  { onError, ...hooks }: { onError: (error: unknown) => void } & Pick<StorageOptions, "onFlushFailed" | "onFault" | "onEvents" | "clock">,
 ): Promise<Database> {
-  if (databaseUrl !== "") return (await import("../platform/db/postgres.ts")).openPostgres(databaseUrl, { onError });
+  const { clock, onEvents } = hooks;
+  if (databaseUrl !== "") return (await import("../platform/db/postgres.ts")).openPostgres(databaseUrl, { onError, clock, onEvents });
   const { openSqlite } = await import("../platform/db/sqlite.ts");
   const file = databasePath(dataDir);
   createEmpty(file); // the database's other files get the same mode
-  return openSqlite(file, { onFlushFailed });
+  return openSqlite(file, hooks);
 }
 
-function databasePath(dataDir: string): string {
+/** The file of the embedded database. */
+export function databasePath(dataDir: string): string {
   return join(dataDir, "petstore.db");
 }
 
-/** SQLITE_CORRUPT and SQLITE_NOTADB. */
-const damagedCodes = new Set([11, 26]);
-
-/** Runs a step of opening the database. @throws Error with one line that names the database's file, if the file is damaged */
-async function withDamageNamed<T>(dataDir: string, step: () => Promise<T>): Promise<T> {
+/** Runs a step of opening the storage. @throws Error with one line that names the folder or file, if the disk or the file is the reason */
+async function withPath<T>(dataDir: string, step: () => T | Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {
-    const { errcode = 0, message } = error as Error & { errcode?: number };
-    if (!damagedCodes.has(errcode & 0xff)) throw error;
-    throw new Error(`${databasePath(dataDir)} is damaged (${message}): restore it from a backup`, { cause: error });
+    throw withPathNamed(error, { dataDir, file: databasePath(dataDir) });
   }
 }
 
-/** Returns the applied migrations, or why the database does not answer. Throws any other error. */
-async function attemptUpdate(update: () => Promise<string[]>): Promise<{ migrated: string[] } | { away: Error }> {
+/** Returns what the update did, or why the database does not answer. Throws any other error. */
+async function attemptUpdate(update: () => Promise<Upgrade>): Promise<{ upgrade: Upgrade } | { away: Error }> {
   try {
-    return { migrated: await update() };
+    return { upgrade: await update() };
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "unavailable") throw error;
     if (error.cause instanceof AccessError) throw error.cause;
@@ -144,7 +214,7 @@ async function attemptUpdate(update: () => Promise<string[]>): Promise<{ migrate
 }
 
 async function retry(
-  update: () => Promise<string[]>,
+  update: () => Promise<Upgrade>,
   first: Error,
   onAway: NonNullable<StorageOptions["onAway"]>,
   signal: AbortSignal,
@@ -155,7 +225,7 @@ async function retry(
     onAway(reason.message, nextMs);
     await sleep(nextMs, undefined, { signal });
     const attempt = await attemptUpdate(update);
-    if ("migrated" in attempt) return;
+    if ("upgrade" in attempt) return;
     reason = attempt.away;
   }
 }
@@ -188,7 +258,19 @@ function closedUntil(ready: Promise<void>) {
 
   function database(db: Database): Database {
     const forAccount: Database["forAccount"] = (accountId) => (isReady ? db.forAccount(accountId) : database(db.forAccount(accountId)));
-    return { ...heartbeat(db), forAccount, load: () => db.load() };
+    const rows: Database["rows"] = (statement, values) => {
+      requireReady();
+      return db.rows(statement, values);
+    };
+    const actingAs: Database["actingAs"] = (origin) => (isReady ? db.actingAs(origin) : database(db.actingAs(origin)));
+    return {
+      ...heartbeat(db),
+      rows,
+      forAccount,
+      actingAs,
+      load: () => db.load(),
+      giveBackSpace: async () => isReady && db.giveBackSpace(),
+    };
   }
 
   return { heartbeat, database };

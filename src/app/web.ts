@@ -1,18 +1,20 @@
 import { fileURLToPath } from "node:url";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { App } from "../platform/http/app.ts";
+import { headerLines, type Exchange } from "../platform/http/exchange.ts";
+import { addPage } from "../platform/http/router.ts";
 import { readStaticFiles, sendStaticFile, type StaticFile } from "../platform/http/static-files.ts";
 
 /** The built web application: its page, and the other files by path. Absent until bin/build-web.mjs has run. */
-export type Web = { page: StaticFile; files: Map<string, StaticFile> };
+export type Web = { page: StaticFile; files: Map<string, StaticFile>; pageHeaders: string };
 
 const folder = fileURLToPath(new URL("../../dist/web", import.meta.url));
 
 /** The addresses of the application, which web/router.tsx turns into pages. */
 const pages = [
   "/",
-  "/reference",
   "/reference/:operationId",
   "/reference/:operationId/",
+  "/reference/guides/:name",
   "/sign-in",
   "/sign-in/",
   "/dashboard",
@@ -27,49 +29,56 @@ function belowDashboard(): string[] {
 }
 
 /** Mantine writes its variables into style elements and attributes; nothing else may come from the page itself, and nothing from elsewhere. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self'",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+const contentSecurityPolicy = (photosHost: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    `img-src 'self' blob: ${photosHost}:*`,
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
 
 const everyFile = { "x-content-type-options": "nosniff", "cross-origin-resource-policy": "same-origin" };
-const everyPage = {
-  ...everyFile,
-  "content-security-policy": contentSecurityPolicy,
-  "cross-origin-opener-policy": "same-origin",
-  "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-  "referrer-policy": "same-origin",
-  "x-frame-options": "DENY",
-  "cache-control": "no-cache",
-};
+const pageHeaders = (photosHost: string): string =>
+  headerLines({
+    ...everyFile,
+    "content-security-policy": contentSecurityPolicy(photosHost),
+    "cross-origin-opener-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "referrer-policy": "same-origin",
+    "x-frame-options": "DENY",
+    "cache-control": "no-cache",
+  });
+const preloadDescription = headerLines({ link: "</openapi.json>; rel=preload; as=fetch; crossorigin" });
 
-/** Reads the web application into memory; undefined where it has not been built. */
-export async function readWeb(): Promise<Web | undefined> {
+/**
+ * Reads the web application into memory; undefined where it has not been built.
+ *
+ * @param photosHost where its pages may load photos of animals from
+ */
+export async function readWeb(photosHost: string): Promise<Web | undefined> {
   const files = await readStaticFiles(folder);
   const page = files.get("index.html");
   files.delete("index.html");
-  return page && { page, files };
+  return page && { page, files, pageHeaders: pageHeaders(photosHost) };
 }
 
 /** Serves the web application. Files under /assets carry a hash in their name, and never change. */
-export function addWeb(app: FastifyInstance, { page, files }: Web): void {
-  for (const path of pages) app.get(path, (request, reply) => sendPage(request, reply, { page }));
-  for (const [path, file] of files) {
+export function addWeb(app: Pick<App, "add">, web: Web): void {
+  for (const path of pages) addPage(app, path, {}, (exchange) => sendPage(exchange, web));
+  for (const [path, file] of web.files) {
     const caching = path.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-cache";
-    app.get(`/${path}`, (request, reply) => sendStaticFile(request, reply.headers({ ...everyFile, "cache-control": caching }), file));
+    const lines = headerLines({ ...everyFile, "cache-control": caching });
+    addPage(app, `/${path}`, {}, (exchange) => sendStaticFile(exchange, file, lines));
   }
 }
 
 /** Sends the page that the application begins with, whatever the address. */
-export function sendPage(request: FastifyRequest, reply: FastifyReply, { page }: Pick<Web, "page">): FastifyReply {
-  reply.headers(everyPage);
-  if (request.url.startsWith("/reference")) reply.header("link", "</openapi.json>; rel=preload; as=fetch; crossorigin");
-  return sendStaticFile(request, reply, page);
+export function sendPage(exchange: Exchange, { page, pageHeaders: lines }: Pick<Web, "page" | "pageHeaders">, status = 200): void {
+  const more = exchange.url.startsWith("/reference") ? preloadDescription : "";
+  sendStaticFile(exchange, page, lines + more, status);
 }

@@ -1,6 +1,6 @@
 import { Problem } from "../platform/problem.ts";
-import { administer } from "./administer.ts";
-import { columns, numeric, type Arguments, type Command, type Options } from "./command.ts";
+import { administer, withAdministration } from "./administer.ts";
+import { columns, ifNotExists, numeric, type Arguments, type Command, type Io, type Options, type Outcome } from "./command.ts";
 
 const planOptions: Options = {
   plan: {
@@ -17,13 +17,44 @@ const planOptions: Options = {
 export const accountsCreate: Command = {
   name: "accounts create",
   summary: "Create an account and its first key, which is shown once",
-  options: { name: { value: "NAME", required: true, about: "the account's name, 1 to 200 characters" }, ...planOptions },
+  options: { name: { value: "NAME", required: true, about: "the account's name, 1 to 200 characters" }, ...planOptions, ...ifNotExists },
   async run({ options }, io) {
+    if (options["if-not-exists"] === true) return createUnlessExists(options, io);
     const json = await administer(io, "accounts.create", { name: options["name"], ...planTerms(options) });
     const { account, key } = json;
     return { json, text: `Account ${account.id} (${account.name}, ${account.plan}) has the key\n${key}\nIt is not shown again.` };
   },
 };
+
+async function createUnlessExists(options: Arguments["options"], io: Io): Promise<Outcome> {
+  const name = String(options["name"]).trim();
+  return withAdministration(
+    io,
+    "petstore accounts create",
+    async (call) => {
+      let after: number | undefined;
+      for (;;) {
+        const { accounts } = await call("accounts.list", { after });
+        const account = accounts.find((one) => one.name === name);
+        if (account) {
+          const { id, plan } = account;
+          return {
+            json: { account: { id, name, plan }, key: null, created: false },
+            text: `Account ${id} (${name}, ${plan}) exists already.`,
+          };
+        }
+        if (accounts.length === 0) break;
+        after = accounts.at(-1)?.id;
+      }
+      const { account, key } = await call("accounts.create", { name, ...planTerms(options) });
+      return {
+        json: { account, key, created: true },
+        text: `Account ${account.id} (${account.name}, ${account.plan}) has the key\n${key}\nIt is not shown again.`,
+      };
+    },
+    { mayBegin: true },
+  );
+}
 
 export const accountsList: Command = {
   name: "accounts list",

@@ -1,11 +1,18 @@
 import type { Administration } from "../app/administration.ts";
-import { loadSettings, type Settings } from "../app/settings.ts";
+import { isSet, loadSettings, type Settings } from "../app/settings.ts";
 import type { Io } from "./command.ts";
 
+/** Operations that may begin a new store; all others need one that exists. */
+const creating = new Set<keyof Administration>(["accounts.create"]);
+/** Operations whose answer has a URL that begins with `PUBLIC_URL`. */
+const linking = new Set<keyof Administration>(["members.invite", "members.reset", "service.describe"]);
 /** Attempts to open a busy folder, one second each. */
 const attemptsMax = 5;
 
 type Answer<K extends keyof Administration> = Awaited<ReturnType<Administration[K]>>;
+
+/** Runs an operator's operation. */
+export type Call = <K extends keyof Administration>(name: K, input: object) => Promise<Answer<K>>;
 
 /**
  * Runs an operator's operation: in the server that holds the data folder, so that its caches stay correct, else on the folder
@@ -13,46 +20,73 @@ type Answer<K extends keyof Administration> = Awaited<ReturnType<Administration[
  *
  * @throws Problem of the operation; FolderHeldError if the folder stays locked and no server answers
  */
-export async function administer<K extends keyof Administration>({ env }: Io, name: K, input: object): Promise<Answer<K>> {
+export async function administer<K extends keyof Administration>(io: Io, name: K, input: object): Promise<Answer<K>> {
+  return withAdministration(io, `petstore ${name}`, (call) => call(name, input), { mayBegin: creating.has(name) });
+}
+
+/**
+ * Runs several operations, each as `administer` does; the folder, once locked, stays so until the end. If the server stops between two
+ * of them, the next ones run on the folder.
+ *
+ * @param who names this process in the error of another one that finds the folder locked
+ * @param options.mayBegin whether a new store may be begun. Default: false, so that no command creates a folder in order to read
+ */
+export async function withAdministration<R>(
+  { env, stderr }: Io,
+  who: string,
+  work: (call: Call) => Promise<R>,
+  { mayBegin = false }: { mayBegin?: boolean } = {},
+): Promise<R> {
   const settings = loadSettings(env);
   const { callSocket, NobodyListensError } = await import("../platform/socket.ts");
-  const { openStorage, socketPath } = await import("../app/storage.ts");
+  const { socketPath } = await import("../app/storage.ts");
   const { FolderHeldError } = await import("../platform/lock.ts");
+  await using opened = new AsyncDisposableStack();
+  let here: Administration | undefined;
 
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return (await callSocket(socketPath(settings), name, input)) as Answer<K>;
-    } catch (error) {
-      if (!(error instanceof NobodyListensError)) throw error;
+  const call: Call = async <K extends keyof Administration>(name: K, input: object): Promise<Answer<K>> => {
+    for (let attempt = 1; here === undefined; attempt++) {
+      try {
+        return (await callSocket(socketPath(settings), name, input)) as Answer<K>;
+      } catch (error) {
+        if (!(error instanceof NobodyListensError)) throw error;
+      }
+      try {
+        here = await openHere(settings, who, opened, !mayBegin);
+      } catch (error) {
+        // A starting server locks the folder shortly before it listens.
+        if (!(error instanceof FolderHeldError) || attempt === attemptsMax) throw error;
+      }
     }
-    try {
-      return await administerHere(settings, name, input);
-    } catch (error) {
-      // A starting server locks the folder shortly before it listens.
-      if (!(error instanceof FolderHeldError) || attempt === attemptsMax) throw error;
-    }
-  }
+    const answer = (await here[name](input)) as Answer<K>;
+    if (linking.has(name) && !isSet("PUBLIC_URL", env))
+      stderr.write(`petstore: PUBLIC_URL is not set, so the address begins with ${settings.publicUrl}: set it as the service has it\n`);
+    return answer;
+  };
+  return await work(call);
+}
 
-  async function administerHere(here: typeof settings, operation: K, given: object): Promise<Answer<K>> {
-    const { openAdministration } = await import("../app/administration.ts");
-    const { systemClock } = await import("../platform/clock.ts");
-    await using opened = new AsyncDisposableStack();
-    const storage = opened.adopt(await openStorage(here, `petstore ${operation}`, 1_000), ({ close }) => close());
-    const { noOtherNodes, openAnnouncer } = await import("../platform/nodes/nodes.ts");
-    const announcer = storage.db.engine === "sqlite" ? noOtherNodes : openAnnouncer({ db: storage.db });
-    const nothingKept = { forgetAccount() {}, forgetKey() {} };
-    const limiter = { unban: (keyId: number) => unbanIn(here, keyId) };
-    const administration = openAdministration({
-      db: storage.db,
-      clock: systemClock,
-      verifier: nothingKept,
-      limiter,
-      announcer,
-      publicUrl: here.publicUrl,
-      ports: here,
-    });
-    return (await administration[operation](given)) as Answer<K>;
-  }
+/** Opens the operations on the data folder itself, until `opened` is disposed of. */
+async function openHere(settings: Settings, who: string, opened: AsyncDisposableStack, mustExist: boolean): Promise<Administration> {
+  const { openStorage } = await import("../app/storage.ts");
+  const { openAdministration, openSecrets } = await import("../app/administration.ts");
+  const { systemClock } = await import("../platform/clock.ts");
+  const { noOtherNodes, openAnnouncer } = await import("../platform/nodes/nodes.ts");
+  const { db } = opened.adopt(await openStorage(settings, who, 1_000, { mustExist }), ({ close }) => close());
+  const announcer = db.engine === "sqlite" ? noOtherNodes : openAnnouncer({ db });
+  const nothingKept = { forgetAccount() {}, forgetKey() {} };
+  const limiter = { unban: (keyId: number) => unbanIn(settings, keyId) };
+  let secrets: ReturnType<typeof openSecrets> | undefined;
+  return openAdministration({
+    db,
+    clock: systemClock,
+    verifier: nothingKept,
+    limiter,
+    announcer,
+    publicUrl: settings.publicUrl,
+    ports: settings,
+    secrets: () => (secrets ??= openSecrets(settings)),
+  });
 }
 
 /** Ends a ban while no server is running: in the data folder or in Redis. */

@@ -1,5 +1,6 @@
-import type { Writable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { parseArgs } from "node:util";
+import { PetStoreError } from "../../client/errors.ts";
 import { causeOf } from "../platform/causes.ts";
 import { Problem } from "../platform/problem.ts";
 
@@ -15,6 +16,8 @@ export type Outcome = {
 export type Io = {
   /** Default: the environment of the process. */
   env?: Record<string, string | undefined>;
+  /** A terminal also has `setRawMode`, which shows nothing that is typed. */
+  stdin: Readable & { isTTY?: boolean; setRawMode?: (isRaw: boolean) => unknown };
   stdout: Writable;
   /** A terminal also has `columns`, its width. */
   stderr: Writable & { isTTY?: boolean; columns?: number };
@@ -23,7 +26,7 @@ export type Io = {
 export type Arguments = {
   /** The options by name: a string, a list of strings if the option can be repeated, or true. */
   options: Record<string, string | boolean | (string | boolean)[] | undefined>;
-  /** The positional arguments, as many as the command declares. */
+  /** The positional arguments: all that the command declares, less optional ones that were not given. */
   operands: string[];
   json: boolean;
 };
@@ -44,7 +47,7 @@ export type Command = {
   name: string;
   summary: string;
   options?: Options;
-  /** Names of the positional arguments; all are required. */
+  /** Names of the positional arguments. One in brackets, such as `[FILE]`, may be left out; none follows it. */
   operands?: string[];
   /** Runs the command. Returns nothing if it prints its own output. */
   run(args: Arguments, io: Io): Promise<Outcome | undefined>;
@@ -53,9 +56,14 @@ export type Command = {
 /** Invalid arguments on the command line. */
 export class UsageError extends Error {}
 
+/** The switch of commands that create something by name, so that a script can run twice. */
+export const ifNotExists = {
+  "if-not-exists": { about: "if it exists already, change nothing and succeed; --json says created" },
+} as const satisfies Options;
+
 /** The options of every command. */
 export const commonOptions = {
-  json: { about: "print one JSON object" },
+  json: { about: "print one JSON object, and an error as one on standard error" },
   help: { about: "explain the command and its options" },
 } as const satisfies Options;
 
@@ -71,7 +79,8 @@ export function readArguments(command: Command, args: string[]): Arguments | und
     if (required && values[name] === undefined) throw new UsageError(`--${name} is required`);
   }
   const expected = command.operands ?? [];
-  if (positionals.length < expected.length) throw new UsageError(`${expected[positionals.length]} is required`);
+  const next = expected[positionals.length];
+  if (next !== undefined && !next.startsWith("[")) throw new UsageError(`${next} is required`);
   if (positionals.length > expected.length) throw new UsageError(`unexpected argument ${JSON.stringify(positionals[expected.length])}`);
   return { options: values, operands: positionals, json: values["json"] === true };
 }
@@ -94,6 +103,11 @@ export function numeric(text: unknown): unknown {
   return typeof text === "string" && /^-?\d{1,15}(\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
+/** A count with its noun: "1 row", "2 rows". */
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /** Formats rows as aligned columns with a heading. */
 export function columns(heading: string[], rows: (string | number | null)[][]): string {
   const lines = [heading, ...rows.map((row) => row.map((cell) => (cell === null ? "-" : String(cell))))];
@@ -111,7 +125,7 @@ export function columns(heading: string[], rows: (string | number | null)[][]): 
 /** The error code and message to print for what a command threw. */
 export function failure(raised: unknown): { code: string; message: string } {
   const error = causeOf(raised).cause;
-  if (error instanceof Problem) return { code: error.code, message: error.message };
+  if (error instanceof Problem || error instanceof PetStoreError) return { code: error.code, message: error.message };
   if (!(error instanceof Error)) return { code: "internal", message: String(error) };
   const lines = error.message.split("\n").map((line) => line.trim());
   return { code: "internal", message: lines.filter((line) => line !== "").join(" ") };

@@ -16,7 +16,7 @@ test("options come before the environment, and without a key nothing is called",
   for (const key of ["", "  ", "two words", "clé"]) assert.throws(() => connectionOf({ key }, environment), Problem);
 });
 
-test("whoever waits for the service is told why and how long", async (t) => {
+test("a command that waits for the service says why and how long", async (t) => {
   let asked = 0;
   const server = createServer((_request, response) => {
     asked += 1;

@@ -1,29 +1,66 @@
 import type { PetStore } from "../../client/client.ts";
+import { loadClientSettings } from "../app/client-settings.ts";
 import { Problem } from "../platform/problem.ts";
 import type { Io, Options } from "./command.ts";
+import { profileNamed, readProfiles, type Profile } from "./profiles.ts";
 
 /** The service to call and the key to use; the key is empty if none is set. */
 export type Connect = { url: string; key: string };
 
-/** The service and key from the environment. */
-export type Environment = (io: Io) => Connect;
+/** The service and key that a command uses if its options name none. */
+export type Defaults = Connect & {
+  /** Whether the environment names the service. */
+  isUrlSet?: boolean;
+  /** Returns the profile of a name; without a name that of the environment or of the last login, if there is one. */
+  profile?: (name?: string) => Profile | undefined;
+};
+export type Environment = (io: Io) => Defaults;
 
 export const connectionOptions = {
-  url: { value: "URL", about: "the address of the service. Default: PETSTORE_URL" },
+  url: { value: "URL", about: "the address of the service. Default: PETSTORE_URL, else that of the profile" },
   key: {
     value: "KEY",
-    about: "the key to use. Default: PETSTORE_KEY, which is safer, because other users of the machine can see arguments",
+    about:
+      "the key to use. Default: PETSTORE_KEY, else that of the profile, which are safer, because other users of the machine can see arguments",
   },
+  profile: { value: "NAME", about: "the profile of `petstore login` to use. Default: PETSTORE_PROFILE, else that of the last login" },
 } as const satisfies Options;
 
-/** The service and key of a command: its options, else the environment. @throws Problem `invalid_request` if there is no key */
-export function connectionOf(options: Record<string, unknown>, environment: Connect): Connect {
-  const given = options as { url?: string; key?: string };
-  const url = given.url ?? environment.url;
-  const key = (given.key ?? environment.key).trim();
-  if (key === "") throw new Problem("invalid_request", "no key is set: set PETSTORE_KEY or add --key KEY");
+/** The service and key of the environment, and the profiles of its user. */
+export function defaultsOf({ env }: Io): Defaults {
+  const { url, isUrlSet, key, profile: chosen, profilesFile } = loadClientSettings(env);
+  const profile = (name = chosen): Profile | undefined => {
+    const stored = readProfiles(profilesFile);
+    if (name !== "") return profileNamed(stored, name);
+    return stored.current === null ? undefined : profileNamed(stored, stored.current);
+  };
+  return { url, key, isUrlSet, profile };
+}
+
+/** The service and key of a command: its options, else the environment, else a profile. @throws Problem `invalid_request` if there is no key */
+export function connectionOf(options: Record<string, unknown>, defaults: Defaults): Connect {
+  const { url, key: given } = serviceOf(options, defaults);
+  const key = given.trim();
+  if (key === "") throw new Problem("invalid_request", "no key is set: run `petstore login`, set PETSTORE_KEY or add --key KEY");
   if (!/^[\x21-\x7e]+$/.test(key)) throw new Problem("invalid_request", "the key contains invalid characters");
   return { url, key };
+}
+
+/** As `connectionOf`, with an empty key if none is set. A profile's key goes to the profile's service alone. */
+export function serviceOf(options: Record<string, unknown>, { url, key, isUrlSet = true, profile }: Defaults): Connect {
+  const given = options as { url?: string; key?: string; profile?: string };
+  const isNamed = given.profile !== undefined;
+  const needsProfile = isNamed || (given.key === undefined && key.trim() === "");
+  const stored = needsProfile ? profile?.(given.profile) : undefined;
+  if (stored === undefined) return { url: given.url ?? url, key: given.key ?? key };
+  const called = given.url ?? (isUrlSet && !isNamed ? url : stored.url);
+  if (given.key !== undefined) return { url: called, key: given.key };
+  if (originOf(called) !== originOf(stored.url))
+    throw new Problem(
+      "invalid_request",
+      `the profile's key is for ${stored.url}, not for ${called}: add --key, or log in there with --profile NAME`,
+    );
+  return { url: called, key: stored.key };
 }
 
 /**
@@ -38,6 +75,10 @@ export async function connect(connection: Connect, tell: (line: string) => void)
 }
 
 /** Returns a function that writes lines to standard error. */
-export function linesTo({ stderr }: Io): (line: string) => void {
+export function linesTo({ stderr }: Pick<Io, "stderr">): (line: string) => void {
   return (line) => void stderr.write(`${line}\n`);
+}
+
+function originOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).origin : undefined;
 }

@@ -2,6 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Problem } from "../platform/problem.ts";
 import type { Command } from "./command.ts";
 import { connect, connectionOf, connectionOptions, linesTo, type Environment } from "./connection.ts";
+import { allBytes } from "./standard-input.ts";
 
 const packedBytesMax = 50 * 1_048_576;
 const pollMs = 500;
@@ -11,7 +12,8 @@ const pollsMax = 600;
 export function deploying(environment: Environment): Command {
   return {
     name: "deploy",
-    summary: "Pack a folder with petstore.json, publish it, and print its address",
+    summary:
+      "Pack a folder with petstore.json, or read a packed one (.tar.gz) from standard input with -, publish it, and print its address",
     options: { project: { value: "SLUG", required: true, about: "the project that serves it" }, ...connectionOptions },
     operands: ["DIR"],
     async run({ options, operands: [folder = ""] }, io) {
@@ -21,8 +23,10 @@ export function deploying(environment: Environment): Command {
       const tell = linesTo(io);
       const client = await connect(connection, tell);
       const project = await projectBySlug(client, String(options["project"]));
-      tell(`Packing ${folder} …`);
-      const packed = await packFolder(folder, tell);
+      const warnings: string[] = [];
+      const warn = (line: string) => (warnings.push(line), tell(line));
+      if (folder !== "-") tell(`Packing ${folder} …`);
+      const packed = folder === "-" ? await allBytes(io, packedBytesMax) : await packFolder(folder, warn);
       if (packed.length > packedBytesMax) throw new Problem("payload_too_large", `${folder} is over 50 MiB packed.`);
       tell(`Uploading ${Math.ceil(packed.length / 1024)} KiB …`);
       let deployment = await upload(client, connection.key, project.id, packed);
@@ -38,7 +42,7 @@ export function deploying(environment: Environment): Command {
       // The deployment's petstore.json may have changed the primary domain, and so the address.
       const { url } = await answered(client.GET("/projects/{projectId}", { params: { path: { projectId: project.id } } }));
       const files = `${deployment.files} file${deployment.files === 1 ? "" : "s"}`;
-      return { json: { url, deployment }, text: `Deployment ${deployment.id} is live: ${files} at ${url}` };
+      return { json: { url, deployment, warnings }, text: `Deployment ${deployment.id} is live: ${files} at ${url}` };
     },
   };
 }

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import type { Description } from "../../client/generate.ts";
+import { statuses } from "../platform/http/statuses.ts";
 import { compactJson } from "../platform/compact-json.ts";
 import { Problem } from "../platform/problem.ts";
 import { loadSettings } from "../app/settings.ts";
@@ -27,10 +28,21 @@ export const description: Command = {
 
 /** The generated files: contents by path from the project's root. */
 async function generate(): Promise<Record<string, string>> {
-  const { descriptionOf } = await import("../app/operations.ts");
+  const { descriptionOf } = await import("../app/description.ts");
   const { typesOf } = await import("../../client/generate.ts");
   const described = descriptionOf(loadSettings({}));
-  // only the served description has code samples, which would be a sixth of this file
-  const text = `${compactJson(described, (name) => name !== "x-codeSamples")}\n`;
-  return { "openapi.json": text, "client/api.gen.ts": typesOf(JSON.parse(text) as Description) };
+  // Only the served description has code samples, which would be a sixth of this file. An operation fits on a line, so that a change shows well.
+  const text = `${compactJson(described, { lineLengthMax: 800, space: "", includes: (name) => name !== "x-codeSamples" })}\n`;
+  return { "openapi.json": text, "client/api.gen.ts": typesOf(withErrorCodes(JSON.parse(text) as Description)) };
+}
+
+/**
+ * Lists the codes of errors in the client's types. The description itself leaves them open, so that a new code breaks no client that was
+ * generated from it.
+ */
+function withErrorCodes(document: Description): Description {
+  const { code } = document.components.schemas["Error"]?.properties ?? {};
+  if (code === undefined) throw new Error("the description has no Error with a code");
+  code.enum = Object.keys(statuses);
+  return document;
 }

@@ -1,9 +1,9 @@
 import type { Schemas } from "../../client/api.gen.ts";
 import type { PetStore } from "../../client/client.ts";
 import { pages } from "../../client/pages.ts";
-import { columns, type Arguments, type Command, type Io, type Options, type Outcome } from "./command.ts";
+import { columns, ifNotExists, UsageError, type Arguments, type Command, type Io, type Options, type Outcome } from "./command.ts";
 import { connect, connectionOf, connectionOptions, linesTo, type Environment } from "./connection.ts";
-import { answered, projectBySlug } from "./publishing-calls.ts";
+import { answered, projectBySlug, unlessExists } from "./publishing-calls.ts";
 
 type Domain = Schemas["Domain"];
 type At = { client: PetStore; projectId: number };
@@ -13,23 +13,22 @@ const options = {
   ...connectionOptions,
 } as const satisfies Options;
 
-/** `domains add|list|check|remove`; `environment` returns the service and key to use if the options name none. */
+/** `domains add|list|check|primary|redirect|remove`; `environment` returns the service and key to use if the options name none. */
 export function domainCommands(environment: Environment): Command[] {
-  const one = (word: string, summary: string, run: (at: At, hostname: string) => Promise<Outcome>): Command => ({
+  type Work = (at: At, hostname: string, given: Arguments["options"]) => Promise<Outcome>;
+  const one = (word: string, summary: string, run: Work, more: Options = {}, check = (_given: Arguments["options"]) => {}): Command => ({
     name: `domains ${word}`,
     summary,
-    options,
+    options: { ...options, ...more },
     operands: ["HOSTNAME"],
     async run(args, io) {
-      return run(await open(args, environment, io), args.operands[0] ?? "");
+      check(args.options);
+      return run(await open(args, environment, io), args.operands[0] ?? "", args.options);
     },
   });
 
   return [
-    one("add", "Add a domain to a project and print the DNS record to create", async ({ client, projectId }, hostname) => {
-      const domain = await answered(client.POST("/projects/{projectId}/domains", { params: { path: { projectId } }, body: { hostname } }));
-      return { json: domain, text: `${domain.hostname} is added. ${toCreate(domain)}` };
-    }),
+    one("add", "Add a domain to a project and print the DNS record to create", add, ifNotExists),
     {
       name: "domains list",
       summary: "List the domains of a project",
@@ -51,12 +50,66 @@ export function domainCommands(environment: Environment): Command[] {
         return { json: domain, text: diagnosis(domain), exitCode: isServed ? 0 : 1 };
       },
     ),
+    one("primary", "Make a verified domain the primary name of its project, or with --off no longer", makePrimary, {
+      off: { about: "the project then has no primary name" },
+    }),
+    one(
+      "redirect",
+      "Redirect a domain to another one of the project, or with --off serve the site again",
+      redirectTo,
+      redirectOptions,
+      checkRedirect,
+    ),
     one("remove", "Stop serving a domain at once", async ({ client, projectId }, hostname) => {
       const params = { path: { projectId, hostname } };
       const removed = await answered(client.DELETE("/projects/{projectId}/domains/{hostname}", { params }));
       return { json: removed ?? { hostname }, text: [`${hostname} is removed.`, ...leftBy(removed)].join(" ") };
     }),
   ];
+}
+
+const redirectOptions: Options = {
+  to: { value: "HOSTNAME", about: "the domain that visitors are sent to" },
+  status: { value: "301|302|307|308", about: "the status of the redirect. Default: 301" },
+  off: { about: "end the redirect" },
+};
+const redirectStatuses = [301, 302, 307, 308] as const;
+
+function checkRedirect({ to, off, status = "301" }: Arguments["options"]): void {
+  if ((to === undefined) !== (off === true)) throw new UsageError("give either --to HOSTNAME or --off");
+  if (!redirectStatuses.some((known) => String(known) === status))
+    throw new UsageError(`--status must be one of ${redirectStatuses.join(", ")}`);
+}
+
+async function redirectTo(at: At, hostname: string, { to, off, status = "301" }: Arguments["options"]): Promise<Outcome> {
+  const known = redirectStatuses.find((one) => String(one) === status) ?? 301;
+  const domain = await patch(at, hostname, { redirect: off === true ? null : { to: String(to), status: known } });
+  const text = domain.redirect ? `redirects to ${domain.redirect.to} (${domain.redirect.status})` : "redirects no more";
+  return { json: domain, text: [`${domain.hostname} ${text}. ${servingOf(domain)}`, ...troubleOf(domain)].join("\n") };
+}
+
+async function makePrimary(at: At, hostname: string, { off }: Arguments["options"]): Promise<Outcome> {
+  const domain = await patch(at, hostname, { primary: off !== true });
+  return {
+    json: domain,
+    text: `${domain.hostname} is ${domain.primary ? "the primary name" : "not the primary name"} of its project.`,
+  };
+}
+
+async function add({ client, projectId }: At, hostname: string, given: Arguments["options"]): Promise<Outcome> {
+  const path = { projectId, hostname };
+  const create = () => answered(client.POST("/projects/{projectId}/domains", { params: { path: { projectId } }, body: { hostname } }));
+  if (given["if-not-exists"] !== true) {
+    const domain = await create();
+    return { json: domain, text: `${domain.hostname} is added. ${toCreate(domain)}` };
+  }
+  const find = () => answered(client.GET("/projects/{projectId}/domains/{hostname}", { params: { path } }));
+  const { created, found } = await unlessExists(create, "domain_taken", find);
+  return { json: { ...found, created }, text: created ? `${hostname} is added. ${toCreate(found)}` : `${hostname} exists already.` };
+}
+
+function patch({ client, projectId }: At, hostname: string, body: Schemas["DomainPatch"]): Promise<Domain> {
+  return answered(client.PATCH("/projects/{projectId}/domains/{hostname}", { params: { path: { projectId, hostname } }, body }));
 }
 
 function tableOf(domains: Domain[]): string {

@@ -1,11 +1,14 @@
 import { commonOptions, type Command, type Option, type Options } from "./command.ts";
+import { exitClasses } from "./exit-codes.ts";
 
 export const overview = "Usage: petstore COMMAND [OPTIONS] [--json] [--help]";
 
 /** The list of commands with their summaries. */
 export function helpOnAll(commands: Command[]): string {
   const lines = table(commands.map(({ name, summary }) => [name, summary]));
-  return [overview, "", ...lines, "", "petstore help COMMAND explains a command and its options."].join("\n");
+  const codes = exitClasses.map(({ code, name, meaning }) => `    ${code}  ${name}: ${meaning}`);
+  const more = "petstore help COMMAND explains a command and its options; petstore --version prints the version.";
+  return [overview, "", ...lines, "", more, "", "Exit codes:", ...codes].join("\n");
 }
 
 /** A command's usage, summary and options. */

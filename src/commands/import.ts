@@ -1,40 +1,51 @@
 import type { ImportOptions } from "../importing/import-files.ts";
 import type { Report } from "../importing/report.ts";
 import { systemClock } from "../platform/clock.ts";
-import type { Command, Io } from "./command.ts";
+import { UsageError, type Command, type Io } from "./command.ts";
 import { connect, connectionOf, connectionOptions, type Connect, type Environment } from "./connection.ts";
+import { withInputFile } from "./standard-input.ts";
 
 /** Creates the command. `environment` returns the service and key to use if the options name none. */
 export function importing(environment: Environment): Command {
   return {
     name: "import",
-    summary: "Load a CSV file of pets through the API; run it again to load changes",
+    summary: "Load a CSV file of pets, or - for standard input, through the API; run it again to load changes",
     options: {
-      mapping: { value: "FILE", required: true, about: "how columns become fields (docs/importing.md)" },
-      state: { value: "FILE", about: "the record of what earlier runs have loaded. Default: FILE.petstore-state.json" },
-      rejects: { value: "FILE", about: "where to write the rows that could not be loaded, and why. Default: FILE.petstore-rejects.csv" },
+      mapping: { value: "FILE", required: true, about: "how columns become fields (docs/importing.md); - reads standard input" },
+      state: { value: "FILE", about: "the record of what earlier runs have loaded. Default: FILE.petstore-state.json; needed with -" },
+      rejects: {
+        value: "FILE",
+        about: "where to write the rows that could not be loaded, and why. Default: FILE.petstore-rejects.csv; needed with -",
+      },
       "dry-run": { about: "read, map and count the rows and write the rejects, without calling the service" },
       resend: { about: "send an unanswered batch again after more than 23 hours" },
       ...connectionOptions,
     },
     operands: ["FILE"],
     async run({ options, operands: [file = ""] }, io) {
-      const files: ImportOptions = {
-        file,
-        mappingFile: String(options["mapping"]),
-        stateFile: options["state"] as string | undefined,
-        rejectsFile: options["rejects"] as string | undefined,
-        resend: options["resend"] === true,
-      };
+      const mapping = String(options["mapping"]);
+      if (file === "-" && mapping === "-") throw new UsageError("FILE and --mapping cannot both be standard input");
+      if (file === "-" && (options["state"] === undefined || options["rejects"] === undefined))
+        throw new UsageError("with - for FILE, --state FILE and --rejects FILE are required");
       const rehearsed = options["dry-run"] === true;
+      const connection = rehearsed ? undefined : connectionOf(options, environment(io));
       const { rehearse } = await import("../importing/import-files.ts");
       const { summary } = await import("../importing/report.ts");
       const startedAt = systemClock();
-      const report = rehearsed ? await rehearse(files) : await importNow(files, connectionOf(options, environment(io)), io.stderr);
+      const report = await withInputFile(io, file, (rows) =>
+        withInputFile(io, mapping, (mappingFile) => {
+          const files = { file: rows, mappingFile, ...recordsOf(options), resend: options["resend"] === true };
+          return connection === undefined ? rehearse(files) : importNow(files, connection, io.stderr);
+        }),
+      );
       const seconds = (systemClock() - startedAt) / 1_000;
       return { json: { ...report, dryRun: rehearsed }, text: summary(report, rehearsed, seconds) };
     },
   };
+}
+
+function recordsOf({ state, rejects }: Record<string, unknown>): Pick<ImportOptions, "stateFile" | "rejectsFile"> {
+  return { stateFile: state as string | undefined, rejectsFile: rejects as string | undefined };
 }
 
 /** Shows a progress bar once the file is read. Waits are printed above the bar, or as lines before it appears. */

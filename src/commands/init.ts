@@ -1,50 +1,74 @@
 import { basename, resolve } from "node:path";
 import { origin } from "../platform/parse.ts";
 import { Problem } from "../platform/problem.ts";
-import { administer } from "./administer.ts";
-import { numeric, type Command, type Io } from "./command.ts";
+import type { Command, Io, Options } from "./command.ts";
 import type { Environment } from "./connection.ts";
 
-/** Creates the command. `environment` returns the service to use if the options name none. */
-export function initialising(environment: Environment): Command {
+/** What `init` can also do in the folder of the service. */
+export type OfService = {
+  publicUrl(io: Io): Promise<string>;
+  /** Creates a publishable key of an account. */
+  newKey(io: Io, account: unknown): Promise<string>;
+  /** Returns what writes the API reference into a folder. @throws Problem if it has not been built */
+  openReference(): Promise<(folder: string, url: string) => Promise<void>>;
+};
+
+/**
+ * Creates the command.
+ *
+ * @param environment returns the service to use if the options name none
+ * @param service undefined in the package without the service
+ */
+export function initialising(environment: Environment, service?: OfService): Command {
   return {
     name: "init",
-    summary: "Write a starter page for a shop into a new folder, ready to deploy",
-    options: {
-      account: { value: "ID", about: "the account whose pets it shows; creates a publishable key for the page" },
-      key: { value: "psp_…", about: "a publishable key for the page, in place of --account" },
-      name: { value: "NAME", about: "the shop's name. Default: the folder's name" },
-      url: { value: "URL", about: "the API's address for visitors. Default: PUBLIC_URL of the service; with --key, PETSTORE_URL" },
-      reference: { about: "add the API reference, in reference/" },
-    },
+    summary: "Write the settings of a storefront, or a starter page, into a new folder, ready to deploy",
+    options: service ? serviceOptions : sharedOptions,
     operands: ["DIR"],
     async run({ options, operands: [folder = ""] }, io) {
-      const { requireEmpty, writeStarter } = await import("./starter.ts");
+      const { requireEmpty, writeStarter, writeStorefront } = await import("./starter.ts");
       const name = nameOf(String(options["name"] ?? basename(resolve(folder))));
-      requireKeyOrAccount(options);
-      const url = originOf(String(options["url"] ?? (options["key"] === undefined ? await publicUrl(io) : environment(io).url)));
+      refuseTwoKeys(options);
+      const ofAccount = options["account"] === undefined ? undefined : service;
+      const url = originOf(String(options["url"] ?? (await (ofAccount ? ofAccount.publicUrl(io) : calledUrl(environment, io)))));
       await requireEmpty(folder);
-      const reference = options["reference"] === true ? await import("./reference.ts") : undefined;
-      await reference?.requireReference();
-      const key = options["key"] === undefined ? await newKey(io, options["account"]) : publishable(String(options["key"]));
-      const files = await writeStarter(folder, { name, url, key });
-      if (reference) {
-        await reference.writeReference(folder, url);
-        files.push("reference/");
-      }
-      return { json: { folder, url, key, files }, text: nextSteps(folder, { name, url, files }) };
+      const writeReference = options["reference"] === true ? await service?.openReference() : undefined;
+      const key = ofAccount ? await ofAccount.newKey(io, options["account"]) : keyIn(options["key"]);
+      const files = key === null ? await writeStorefront(folder, name) : await writeStarter(folder, { name, url, key });
+      await writeReference?.(folder, url);
+      if (writeReference) files.push("reference/");
+      const program = service ? "npm run petstore --" : "petstore";
+      return { json: { folder, url, key, files }, text: nextSteps(program, folder, { name, url, files, isPage: key !== null }) };
     },
   };
 }
 
-function requireKeyOrAccount({ key, account }: Record<string, unknown>): void {
+const page = "write a page of HTML and JavaScript instead, with";
+const sharedOptions: Options = {
+  key: { value: "psp_…", about: `${page} this publishable key` },
+  name: { value: "NAME", about: "the shop's name. Default: the folder's name" },
+  url: { value: "URL", about: "the API's address for visitors. Default: PETSTORE_URL, else that of the profile" },
+};
+const serviceOptions: Options = {
+  account: { value: "ID", about: `${page} a new publishable key of this account` },
+  ...sharedOptions,
+  key: { value: "psp_…", about: "write that page with this publishable key" },
+  url: {
+    value: "URL",
+    about: "the API's address for visitors. Default: PETSTORE_URL, else that of the profile; with --account, PUBLIC_URL of the service",
+  },
+  reference: { about: "add the API reference, in reference/" },
+};
+
+/** The service that the other commands call. */
+function calledUrl(environment: Environment, io: Io): string {
+  const { url, isUrlSet = true, profile } = environment(io);
+  return isUrlSet ? url : (profile?.()?.url ?? url);
+}
+
+function refuseTwoKeys({ key, account }: Record<string, unknown>): void {
   if (key !== undefined && account !== undefined)
     throw new Problem("invalid_request", "give either --key or --account: one of them is enough");
-  if (key !== undefined || account !== undefined) return;
-  throw new Problem(
-    "invalid_request",
-    "the page needs a publishable key: give --account ID to create one, or --key with one from `petstore keys create --account ID --publishable`",
-  );
 }
 
 /** The service's origin from an address with or without `/v1`. */
@@ -61,32 +85,32 @@ function nameOf(text: string): string {
   return name;
 }
 
+/** The key of the page; null for a storefront, which needs none. */
+function keyIn(key: unknown): string | null {
+  return key === undefined ? null : publishable(key as string);
+}
+
 /** Refuses secret keys, because everybody can read the page. */
 function publishable(key: string): string {
   if (/^psp_[0-9A-Za-z]{36}$/.test(key)) return key;
   throw new Problem("invalid_request", "--key must be a publishable key (psp_…), because everybody can read the page that contains it");
 }
 
-/** The public URL of the service that creates the page's key. */
-async function publicUrl(io: Io): Promise<string> {
-  return (await administer(io, "service.describe", {})).publicUrl;
-}
+type Made = { name: string; url: string; files: string[]; isPage: boolean };
 
-async function newKey(io: Io, account: unknown): Promise<string> {
-  const { key } = await administer(io, "keys.create", { account: numeric(account), publishable: true });
-  return key;
-}
-
-function nextSteps(folder: string, { name, url, files }: { name: string; url: string; files: string[] }): string {
+function nextSteps(program: string, folder: string, { name, url, files, isPage }: Made): string {
   const slug = slugOf(basename(resolve(folder)));
   return [
     `Created in ${folder}: ${files.join(", ")}.`,
+    ...(isPage
+      ? []
+      : ["", "Its petstore.json holds the colour, the texts, the contact and the hours of the shop; the animals come from the catalogue."]),
     "",
     "Publish it with a key of the account:",
     "",
     `  export PETSTORE_URL=${url} PETSTORE_KEY=psk_…`,
-    `  npm run petstore -- projects create ${slug} --name ${quoted(name)}`,
-    `  npm run petstore -- deploy ${quoted(folder)} --project ${slug}`,
+    `  ${program} projects create ${slug} --name ${quoted(name)}`,
+    `  ${program} deploy ${quoted(folder)} --project ${slug}`,
   ].join("\n");
 }
 

@@ -1,5 +1,5 @@
 import { administer } from "./administer.ts";
-import { columns, numeric, type Command } from "./command.ts";
+import { columns, ifNotExists, numeric, UsageError, type Command } from "./command.ts";
 
 export const keysCreate: Command = {
   name: "keys create",
@@ -15,12 +15,19 @@ export const keysCreate: Command = {
       multiple: true,
       about: "with --publishable: a web origin, such as https://shop.example, that may use the key. Default: any",
     },
+    ...ifNotExists,
   },
   async run({ options }, io) {
     const { account, scope, expires, publishable, name, origin } = options;
+    if (options["if-not-exists"] === true) {
+      if (typeof name !== "string") throw new UsageError("--if-not-exists needs --name, which tells the account's keys apart");
+      const { keys } = await administer(io, "keys.list", { account: numeric(account) });
+      const found = keys.find((key) => key.name === name.trim());
+      if (found) return { json: { ...found, key: null, created: false }, text: `Key ${found.id} (${found.name}) exists already.` };
+    }
     const asked = { scopes: scope, expires, publishable, name, origins: origin };
     const json = await administer(io, "keys.create", { account: numeric(account), ...asked });
-    return { json, text: shown(json) };
+    return { json: options["if-not-exists"] === true ? { ...json, created: true } : json, text: shown(json) };
   },
 };
 

@@ -1,10 +1,13 @@
+import { Problem } from "../platform/problem.ts";
 import { administer } from "./administer.ts";
-import { columns, numeric, type Command, type Options } from "./command.ts";
+import { columns, ifNotExists, numeric, type Command, type Options } from "./command.ts";
 
 const one = {
   account: { value: "ID", required: true, about: "the account that the member belongs to" },
   email: { value: "EMAIL", required: true, about: "the member's email address" },
 } as const satisfies Options;
+
+const factorsRemoved = "The member's second factors and recovery codes are removed too: the member sets up new ones after signing in.";
 
 export const membersInvite: Command = {
   name: "members invite",
@@ -12,20 +15,41 @@ export const membersInvite: Command = {
   options: {
     ...one,
     role: { value: "owner|member", about: "the member's role. Default: owner for the first member, else member" },
+    ...ifNotExists,
   },
-  async run({ options: { account, email, role } }, io) {
-    const json = await administer(io, "members.invite", { account: numeric(account), email, role });
-    return { json, text: shown(json) };
+  async run({ options: { account, email, role, "if-not-exists": mayExist } }, io) {
+    const invite = () => administer(io, "members.invite", { account: numeric(account), email, role });
+    if (mayExist !== true) {
+      const json = await invite();
+      return { json, text: shown(json) };
+    }
+    const { unlessExists } = await import("./publishing-calls.ts");
+    const find = async () => {
+      const { members } = await administer(io, "members.list", { account: numeric(account) });
+      const member = members.find((known) => known.email?.toLowerCase() === String(email).trim().toLowerCase());
+      if (member === undefined) throw new Problem("not_found", `There is no member ${String(email)}.`);
+      return { member, link: null };
+    };
+    const { created, found } = await unlessExists<{ member: { email: string | null; role: string }; link: string | null }>(
+      invite,
+      "member_exists",
+      find,
+    );
+    const { member, link } = found;
+    return {
+      json: { ...found, created },
+      text: link === null ? `${member.email} (${member.role}) is a member already.` : shown({ member, link }),
+    };
   },
 };
 
 export const membersReset: Command = {
   name: "members reset",
-  summary: "End a member's password and sessions, and create a new sign-in link",
+  summary: "Remove a member's password, second factors and sessions, and create a new sign-in link",
   options: one,
   async run({ options: { account, email } }, io) {
     const json = await administer(io, "members.reset", { account: numeric(account), email });
-    return { json, text: shown(json) };
+    return { json, text: json.hadSecondFactor ? `${factorsRemoved}\n${shown(json)}` : shown(json) };
   },
 };
 

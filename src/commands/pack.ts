@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { createGzip } from "node:zlib";
 import { pack } from "tar-stream";
 import { Problem } from "../platform/problem.ts";
@@ -19,12 +20,12 @@ export async function packFolder(folder: string, warn: (line: string) => void): 
   const names = await filesIn(folder);
   if (!names.includes("petstore.json"))
     throw new Problem("invalid_request", `${folder} has no petstore.json: \`petstore init\` creates one`);
-  if (!names.includes("index.html")) warn(`${folder} has no index.html: its address will answer 404.`);
+  if (!names.includes("index.html") && !(await hasStorefront(folder))) warn(`${folder} has no index.html: its address will answer 404.`);
   const tar = pack();
-  const packed = Array.fromAsync(tar.pipe(createGzip()) as AsyncIterable<Buffer>);
+  const packed = buffer(tar.pipe(createGzip()));
   for (const name of names) tar.entry({ name }, await readFile(join(folder, name)));
   tar.finalize();
-  return Buffer.concat(await packed);
+  return packed;
 }
 
 async function filesIn(folder: string): Promise<string[]> {
@@ -46,4 +47,13 @@ async function filesIn(folder: string): Promise<string[]> {
     if (names.length > filesMax) throw new Problem("invalid_request", `${folder} has more than 2,000 files`);
   }
   return names;
+}
+
+/** Whether the service renders the pages. A file that is not JSON is for the service to refuse. */
+async function hasStorefront(folder: string): Promise<boolean> {
+  try {
+    return (JSON.parse(await readFile(join(folder, "petstore.json"), "utf8")) as { storefront?: unknown }).storefront !== undefined;
+  } catch {
+    return false;
+  }
 }

@@ -7,11 +7,32 @@ import { Problem } from "../platform/problem.ts";
 /** Longer than other calls: a packed folder may have 50 MiB. */
 const uploadMs = 10 * 60_000;
 
-/** Returns the body of a response. @throws Problem if the service refuses the call */
+/** Returns the body of a response. @throws PetStoreError if the service refuses the call */
 export async function answered<T>(call: Promise<Refused & { data?: T }>): Promise<T> {
   const answer = await call;
   if (!answer.response.ok) throw refusal(answer);
   return answer.data as T;
+}
+
+/**
+ * Creates something, or finds it where it exists already, which the service's refusal `code` says.
+ *
+ * @throws the refusal if it belongs to another account, so that `find` finds nothing
+ */
+export async function unlessExists<T>(
+  create: () => Promise<T>,
+  code: string,
+  find: () => Promise<T>,
+): Promise<{ created: boolean; found: T }> {
+  try {
+    return { created: true, found: await create() };
+  } catch (refused) {
+    if ((refused as { code?: unknown }).code !== code) throw refused;
+    const found = await find().catch((error: { code?: unknown }) => {
+      throw error.code === "not_found" ? refused : error;
+    });
+    return { created: false, found };
+  }
 }
 
 /** Finds a project by its slug. @throws Problem `not_found` */

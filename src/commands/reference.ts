@@ -24,7 +24,8 @@ export async function requireReference(): Promise<void> {
  * of plain files. The pages read the description from the service at `url`, and send their requests there.
  */
 export async function writeReference(folder: string, url: string): Promise<void> {
-  const { descriptionOf } = await import("../app/operations.ts");
+  const { descriptionOf } = await import("../app/description.ts");
+  const { guideTexts } = await import("../app/reference-texts.ts");
   const root = join(resolve(folder), "reference");
   await cp(built, root, { recursive: true, errorOnExist: true, force: false });
   const page = await readFile(join(root, "index.html"), "utf8");
@@ -34,6 +35,7 @@ export async function writeReference(folder: string, url: string): Promise<void>
     { path: "", name: "API reference" },
     { path: "all", name: "All operations" },
     ...operations.map(({ operationId, summary }) => ({ path: operationId, name: summary })),
+    ...guideTexts().map(({ path, title }) => ({ path: path.replace("/reference/", ""), name: title })),
   ];
   for (const { path, name } of pages) {
     await mkdir(join(root, path), { recursive: true });

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Problem } from "../platform/problem.ts";
@@ -5,7 +6,8 @@ import { Problem } from "../platform/problem.ts";
 /** The values for the placeholders `{{name}}`, `{{url}}` and `{{key}}`. */
 type Filling = { name: string; url: string; key: string };
 
-const templates = new URL("../../starter/", import.meta.url);
+/** The packed command line has them beside itself. */
+const templates = [new URL("starter/", import.meta.url), new URL("../../starter/", import.meta.url)].find((one) => existsSync(one))!;
 
 /** Checks that a folder is absent or empty, apart from hidden files, which are not deployed. @throws Problem `invalid_request` */
 export async function requireEmpty(folder: string): Promise<void> {
@@ -28,6 +30,16 @@ export async function writeStarter(folder: string, filling: Filling): Promise<st
     await writeFile(join(folder, name), name.endsWith(".html") ? filled(text, filling) : text, { flag: "wx" });
   }
   return ["petstore.json", ...names];
+}
+
+/** Writes a `petstore.json` with every setting of a storefront (specification 6.7), to be filled in, and returns its name. Overwrites nothing. */
+export async function writeStorefront(folder: string, name: string): Promise<string[]> {
+  const contact = { email: "", phone: "", address: "" };
+  const storefront = { colour: "#0b6b58", tagline: "", about: "", contact, hours: [] };
+  await mkdir(folder, { recursive: true });
+  const text = `${JSON.stringify({ name, domains: {}, storefront }, undefined, 2)}\n`;
+  await writeFile(join(folder, "petstore.json"), text, { flag: "wx" });
+  return ["petstore.json"];
 }
 
 /** Fills in a page's placeholders with escaped values, so that none becomes markup. */

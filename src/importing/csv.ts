@@ -1,5 +1,6 @@
 import { CsvError, parse } from "csv-parse";
 import { Problem } from "../platform/problem.ts";
+import { formatDefault, type CsvFormat, type Encoding } from "./csv-format.ts";
 
 /** A row of the file; `line` is its first line, counted from 1. */
 export type CsvRow = { line: number; cells: string[] };
@@ -19,15 +20,22 @@ type Parsed = { record: string[]; info: { lines: number } };
 
 /**
  * Yields the rows of a CSV file as its bytes arrive (RFC 4180; line ends may be mixed, a byte order mark is skipped), the header first.
- * Rows may have more or fewer cells than the header. `file` is its name in errors.
+ * Rows may have more or fewer cells than the header. A first line such as `sep=;`, which spreadsheets write, is skipped. `file` is its name in
+ * errors. Default format: UTF-8 with commas.
  *
- * @throws Problem `invalid_request` with one line if the file is empty, is not UTF-8, or has unmatched quotes
+ * @throws Problem `invalid_request` with one line if the file is empty, is not in the format's encoding, or has unmatched quotes
  */
-export async function* csvRows(bytes: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<CsvRow> {
+export async function* csvRows(
+  bytes: AsyncIterable<Uint8Array>,
+  file: string,
+  { encoding, delimiter }: CsvFormat = formatDefault,
+): AsyncGenerator<CsvRow> {
   let line = 0;
   try {
-    for await (const { record, info } of parsed(textOf(bytes, file))) {
+    for await (const { record, info } of parsed(textOf(bytes, file, encoding), delimiter)) {
+      const isFirst = line === 0;
       line = info.lines;
+      if (isFirst && record.length === 2 && record[0] === "sep=" && record[1] === "") continue;
       yield { line: line - record.join("").split("\n").length + 1, cells: record };
     }
   } catch (error) {
@@ -37,8 +45,8 @@ export async function* csvRows(bytes: AsyncIterable<Uint8Array>, file: string): 
 }
 
 /** Feeds the parser through its events, which its browser build has too. */
-async function* parsed(text: AsyncIterable<string>): AsyncGenerator<Parsed> {
-  const parser = parse(options);
+async function* parsed(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<Parsed> {
+  const parser = parse({ ...options, delimiter });
   let rows: Parsed[] = [];
   let failure: Error | undefined;
   const ended = new Promise<void>((resolve) => {
@@ -59,15 +67,15 @@ async function* parsed(text: AsyncIterable<string>): AsyncGenerator<Parsed> {
 }
 
 /** Decodes the file with `\n` as the only line end, so that line numbers match those of an editor. */
-async function* textOf(bytes: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<string> {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
+async function* textOf(bytes: AsyncIterable<Uint8Array>, file: string, encoding: Encoding): AsyncGenerator<string> {
+  const decoder = new TextDecoder(encoding, { fatal: true });
   let lines = 1;
   let heldBack = "";
   const decode = (some?: Uint8Array) => {
     try {
       return some === undefined ? decoder.decode() : decoder.decode(some, { stream: true });
     } catch {
-      throw new Problem("invalid_request", `${file} is not UTF-8 text (after line ${lines}). Save it as UTF-8 first.`);
+      throw new Problem("invalid_request", `${file} is not ${encoding.toUpperCase()} text (after line ${lines}). Save it as UTF-8 first.`);
     }
   };
   for await (const some of bytes) {

@@ -1,4 +1,3 @@
-import { stringify } from "csv-stringify/sync";
 import type { ListPath } from "../../client/pages.ts";
 
 /** A list that can be exported: its path, and its columns, which are the fields of its model in the model's order. */
@@ -18,15 +17,13 @@ export async function* exportText(
   format: ExportFormat,
   columns: readonly string[],
 ): AsyncGenerator<string> {
+  const { stringify } = await import("csv-stringify/sync"); // the list above is read at each start of the service
+  const csvLines = (rows: object[]): string => stringify(rows, { columns: [...columns], cast: { boolean: String } });
   let heading = format === "csv" ? stringify([columns]) : "";
   for await (const rows of pages) {
-    yield heading + (format === "csv" ? csvLines(rows, columns) : rows.map(jsonLine).join(""));
+    yield heading + (format === "csv" ? csvLines(rows) : rows.map(jsonLine).join(""));
     heading = "";
   }
-}
-
-function csvLines(rows: object[], columns: readonly string[]): string {
-  return stringify(rows, { columns: [...columns], cast: { boolean: String } });
 }
 
 function jsonLine(row: object): string {

@@ -42,14 +42,14 @@ export async function importSource({ client, source, state, save, now, resend, s
 }
 
 function categoriesOf(plan: Plan): Set<string> {
-  return new Set([...plan.creations, ...plan.updates].map(({ row }) => row.animal.category));
+  return new Set([...plan.creations, ...plan.updates].map(({ row }) => row.pet.category));
 }
 
 /** The plan without the rows whose category the service refused. */
 function withCategory(plan: Plan, { refused }: Categories, reject: (row: Row, reason: string) => void): Plan {
   const isTaken = ({ row }: { row: Row }) => {
-    const reason = refused.get(normalize(row.animal.category));
-    if (reason !== undefined) reject(row, `the category “${row.animal.category}” was refused: ${reason}`);
+    const reason = refused.get(normalize(row.pet.category));
+    if (reason !== undefined) reject(row, `the category “${row.pet.category}” was refused: ${reason}`);
     return reason === undefined;
   };
   return { ...plan, creations: plan.creations.filter(isTaken), updates: plan.updates.filter(isTaken) };

@@ -68,7 +68,7 @@ async function updateAll(updates: readonly Update[], loading: Loading): Promise<
     else if (refusedStatuses.has(status)) reject(row, reasonOf(answer));
     else if (!answer.data) throw refusal(answer);
     else {
-      state.animals.set(row.animal.sourceId, { petId, hash: hashOf(row.animal) });
+      state.animals.set(row.pet.sourceId, { petId, hash: hashOf(row.pet) });
       updated += 1;
     }
     if (status !== 404) advance(1);
@@ -165,13 +165,13 @@ function idsOf({ data }: Sent, size: number): number[] {
 }
 
 function elementOf({ row, replaces }: Creation, categoryIds: ReadonlyMap<string, number>): BatchElement {
-  return { sourceId: row.animal.sourceId, hash: hashOf(row.animal), replaces, pet: petOf(row, categoryIds) };
+  return { sourceId: row.pet.sourceId, hash: hashOf(row.pet), replaces, pet: petOf(row, categoryIds) };
 }
 
-function petOf({ animal }: Row, categoryIds: ReadonlyMap<string, number>): BatchElement["pet"] {
-  const categoryId = categoryIds.get(normalize(animal.category));
-  if (categoryId === undefined) throw new Error(`no id for the category ${animal.category}`);
-  return { name: animal.name, categoryId, status: animal.status };
+function petOf({ pet }: Row, categoryIds: ReadonlyMap<string, number>): BatchElement["pet"] {
+  const categoryId = categoryIds.get(normalize(pet.category));
+  if (categoryId === undefined) throw new Error(`no id for the category ${pet.category}`);
+  return { name: pet.name, categoryId, status: pet.status };
 }
 
 function reasonOf(answer: Refused): string {

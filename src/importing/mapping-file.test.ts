@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { animalOf } from "./animals.ts";
+import { petOf } from "./pets.ts";
 import { parseMapping } from "./mapping-file.ts";
 import { checkColumns } from "./mapping.ts";
 
@@ -56,17 +56,17 @@ test("a column that the file does not have is named, with those that it has", ()
 
 test("a name falls back to the next column where nothing but stars is left of it", () => {
   const header = ["animal_id", "animal_name", "animal_type", "outcome_type"];
-  const toAnimal = animalOf(parseMapping(example, "m.json"), header);
-  const names = ["*charlien", "***chanticleer**", "* humu", "*", "", "a633462*haygar"].map((name) => toAnimal(["A1", name, "bird", ""]));
+  const toPet = petOf(parseMapping(example, "m.json"), header);
+  const names = ["*charlien", "***chanticleer**", "* humu", "*", "", "a633462*haygar"].map((name) => toPet(["A1", name, "bird", ""]));
   assert.deepEqual(
-    names.map((animal) => "name" in animal && animal.name),
+    names.map((pet) => "name" in pet && pet.name),
     ["charlien", "chanticleer", "humu", "A1", "A1", "a633462*haygar"],
   );
 });
 
 test("a status value is compared without case and outer space; one that is not mapped is rejected unless there is a default", () => {
   const status = { columns: ["s"], values: { "": "available", Adoption: "sold" } };
-  const statusOf = (mapping: unknown, value: string) => animalOf(parse(mapping), ["no", "name", "kind", "s"])(["1", "Rex", "dog", value]);
+  const statusOf = (mapping: unknown, value: string) => petOf(parse(mapping), ["no", "name", "kind", "s"])(["1", "Rex", "dog", value]);
   assert.deepEqual(statusOf({ ...small, status }, " ADOPTION "), { sourceId: "1", name: "Rex", category: "dog", status: "sold" });
   assert.deepEqual(statusOf({ ...small, status }, "eloped"), { reason: "unknown status value “eloped” in s" });
   assert.partialDeepStrictEqual(statusOf({ ...small, status: { ...status, default: "pending" } }, "eloped"), { status: "pending" });
@@ -76,13 +76,13 @@ test("a status value is compared without case and outer space; one that is not m
 
 test("values that are names of JavaScript's own are values like any others", () => {
   const status = JSON.parse('{"columns":["s"],"values":{"__proto__":"sold"}}') as object;
-  const toAnimal = animalOf(parse({ ...small, status }), ["no", "name", "kind", "s"]);
-  assert.partialDeepStrictEqual(toAnimal(["1", "Rex", "dog", "__proto__"]), { status: "sold" });
-  assert.partialDeepStrictEqual(toAnimal(["1", "Rex", "dog", "constructor"]), { reason: "unknown status value “constructor” in s" });
+  const toPet = petOf(parse({ ...small, status }), ["no", "name", "kind", "s"]);
+  assert.partialDeepStrictEqual(toPet(["1", "Rex", "dog", "__proto__"]), { status: "sold" });
+  assert.partialDeepStrictEqual(toPet(["1", "Rex", "dog", "constructor"]), { reason: "unknown status value “constructor” in s" });
 });
 
 test("a name of 200 characters is taken and one of 201 is rejected, whatever they weigh", () => {
-  const toAnimal = animalOf(parse(small), ["no", "name", "kind"]);
-  assert.partialDeepStrictEqual(toAnimal(["1", "🐕".repeat(200), "dog"]), { sourceId: "1" });
-  assert.deepEqual(toAnimal(["1", "🐕".repeat(201), "dog"]), { reason: "the name is over 200 characters" });
+  const toPet = petOf(parse(small), ["no", "name", "kind"]);
+  assert.partialDeepStrictEqual(toPet(["1", "🐕".repeat(200), "dog"]), { sourceId: "1" });
+  assert.deepEqual(toPet(["1", "🐕".repeat(201), "dog"]), { reason: "the name is over 200 characters" });
 });

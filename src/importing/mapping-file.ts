@@ -29,6 +29,8 @@ export function parseMapping(content: string, file: string): Mapping {
   const folded = Object.keys(value.status?.values ?? {}).map(valueKey);
   const twice = folded.find((key, index) => folded.indexOf(key) !== index);
   if (twice !== undefined) throw new Problem("invalid_request", `The mapping ${file} is wrong: status.values names “${twice}” twice.`);
+  if (value.category.columns.length === 0 && value.category.default === undefined)
+    throw new Problem("invalid_request", `The mapping ${file} is wrong: category needs columns or a default.`);
   return value;
 }
 

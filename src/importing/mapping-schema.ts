@@ -7,14 +7,21 @@ const transforms = Type.Optional(Type.Array(Type.Enum(["strip-stars"]), { maxIte
 export const petStatuses = ["available", "pending", "sold"] as const;
 const status = Type.Enum([...petStatuses]);
 const values = Type.Unsafe<Record<string, Static<typeof status>>>({ type: "object", additionalProperties: status });
-const text = Type.Object({ columns, transforms, default: Type.Optional(Type.String({ minLength: 1 })) }, { additionalProperties: false });
+const fallback = Type.Optional(Type.String({ minLength: 1 }));
+const text = Type.Object({ columns, transforms, default: fallback }, { additionalProperties: false });
+/** Without a column, all animals have the category of `default`. */
+const category = Type.Object(
+  { columns: Type.Array(Type.String({ minLength: 1 }), { maxItems: 20 }), transforms, default: fallback },
+  { additionalProperties: false },
+);
 
 /** The mapping of a file's columns to a pet's fields. `docs/importing.md` explains each part. */
 export const mappingSchema = Type.Object(
   {
-    id: Type.String({ minLength: 1 }),
+    /** Without it, each row is an animal, known by its name and category. */
+    id: Type.Optional(Type.String({ minLength: 1 })),
     name: text,
-    category: text,
+    category,
     status: Type.Optional(
       Type.Object({ columns, transforms, values: Type.Optional(values), default: Type.Optional(status) }, { additionalProperties: false }),
     ),

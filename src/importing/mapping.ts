@@ -7,7 +7,7 @@ export { petStatuses, type Mapping, type PetStatus, type TextField } from "./map
 /** @throws Problem `invalid_request` if the header lacks a column of the mapping */
 export function checkColumns(mapping: Mapping, header: readonly string[], file: string): void {
   const fields = [mapping.name, mapping.category, mapping.status];
-  const wanted = new Set([mapping.id, ...fields.flatMap((field) => field?.columns ?? [])]);
+  const wanted = new Set([...(mapping.id === undefined ? [] : [mapping.id]), ...fields.flatMap((field) => field?.columns ?? [])]);
   const missing = [...wanted].filter((column) => !header.includes(column));
   if (missing.length === 0) return;
   const has = header.slice(0, 30).join(", ").slice(0, 500);

@@ -1,23 +1,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Animal } from "./animals.ts";
+import type { Pet } from "./pets.ts";
 import { batchesOf, batchKey, hashOf, planLoad, refusedElements } from "./plan.ts";
 import type { Row } from "./source.ts";
 import type { BatchElement, Known } from "./state.ts";
 
-const anAnimal: fc.Arbitrary<Animal> = fc.record({
+const aPet: fc.Arbitrary<Pet> = fc.record({
   sourceId: fc.string({ minLength: 1, maxLength: 6, unit: "binary" }),
   name: fc.string({ minLength: 1, maxLength: 4 }),
   category: fc.constantFrom("dog", "cat"),
   status: fc.constantFrom("available", "pending", "sold"),
 });
 const someRows = fc
-  .uniqueArray(anAnimal, { selector: ({ sourceId }) => sourceId, maxLength: 60 })
-  .map((animals): Row[] => animals.map((animal, index) => ({ line: index + 2, cells: [], animal })));
+  .uniqueArray(aPet, { selector: ({ sourceId }) => sourceId, maxLength: 60 })
+  .map((animals): Row[] => animals.map((pet, index) => ({ line: index + 2, cells: [], pet })));
 
 function loaded(rows: readonly Row[]): Map<string, Known> {
-  return new Map(rows.map(({ animal }, index) => [animal.sourceId, { petId: index + 1, hash: hashOf(animal) }]));
+  return new Map(rows.map(({ pet }, index) => [pet.sourceId, { petId: index + 1, hash: hashOf(pet) }]));
 }
 
 test("what has been loaded is never planned again, wherever the run before had stopped", () => {
@@ -37,7 +37,7 @@ test("what has been loaded is never planned again, wherever the run before had s
 test("exactly the rows whose animal changed are updated, under the id that they have in the shop", () => {
   fc.assert(
     fc.property(someRows, fc.func(fc.boolean()), (rows, changes) => {
-      const later = rows.map((row) => (changes(row.line) ? { ...row, animal: { ...row.animal, name: `${row.animal.name}!` } } : row));
+      const later = rows.map((row) => (changes(row.line) ? { ...row, pet: { ...row.pet, name: `${row.pet.name}!` } } : row));
       const plan = planLoad(later, loaded(rows));
       assert.deepEqual(
         plan.updates,
@@ -77,8 +77,8 @@ test("a batch's key is the same for the same rows, and another one for any other
 });
 
 test("a category that is only written in another case is no change", () => {
-  const animal: Animal = { sourceId: "1", name: "Rex", category: "Dog", status: "sold" };
-  assert.equal(hashOf(animal), hashOf({ ...animal, category: "dog" }));
+  const pet: Pet = { sourceId: "1", name: "Rex", category: "Dog", status: "sold" };
+  assert.equal(hashOf(pet), hashOf({ ...pet, category: "dog" }));
 });
 
 test("a refusal's details name the batch's elements; what names none, or one outside the batch, is left aside", () => {

@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { normalize } from "../platform/normalize.ts";
-import type { Animal } from "./animals.ts";
+import type { Pet } from "./pets.ts";
 import type { Row } from "./source.ts";
 import type { BatchElement, Notes } from "./state.ts";
 
@@ -17,9 +17,9 @@ export const batchSizeMax = 1_000;
 export function planLoad(rows: readonly Row[], known: Pick<Notes, "get">): Plan {
   const plan: Plan = { creations: [], updates: [], unchanged: 0 };
   for (const row of rows) {
-    const before = known.get(row.animal.sourceId);
+    const before = known.get(row.pet.sourceId);
     if (before === undefined) plan.creations.push({ row, replaces: null });
-    else if (before.hash !== hashOf(row.animal)) plan.updates.push({ row, petId: before.petId });
+    else if (before.hash !== hashOf(row.pet)) plan.updates.push({ row, petId: before.petId });
     else plan.unchanged += 1;
   }
   return plan;
@@ -31,8 +31,8 @@ export function batchesOf<T>(list: readonly T[], size: number = batchSizeMax): T
 }
 
 /** A hash that changes when a pet changes: 16 hex digits over its fields, with the category folded. */
-export function hashOf(animal: Animal): string {
-  return digest([animal.name, normalize(animal.category), animal.status]).slice(0, 16);
+export function hashOf(pet: Pet): string {
+  return digest([pet.name, normalize(pet.category), pet.status]).slice(0, 16);
 }
 
 /**

@@ -14,7 +14,7 @@ const header = ["no", "name", "kind"];
 test("the last row of an id wins, and the earlier ones are counted", async () => {
   const source = await readSource(csv(header, ["1", "Rex", "dog"], ["2", "Tom", "cat"], [" 1 ", "Max", "dog"]), mapping, "a.csv");
   assert.deepEqual(
-    source.rows.map(({ line, animal }) => [line, animal.sourceId, animal.name]),
+    source.rows.map(({ line, pet }) => [line, pet.sourceId, pet.name]),
     [
       [4, "1", "Max"],
       [3, "2", "Tom"],
@@ -30,7 +30,7 @@ test("a last row that has to be rejected does not bring back an earlier one; an 
     "a.csv",
   );
   assert.deepEqual(
-    source.rows.map(({ animal }) => animal.name),
+    source.rows.map(({ pet }) => pet.name),
     ["Tom"],
   );
   assert.deepEqual(

@@ -1,18 +1,28 @@
 import { Problem } from "../platform/problem.ts";
-import { animalOf, isAnimal, sourceIdOf } from "./animals.ts";
-import type { Animal } from "./animals.ts";
+import { petOf, isPet, sourceIdOf } from "./pets.ts";
+import type { Pet } from "./pets.ts";
 import type { CsvRow } from "./csv.ts";
 import { checkColumns } from "./mapping.ts";
 import type { Mapping } from "./mapping.ts";
 
 /** A row to load; its line and cells are kept for the reject file. */
-export type Row = CsvRow & { animal: Animal };
+export type Row = CsvRow & { pet: Pet };
 export type Reject = CsvRow & { reason: string };
-/** The contents of a file: one row for each pet, the number of `superseded` earlier rows of the same pets, and the rejected rows. */
-export type Source = { header: string[]; rowsRead: number; superseded: number; rows: Row[]; rejects: Reject[] };
+/**
+ * The contents of a file: one row for each pet, the number of `superseded` earlier rows of the same pets with the first id that is `repeated`,
+ * and the rejected rows.
+ */
+export type Source = {
+  header: string[];
+  rowsRead: number;
+  superseded: number;
+  repeated: string | undefined;
+  rows: Row[];
+  rejects: Reject[];
+};
 
 /** The most pets of one import, including rejected rows: all are in memory until the last row is read. */
-export const animalsMax = 1_000_000;
+export const petsMax = 1_000_000;
 
 /**
  * Maps a file's rows, the header first. The last row of a source id wins, even if it is rejected.
@@ -21,41 +31,46 @@ export const animalsMax = 1_000_000;
  */
 export async function readSource(csv: AsyncIterable<CsvRow>, mapping: Mapping, file: string): Promise<Source> {
   let header: string[] | undefined;
-  let idOf: (cells: readonly string[]) => string = () => "";
+  let idOf: (cells: readonly string[], line: number) => string = () => "";
   let rowsRead = 0;
   let superseded = 0;
+  let repeated: string | undefined;
   const rejects: Reject[] = [];
   const last = new Map<string, CsvRow>();
   for await (const row of csv) {
     if (header === undefined) {
       header = checkedHeader(row.cells, mapping, file);
-      idOf = sourceIdOf(mapping, header);
+      // without ids, each row is a pet
+      idOf = mapping.id === undefined ? (_cells, line) => String(line) : sourceIdOf(mapping.id, header);
       continue;
     }
     rowsRead += 1;
-    const id = idOf(row.cells);
+    const id = idOf(row.cells, row.line);
     if (row.cells.length !== header.length) rejects.push(ragged(row, header.length));
-    else if (id === "") rejects.push({ ...row, reason: `no id: the column ${mapping.id} is empty` });
+    else if (id === "") rejects.push({ ...row, reason: `no id: the column ${mapping.id ?? ""} is empty` });
     else {
-      if (last.has(id)) superseded += 1;
+      if (last.has(id)) {
+        superseded += 1;
+        repeated ??= id;
+      }
       last.set(id, row);
     }
-    if (last.size + rejects.length > animalsMax)
-      throw new Problem("invalid_request", `${file} contains more than ${animalsMax} pets, including rejected rows. Split it.`);
+    if (last.size + rejects.length > petsMax)
+      throw new Problem("invalid_request", `${file} contains more than ${petsMax} pets, including rejected rows. Split it.`);
   }
   header ??= [];
   const { rows, refused } = mapped(last.values(), mapping, header);
-  return { header, rowsRead, superseded, rows, rejects: rejects.concat(refused) };
+  return { header, rowsRead, superseded, repeated, rows, rejects: rejects.concat(refused) };
 }
 
 function mapped(csvRows: Iterable<CsvRow>, mapping: Mapping, header: string[]): { rows: Row[]; refused: Reject[] } {
-  const toAnimal = animalOf(mapping, header);
+  const toPet = petOf(mapping, header);
   const rows: Row[] = [];
   const refused: Reject[] = [];
   for (const row of csvRows) {
-    const animal = toAnimal(row.cells);
-    if (isAnimal(animal)) rows.push({ ...row, animal });
-    else refused.push({ ...row, reason: animal.reason });
+    const pet = toPet(row.cells);
+    if (isPet(pet)) rows.push({ ...row, pet });
+    else refused.push({ ...row, reason: pet.reason });
   }
   return { rows, refused };
 }

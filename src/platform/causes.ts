@@ -8,5 +8,8 @@ export function causeOf(error: unknown): { cause: unknown; closing: unknown[] } 
 }
 
 function inOrder(error: unknown): unknown[] {
-  return error instanceof SuppressedError ? [...inOrder(error.suppressed), ...inOrder(error.error)] : [error];
+  // The command line for services elsewhere also runs on Node 20, which has no SuppressedError.
+  return typeof SuppressedError === "function" && error instanceof SuppressedError
+    ? [...inOrder(error.suppressed), ...inOrder(error.error)]
+    : [error];
 }

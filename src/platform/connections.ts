@@ -1,10 +1,10 @@
 import type { EventEmitter } from "node:events";
-import type { BlockList, Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { addressName } from "./addresses.ts";
 import type { Bound, Bounds, Listener } from "./bounds.ts";
 import { connectionsWithin, fileLimit } from "./file-limit.ts";
-import { hasAddress } from "./parse.ts";
+import { hasAddress, type AddressList } from "./parse.ts";
 
 /** The bounds of the connections to a group of listeners. Times in milliseconds. */
 export type ConnectionLimits = {
@@ -39,12 +39,16 @@ export type ConnectionGuard = {
   secured(socket: TLSSocket): void;
   /** Records a request: until its `answer` closes, the connection is not quiet. */
   requested(socket: object, answer: EventEmitter): void;
+  /** The same for a caller that listens for the close of answers itself, and passes what this returns to `finished` then. */
+  begun(socket: object): Connection | undefined;
+  finished(connection: Connection | undefined): void;
   /** Closes idle connections, and quiet ones where there are too many. The guard's timer calls it. */
   sweep(): void;
   /** Stops the timer. */
   close(): void;
 };
 
+/** A counted connection, with what the guard knows of it. */
 type Connection = {
   raw: Socket;
   peer: string;
@@ -64,7 +68,7 @@ type Connection = {
 export type GuardOptions = {
   limits: ConnectionLimits;
   /** Proxies, which many callers share: their connections count only towards `connectionsMax`. */
-  exempt: BlockList;
+  exempt: AddressList;
   bounds: Pick<Bounds, "refused" | "show">;
   /** The label of these connections in the metrics. */
   listener: Listener;
@@ -91,7 +95,12 @@ export function guardConnections(options: GuardOptions): ConnectionGuard {
   return {
     admit: (socket) => admit(guard, socket),
     secured: (socket) => secured(guard, socket),
-    requested: (socket, answer) => requested(guard, socket, answer),
+    requested(socket, answer) {
+      const connection = begun(guard, socket);
+      if (connection) answer.on("close", () => finished(guard, connection));
+    },
+    begun: (socket) => begun(guard, socket),
+    finished: (connection) => finished(guard, connection),
     sweep: () => sweep(guard),
     close: () => clearInterval(timer),
   };
@@ -133,14 +142,16 @@ function secured({ byPeer, bySocket }: State, socket: TLSSocket): void {
   bySocket.set(socket, connection);
 }
 
-function requested({ bySocket, now }: State, socket: object, answer: EventEmitter): void {
+function begun({ bySocket }: State, socket: object): Connection | undefined {
   const connection = bySocket.get(socket);
+  if (connection) connection.requests += 1;
+  return connection;
+}
+
+function finished({ now }: State, connection: Connection | undefined): void {
   if (connection === undefined) return;
-  connection.requests += 1;
-  answer.once("close", () => {
-    connection.requests -= 1;
-    connection.activeAt = now();
-  });
+  connection.requests -= 1;
+  connection.activeAt = now();
 }
 
 function sweep(guard: State): void {

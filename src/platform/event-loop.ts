@@ -36,7 +36,7 @@ export function watchEventLoop(): EventLoopDelay {
     metrics: () => [
       {
         name: "nodejs_eventloop_delay_seconds",
-        type: "gauge",
+        type: "summary",
         help: "How long ready work waited for the event loop in the last one to two minutes, by quantile.",
         samples: [0.5, 0.99].map((quantile) => ({ labels: { quantile: `${quantile}` }, value: delayOf(older, quantile) })),
       },

@@ -1,4 +1,17 @@
-import { closeSync, createWriteStream, fsyncSync, openSync, renameSync, rmSync, writeFileSync, type WriteStream } from "node:fs";
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  createWriteStream,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  type WriteStream,
+} from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
@@ -75,6 +88,73 @@ export function createEmpty(path: string): void {
   }
 }
 
+/**
+ * Gives the bytes of a file a second name, so that they stay when the first is removed. Copies them where the file system has no hard links.
+ *
+ * @throws ENOENT if there is no such file
+ */
+export function linkSecond(path: string, second: string): void {
+  try {
+    linkSync(path, second);
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (!["EPERM", "EXDEV", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"].includes(code)) throw error;
+    copyFileSync(path, second, constants.COPYFILE_EXCL);
+  }
+}
+
+/**
+ * Writes a large file that does not exist yet, and flushes it a piece at a time, so that the flushes of other files do not have to wait for
+ * all of it.
+ *
+ * @returns its size
+ */
+export async function writeSteadily(path: string, content: AsyncIterable<Uint8Array>, pieceBytes = 1 << 20): Promise<number> {
+  const file = await open(path, fresh, 0o600);
+  try {
+    let [bytes, pending] = [0, 0];
+    for await (const chunk of content) {
+      await file.writeFile(chunk);
+      bytes += chunk.length;
+      pending += chunk.length;
+      if (pending < pieceBytes) continue;
+      await file.datasync();
+      pending = 0;
+    }
+    await file.sync();
+    return bytes;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Gives a file or folder another name, which is on the disk once both folders are flushed. */
+export async function moveDurably(from: string, to: string): Promise<void> {
+  await rename(from, to);
+  await flushFolder(dirname(to));
+  if (dirname(from) !== dirname(to)) await flushFolder(dirname(from));
+}
+
+/** What a file system without hard links says to one. */
+const unlinked = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
+
+/**
+ * Gives a flushed file a name that nothing may have, and flushes its folder. A file system without hard links leaves a moment in which another
+ * process can take the name.
+ *
+ * @throws EEXIST, also if a symbolic link that leads nowhere has the name
+ */
+export async function placeNew(temporary: string, path: string): Promise<void> {
+  try {
+    linkSync(temporary, path);
+  } catch (error) {
+    if (!unlinked.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    if (lstatSync(path, { throwIfNoEntry: false })) throw Object.assign(new Error(`${path} exists`, { cause: error }), { code: "EEXIST" });
+    renameSync(temporary, path);
+  }
+  await flushFolder(dirname(path));
+}
+
 /** Opens a stream into a new file, which `placeFile` flushes later. */
 export function stagingStream(path: string): WriteStream {
   return createWriteStream(path, { flags: fresh, mode: 0o600 });
@@ -85,6 +165,13 @@ export async function placeFile(temporary: string, path: string): Promise<void> 
   await flushPath(temporary);
   await makeFolder(dirname(path));
   await rename(temporary, path);
+}
+
+/** Like `placeFile`, in a folder that exists, but blocks. The name is on the disk too. */
+export function placeFileSync(temporary: string, path: string): void {
+  flushPathSync(temporary);
+  renameSync(temporary, path);
+  flushFolderSync(dirname(path));
 }
 
 /** Creates a folder (mode 0700) with its parents, and flushes the names of those that were missing. */
@@ -99,6 +186,11 @@ export async function flushFolder(path: string): Promise<void> {
   if (process.platform !== "win32") await flushPath(path);
 }
 
+/** Resolves when the bytes of a file are on the disk. */
+export async function flushFile(path: string): Promise<void> {
+  await flushPath(path);
+}
+
 async function flushPath(path: string): Promise<void> {
   const handle = await open(path, "r");
   try {
@@ -110,7 +202,10 @@ async function flushPath(path: string): Promise<void> {
 
 /** Like `flushFolder`, but blocks. */
 function flushFolderSync(path: string): void {
-  if (process.platform === "win32") return;
+  if (process.platform !== "win32") flushPathSync(path);
+}
+
+function flushPathSync(path: string): void {
   const descriptor = openSync(path, "r");
   try {
     fsyncSync(descriptor);

@@ -1,5 +1,7 @@
+import cluster from "node:cluster";
 import { once } from "node:events";
-import { createServer, type Server } from "node:net";
+import { lookup } from "node:dns/promises";
+import { createServer, type AddressInfo, type Server } from "node:net";
 
 /** The address of a server; `setting` is the name of its port's setting, such as `PORT`. */
 export type Place = { setting: string; host: string; port: number };
@@ -10,6 +12,7 @@ export type Place = { setting: string; host: string; port: number };
  * @throws Error whose message is one line that names the setting of each port that is taken
  */
 export async function requireFree(places: Place[]): Promise<void> {
+  if (cluster.isWorker) return; // its supervisor holds the ports
   const held: Server[] = [];
   const refusals = new Set<string>();
   for (const { setting, ...at } of places) {
@@ -36,4 +39,29 @@ export function listeningError(error: unknown, setting: string, { host, port }: 
   if (syscall === "listen" || syscall === "getaddrinfo")
     return new Error(`HOST=${host} ${setting}=${port} cannot be listened on (${code})`, { cause: error });
   return error;
+}
+
+/**
+ * Makes a server listen. For `localhost` it listens on every address of the name, since clients differ in which they try first.
+ *
+ * @returns its origin, and the servers that pass their connections to it
+ */
+export async function listen(server: Server, { host, port }: Omit<Place, "setting">): Promise<{ origin: string; others: Server[] }> {
+  server.listen({ host, port });
+  await once(server, "listening");
+  const { address, port: bound } = server.address() as AddressInfo;
+  const more = host === "localhost" ? (await lookup(host, { all: true }).catch(() => [])).filter((other) => other.address !== address) : [];
+  const others = await Promise.all(more.map((other) => passOn(server, { host: other.address, port: bound })));
+  const shown = address === "0.0.0.0" ? "127.0.0.1" : address.includes(":") ? `[${address}]` : address;
+  return { origin: `http://${shown}:${bound}`, others: others.filter((other) => other !== undefined) };
+}
+
+/** Listens for the connections of another server; undefined if the address cannot be listened on. */
+async function passOn(server: Server, at: Omit<Place, "setting">): Promise<Server | undefined> {
+  const other = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit("connection", socket));
+  other.listen(at);
+  return once(other, "listening").then(
+    () => other,
+    () => undefined,
+  );
 }

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createEmpty, writeDurablySync } from "./files.ts";
+import { requireAccess, whyNotMade } from "./folder-access.ts";
 import { makePrivate } from "./private-folder.ts";
 
 /** Another process has locked the folder. The message is one line that names it. */
@@ -21,26 +22,52 @@ export class FolderHeldError extends Error {
  * @throws FolderHeldError
  */
 export function lockFolder(folder: string, who: string, waitMs: number): { release(): void } {
+  requireAccess(folder);
   makeFolder(folder);
   makePrivate(folder);
-  const lockFile = join(folder, "petstore.lock");
-  createEmpty(lockFile);
-  const lock = new DatabaseSync(lockFile, { timeout: waitMs });
-  // Not in the lock file: reading that would drop the POSIX locks that this process has on it.
-  const holderFile = join(folder, "petstore.holder");
+  createEmpty(lockFileOf(folder));
+  const lock = openLock(folder, waitMs);
   try {
     lock.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     lock.close();
-    if ((error as { errcode?: number }).errcode !== sqliteBusy) throw error;
-    throw new FolderHeldError(folder, holderIn(holderFile));
+    if (!isBusy(error)) throw error;
+    throw new FolderHeldError(folder, holderIn(folder));
   }
-
-  writeDurablySync(holderFile, `${who} (process ${process.pid})\n`);
+  writeDurablySync(holderFileOf(folder), `${who} (process ${process.pid})\n`);
   return { release: () => lock.close() };
 }
 
-const sqliteBusy = 5;
+/**
+ * Returns the name of the process that has locked a folder, or undefined if none has. Changes nothing.
+ *
+ * @param waitMs how long to wait for that process; blocks the thread
+ */
+export function holderOf(folder: string, waitMs: number): string | undefined {
+  if (!existsSync(lockFileOf(folder))) return undefined;
+  const lock = openLock(folder, waitMs);
+  try {
+    lock.exec("BEGIN EXCLUSIVE; ROLLBACK");
+    return undefined;
+  } catch (error) {
+    return isBusy(error) ? holderIn(folder) : undefined;
+  } finally {
+    lock.close();
+  }
+}
+
+const lockFileOf = (folder: string): string => join(folder, "petstore.lock");
+/** Not the lock file: reading that would drop the POSIX locks that this process has on it. */
+const holderFileOf = (folder: string): string => join(folder, "petstore.holder");
+
+function openLock(folder: string, waitMs: number): DatabaseSync {
+  return new DatabaseSync(lockFileOf(folder), { timeout: waitMs });
+}
+
+/** Whether another process has the lock (SQLITE_BUSY). */
+function isBusy(error: unknown): boolean {
+  return (error as { errcode?: number }).errcode === 5;
+}
 
 /** Creates one folder after the other. If one cannot be created, as below /proc, Node's own `recursive` may try for ever. */
 function makeFolder(folder: string): void {
@@ -54,13 +81,13 @@ function makeFolder(folder: string): void {
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
     if (code === "EEXIST" || code === "") throw error;
-    throw new Error(`DATA_DIR: ${folder} cannot be made (${code})`, { cause: error });
+    throw new Error(`DATA_DIR: ${folder} cannot be made (${code})${whyNotMade(dirname(folder), code)}`, { cause: error });
   }
 }
 
-function holderIn(file: string): string {
+function holderIn(folder: string): string {
   try {
-    return readFileSync(file, "utf8").trim() || "another process";
+    return readFileSync(holderFileOf(folder), "utf8").trim() || "another process";
   } catch {
     return "another process";
   }

@@ -1,7 +1,9 @@
+import { performance } from "node:perf_hooks";
+
 /** A figure with its labels, which never name an account, a key or an address. */
 type Sample = { labels?: Record<string, string>; value: number; suffix?: "_bucket" | "_sum" | "_count" };
 
-export type Metric = { name: string; type: "counter" | "gauge" | "histogram"; help: string; samples: Sample[] };
+export type Metric = { name: string; type: "counter" | "gauge" | "histogram" | "summary"; help: string; samples: Sample[] };
 
 /** Metrics in the text format of Prometheus, version 0.0.4. */
 export function renderMetrics(metrics: Metric[]): string {
@@ -28,6 +30,40 @@ function escape(text: string): string {
 
 function numberText(value: number): string {
   return value === Infinity ? "+Inf" : String(value);
+}
+
+/** Counts values into buckets. `bounds` are the upper ends of all buckets but the last, in the metric's unit. */
+export type Histogram = {
+  observe: (value: number) => void;
+  metric: (name: string, help: string, labels?: Record<string, string>) => Metric;
+};
+
+/** Buckets (s) of the waits for a connection. */
+export const waitBounds = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+export function openHistogram(bounds: readonly number[]): Histogram {
+  const counts = [...bounds, Infinity].map(() => 0);
+  let sum = 0;
+  return {
+    observe(value) {
+      let i = 0;
+      while (i < bounds.length && value > bounds[i]!) i++;
+      counts[i]! += 1;
+      sum += value;
+    },
+    metric(name, help, labels = {}) {
+      let below = 0;
+      const buckets = counts.map((count, i): Sample => {
+        below += count;
+        return { suffix: "_bucket", labels: { ...labels, le: numberText(bounds[i] ?? Infinity) }, value: below };
+      });
+      const ends: Sample[] = [
+        { suffix: "_sum", labels, value: sum },
+        { suffix: "_count", labels, value: below },
+      ];
+      return { name, type: "histogram", help, samples: [...buckets, ...ends] };
+    },
+  };
 }
 
 /** Memory, CPU time and load of the process. */

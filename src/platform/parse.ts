@@ -40,11 +40,21 @@ export function origin(text: string): string | undefined {
   return url.href === `${url.origin}/` ? url.origin : undefined;
 }
 
+/** The URL of a server with one of these protocols, such as `https:`. User and password are refused: the setting is shown, and `fetch` takes none. */
+export function serverUrl(protocols: readonly string[]): Parse<string> {
+  return (text) => {
+    if (!/^[a-z]+:\/\/[^/]/i.test(text) || !URL.canParse(text)) return undefined;
+    const { protocol, username, password } = new URL(text);
+    return protocols.includes(protocol) && username === "" && password === "" ? text : undefined;
+  };
+}
+
 /** A contact URI (RFC 9116, 2.5.3); an email address becomes a `mailto:` URI. */
 export function contactUri(text: string): string | undefined {
   if (!/^[\x21-\x7e]{1,500}$/.test(text)) return undefined;
   if (/^[^@:/]{1,64}@[^@:/]{1,255}$/.test(text)) return `mailto:${text}`;
-  return /^(mailto|https|tel):/i.test(text) && URL.canParse(text) ? text : undefined;
+  if (/^https:/i.test(text)) return serverUrl(["https:"])(text);
+  return /^(mailto|tel):/i.test(text) && URL.canParse(text) ? text : undefined;
 }
 
 /** Parses a comma-separated list of IP addresses and CIDR ranges. */
@@ -64,7 +74,16 @@ export function addressList(text: string): BlockList | undefined {
   return list;
 }
 
+/** IP addresses and ranges. */
+export type AddressList = { check(address: string, family: "ipv4" | "ipv6"): boolean };
+
+/** A list of addresses that can be replaced while others use it. */
+export function replaceable(first: AddressList): { list: AddressList; replace(next: AddressList): void } {
+  let current = first;
+  return { list: { check: (address, family) => current.check(address, family) }, replace: (next) => void (current = next) };
+}
+
 /** Whether a list contains an address, as a socket or a trusted proxy reports it. */
-export function hasAddress(list: BlockList, address: string): boolean {
+export function hasAddress(list: AddressList, address: string): boolean {
   return list.check(address, isIPv6(address) ? "ipv6" : "ipv4");
 }

@@ -1,8 +1,9 @@
 import { chmodSync, lstatSync, readdirSync, statSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
+import { requireAccess } from "./folder-access.ts";
 
 /** The names of the service's own files in its data folder. */
-const ownName = /^(petstore\..+|secrets\.key.*|limits\.state.*|first-sign-in.*|content|uploads)$/;
+const ownName = /^(petstore\..+|secrets\.key.*|limits\.state.*|before-upgrade-.*|first-sign-in.*|content|uploads)$/;
 /** A folder with one of these is a data folder, so its mode may be changed. */
 const marks = ["petstore.lock", "petstore.db"];
 
@@ -27,6 +28,7 @@ export function makePrivate(folder: string, user = process.getuid?.()): void {
 
 /** Throws if there is a socket at a path that neither the folder's owner nor this user made. */
 export function requireOwnSocket(path: string, user = process.getuid?.()): void {
+  requireAccess(dirname(path));
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (user === undefined || stats === undefined) return;
   refuseLink(path, stats);

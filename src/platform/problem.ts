@@ -24,7 +24,9 @@ export type ProblemCode =
   | "deployment_not_ready"
   | "idempotency_key_in_use"
   | "operation_sunset"
+  | "events_expired"
   | "precondition_failed"
+  | "session_changed"
   | "payload_too_large"
   | "unsupported_media_type"
   | "unknown_reference"
@@ -41,7 +43,7 @@ export type Detail = { path: string; message: string };
 /** The DNS record that would prove the caller's right to a name. */
 export type ProofRecord = { type: "TXT"; name: string; value: string };
 
-/** A refusal that the caller sees. Its message is public. Any other error becomes `internal`. */
+/** A refusal that the caller sees. Its message is public. Any other error becomes `internal`, which alone has a stack trace. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly details: Detail[] | undefined;
@@ -58,7 +60,11 @@ export class Problem extends Error {
     more: { details?: Detail[]; challenge?: ProofRecord; headers?: Record<string, string>; cause?: unknown; isOverload?: boolean } = {},
   ) {
     const { details, challenge, headers, cause, isOverload = false } = more;
+    // A refusal is expected, and the trace of its stack would take most of the time that it takes.
+    const { stackTraceLimit } = Error;
+    if (code !== "internal") Error.stackTraceLimit = 0;
     super(message, cause === undefined ? undefined : { cause });
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = "Problem";
     this.code = code;
     this.details = details;
@@ -67,6 +73,9 @@ export class Problem extends Error {
     this.isOverload = isOverload;
   }
 }
+
+/** What a caller sees of a problem. The limits refuse with these alone, because an error costs more than the decision that refuses. */
+export type ProblemFields = Pick<Problem, "code" | "message"> & Partial<Pick<Problem, "details" | "challenge" | "headers">>;
 
 /** The most details of one refusal. */
 export const detailsMax = 20;

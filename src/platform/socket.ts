@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
+import { userInfo } from "node:os";
 import { relative } from "node:path";
+import { attempt } from "./parse.ts";
 import { requireOwnSocket } from "./private-folder.ts";
 import { Problem, type ProblemCode } from "./problem.ts";
 
@@ -14,6 +16,9 @@ const pathBytesMax = 103;
 /** Operations by name, such as `accounts.create`. Each checks its input and returns a JSON value. */
 export type Operations = Readonly<Record<string, (input: unknown) => Promise<unknown>>>;
 
+/** A call of an operation: `operator` is the user of the system who made it, as far as the caller says. */
+export type Called = { operation: string; operator: string | undefined; input: unknown } & ({ result: unknown } | { refused: ProblemCode });
+
 /** No process listens on the socket. */
 export class NobodyListensError extends Error {}
 
@@ -22,11 +27,13 @@ export class NobodyListensError extends Error {}
  * file that exists was left by a process that died, and is replaced.
  *
  * @param onError called with errors that are not a `Problem`; the other side does not see them
+ * @param onCalled called after each operation
  */
 export async function openSocket(
   path: string,
   operations: Operations,
   onError: (error: unknown) => void,
+  onCalled: (called: Called) => void = () => undefined,
 ): Promise<{ close(): Promise<void> }> {
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 5_000 }, (req, res) => {
     answer(operations, req, res).catch((error: unknown) => {
@@ -38,12 +45,18 @@ export async function openSocket(
 
   async function answer(known: Operations, req: IncomingMessage, res: ServerResponse): Promise<void> {
     const name = req.url?.slice(1) ?? "";
+    let input: unknown;
+    const noteCalled = (outcome: { result: unknown } | { refused: ProblemCode }): void =>
+      onCalled({ operation: name, operator: operatorIn(req), input, ...outcome });
     try {
       const operation = Object.hasOwn(known, name) ? known[name] : undefined;
       if (!operation || req.method !== "POST") throw new Problem("not_found", `There is no operation ${name}.`);
-      const text = await readText(req, bodyBytesMax);
-      send(res, 200, (await operation(parse(text))) ?? {});
+      input = parse(await readText(req, bodyBytesMax));
+      const result = await operation(input);
+      noteCalled({ result });
+      send(res, 200, result ?? {});
     } catch (error) {
+      noteCalled({ refused: error instanceof Problem ? error.code : "internal" });
       if (error instanceof Problem) return send(res, 400, { code: error.code, message: error.message });
       onError(error);
       send(res, 500, { code: "internal", message: "The server failed; its log says why." });
@@ -54,7 +67,8 @@ export async function openSocket(
   // `listen` creates the socket before it returns, so the umask affects no other file, and the socket never has another mode.
   const umask = process.umask(0o177);
   try {
-    server.listen(bindable(path));
+    // exclusive: the supervisor of several workers would create the socket, later and with its own umask
+    server.listen({ path: bindable(path), exclusive: true });
   } finally {
     process.umask(umask);
   }
@@ -82,7 +96,8 @@ export async function callSocket(path: string, name: string, input: unknown, tim
   const body = JSON.stringify(input);
   if (Buffer.byteLength(body) > bodyBytesMax) throw tooLarge(bodyBytesMax);
   requireOwnSocket(path);
-  const req = request({ socketPath: bindable(path), path: `/${name}`, method: "POST", signal });
+  const headers = { "x-operator": userName() };
+  const req = request({ socketPath: bindable(path), path: `/${name}`, method: "POST", signal, headers });
   try {
     req.end(body);
     const [res] = (await once(req, "response")) as [IncomingMessage];
@@ -96,6 +111,17 @@ export async function callSocket(path: string, name: string, input: unknown, tim
     if (code === "ENOENT" || code === "ECONNREFUSED") throw new NobodyListensError(`nobody listens on ${path}`, { cause: error });
     throw error;
   }
+}
+
+/** The name of the user who runs this process; the number, if the system has no name for it. */
+function userName(): string {
+  const user = attempt(() => userInfo().username) ?? `${process.getuid?.() ?? ""}`;
+  return encodeURIComponent(user).slice(0, 100);
+}
+
+function operatorIn({ headers }: IncomingMessage): string | undefined {
+  const name = headers["x-operator"];
+  return typeof name === "string" && /^[\w.%-]{1,100}$/.test(name) ? name : undefined;
 }
 
 /** Returns the shorter form of a path, absolute or relative to the working directory, because a socket's path may not be long. */

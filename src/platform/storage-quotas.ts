@@ -1,5 +1,6 @@
-import sql, { join, type Sql } from "sql-template-tag";
-import type { Queryable, Transaction } from "./db/database.ts";
+import sql, { join } from "sql-template-tag";
+import { andThen, type Awaitable, type Queryable, type Transaction } from "./db/database.ts";
+import { statement, type Statement } from "./db/statement.ts";
 import { Problem } from "./problem.ts";
 
 /**
@@ -35,6 +36,9 @@ const storageKinds: StorageKind[] = ["records", "publishedBytes"];
 
 /** Room that an addition leaves in its stripe for the additions that wait for the stripe. */
 const spare = 20;
+const changeStripe = `UPDATE storage_quotas SET used = used + ?1 WHERE account_id = ?2 AND kind = '${kinds.records.name}' AND stripe = ?3`;
+const addToStripe = statement(`${changeStripe} AND used + ?1 <= used_max - ${spare}`);
+const takeFromStripe = statement(`${changeStripe} AND used < used_max`);
 /** An account counts as tight until each of its stripes has this much room again. */
 const roomy = 4 * spare;
 /** Accounts whose stripes had too little room recently. Only a hint of this process, which saves a try that would fail. */
@@ -75,8 +79,11 @@ export async function readStorages(db: Queryable, accountIds: readonly number[])
 }
 
 /** Counts records that the transaction has added. @throws Problem `storage_limit_reached` if the account has no room for them */
-export async function addRecords(tx: Transaction, accountId: number, count: number): Promise<void> {
-  if (await countInOne(tx, accountId, count, sql`used + ${count} <= used_max - ${spare}`)) return;
+export function addRecords(tx: Transaction, accountId: number, count: number): Awaitable<void> {
+  return andThen(countInOne(tx, accountId, count, addToStripe), (isCounted) => (isCounted ? undefined : addToAll(tx, accountId, count)));
+}
+
+async function addToAll(tx: Transaction, accountId: number, count: number): Promise<void> {
   const use = await lockStripes(tx, accountId, "records");
   const room = use.limit - use.used - count;
   if (room < 0) throw noRoomForRecords(use, count);
@@ -85,7 +92,7 @@ export async function addRecords(tx: Transaction, accountId: number, count: numb
 
 /** Counts records that the transaction has deleted, or orders that it has completed. */
 export async function removeRecords(tx: Transaction, accountId: number, count: number): Promise<void> {
-  if (await countInOne(tx, accountId, -count, sql`used < used_max`)) return;
+  if (await countInOne(tx, accountId, -count, takeFromStripe)) return;
   const { limit, used } = await lockStripes(tx, accountId, "records");
   await shareOut(tx, accountId, "records", -count, limit - used + count);
 }
@@ -109,17 +116,16 @@ export async function changePublishedBytes(tx: Transaction, accountId: number, c
  * Counts records in one stripe, if that has the room. A transaction that waited for a stripe and found no room in it still holds its
  * lock; locking all stripes could then deadlock, so the transaction starts over without it.
  */
-async function countInOne(tx: Transaction, accountId: number, count: number, hasRoom: Sql): Promise<boolean> {
+function countInOne(tx: Transaction, accountId: number, count: number, ifRoom: Statement): Awaitable<boolean> {
   if (tight.has(accountId)) return false;
   const stripe = Math.floor(Math.random() * kinds.records.stripes);
-  const counted = await tx.query(sql`
-    UPDATE storage_quotas SET used = used + ${count}
-    WHERE account_id = ${accountId} AND kind = ${kinds.records.name} AND stripe = ${stripe} AND ${hasRoom} RETURNING 1`);
-  if (counted.length > 0) return true;
-  if (tight.size >= tightMax) tight.clear();
-  tight.add(accountId);
-  tx.startOver();
-  return false;
+  return andThen(tx.run(ifRoom, [count, accountId, stripe]), (changed) => {
+    if (changed > 0) return true;
+    if (tight.size >= tightMax) tight.clear();
+    tight.add(accountId);
+    tx.startOver();
+    return false;
+  });
 }
 
 async function lockStripes(tx: Transaction, accountId: number, kind: StorageKind): Promise<StorageUse> {

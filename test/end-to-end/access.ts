@@ -31,16 +31,17 @@ export async function reachTheLimit({ service }: Scene, key: string): Promise<nu
   return replies.length;
 }
 
-export async function seeItOnUsage({ page, go }: Scene, key: string, calls: number): Promise<void> {
+export async function seeItOnUsage({ page, go }: Scene, calls: number): Promise<void> {
   await go("Usage");
   await page.getByText("The plan’s limit is 60 a minute.").waitFor();
   const row = page
     .getByRole("table", { name: "By key" })
     .getByRole("row")
-    .filter({ hasText: key.slice(0, 8) });
+    .filter({ has: page.getByRole("cell", { name: String(calls), exact: true }) });
   await row.getByRole("cell", { name: String(calls), exact: true }).waitFor();
   const [name, ...numbers] = await row.getByRole("cell").allInnerTexts();
-  assert.deepEqual([name, ...numbers], [`${key.slice(0, 8)}…`, String(calls), "1", "0"]);
+  assert.match(name ?? "", /^Key \d+$/);
+  assert.deepEqual(numbers, [String(calls), "1", "0"]);
 }
 
 export async function goOnWithPro({ petstore, service }: Scene, key: string): Promise<void> {

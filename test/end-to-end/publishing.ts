@@ -26,13 +26,14 @@ export async function dropSite({ t, page, dialog, go, service }: Scene): Promise
 export async function deployByCommand({ t, page, service, petstore }: Scene, key: string): Promise<void> {
   await petstore(key, "deploy", newSite(t, "By command"), "--project", slug);
   const newest = page.getByRole("list", { name: "Deployments, newest first" }).getByRole("listitem").first();
-  await newest.getByText("Deployment 2").waitFor();
+  await newest.getByText("Deployment 2", { exact: true }).waitFor();
   await newest.getByText("Live").waitFor();
   assert.equal((await service.visitor.http(`${slug}.petstore.localhost`, "/")).body, "<h1>By command</h1>");
 }
 
 export async function addDomain(scene: Scene): Promise<void> {
-  await scene.page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Domains" }).click();
+  await scene.page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Settings" }).click();
+  await scene.page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Domains" }).click();
   await enter(scene, site);
   const record = cardOf(scene, site).getByRole("region", { name: `CNAME record for ${site}` });
   assert.match(await record.innerText(), /Type\s+CNAME\s+Name\s+www\s+Value\s+petstore\.localhost\s+TTL \(seconds\)\s+3600/);
@@ -68,7 +69,7 @@ export async function redirectApex(scene: Scene): Promise<void> {
   await enter(scene, apex);
   await cardOf(scene, apex).getByText("Active").waitFor();
   await choose(page, apex, "Redirect to another domain");
-  await dialog.getByLabel("Status").selectOption("308");
+  await dialog.getByLabel("How long").selectOption("308");
   await dialog.getByRole("button", { name: "Save the redirect" }).click();
   await cardOf(scene, apex).getByText(`Redirects to ${site} (308)`).waitFor();
   const { status, headers } = await service.visitor.https(apex, "/cats?age=2");
@@ -92,7 +93,7 @@ const cardOf = ({ page }: Scene, hostname: string): Locator => page.getByRole("a
 
 async function enter({ page, dialog }: Scene, hostname: string): Promise<void> {
   await page.getByRole("button", { name: "Add domain" }).first().click();
-  await dialog.getByLabel("Hostname").fill(hostname);
+  await dialog.getByLabel("Domain name").fill(hostname);
   await dialog.getByRole("button", { name: "Add domain" }).click();
   await dialog.waitFor({ state: "detached" });
 }

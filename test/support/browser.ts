@@ -1,7 +1,6 @@
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
 import { after } from "node:test";
 import { chromium, type Browser } from "playwright-core";
+import { programNamed } from "./programs.ts";
 
 const names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 
@@ -10,10 +9,11 @@ const names = ["chromium-headless-shell", "chromium", "chromium-browser", "googl
  * shell comes first: it takes a third less CPU time, since it draws no window.
  */
 export function startBrowser(args: string[] = []): Promise<Browser> {
-  const folders = (process.env["PATH"] ?? "").split(delimiter);
-  const executablePath = folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isExecutable);
+  const executablePath = programNamed(names);
   if (executablePath === undefined) throw new Error(`none of ${names.join(", ")} is on the PATH`);
-  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox", ...args] : args });
+  // without a locale in UTF-8, Chromium cannot open a file whose name has other letters than those of ASCII
+  const env = { ...process.env, LANG: "C.UTF-8" };
+  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox", ...args] : args, env });
 }
 
 /** A browser and what it looks at, as `open` gives it: for all tests of a file, and closed after the last of them. */
@@ -24,13 +24,4 @@ export async function stage<Seen extends { close(): Promise<void> }>(open: () =>
     await seen.close();
   });
   return [browser, seen];
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -2,12 +2,14 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request as httpRequest, type Agent as HttpAgent } from "node:http";
 import { request as httpsRequest, type Agent } from "node:https";
+import type { TestContext } from "node:test";
 import { connect, type TLSSocket } from "node:tls";
 import type { Deployment } from "../../src/publishing/projects/deployments.ts";
 import type { Project } from "../../src/publishing/projects/projects.ts";
 import { startAcmeProxy, type AcmeProxy } from "./acme-proxy.ts";
 import { startDnsServer, type DnsServer } from "./dns-server.ts";
-import { freePorts, startPebble } from "./pebble.ts";
+import { startPebble } from "./pebble.ts";
+import { freePorts } from "./ports.ts";
 import { read, type Site } from "./edge.ts";
 import { newDatabase } from "./postgres.ts";
 import { startRedis } from "./redis-process.ts";
@@ -47,7 +49,7 @@ export type Cluster = {
 /** @param count nodes to begin with; the first has the ports that the authority asks */
 export async function openCluster(count: number, now = Date.now()): Promise<Cluster> {
   await using opened = new AsyncDisposableStack();
-  const database = await newDatabase();
+  const database = await newDatabase(undefined, { migrated: true });
   opened.defer(database.drop);
   const redis = await startRedis();
   opened.defer(() => redis.remove());
@@ -103,6 +105,13 @@ export async function openCluster(count: number, now = Date.now()): Promise<Clus
     idle,
     close: () => all.disposeAsync(),
   };
+}
+
+/** The same for a test, closed when it ends. */
+export async function clusterFor(t: TestContext, count = 3, now?: number): Promise<Cluster> {
+  const cluster = await openCluster(count, now);
+  t.after(() => cluster.close());
+  return cluster;
 }
 
 /** Waits as often as there are nodes, because the work of one may make work for another. */

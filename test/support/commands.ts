@@ -1,4 +1,4 @@
-import { PassThrough } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { petstore as run } from "../../src/commands/petstore.ts";
 
@@ -8,10 +8,10 @@ export type Ended = { code: number; out: string; error: string };
 export type Operated = { dataDir: string; address: string; key: string };
 
 /** Runs `petstore` in this process, with `env` as its whole environment. */
-export async function runCommand(words: string[], env: Record<string, string>): Promise<Ended> {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+export async function runCommand(words: string[], env: Record<string, string>, input: string | Buffer = "", isTTY = false): Promise<Ended> {
+  const [stdout, stderr] = [new PassThrough(), Object.assign(new PassThrough(), { isTTY })];
   const written = Promise.all([text(stdout), text(stderr)]);
-  const code = await run(words, { env, stdout, stderr });
+  const code = await run(words, { env, stdin: Readable.from([Buffer.from(input)]), stdout, stderr });
   stdout.end();
   stderr.end();
   const [out, error] = await written;

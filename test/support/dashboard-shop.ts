@@ -8,7 +8,7 @@ import { visitSignedIn } from "./signed-in.ts";
 /** An account of its own with what a test puts into it, and pages of the dashboard of somebody who is signed in there. */
 export type DashboardShop = {
   id: number;
-  ask<T = unknown>(method: string, path: string, body?: unknown): Promise<Reply<T>>;
+  ask<T = unknown>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply<T>>;
   category(name: string): Promise<number>;
   pet(name: string, categoryId: number, more?: object): Promise<number>;
   open(path: string, options?: object): Promise<Page>;
@@ -18,7 +18,7 @@ export async function openDashboardShop(t: TestContext, browser: Browser, servic
   const { id, key } = await service.newAccount();
   const shop: DashboardShop = {
     id,
-    ask: (method, path, body) => service.ask(method, path, { key, body }),
+    ask: (method, path, body, headers) => service.ask(method, path, { key, body, ...(headers && { headers }) }),
     category: async (name) => made(await shop.ask<Category>("POST", "/categories", { name })),
     pet: async (name, categoryId, more = {}) => made(await shop.ask<Pet>("POST", "/pets", { name, categoryId, ...more })),
     open: async (path, options = {}) => (await visitSignedIn(t, browser, service, `/dashboard${path}`, { account: id, ...options })).page,

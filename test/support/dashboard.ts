@@ -16,13 +16,21 @@ export type Browser = {
 
 /** A browser with a cookie jar of its own, on a page of `origin`. */
 export function openBrowser(service: TestService, origin: string = service.address): Browser {
+  /** Cookies beside that of the session, such as a sign-in's that waits for its second step. */
+  const others = new Map<string, string>();
   const browser: Browser = {
     cookie: "",
     async ask<T>(method: string, path: string, body?: unknown, headers?: Record<string, string>) {
-      const sent = { origin, "sec-fetch-site": "same-origin", ...(browser.cookie && { cookie: browser.cookie }), ...headers };
+      const cookie = [browser.cookie, ...others.values()].filter((pair) => pair !== "").join("; ");
+      const sent = { origin, "sec-fetch-site": "same-origin", ...(cookie && { cookie }), ...headers };
       const send = origin === service.address ? ask : askAt(new URL(origin).host);
       const reply = await send<T>(`${service.address}/dashboard/v1${path}`, method, { headers: sent, body });
-      for (const line of reply.headers.getSetCookie()) browser.cookie = line.includes("Max-Age=0") ? "" : (line.split(";")[0] ?? "");
+      for (const line of reply.headers.getSetCookie()) {
+        const pair = line.includes("Max-Age=0") ? "" : (line.split(";")[0] ?? "");
+        const [name = ""] = line.split("=");
+        if (name.endsWith("petstore-session")) browser.cookie = pair;
+        else others.set(name, pair);
+      }
       return reply;
     },
   };

@@ -100,9 +100,10 @@ function variantOf({ allOf: [base], nullable }: { allOf: [Json]; nullable?: bool
   return nullable ? { anyOf: [schema, { type: "null" }] } : schema;
 }
 
-function strict(value: unknown): unknown {
+/** A schema whose objects have no fields but those that it names. */
+export function strict(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(strict);
   if (typeof value !== "object" || value === null) return value;
   const members = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, strict(member)]));
-  return members["type"] === "object" ? { ...members, additionalProperties: false } : members;
+  return members["type"] === "object" ? { additionalProperties: false, ...members } : members;
 }

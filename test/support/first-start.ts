@@ -3,7 +3,8 @@ import { petstore, type Ended } from "./commands.ts";
 import { startDnsServer, type DnsServer } from "./dns-server.ts";
 import { visitorOf, type Visitor } from "./edge.ts";
 import { temporaryFolder } from "./folder.ts";
-import { freePorts, startPebble } from "./pebble.ts";
+import { startPebble } from "./pebble.ts";
+import { freePorts } from "./ports.ts";
 import { addressOf, keyIn, signInLinkIn, spawnServer, type Ending, type ServerProcess } from "./process.ts";
 
 /** The service as its operator has it on the first day: a process on an empty folder, DNS and an authority that it can reach. */

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Operation } from "./description.ts";
 import * as hostile from "./hostile-values.ts";
@@ -5,10 +6,8 @@ import * as hostile from "./hostile-values.ts";
 /** A request of which nothing is promised: what follows `/v1`, header lines, and bytes. */
 export type HostileRequest = { target: string; headers: [name: string, value: string][]; body: Buffer | undefined; chunked: boolean };
 
-/** What a request needs to be a good one: a key, the ids that a path or a body may have, and a file to upload. */
-export type Known = { key: string; site: Buffer } & Record<"petId" | "categoryId" | "orderId" | "projectId" | "deploymentId", number[]> & {
-    hostname: string[];
-  };
+/** What a request needs to be a good one: a key, values of the parameters of paths, and a file for each content type that is uploaded. */
+export type Known = { key: string; values: Record<string, (number | string)[]>; files: Record<string, Buffer> };
 
 /** Any request to an operation; most have a good key and path, and many a body that is right, or nearly so. */
 export function hostileRequest(operation: Operation, known: Known): fc.Arbitrary<HostileRequest> {
@@ -24,15 +23,15 @@ export function hostileRequest(operation: Operation, known: Known): fc.Arbitrary
       .map(([credential, some, type, accept]) =>
         [...credential, ...some, ...type, ...accept].map(([name, value]) => [name, wireSafe(value)] as [string, string]),
       ),
-    body: operation.requestBody ? often(takesFile(operation) ? fileOf(known) : bodyOf(operation, known)) : fc.constant(undefined),
+    body: operation.requestBody ? often(uploaded(operation) ? fileOf(operation, known) : bodyOf(operation, known)) : fc.constant(undefined),
     chunked: fc.boolean(),
   });
 }
 
 function pathOf({ path }: Operation, known: Known): fc.Arbitrary<string> {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as Exclude<keyof Known, "key" | "site">);
-  const ids = names.map((name) => {
-    const own = constants(known[name].map(String));
+  const ids = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = ""]) => {
+    assert.ok(known.values[name]?.length, `no value of ${name} is known`);
+    const own = constants(known.values[name].map(String));
     return fc.oneof({ weight: 12, arbitrary: own }, { weight: 4, arbitrary: constants(hostile.pathIds) }, fc.string({ unit: "binary" }));
   });
   return fc.tuple(...ids).map((texts) => texts.reduce((whole, text) => whole.replace(/\{\w+\}/, () => text), path));
@@ -82,17 +81,21 @@ function contentType({ requestBody }: Operation): fc.Arbitrary<[string, string][
   return fc.oneof({ weight: 8, arbitrary: right }, { weight: 1, arbitrary: constants(hostile.contentTypes) }).map(named("Content-Type"));
 }
 
-function takesFile({ requestBody }: Operation): boolean {
-  return requestBody?.content["application/gzip"] !== undefined;
+/** The content type of the file that an operation takes; undefined if it takes none. */
+function uploaded({ requestBody }: Operation): string | undefined {
+  return Object.entries(requestBody?.content ?? {}).find(([, { schema }]) => schema?.format === "binary")?.[0];
 }
 
 /** The file as it should be, cut off, with a byte changed, or anything else. */
-function fileOf({ site }: Known): fc.Arbitrary<Buffer> {
-  const place = fc.nat({ max: site.length - 1 });
+function fileOf(operation: Operation, { files }: Known): fc.Arbitrary<Buffer> {
+  const type = uploaded(operation) ?? "";
+  const file = files[type];
+  assert.ok(file, `no file of ${type} is known`);
+  const place = fc.nat({ max: file.length - 1 });
   return fc.oneof(
-    { weight: 4, arbitrary: fc.constant(site) },
-    { weight: 4, arbitrary: place.map((end) => site.subarray(0, end)) },
-    { weight: 8, arbitrary: fc.tuple(place, fc.nat({ max: 255 })).map(([at, byte]) => Buffer.from(site).fill(byte, at, at + 1)) },
+    { weight: 4, arbitrary: fc.constant(file) },
+    { weight: 4, arbitrary: place.map((end) => file.subarray(0, end)) },
+    { weight: 8, arbitrary: fc.tuple(place, fc.nat({ max: 255 })).map(([at, byte]) => Buffer.from(file).fill(byte, at, at + 1)) },
     constants(hostile.byteTexts),
     fc.uint8Array({ maxLength: 50 }).map((list) => Buffer.from(list)),
   );
@@ -102,7 +105,7 @@ function bodyOf(operation: Operation, known: Known): fc.Arbitrary<Buffer> {
   const [media] = Object.values(operation.requestBody?.content ?? {});
   const example = media?.example;
   const [sample] = [example].flat() as Record<string, unknown>[];
-  const ownIds = { petId: known.petId[0], categoryId: known.categoryId[0] };
+  const ownIds = { petId: known.values["petId"]?.[0], categoryId: known.values["categoryId"]?.[0] };
   const right = Object.entries(sample ?? {}).map(([name, member]) => [name, JSON.stringify({ [name]: member, ...ownIds }[name])] as const);
 
   const json = fc.oneof(

@@ -72,7 +72,8 @@ export async function importing(shop: Shop, file: string, ...more: string[]): Pr
 /** Runs a command that must be refused, and gives the one line that says why. */
 export async function refusal(shop: Shop, ...args: string[]): Promise<string> {
   const { code, out, error } = await petstore(shop, ...args);
-  assert.deepEqual([code, out], [1, ""]);
+  assert.ok([2, 3, 4, 5].includes(code), error);
+  assert.equal(out, "");
   assert.match(error, /^petstore: .+\n$/);
   return error;
 }

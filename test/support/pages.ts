@@ -7,6 +7,8 @@ export type Visit = { page: Page; context: BrowserContext; /** Every request tha
 
 /** Narrow as a small phone. */
 export const phone = { width: 360, height: 740 };
+/** The narrowest window that pages must fit (WCAG 2.2, 1.4.10). */
+export const smallestPhone = { width: 320, height: 640 };
 
 /**
  * Opens a page of its own, without animations. When the test ends, nothing may have been logged as an error (which a
@@ -45,11 +47,33 @@ export async function visit(
   return { page, context, requests };
 }
 
-/** What axe finds against WCAG 2.2 and good practice, each as `rule: element`. */
-export async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<AxeResults>("axe.run()");
+/** What axe finds against WCAG 2.2 and good practice, or against these rules alone, each as `rule: element`. */
+export async function findings(page: Page, rules?: string[]): Promise<string[]> {
+  if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(axe.source);
+  await page.evaluate("document.getAnimations().forEach((one) => one instanceof CSSTransition && one.finish())");
+  const options = JSON.stringify({ resultTypes: ["violations"], ...(rules && { runOnly: rules }) });
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(document, ${options})`);
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ""}`));
+}
+
+/** Checks that axe finds nothing on the page as it stands, in light colours and, where only the colours differ, in dark ones. */
+export async function assertAccessible(page: Page, message = ""): Promise<void> {
+  assert.deepEqual(await findings(page), [], `${message} in light colours`);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.locator("html:not([data-mantine-color-scheme=light])").waitFor();
+  assert.deepEqual(await findings(page, ["color-contrast"]), [], `${message} in dark colours`);
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.locator("html:not([data-mantine-color-scheme=dark])").waitFor();
+}
+
+/** Checks that axe finds nothing on the page, wide and on a phone, and that it fits the phone, which its window stays as wide as. */
+export async function assertAccessibleOnPhone(page: Page, message = ""): Promise<void> {
+  await assertAccessible(page, message);
+  await page.setViewportSize(smallestPhone);
+  assert.equal(await overflow(page), 0, `${message} 320 px wide`);
+  await page.setViewportSize(phone);
+  assert.equal(await overflow(page), 0, message);
+  await assertAccessible(page, message);
 }
 
 /** By how many pixels a page is wider than its window. */

@@ -1,12 +1,11 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
-import { randomInt } from "node:crypto";
-import { createSocket } from "node:dgram";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { get } from "node:https";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { freePorts } from "./ports.ts";
 import { until } from "./until.ts";
 
 export type PebbleSettings = {
@@ -106,45 +105,6 @@ async function makeCertificates(folder: string): Promise<{ ca: string; cert: str
   );
   const [ca, cert, key] = await Promise.all(["ca.pem", "leaf.pem", "leaf.key"].map((name) => readFile(join(folder, name), "utf8")));
   return { ca: ca!, cert: cert!, key: key! };
-}
-
-/** Below the ports that systems give to whoever asks for any free one (Linux from 32768, others from 49152): nobody is given these meanwhile. */
-const portsFrom = 20_000;
-const portsTo = 32_000;
-const portTries = 100;
-
-/**
- * Ports for programs that cannot choose one themselves: free, and given to nobody else while this process runs. Whoever has
- * the UDP port of the same number has the port.
- */
-export async function freePorts(count: number): Promise<number[]> {
-  const ports: number[] = [];
-  for (let tries = 0; ports.length < count && tries < portTries; tries++) {
-    const port = randomInt(portsFrom, portsTo);
-    if ((await reserve(port)) && (await isFree(port))) ports.push(port);
-  }
-  if (ports.length < count) throw new Error(`no ${count} ports are free`);
-  return ports;
-}
-
-function reserve(port: number): Promise<boolean> {
-  const token = createSocket("udp4");
-  return new Promise((done) => {
-    token.once("error", () => done(false));
-    token.bind({ port, address: "127.0.0.1", exclusive: true }, () => {
-      token.unref();
-      done(true);
-    });
-  });
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  const free = await new Promise<boolean>((done) => {
-    server.once("error", () => done(false)).listen(port, "127.0.0.1", () => done(true));
-  });
-  if (free) await new Promise((done) => server.close(done));
-  return free;
 }
 
 /** Pebble names its directory as it is about to listen. */

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { freePort } from "./ports.ts";
 
 /** A real PostgreSQL server for tests and measurements, on a loopback port of its own, with data that nobody keeps. */
 export type PostgresProcess = {
@@ -66,6 +66,7 @@ export async function startPostgres(flags: string[] = []): Promise<PostgresProce
     const stopping = server;
     if (stopping === undefined) return;
     server = undefined;
+    if (stopping.exitCode !== null || stopping.signalCode !== null) return; // it ended on its own
     const ended = new Promise((resolve) => stopping.once("exit", resolve));
     stopping.kill("SIGQUIT");
     await ended;
@@ -96,13 +97,4 @@ function copyPrograms(folder: string): string {
     if (!existsSync(path)) symlinkSync(join(native, source.replace(/^native\//, "")), path);
   }
   return join(native, "bin");
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
 }

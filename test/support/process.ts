@@ -43,10 +43,17 @@ export type Ending = Pick<TestContext, "after">;
  * Starts `petstore serve` as a process of its own, on a data folder and, where `env` names no others, on free ports.
  *
  * @param under a command that runs the one that follows it
+ * @param program `src/main.ts` of this checkout or of another release
  */
-export function spawnServer(t: Ending, dataDir: string, env: Record<string, string> = {}, under: string[] = []): ServerProcess {
+export function spawnServer(
+  t: Ending,
+  dataDir: string,
+  env: Record<string, string> = {},
+  under: string[] = [],
+  program: string = main,
+): ServerProcess {
   const [command = process.execPath, ...args] = under;
-  const child = spawn(command, [...args, ...(under.length > 0 ? [process.execPath] : []), main, "serve"], {
+  const child = spawn(command, [...args, ...(under.length > 0 ? [process.execPath] : []), program, "serve"], {
     env: { ...inherited(), DATA_DIR: dataDir, PORT: "0", EDGE_HTTP_PORT: "0", EDGE_HTTPS_PORT: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -132,9 +139,9 @@ export async function startServer(t: TestContext, dataDir: string): Promise<Star
 }
 
 /** Makes an account whose limits no test reaches, in a data folder that no server holds, and gives its key. */
-export async function createAccount(dataDir: string): Promise<string> {
+export async function createAccount(dataDir: string, env: Record<string, string> = {}): Promise<string> {
   const figures = ["--plan", "enterprise", "--per-minute", "1000000000", "--per-day", "1000000000"];
   const words = ["accounts", "create", "--name", "Shop", ...figures, "--json"];
-  const { out } = await runCommand(words, { DATA_DIR: dataDir });
+  const { out } = await runCommand(words, { DATA_DIR: dataDir, ...env });
   return (JSON.parse(out) as { key: string }).key;
 }

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import sql from "sql-template-tag";
 import { exampleOf, type Operation } from "./description.ts";
 import type { Failure } from "./models.ts";
+import { examplePicture, picture } from "./pictures.ts";
 import { unlimited, type Asked, type Reply, type TestService } from "./service.ts";
 import { made } from "./shop.ts";
 
@@ -19,7 +21,7 @@ export type Scene = {
 /**
  * Adds to the shop of the examples: animal 4 is sold; order 2 is complete; project 2 has no deployment; deployment 2 of
  * project 1 failed; another account holds `taken.example.com` and the slug `taken`, and has taken `lost.example.com` over;
- * `new.example.com` is not verified.
+ * `new.example.com` is not verified; the oldest event that is kept has position 3.
  *
  * @param prove puts a record in place
  */
@@ -46,6 +48,10 @@ export async function setScene(
   prove((await takeOver()).body.challenge!);
   assert.equal((await takeOver()).status, 201);
 
+  await shop.db.write(async (tx) => {
+    await tx.query(sql`DELETE FROM events WHERE account_id = ${shop.accountId} AND position < 3`);
+    await tx.query(sql`INSERT INTO event_starts (account_id, position, previous_hash) VALUES (${shop.accountId}, 3, ${"0".repeat(64)})`);
+  });
   const { key: freeKey } = await shop.newAccount("free");
   const newKey = async (scope: string) => (await shop.administration["keys.create"]({ account: shop.accountId, scopes: [scope] })).key;
   const [accountKey, projectsKey] = [await newKey("account:read"), await newKey("publishing:write")];
@@ -53,11 +59,24 @@ export async function setScene(
   return { shop, freeKey, keyBeside, site, otherSite: brokenSite };
 }
 
-const unknown = { petId: 999, categoryId: 999, orderId: 999, projectId: 999, deploymentId: 999, hostname: "unknown.example.com" };
+const unknown = {
+  petId: 999,
+  photoId: 999,
+  categoryId: 999,
+  orderId: 999,
+  projectId: 999,
+  deploymentId: 999,
+  webhookId: 999,
+  deliveryId: 999,
+  hostname: "unknown.example.com",
+};
 const missingCategory = { name: "Rex", categoryId: 12 };
 
 /** The provocations that belong to one operation, by code. Codes that are not here follow from the operation's form. */
 const own: Record<string, Record<string, Provocation>> = {
+  listEvents: { events_expired: { path: "/events?after=0" } },
+  streamEvents: { events_expired: { path: "/events/stream?after=0" } },
+  getEventsCheckpoint: { events_expired: { path: "/events/checkpoint?position=0" } },
   listPets: { precondition_failed: { path: "/pets?id=1", headers: { "if-match": '"0"' } } },
   createPet: { unknown_reference: { body: missingCategory } },
   createPetsBatch: { unknown_reference: { body: [missingCategory] } },
@@ -67,6 +86,9 @@ const own: Record<string, Record<string, Provocation>> = {
   },
   updatePet: { unknown_reference: { body: { categoryId: 12 } }, status_follows_stock: { params: { petId: 1 }, body: { status: "sold" } } },
   deletePet: { pet_in_use: { params: { petId: 1 } } },
+  replaceProfile: { unknown_reference: { body: { photos: [{ id: 12 }] } } },
+  updateProfile: { unknown_reference: { body: { photos: [{ id: 12 }] } } },
+  addPhoto: { idempotency_key_reused: { params: { petId: 3 } }, idempotency_key_in_use: { params: { petId: 3 } } },
   createCategory: { category_exists: { body: { name: "dogs" } } },
   replaceCategory: { category_exists: { params: { categoryId: 2 }, body: { name: "Dogs" } } },
   updateCategory: { category_exists: { params: { categoryId: 2 }, body: { name: "Dogs" } } },
@@ -102,6 +124,8 @@ const own: Record<string, Record<string, Provocation>> = {
     domain_taken: { params: { hostname: "lost.example.com" } },
     domain_not_verified: { params: { hostname: "new.example.com" }, body: { primary: true } },
   },
+  createWebhook: { idempotency_key_reused: { body: { url: "https://hooks.example.com/others" } } },
+  replayWebhook: { idempotency_key_reused: { params: { webhookId: 999 }, body: { after: 3 } }, events_expired: { body: { after: 0 } } },
   verifyDomain: { idempotency_key_in_use: {}, domain_taken: { params: { hostname: "lost.example.com" } } },
 };
 
@@ -148,7 +172,14 @@ function badInput(operation: Operation): Provocation {
 
 function send({ shop, site }: Scene, operation: Operation, { params, path, key, headers, ...rest }: Provocation): Promise<Reply<Failure>> {
   const example = exampleOf(operation, params);
-  const body = "body" in rest ? rest.body : operation.requestBody?.content["application/gzip"] ? site : example.body;
+  const body =
+    "body" in rest
+      ? rest.body
+      : operation.requestBody?.content["application/gzip"]
+        ? site
+        : operation.requestBody?.content["image/jpeg"]
+          ? examplePicture
+          : example.body;
   return shop.ask<Failure>(operation.method, path ?? example.path, {
     key: key ?? shop.key,
     headers: { ...(example.contentType && { "content-type": example.contentType }), ...headers },
@@ -174,7 +205,9 @@ async function provokeKeyReused(scene: Scene, operation: Operation): Promise<Rep
   const headers = { "idempotency-key": `reused-${operation.operationId}` };
   const first = await send(scene, operation, { headers, ...refusedBody(operation) });
   assert.notEqual(first.status, 400, JSON.stringify(first.body));
-  const otherBody = operation.requestBody?.content["application/gzip"] ? scene.otherSite : exampleOf(operation).body;
+  const content = operation.requestBody?.content ?? {};
+  const otherPicture = content["image/jpeg"] && (await picture("navy", { width: 16, height: 16 }));
+  const otherBody = content["application/gzip"] ? scene.otherSite : (otherPicture ?? exampleOf(operation).body);
   return send(scene, operation, { ...refusedBody(operation), headers, body: otherBody });
 }
 

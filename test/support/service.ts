@@ -5,8 +5,10 @@ import { pino } from "pino";
 import { systemClock, type Clock } from "../../src/platform/clock.ts";
 import { openService, type Service, type ServiceOptions } from "../../src/app/service.ts";
 import { loadSettings } from "../../src/app/settings.ts";
-import { newSecretsKey } from "../../src/publishing/certificates/secrets.ts";
+import { newSecretsKey } from "../../src/platform/secrets.ts";
+import { requireDescribed } from "./described-answers.ts";
 import { newDatabase } from "./postgres.ts";
+import { copyMigratedFile } from "./sqlite-template.ts";
 
 /** What came back: `body` is parsed where it is JSON. */
 export type Reply<T = unknown> = { status: number; headers: Headers; body: T };
@@ -20,7 +22,7 @@ export type TestService = Service & {
   /** A key of all scopes whose account has limits that no test reaches. */
   key: string;
   accountId: number;
-  /** Sends a request below `/v1`; a body that is no string is sent as JSON. */
+  /** Sends a request below `/v1`; a body that is no string is sent as JSON. Fails if the answer is not as the description says. */
   ask<T = unknown>(method: string, path: string, asked?: Asked): Promise<Reply<T>>;
   /** Another account of its own, with a key of all scopes. */
   newAccount(
@@ -65,8 +67,9 @@ export async function startService(
   } = {},
 ): Promise<TestService> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "petstore-test-")));
-  const database = engine === "postgres" ? await newDatabase(dataDir) : undefined;
+  const database = engine === "postgres" ? await newDatabase(dataDir, { migrated: true }) : undefined;
   const shared = { DATABASE_URL: database?.url, ...((database ?? options.env?.["DATABASE_URL"]) && { SECRETS_KEY: secretsKey }) };
+  if (database === undefined && !options.env?.["DATABASE_URL"]) copyMigratedFile(dataDir);
   const settings = loadSettings({ PORT: "0", DATA_DIR: dataDir, ...shared, ...edgeOfItsOwn, ...options.env });
   const service = await openService(settings, {
     clock: options.clock ?? systemClock,
@@ -88,7 +91,11 @@ export async function startService(
     accountId,
     newAccount,
     dataDir,
-    ask: (method, path, asked) => ask(`${service.address}/v1${path}`, method, { key, ...asked }),
+    async ask<T>(method: string, path: string, asked?: Asked) {
+      const reply = await ask<T>(`${service.address}/v1${path}`, method, { key, ...asked });
+      if (isJson(reply.headers) && reply.body !== "") requireDescribed(method, path, reply.status, reply.body);
+      return reply;
+    },
     close: async () => {
       await service.close();
       if (options.dataDir === undefined) await database?.drop();
@@ -96,6 +103,9 @@ export async function startService(
     },
   };
 }
+
+/** A hanging service fails a test; a busy machine does not, whatever shares it. */
+const answerMsMax = 240_000;
 
 /** Sends one request. An empty `key` sends none. */
 export async function ask<T = unknown>(url: string, method: string, { body, headers, key }: Asked = {}): Promise<Reply<T>> {
@@ -107,12 +117,16 @@ export async function ask<T = unknown>(url: string, method: string, { body, head
       ...headers,
     },
     ...(body !== undefined && { body: typeof body === "string" || body instanceof Uint8Array ? (body as string) : JSON.stringify(body) }),
-    signal: AbortSignal.timeout(60_000),
+    signal: AbortSignal.timeout(answerMsMax),
   });
   const text = await response.text();
   return { status: response.status, headers: response.headers, body: parsed(text, response.headers) as T };
 }
 
 function parsed(text: string, headers: Headers): unknown {
-  return headers.get("content-type")?.includes("json") && text !== "" ? JSON.parse(text) : text;
+  return isJson(headers) && text !== "" ? JSON.parse(text) : text;
+}
+
+function isJson(headers: Headers): boolean {
+  return headers.get("content-type")?.includes("json") ?? false;
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import sql from "sql-template-tag";
 import type { Category, InventoryItem, Order, Pet } from "./models.ts";
 import type { TestService } from "./service.ts";
 import { packSite } from "./sites.ts";
@@ -24,6 +25,18 @@ export function exampleSite(): Promise<Uint8Array> {
   return packSite({ "index.html": "<h1>Rex</h1>\n\n", "petstore.json": "{}" });
 }
 
+/** Gives a pet a profile with a photo without files, and returns the id of the photo: to encode one for each shop would take longer than all else. */
+export function addProfileRows(service: TestService, accountId: number, petId: number): Promise<number> {
+  return service.db.write(async (tx) => {
+    await tx.query(sql`INSERT INTO profiles (account_id, pet_id, description, price_amount, price_currency, version)
+      VALUES (${accountId}, ${petId}, 'A friendly dog.', 49000, 'EUR', 1)`);
+    const [row] = await tx.query<{ id: number }>(
+      sql`INSERT INTO photos (account_id, id, pet_id, place, alt) VALUES (${accountId}, nextval('photo_ids'), ${petId}, 0, '') RETURNING id`,
+    );
+    return row!.id;
+  });
+}
+
 /** The shop that the description's examples speak of: what they name exists, as they show it, in an empty service. */
 export async function fillWithExamples(service: TestService): Promise<void> {
   await made(service, "POST", "/categories", { name: "Dogs", description: "Man's best friend." });
@@ -31,10 +44,13 @@ export async function fillWithExamples(service: TestService): Promise<void> {
   for (const name of ["Rex", "Luna", "Tiger"]) await newPet(service, 1, { name });
   await made<InventoryItem>(service, "PUT", "/store/inventory/1", { quantity: 5 });
   await made<Order>(service, "POST", "/store/orders", { petId: 1, quantity: 1, shipDate: "2026-12-24T10:00:00Z" });
+  await addProfileRows(service, service.accountId, 1);
   await made(service, "POST", "/projects", { name: "Rex & Co.", slug: "rex" });
   const upload = { body: await exampleSite(), headers: { "content-type": "application/gzip" } };
   assert.equal((await service.ask("POST", "/projects/1/deployments", upload)).status, 202);
   await service.publishing.idle();
   await made(service, "POST", "/projects/1/domains", { hostname: "www.example.com" });
   await service.publishing.idle();
+  await made(service, "POST", "/webhooks", { url: "https://hooks.example.com/pets", types: ["order.*"] });
+  await made(service, "POST", "/webhooks/1/test");
 }

@@ -6,7 +6,7 @@ import type { TestService } from "./service.ts";
 
 export const password = "a good long password";
 
-type Person = { account?: number; role?: "owner" | "member"; email?: string };
+type Person = { account?: number; role?: "owner" | "member"; email?: string; hosts?: string[] };
 let people = 0;
 
 /** Somebody new who is signed in opens a page of the dashboard, with a cookie made by the sign-in itself. */
@@ -15,7 +15,7 @@ export async function visitSignedIn(
   browser: Chromium,
   service: TestService,
   path: string,
-  { account = service.accountId, role = "owner", email, ...options }: Person & BrowserContextOptions = {},
+  { account = service.accountId, role = "owner", email, hosts, ...options }: Person & BrowserContextOptions = {},
 ): Promise<Visit & { email: string }> {
   people += 1;
   const address = email ?? `person${people}@shop.example`;
@@ -23,7 +23,7 @@ export async function visitSignedIn(
   const [name = "", value = ""] = cookie.split("=", 2);
   const { hostname } = new URL(service.address);
   const session = { name, value, domain: hostname, path: "/", expires: -1, httpOnly: true, secure: false, sameSite: "Lax" as const };
-  const visited = await visit(t, browser, service.address + path, { ...options, storageState: { cookies: [session], origins: [] } });
+  const visited = await visit(t, browser, service.address + path, { ...options, storageState: { cookies: [session], origins: [] } }, hosts);
   await visited.page.getByRole("heading", { level: 1 }).waitFor();
   return { ...visited, email: address };
 }

@@ -4,7 +4,7 @@ import { createGzip } from "node:zlib";
 import { pack } from "tar-stream";
 
 /** A gzipped tar of these files: the same bytes whenever it is packed. */
-export async function packSite(files: Record<string, string>): Promise<Uint8Array> {
+export async function packSite(files: Record<string, string | Buffer>): Promise<Uint8Array> {
   const tar = pack();
   for (const [name, content] of Object.entries(files)) tar.entry({ name, mtime: new Date(0) }, content);
   tar.finalize();

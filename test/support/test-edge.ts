@@ -40,6 +40,8 @@ export function throwAwayCertificate(...names: string[]): KeyPair {
 function der(tag: number, ...parts: Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   if (content.length < 0x80) return Buffer.concat([Buffer.of(tag, content.length), content]);
+  // the shortest form of a length: Go refuses any other
+  if (content.length < 0x100) return Buffer.concat([Buffer.of(tag, 0x81, content.length), content]);
   const length = Buffer.alloc(2);
   length.writeUInt16BE(content.length);
   return Buffer.concat([Buffer.of(tag, 0x82), length, content]);

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 
-const pollsMax = 1_200;
+/** Ten minutes of waiting: a slow machine gets the time that it needs, and a test that fails says so before its file's bound does. */
+const pollsMax = 12_000;
 const pollEveryMs = 50;
 
-/** Asks a process of its own, whose clock a test does not move, again and again until it is so; a bounded number of times. */
+/** Waits for a state of a process whose clock the test does not move. The state must last: one that passes between two polls is missed. */
 export async function until(so: () => boolean | Promise<boolean>): Promise<void> {
   for (let polls = 0; polls < pollsMax; polls++) {
     if (await so()) return;
     await pause(pollEveryMs);
   }
-  assert.fail("it did not come to that");
+  assert.fail("gave up waiting for the condition after ten minutes");
 }

@@ -27,6 +27,30 @@ export type PagedRows<Item> = {
   failure: { error: Error; retry: () => void } | undefined;
 };
 
+/** Pages of the second list come after all of the first. */
+const secondPages = 1_000_000;
+
+/** Two lists as one: the rows of the second follow once the first is whole. */
+export function concatenated<Item>(first: List<Item>, second: List<Item>): List<Item> {
+  const [head, tail] = [first.rows, second.rows];
+  if (!head?.isWhole) return first;
+  if (!tail) return { ...second, rows: undefined, refetch: () => (first.error ? first.refetch() : second.refetch()) };
+  const { count } = head;
+  const rows: PagedRows<Item> = {
+    count: count + tail.count,
+    isWhole: tail.isWhole,
+    at: (index) => (index < count ? head.at(index) : tail.at(index - count)),
+    pageOf: (index) => (index < count ? head.pageOf(index) : secondPages + tail.pageOf(index - count)),
+    show: (from, to) => {
+      if (from < count) head.show(from, Math.min(to, count - 1));
+      if (to >= count) tail.show(Math.max(0, from - count), to - count);
+    },
+    isReading: head.isReading || tail.isReading,
+    failure: head.failure ?? tail.failure,
+  };
+  return { rows, isPending: false, isFetching: first.isFetching || second.isFetching, error: null, refetch: second.refetch };
+}
+
 export type List<Item> = {
   rows: PagedRows<Item> | undefined;
   isPending: boolean;
@@ -35,11 +59,14 @@ export type List<Item> = {
   refetch: () => void;
 };
 
+/** How often (ms) the visible pages are read again while the window is visible. Default: never. */
+type Refreshing = { everyMs?: number };
+
 /**
  * Reads the pages of a list that are visible, and reads them again after they were dropped from memory. After a write that may have
  * added a row anywhere, call `rereadList`.
  */
-export function useList<Path extends ListPath>(path: Path, query: Query<Path>): List<Row<Path>> {
+export function useList<Path extends ListPath>(path: Path, query: Query<Path>, { everyMs }: Refreshing = {}): List<Row<Path>> {
   const client = useQueryClient();
   const [openedAt] = useState(() => Date.now());
   const [wanted, setWanted] = useState({ from: 0, to: 0 });
@@ -47,7 +74,12 @@ export function useList<Path extends ListPath>(path: Path, query: Query<Path>): 
   const { data: stored } = useQuery(knownQuery);
   const from = Math.min(wanted.from, stored.length - 1);
   const shown = stored.slice(from, wanted.to + 1);
-  const reads = useQueries({ queries: shown.map(({ cursor }) => pageQuery(path, query, cursor, openedAt)) });
+  const reads = useQueries({
+    queries: shown.map(({ cursor }) => ({
+      ...pageQuery(path, query, cursor, openedAt),
+      ...(everyMs !== undefined && { refetchInterval: everyMs }),
+    })),
+  });
 
   const pages = new Map(reads.flatMap(({ data }, index) => (data ? [[shown[index]?.cursor, data]] : [])));
   let known = stored;

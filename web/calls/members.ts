@@ -10,12 +10,29 @@ export type Member = {
   email: string | null;
   role: Role;
   hasPassword: boolean;
+  /** Whether signing in with the password takes a second step. */
+  hasSecondFactor: boolean;
   createdAt: string;
   signedInAt: string | null;
   /** The last reset; `by` is an owner's email, or `operator`. */
   reset: { at: string; by: string } | null;
+  /** The last time that an owner removed only the second factors. */
+  factorsReset: { at: string; by: string } | null;
 };
-export type CurrentUser = { member: Member; account: { id: number; name: string; plan: "free" | "pro" | "business" | "enterprise" } };
+/** `lowStock`: the free units at or below which the stock of an animal is low. */
+type Account = { id: number; name: string; plan: "free" | "pro" | "business" | "enterprise"; lowStock: number };
+export type CurrentUser = { member: Member; account: Account };
+/** An account that this browser is signed in to. */
+export type BrowserSession = { current: boolean; memberId: number; email: string | null; account: { id: number; name: string } };
+/** The answer to a right password of a member with a second factor: the next step takes one of these. */
+export type SecondStep = { secondFactors: string[]; expiresAt: string };
+export type Passkey = { id: string; name: string; host: string; works: boolean; createdAt: string; usedAt: string | null };
+export type Factors = { app: { enabledAt: string } | null; passkeys: Passkey[]; passkeysAvailable: boolean; recoveryCodesLeft: number };
+/** The secret of an authenticator app, to type, and as the URI of a QR code. */
+export type AppSecret = { secret: string; uri: string };
+/** What the browser made, in base64url. */
+type NewPasskey = { name: string; id: string; clientDataJSON: string; attestationObject: string; transports: string[] };
+type PasskeyAnswer = { id: string; clientDataJSON: string; authenticatorData: string; signature: string; userHandle: string };
 export type Invited = { member: Member; link: string; expiresAt: string };
 export type Session = { id: number; current: boolean; address: string; userAgent: string; createdAt: string; seenAt: string };
 export type Key = {
@@ -29,6 +46,8 @@ export type Key = {
   createdAt: string;
   expiresAt: string | null;
   lastUsedAt: string | null;
+  /** The id of the key that it replaced in a rotation. */
+  replaces: number | null;
   strikes: number;
   strikesRemaining: number;
   bannedUntil: string | null;
@@ -38,20 +57,37 @@ export type RotatedKey = MadeKey & { previous: { id: number; expiresAt: string }
 
 /** The dashboard's calls about members, sessions and keys (docs/dashboard-api.md), with their bodies and responses. */
 type Calls = {
-  "POST /sign-in": { body: { email: string; password: string; accountId?: number }; answer: CurrentUser };
-  "POST /sign-in/link": { body: { token: string }; answer: CurrentUser };
-  "POST /sign-out": { body: undefined; answer: undefined };
+  "POST /sign-in": { body: { email: string; password: string; accountId?: number }; answer: CurrentUser | SecondStep };
+  "POST /sign-in/link": { body: { token: string }; answer: CurrentUser | SecondStep };
+  "POST /sign-in/code": { body: { code: string }; answer: CurrentUser };
+  "POST /sign-out": { body: undefined; answer: CurrentUser | undefined };
+  "GET /browser-sessions": { body: undefined; answer: BrowserSession[] };
+  "POST /browser-sessions/{id}/switch": { body: undefined; answer: CurrentUser };
+  "DELETE /browser-sessions": { body: undefined; answer: undefined };
   "GET /session": { body: undefined; answer: CurrentUser };
   "PUT /password": { body: { password: string; currentPassword?: string; email?: string }; answer: CurrentUser };
   "POST /confirm": { body: { password: string }; answer: { confirmedUntil: string } };
   "GET /sessions": { body: undefined; answer: Session[] };
   "DELETE /sessions": { body: undefined; answer: undefined };
   "DELETE /sessions/{id}": { body: undefined; answer: undefined };
+  "GET /factors": { body: undefined; answer: Factors };
+  "POST /factors/app": { body: undefined; answer: AppSecret };
+  "POST /factors/app/enable": { body: { code: string }; answer: Factors & { recoveryCodes: string[] | null } };
+  "DELETE /factors/app": { body: undefined; answer: undefined };
+  "POST /passkeys/options": { body: undefined; answer: { options: string } };
+  "POST /passkeys": { body: NewPasskey; answer: { passkey: Passkey; recoveryCodes: string[] | null } };
+  "DELETE /passkeys/{id}": { body: undefined; answer: undefined };
+  "PATCH /passkeys/{id}": { body: { name: string }; answer: Passkey };
+  "POST /sign-in/passkey/options": { body: object; answer: { options: string } };
+  "POST /sign-in/passkey": { body: PasskeyAnswer; answer: CurrentUser };
+  "POST /factors/recovery-codes": { body: undefined; answer: { recoveryCodes: string[] } };
   "GET /members": { body: undefined; answer: Member[] };
   "POST /members": { body: { email: string; role?: Role }; answer: Invited };
   "POST /members/{id}/reset": { body: undefined; answer: Invited };
+  "DELETE /members/{id}/factors": { body: undefined; answer: Member };
   "PATCH /members/{id}": { body: { role: Role }; answer: Member };
   "DELETE /members/{id}": { body: undefined; answer: undefined };
+  "PATCH /account": { body: { name: string } | { lowStock: number }; answer: CurrentUser };
   "GET /keys": { body: undefined; answer: Key[] };
   "POST /keys": {
     body: { scopes?: string[]; expires?: string; publishable?: boolean; name?: string; origins?: string[] };
@@ -59,9 +95,12 @@ type Calls = {
   };
   "POST /keys/{id}/rotate": { body: { overlapHours?: number }; answer: RotatedKey };
   "DELETE /keys/{id}": { body: undefined; answer: undefined };
+  "POST /keys/{id}/unban": { body: undefined; answer: { unbanned: boolean } };
 };
 
-type More<Call extends keyof Calls> = { signal?: AbortSignal } & (Call extends `${string}{id}${string}` ? { id: number } : object) &
+type More<Call extends keyof Calls> = { signal?: AbortSignal } & (Call extends `${string}{id}${string}`
+  ? { id: number | string }
+  : object) &
   (Calls[Call]["body"] extends undefined ? object : { body: Calls[Call]["body"] });
 
 /** Makes a call of the signed-in person. If the call needs the password again, asks for it and repeats the call. @throws Refusal */
@@ -69,7 +108,7 @@ export async function ask<Call extends keyof Calls>(
   call: Call,
   ...[more]: object extends More<Call> ? [More<Call>?] : [More<Call>]
 ): Promise<Calls[Call]["answer"]> {
-  const { id, body, signal } = (more ?? {}) as { id?: number; body?: unknown; signal?: AbortSignal };
+  const { id, body, signal } = (more ?? {}) as { id?: number | string; body?: unknown; signal?: AbortSignal };
   const [method = "", path = ""] = call.split(" ");
   const init: RequestInit = { method, headers: { accept: "application/json" } };
   if (signal) init.signal = signal;

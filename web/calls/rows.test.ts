@@ -4,10 +4,10 @@ import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { dashboardKey } from "./lists.ts";
 import { changeRows, showAnswer } from "./rows.ts";
 
-type Animal = { id: number; name: string; categoryId: number; status: "available" };
-type Page = { rows: Animal[]; next: string | undefined };
+type Pet = { id: number; name: string; categoryId: number; status: "available" };
+type Page = { rows: Pet[]; next: string | undefined };
 
-const animal = (id: number, name: string): Animal => ({ id, name, categoryId: 1, status: "available" });
+const pet = (id: number, name: string): Pet => ({ id, name, categoryId: 1, status: "available" });
 
 /** A page of a list whose responses the test supplies, in the order of the requests. */
 function openPage(client: QueryClient, cursor: string | null) {
@@ -30,14 +30,14 @@ const settled = () => new Promise<void>((done) => void setImmediate(done));
 test("a row that is changed while another page is on its way stays changed, and that page is asked for again", async () => {
   const client = openClient();
   const [first, second] = [openPage(client, null), openPage(client, "2")];
-  first.asked[0]?.({ rows: [animal(1, "Rex")], next: "2" });
+  first.asked[0]?.({ rows: [pet(1, "Rex")], next: "2" });
   await settled();
   changeRows(client, "/pets", (row) => ({ ...row, name: "Max" }));
   await settled();
-  second.asked[0]?.({ rows: [animal(2, "Luna")], next: undefined });
+  second.asked[0]?.({ rows: [pet(2, "Luna")], next: undefined });
   await settled();
   assert.deepEqual([first.shown(), second.shown()], [["Max"], undefined]);
-  second.asked[1]?.({ rows: [animal(2, "Ben")], next: undefined });
+  second.asked[1]?.({ rows: [pet(2, "Ben")], next: undefined });
   await settled();
   assert.deepEqual([first.shown(), second.shown()], [["Max"], ["Ben"]]);
   first.stop();
@@ -47,15 +47,15 @@ test("a row that is changed while another page is on its way stays changed, and 
 test("a page that is being read anew while a row is changed is read once more", async () => {
   const client = openClient();
   const { page, asked, shown, stop } = openPage(client, null);
-  asked[0]?.({ rows: [animal(1, "Rex"), animal(2, "Luna")], next: undefined });
+  asked[0]?.({ rows: [pet(1, "Rex"), pet(2, "Luna")], next: undefined });
   await settled();
   void page.refetch();
   changeRows(client, "/pets", (row) => (row.id === 1 ? undefined : row));
   await settled();
-  asked[1]?.({ rows: [animal(1, "Rex"), animal(2, "Luna")], next: undefined });
+  asked[1]?.({ rows: [pet(1, "Rex"), pet(2, "Luna")], next: undefined });
   await settled();
   assert.deepEqual(shown(), ["Luna"]);
-  asked[2]?.({ rows: [animal(2, "Luna"), animal(3, "Ben")], next: undefined });
+  asked[2]?.({ rows: [pet(2, "Luna"), pet(3, "Ben")], next: undefined });
   await settled();
   assert.deepEqual(shown(), ["Luna", "Ben"]);
   stop();

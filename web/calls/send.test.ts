@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
 import { Refusal } from "./refusal.ts";
-import { jsonOf, onSignedOut, send } from "./send.ts";
+import { jsonOf, onSessionLost, send } from "./send.ts";
 
 /** The address of a server that gives this response. */
 async function answering(t: TestContext, answer: RequestListener): Promise<string> {
@@ -41,7 +41,7 @@ test("a refusal keeps its code, its details, its request id and how long to wait
     );
   });
   let told = 0;
-  t.after(onSignedOut(() => (told += 1)));
+  t.after(onSessionLost(() => (told += 1)));
   const { code, message, status, details, requestId, retryAfterSeconds } = await refusalOf(send(new Request(url)));
   assert.deepEqual([code, message, status, requestId, retryAfterSeconds], ["unauthorized", "Sign in.", 401, "r1", 7]);
   assert.deepEqual(details, [{ path: "body.name", message: "is long" }]);

@@ -1,5 +1,6 @@
 import { texts } from "../texts/texts.ts";
 import { Refusal, refusalOf } from "./refusal.ts";
+import { memberHeaders } from "./page-member.ts";
 import { noteServerTime } from "./server-clock.ts";
 
 /** Where the dashboard's calls are (docs/dashboard-api.md); the browser adds the session cookie. */
@@ -11,12 +12,19 @@ export function jsonOf(body: unknown): string {
   return JSON.stringify(body, (_name, value: unknown) => (Number.isNaN(value) ? "" : value));
 }
 
-const signedOut = new EventTarget();
+const ended = new EventTarget();
+type Ending = "signed-out" | "session-changed";
 
-/** Calls `listen` when the service reports that the session has ended. Returns a function that stops this. */
-export function onSignedOut(listen: () => void): () => void {
-  signedOut.addEventListener("signed-out", listen);
-  return () => signedOut.removeEventListener("signed-out", listen);
+/**
+ * Calls `listen` when the service reports that the session has ended, or that the browser is signed in as somebody else by now. Returns a
+ * function that stops this.
+ */
+export function onSessionLost(listen: (ending: Ending) => void): () => void {
+  const listener = ({ type }: Event): void => listen(type as Ending);
+  for (const type of ["signed-out", "session-changed"]) ended.addEventListener(type, listener);
+  return () => {
+    for (const type of ["signed-out", "session-changed"]) ended.removeEventListener(type, listener);
+  };
 }
 
 /**
@@ -27,6 +35,8 @@ export function onSignedOut(listen: () => void): () => void {
 export async function send(request: Request): Promise<Response> {
   const timeout = AbortSignal.timeout(timeoutMs);
   const askedAt = Date.now();
+  const path = new URL(request.url).pathname;
+  if (isForMember(path)) for (const [name, value] of Object.entries(memberHeaders())) request.headers.set(name, value);
   let response: Response;
   try {
     const answer = await fetch(request, { signal: AbortSignal.any([request.signal, timeout]) });
@@ -37,7 +47,7 @@ export async function send(request: Request): Promise<Response> {
     if (timeout.aborted) throw new Refusal("timed_out", texts.dashboard.timedOut(timeoutMs / 1_000), { status: 0, cause: error });
     throw new Refusal("unreachable", texts.dashboard.unreachable, { status: 0, cause: error });
   }
-  const success = await successOf(response, new URL(request.url).pathname);
+  const success = await successOf(response, path);
   const isReadable = success.body === null || success.headers.get("content-type")?.includes("json");
   if (isReadable) return success;
   throw new Refusal("not_the_service", texts.dashboard.notTheService, { status: success.status });
@@ -53,12 +63,21 @@ async function whole(answer: Response): Promise<Response> {
 /**
  * Returns the response to a call of this path if it is a success or 304.
  *
- * @throws Refusal otherwise; calls the listeners of `onSignedOut` if the session has ended
+ * @throws Refusal otherwise; calls the listeners of `onSessionLost` if the session has ended or changed
  */
 export async function successOf(response: Response, path: string): Promise<Response> {
   if (response.ok || response.status === 304) return response;
   const refusal = await refusalOf(response, texts.dashboard.answered);
-  const isSigningIn = path.startsWith(`${callsBelow}/sign-in`);
-  if (refusal.status === 401 && !isSigningIn) signedOut.dispatchEvent(new Event("signed-out"));
+  if (refusal.status === 401 && !isSigningIn(path)) ended.dispatchEvent(new Event("signed-out"));
+  if (refusal.code === "session_changed") ended.dispatchEvent(new Event("session-changed"));
   throw refusal;
+}
+
+function isSigningIn(path: string): boolean {
+  return path.startsWith(`${callsBelow}/sign-in`);
+}
+
+/** Whether a call is for the member of this page: not one that signs somebody in, or asks who is. */
+function isForMember(path: string): boolean {
+  return !isSigningIn(path) && path !== `${callsBelow}/session`;
 }

@@ -12,7 +12,8 @@ import { notify } from "../parts/notices.ts";
 import { PageHeader } from "../parts/page-header.tsx";
 import { RowMenu } from "../parts/row-menu.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
-import { texts } from "../texts/texts.ts";
+import { useCategoryCounts } from "../pets/counts.ts";
+import { formatNumber, texts } from "../texts/texts.ts";
 import { EditCategoryDialog, NewCategoryDialog } from "./category-form.tsx";
 import { allCategoriesQuery, deleteCategory, type Category } from "./queries.ts";
 
@@ -24,6 +25,7 @@ export function CategoriesPage(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const list = useList("/categories", {});
+  const counts = useCategoryCounts();
   const [deleting, setDeleting] = useState<Category>();
   const open = (category?: number) => void navigate({ search: category === undefined ? { new: true } : { category }, resetScroll: false });
   const close = () => void navigate({ search: {}, resetScroll: false });
@@ -35,13 +37,9 @@ export function CategoriesPage(): ReactNode {
       </PageHeader>
       {list.isPending && <Waiting lines={6} />}
       {!list.rows && <ErrorPanel error={list.error} onRetry={() => list.refetch()} />}
-      {list.rows?.count === 0 && (
-        <EmptyState title={words.emptyTitle} text={words.emptyText}>
-          <Button onClick={() => open()}>{words.new}</Button>
-        </EmptyState>
-      )}
+      {list.rows?.count === 0 && <EmptyState title={words.emptyTitle} text={words.emptyText} />}
       {list.rows && list.rows.count > 0 && (
-        <RowsTable label={words.table} columns={columnsOf(open, setDeleting)} rows={list.rows} keyOf={({ id }) => id} />
+        <RowsTable label={words.table} columns={columnsOf(counts, open, setDeleting)} rows={list.rows} keyOf={({ id }) => id} isCompact />
       )}
       {search.new && <NewCategoryDialog onClose={close} />}
       {search.category && <EditCategoryDialog categoryId={search.category} onClose={close} />}
@@ -50,7 +48,11 @@ export function CategoriesPage(): ReactNode {
   );
 }
 
-function columnsOf(open: (id: number) => void, askToDelete: (category: Category) => void): Column<Category>[] {
+function columnsOf(
+  counts: ReadonlyMap<number, number> | undefined,
+  open: (id: number) => void,
+  askToDelete: (category: Category) => void,
+): Column<Category>[] {
   return [
     {
       id: "name",
@@ -62,7 +64,14 @@ function columnsOf(open: (id: number) => void, askToDelete: (category: Category)
       ),
     },
     { id: "description", header: words.description, cell: ({ description }) => description ?? "–" },
-    { id: "id", header: words.id, width: "90px", isNumeric: true, cell: ({ id }) => id },
+    {
+      id: "animals",
+      header: texts.store.animals.page,
+      width: "110px",
+      isNumeric: true,
+      cell: ({ id }) => counts && formatNumber(counts.get(id) ?? 0),
+    },
+    { id: "id", header: words.id, isWideOnly: true, width: "90px", isNumeric: true, cell: ({ id }) => id },
     {
       id: "actions",
       header: texts.dashboard.actions,

@@ -23,6 +23,13 @@ export function useDashboardCommands(): Command[] {
       .filter(({ isOwners }) => isOwner || !isOwners)
       // `pages` pairs each page with its own search parameters
       .map(({ to, search, label, words }) => command(label, label, words, () => void navigate({ to, search: search as never })));
-    return [...pages, ...actions, command("sign-out", texts.dashboard.signOut, [], () => void signOut(client).catch(notifyError))];
+    const { add, words } = texts.dashboard.accounts;
+    const addAccount = command("add-account", add, words, () => void navigate({ to: "/sign-in", search: { add: true } }));
+    return [
+      ...pages,
+      ...actions,
+      addAccount,
+      command("sign-out", texts.dashboard.signOut, [], () => void signOut(client).catch(notifyError)),
+    ];
   }, [client, session, navigate]);
 }

@@ -26,7 +26,7 @@ type Props = { email: string; onConfirmed: () => void; onClose: () => void };
 function ConfirmPasswordDialog({ email, onConfirmed, onClose }: Props): ReactNode {
   const form = useCallForm({ initial: { password: "" }, send: (body) => ask("POST /confirm", { body }), afterwards: onConfirmed });
   return (
-    <Dialog title={texts.account.confirmTitle} centered onClose={onClose}>
+    <Dialog title={texts.account.confirmTitle} onClose={onClose}>
       <p className={styles.lead}>{texts.account.confirmText}</p>
       <CallForm form={form} submit={texts.account.confirmAction} onCancel={onClose}>
         {/* for password managers, which keep it beside the password */}

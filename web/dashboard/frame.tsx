@@ -1,13 +1,17 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Outlet, useRouter } from "@tanstack/react-router";
 import { useEffect, type ReactNode } from "react";
-import { Refusal } from "../calls/refusal.ts";
-import { onSignedOut } from "../calls/send.ts";
+import { pageMember } from "../calls/page-member.ts";
+import { onSessionLost } from "../calls/send.ts";
 import { FailurePage } from "../frame/message-page.tsx";
 import { WithSidebar } from "../frame/sidebar.tsx";
 import { Waiting } from "../frame/waiting.tsx";
+import { explain } from "../parts/explained.ts";
 import { texts } from "../texts/texts.ts";
+import { DisabledNotice } from "../webhooks/disabled-notice.tsx";
+import { webhooksQuery } from "../webhooks/queries.ts";
 import { PasswordConfirmation } from "./confirm-password.tsx";
+import { loadAnew, onToldByTab } from "./tabs.ts";
 import { Navigation } from "./navigation.tsx";
 import { SessionContext, sessionEnded, sessionQuery } from "./session.ts";
 
@@ -18,17 +22,30 @@ const standingEveryMs = 60_000;
 export function DashboardFrame(): ReactNode {
   const client = useQueryClient();
   const { data: session, isError, error, refetch } = useQuery({ ...sessionQuery, refetchInterval: standingEveryMs });
-  useEffect(() => onSignedOut(() => sessionEnded(client)), [client]);
+  // asked for beside the session, so that its notice stands above the page before the page does
+  const { isFetched: knowsWebhooks } = useQuery({ ...webhooksQuery, enabled: session !== null, retry: false });
+  useEffect(() => onSessionLost((ending) => (ending === "signed-out" ? sessionEnded(client) : loadAnew())), [client]);
+  useEffect(() => {
+    return onToldByTab((member) => {
+      if (member === null) sessionEnded(client);
+      else if (member !== pageMember()) loadAnew();
+    });
+  }, [client]);
+  useEffect(() => {
+    addEventListener("pageshow", reloadIfKept);
+    return () => removeEventListener("pageshow", reloadIfKept);
+  }, []);
 
   if (session === null || session?.member.hasPassword === false) return <ToSignIn />;
   if (!session && isError) {
-    const requestId = error instanceof Refusal ? error.requestId : undefined;
-    return <FailurePage text={error.message} requestId={requestId} onRetry={() => void refetch()} />;
+    const { message = error.message, requestId } = explain(error);
+    return <FailurePage text={message} requestId={requestId} onRetry={() => void refetch()} />;
   }
   return (
     <WithSidebar label={texts.dashboard.menu} navigation={session ? <Navigation session={session} /> : <Waiting lines={9} />}>
-      {session ? (
+      {session && knowsWebhooks ? (
         <SessionContext value={session}>
+          <DisabledNotice />
           <Outlet />
           <PasswordConfirmation member={session.member} />
         </SessionContext>
@@ -37,6 +54,11 @@ export function DashboardFrame(): ReactNode {
       )}
     </WithSidebar>
   );
+}
+
+/** The browser's "Back" may show a page as it was left, before the account was switched. */
+function reloadIfKept({ persisted }: PageTransitionEvent): void {
+  if (persisted) location.reload();
 }
 
 /** Redirects to the sign-in page, which returns to the current page afterwards. */

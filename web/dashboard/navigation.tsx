@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 import type { CurrentUser } from "../calls/members.ts";
 import { notifyError } from "../parts/notices.ts";
 import { texts } from "../texts/texts.ts";
+import { AccountsMenu } from "./accounts-menu.tsx";
 import styles from "./navigation.module.css";
 import { dashboardPages, pageAt, type DashboardPage } from "./pages.ts";
 import { signOut } from "./session.ts";
@@ -37,9 +38,10 @@ function PageLinks({ title, pages }: { title: string; pages: DashboardPage[] }):
     <>
       <h2 className={styles.group}>{title}</h2>
       <ul className={styles.list} aria-label={title}>
-        {pages.map(({ to, label }) => (
+        {pages.map(({ to, label, icon: Icon }) => (
           <li key={to}>
             <Link to={to} className={styles.link} activeOptions={onlyItself} aria-current={to === current ? "page" : undefined}>
+              <Icon />
               {label}
             </Link>
           </li>
@@ -56,9 +58,12 @@ function Person({ member }: Pick<CurrentUser, "member">): ReactNode {
       <span className={styles.label}>{texts.dashboard.signedInAs}</span>
       <span className={styles.email}>{member.email}</span>
       <span className={styles.label}>{texts.dashboard[member.role]}</span>
-      <Button mt="xs" size="xs" variant="default" onClick={() => void signOut(client).catch(notifyError)}>
-        {texts.dashboard.signOut}
-      </Button>
+      <div className={styles.buttons}>
+        <Button size="xs" variant="default" onClick={() => void signOut(client).catch(notifyError)}>
+          {texts.dashboard.signOut}
+        </Button>
+        <AccountsMenu />
+      </div>
     </div>
   );
 }

@@ -1,6 +1,5 @@
-import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { root } from "../root.tsx";
-import { firstPage } from "./pages.ts";
 
 /** `/dashboard`: the frame around all pages that need a session. Their routes are below it. */
 export const dashboard = createRoute({
@@ -12,7 +11,5 @@ export const dashboard = createRoute({
 export const dashboardIndex = createRoute({
   getParentRoute: () => dashboard,
   path: "/",
-  beforeLoad: (): void => {
-    redirect({ to: firstPage, replace: true, throw: true });
-  },
+  component: lazyRouteComponent(() => import("../home/home-page.tsx"), "HomePage"),
 });

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import type { ProofRecord } from "../calls/refusal.ts";
 import { CheckIcon, CopyIcon } from "../frame/icons.tsx";
 import { texts } from "../texts/texts.ts";
+import fieldStyles from "./dns-records.module.css";
 import styles from "./domains.module.css";
 import { RegistrarWords } from "./registrar-words.tsx";
 import { relativeTo, zoneOf, type Domain } from "./state.ts";
@@ -22,17 +23,17 @@ export function DnsRecords({ domain, isToCreate }: { domain: Domain; isToCreate:
         type={record.type}
         typeName={isApex ? words.typeOrAname : words.type}
         name={record.name}
-        whole={hostname}
+        fullName={hostname}
         value={record.value}
         ttl={record.ttl}
       />
       {challenge && (
         <>
-          <p className={styles.hint}>{words.challenge}</p>
+          <p className={styles.hint}>{words.proofToo}</p>
           <Fields
             type={challenge.type}
             name={relativeTo(zone, challenge.name)}
-            whole={challenge.name}
+            fullName={challenge.name}
             value={challenge.value}
             ttl={record.ttl}
           />
@@ -44,12 +45,12 @@ export function DnsRecords({ domain, isToCreate }: { domain: Domain; isToCreate:
 }
 
 /** The record that proves the right to a domain that another account uses. */
-export function ProofRecords({ record: { type, name, value } }: { record: ProofRecord }): ReactNode {
+export function ProofRecordFields({ record: { type, name, value } }: { record: ProofRecord }): ReactNode {
   return (
     <div className={styles.records}>
-      <h3 className={styles.title}>{words.winTitle}</h3>
-      <p className={styles.hint}>{words.win}</p>
-      <Fields type={type} name={name} whole={name} value={value} ttl={proofTtl} />
+      <h3 className={styles.title}>{words.proofTitle}</h3>
+      <p className={styles.hint}>{words.proof}</p>
+      <Fields type={type} name={name} fullName={name} value={value} ttl={proofTtl} />
     </div>
   );
 }
@@ -61,25 +62,25 @@ function titleOf({ status, challenge }: Domain): string {
   return status === "failing" ? words.needed : words.title;
 }
 
-type FieldsProps = { type: string; typeName?: string; name: string; whole: string; value: string; ttl: number };
+type FieldsProps = { type: string; typeName?: string; name: string; fullName: string; value: string; ttl: number };
 
-function Fields({ type, typeName = words.type, name, whole, value, ttl }: FieldsProps): ReactNode {
+function Fields({ type, typeName = words.type, name, fullName, value, ttl }: FieldsProps): ReactNode {
   return (
-    <section aria-label={words.label(type, whole)}>
-      <dl className={styles.fields}>
+    <section aria-label={words.label(type, fullName)}>
+      <dl className={fieldStyles.fields}>
         <Field name={typeName} value={type} />
         <Field name={words.name} value={name} />
         <Field name={words.value} value={value} />
         <Field name={words.ttl} value={String(ttl)} />
       </dl>
-      {whole !== name && <p className={styles.whole}>{words.whole(whole)}</p>}
+      {fullName !== name && <p className={fieldStyles.fullName}>{words.fullName(fullName)}</p>}
     </section>
   );
 }
 
 function Field({ name, value }: { name: string; value: string }): ReactNode {
   return (
-    <div className={styles.field}>
+    <div className={fieldStyles.field}>
       <dt>{name}</dt>
       <dd>
         <span className={styles.mono}>{value}</span>
@@ -87,7 +88,7 @@ function Field({ name, value }: { name: string; value: string }): ReactNode {
           {({ copied, copy }) => (
             <Tooltip label={copied ? texts.copied : texts.copy}>
               <ActionIcon
-                className={styles.copy}
+                className={fieldStyles.copy}
                 variant="subtle"
                 color={copied ? "pine" : "gray"}
                 c={copied ? undefined : "dimmed"}

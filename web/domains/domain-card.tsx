@@ -15,6 +15,7 @@ import styles from "./domains.module.css";
 import { Problems } from "./problems.tsx";
 import { updateDomain, verifyDomain } from "./queries.ts";
 import { Serving } from "./serving.tsx";
+import { ShareLink } from "./share-link.tsx";
 import { isSuspended, isUnsettled, stateOf, visitUrl, type Domain, type DomainState } from "./state.ts";
 
 const words = texts.domains;
@@ -82,6 +83,7 @@ export function DomainCard({ domain, projectUrl, onChanged, onReread, onRedirect
       {isUnsettled(domain) && !isStopped ? (
         <>
           {status !== "verified" && <DnsRecords domain={domain} isToCreate />}
+          {status !== "verified" && state !== "lost" && <ShareLink domain={domain} />}
           {state !== "lost" && <DomainSteps domain={domain} />}
         </>
       ) : (

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { Moment } from "../parts/moment.tsx";
 import { texts } from "../texts/texts.ts";
 import styles from "./domain-steps.module.css";
-import { hasNoAuthority, heldUntil, stepsOf, type Domain, type StepState } from "./state.ts";
+import { hasNoAuthority, reservedUntil, stepsOf, type Domain, type StepState } from "./state.ts";
 
 const words = texts.domains.steps;
 
@@ -62,7 +62,7 @@ function DnsStep({ domain }: { domain: Domain }): ReactNode {
       <span>{words.dnsWait}</span>
       {next}
       <span>
-        {words.until} <Moment at={new Date(heldUntil(domain)).toISOString()} />
+        {words.until} <Moment at={new Date(reservedUntil(domain)).toISOString()} />
       </span>
     </>
   );

@@ -28,7 +28,7 @@ export function DomainsPage(): ReactNode {
   return <ProjectFrame part={words.title}>{(site) => <Domains site={site} />}</ProjectFrame>;
 }
 
-type Asked = { what: "redirect" | "remove"; domain: Domain };
+type OpenDialog = { what: "redirect" | "remove"; domain: Domain };
 
 function Domains({ site: { project } }: { site: Site }): ReactNode {
   const { id, url, deploymentId } = project.value;
@@ -37,7 +37,7 @@ function Domains({ site: { project } }: { site: Site }): ReactNode {
   const client = useQueryClient();
   const { plan } = useSession().account;
   const [since, setSince] = useState(() => Date.now());
-  const [asked, setAsked] = useState<Asked>();
+  const [dialog, setDialog] = useState<OpenDialog>();
   const [removed, setRemoved] = useState<RemovedDomain>();
   const list = useInfiniteQuery(domainsQuery(id, since));
   const domains = list.data ?? [];
@@ -72,8 +72,8 @@ function Domains({ site: { project } }: { site: Site }): ReactNode {
                 projectUrl={url}
                 onChanged={show}
                 onReread={() => onDone()}
-                onRedirect={() => setAsked({ what: "redirect", domain })}
-                onRemove={() => setAsked({ what: "remove", domain })}
+                onRedirect={() => setDialog({ what: "redirect", domain })}
+                onRemove={() => setDialog({ what: "remove", domain })}
               />
             </li>
           ))}
@@ -85,13 +85,13 @@ function Domains({ site: { project } }: { site: Site }): ReactNode {
         </Button>
       )}
       {search.add && mayAdd && <AddDomainDialog projectId={id} onAdded={show} onClose={() => openAdding(false)} />}
-      {asked && <AskedDialog asked={asked} project={project.value} domains={domains} onDone={onDone} onClose={() => setAsked(undefined)} />}
+      {dialog && <ChosenDialog {...{ dialog, domains, onDone }} project={project.value} onClose={() => setDialog(undefined)} />}
     </Section>
   );
 }
 
-type AskedDialogProps = {
-  asked: Asked;
+type ChosenDialogProps = {
+  dialog: OpenDialog;
   project: Site["project"]["value"];
   domains: Domain[];
   /** `removed`: what is left to do after a removal, or null if nothing is; undefined after a redirect. */
@@ -99,7 +99,7 @@ type AskedDialogProps = {
   onClose: () => void;
 };
 
-function AskedDialog({ asked: { what, domain }, project, domains, onDone, onClose }: AskedDialogProps): ReactNode {
+function ChosenDialog({ dialog: { what, domain }, project, domains, onDone, onClose }: ChosenDialogProps): ReactNode {
   if (what === "redirect") return <RedirectDialog domain={domain} domains={domains} onDone={() => onDone()} onClose={onClose} />;
   return (
     <RemoveDomainDialog

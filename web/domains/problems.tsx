@@ -8,7 +8,7 @@ const words = texts.domains.problems;
 /** Problems that are not about DNS records, and so have no expected and found values. */
 const uncompared: ReadonlySet<string> = new Set(["redirect_target_not_ready", "plan_required"]);
 
-/** The expected and the found DNS records, and what to change; all texts come from the service. */
+/** The problems of a domain: the DNS records that are expected and found, and what to change. The service sends all these texts. */
 export function Problems({ problems }: Pick<Domain, "problems">): ReactNode {
   return (
     <ul className={styles.problems} aria-label={words.title}>

@@ -2,8 +2,9 @@ import { infiniteQueryOptions, type InfiniteData, type QueryClient } from "@tans
 import { nextCursor } from "../../client/pages.ts";
 import { dashboardKey } from "../calls/lists.ts";
 import { supersede } from "../calls/rows.ts";
+import { callsBelow, send } from "../calls/send.ts";
 import { answerOf, store, type Page, type Schemas } from "../calls/store.ts";
-import { isUnsettled, pollMs, type Domain } from "./state.ts";
+import { hostnameIn, isUnsettled, pollMs, type Domain } from "./state.ts";
 
 export type DomainPatch = Schemas["DomainPatch"];
 
@@ -52,8 +53,25 @@ export function rereadAll(client: QueryClient): Promise<void> {
   return client.invalidateQueries({ queryKey: [dashboardKey, "/projects"] });
 }
 
-export function addDomain(projectId: number, hostname: string): Promise<Domain> {
-  return answerOf<Domain>(store.POST("/projects/{projectId}/domains", { params: { path: { projectId } }, body: { hostname } }));
+function addDomain(projectId: number, hostname: string): Promise<Domain> {
+  return answerOf<Domain>(
+    store.POST("/projects/{projectId}/domains", { params: { path: { projectId } }, body: { hostname: hostnameIn(hostname) } }),
+  );
+}
+
+/** An added domain; and the other form of its name, if that was added too or could not be. */
+export type AddedDomains = { domain: Domain; partner?: Domain; failed?: { hostname: string; error: unknown } };
+
+/** Adds a domain and, if given, another name that redirects to it. A refusal of the other name leaves the domain added. @throws Refusal if the domain is refused */
+export async function addDomains(projectId: number, hostname: string, other: string | undefined): Promise<AddedDomains> {
+  const domain = await addDomain(projectId, hostname);
+  if (other === undefined) return { domain };
+  try {
+    const added = await addDomain(projectId, other);
+    return { domain, partner: await updateDomain(added, { redirect: { to: domain.hostname, status: 301 } }) };
+  } catch (error) {
+    return { domain, failed: { hostname: other, error } };
+  }
 }
 
 export function verifyDomain({ projectId, hostname }: Domain): Promise<Domain> {
@@ -62,6 +80,20 @@ export function verifyDomain({ projectId, hostname }: Domain): Promise<Domain> {
 
 export function updateDomain({ projectId, hostname }: Domain, body: DomainPatch): Promise<Domain> {
   return answerOf<Domain>(store.PATCH("/projects/{projectId}/domains/{hostname}", { params: { path: { projectId, hostname } }, body }));
+}
+
+function atLink({ projectId, hostname }: Domain, method: string): Promise<Response> {
+  const path = `${callsBelow}/projects/${projectId}/domains/${encodeURIComponent(hostname)}/link`;
+  return send(new Request(new URL(path, location.href), { method }));
+}
+
+/** Makes a link that shows the records of a domain to others, and ends an earlier one. Returns its address, which the service shows once. */
+export async function makeLink(domain: Domain): Promise<{ url: string; expiresAt: string }> {
+  return (await atLink(domain, "POST")).json() as Promise<{ url: string; expiresAt: string }>;
+}
+
+export function endLink(domain: Domain): Promise<unknown> {
+  return atLink(domain, "DELETE");
 }
 
 export type RemovedDomain = Schemas["RemovedDomain"];

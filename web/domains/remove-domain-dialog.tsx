@@ -11,7 +11,7 @@ const words = texts.domains;
 type Props = {
   domain: Domain;
   project: Project;
-  /** The domains read so far; a long list may have more. */
+  /** The domains that the page has read so far; there may be more. */
   domains: readonly Domain[];
   onRemoved: (removed: RemovedDomain | undefined) => void;
   onClose: () => void;

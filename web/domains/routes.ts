@@ -1,6 +1,10 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { dashboard } from "../dashboard/route.ts";
-import { domainsSearch } from "./search.ts";
+
+/** The search parameters of a project's domains page. `add`: the form to add a domain is open. */
+function domainsSearch(search: Record<string, unknown>): { add?: true } {
+  return { add: search["add"] === true ? (true as const) : undefined };
+}
 
 const domains = createRoute({
   getParentRoute: () => dashboard,
@@ -9,7 +13,7 @@ const domains = createRoute({
   component: lazyRouteComponent(() => import("./domains-page.tsx"), "DomainsPage"),
 });
 
-/** The page that the navigation and the palette open. It leads on to the domains of a project. */
+/** The page that the navigation and the palette open. There one chooses a project, whose domains come next. */
 const chooseProject = createRoute({
   getParentRoute: () => dashboard,
   path: "domains",

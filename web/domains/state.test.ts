@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isUnsettled, pollMs, relativeTo, stateOf, stepsOf, visitUrl, zoneOf, type Domain } from "./state.ts";
+import { hostnameIn, isUnsettled, partnerOf, pollMs, relativeTo, stateOf, stepsOf, visitUrl, zoneOf, type Domain } from "./state.ts";
 
 const certificate = { status: "none" as const, issuedAt: null, expiresAt: null, problem: null, retryAt: null };
 const pending: Domain = {
@@ -25,7 +25,7 @@ const verified: Domain = { ...pending, status: "verified", certificate: { ...cer
 const issued = { ...certificate, status: "issued" as const, issuedAt: "2026-12-24T10:05:00Z", expiresAt: "2027-03-24T10:05:00Z" };
 const attention = { since: "2026-12-24T11:00:00Z", message: "", checks: [] };
 
-test("a domain that is served with a certificate is active; before that it says what it waits for", () => {
+test("a domain that is served with a certificate is active; before that its state says what it waits for", () => {
   assert.equal(stateOf(pending), "pending");
   assert.equal(stateOf(verified), "certificate");
   assert.equal(stateOf({ ...verified, certificate: { ...certificate, status: "failing" } }), "certificateFailed");
@@ -33,7 +33,7 @@ test("a domain that is served with a certificate is active; before that it says 
   assert.equal(stateOf({ ...verified, certificate: issued }), "active");
 });
 
-test("what stops it from being served comes before everything else", () => {
+test("the state that stops a domain from being served comes first", () => {
   assert.equal(stateOf({ ...verified, status: "failing", certificate: issued }), "failing");
   const problems = [{ ...problem, code: "plan_required" }];
   for (const domain of [pending, verified, { ...verified, certificate: issued }])
@@ -41,21 +41,21 @@ test("what stops it from being served comes before everything else", () => {
   assert.equal(stateOf({ ...verified, problems: [...problems, { ...problem, code: "proved_elsewhere" }] }), "lost");
 });
 
-test("a domain whose redirect waits for its target is not active, and what it waits for itself comes first", () => {
+test("a domain whose redirect waits is not active, and a problem of the domain itself comes first", () => {
   const problems = [{ ...problem, code: "redirect_target_not_ready" }];
   assert.equal(stateOf({ ...verified, certificate: issued, problems }), "redirectWaits");
   assert.equal(stateOf({ ...pending, problems }), "pending");
   assert.equal(stateOf({ ...verified, certificate: issued, problems: [{ ...problem, code: "caa_blocks" }] }), "active");
 });
 
-test("where the service issues no certificates, a verified domain is active and nothing is awaited", () => {
+test("where the service issues no certificates, a verified domain is active and waits for nothing", () => {
   const plain: Domain = { ...verified, certificate };
   assert.equal(stateOf(plain), "active");
   assert.equal(isUnsettled(plain), false);
   assert.deepEqual(stepsOf(plain), { added: "done", dns: "done", certificate: "ahead" });
 });
 
-test("a domain is visited by HTTPS, at the ports at which people see the platform", () => {
+test("a domain with a certificate is visited by HTTPS, at the ports of the platform", () => {
   const secure = { ...verified, certificate: issued };
   assert.equal(visitUrl(secure, "http://shop.sites.example"), "https://www.shop.example");
   assert.equal(visitUrl(secure, "https://shop.sites.example:8443"), "https://www.shop.example:8443");
@@ -75,7 +75,7 @@ test("a certificate is still served while it is renewed", () => {
   assert.equal(isUnsettled({ ...verified, certificate: issued }), false);
 });
 
-test("the steps go on one after the other, and show where there is trouble", () => {
+test("the steps follow each other, and show where there is trouble", () => {
   assert.deepEqual(stepsOf(pending), { added: "done", dns: "current", certificate: "ahead" });
   assert.deepEqual(stepsOf({ ...pending, problems: [{ ...problem, code: "record_missing" }] }), stepsOf(pending));
   assert.deepEqual(stepsOf({ ...pending, problems: [problem] }), { added: "done", dns: "trouble", certificate: "ahead" });
@@ -84,7 +84,7 @@ test("the steps go on one after the other, and show where there is trouble", () 
   assert.deepEqual(stepsOf({ ...verified, certificate: issued }), { added: "done", dns: "done", certificate: "done" });
 });
 
-test("the page reads domains again soon, then seldom, then no more; with more pages, less often", () => {
+test("the page polls often at first, then seldom, then no more; with more pages, less often", () => {
   assert.deepEqual(
     [0, 3 * 60_000, 3_600_000, 49 * 3_600_000].map((quiet) => pollMs(quiet, 1)),
     [2_000, 10_000, 60_000, false],
@@ -98,4 +98,34 @@ test("record names are shown in the form that DNS providers ask for", () => {
   assert.equal(zoneOf({ hostname: "a.b.shop.co.uk", record: { ...pending.record, name: "a.b" } }), "shop.co.uk");
   assert.equal(relativeTo("shop.example", "_petstore-challenge.www.shop.example"), "_petstore-challenge.www");
   assert.equal(relativeTo("shop.example", "shop.example"), "@");
+});
+
+test("a pasted address is understood as its host name, and anything else is left to the service", () => {
+  for (const text of ["https://www.example.com/", "http://www.example.com:8080/a?b#c", " HTTPS://www.example.com", "www.example.com"])
+    assert.equal(hostnameIn(text), "www.example.com", text);
+  for (const text of ["https://a@b.example/", "ftp://www.example.com", "https://", "a b"]) assert.equal(hostnameIn(text), text);
+});
+
+test("www is offered for an apex and the apex for www, and nothing for any other name or text", () => {
+  for (const [typed, hostname, isWww] of [
+    ["example.com", "www.example.com", true],
+    [" https://Example.co.uk/shop ", "www.example.co.uk", true],
+    ["www.example.com.", "example.com", false],
+    ["www.shop.example.com", "shop.example.com", false],
+  ] as const)
+    assert.deepEqual(partnerOf(typed), { hostname, isWww }, typed);
+  for (const typed of [
+    "",
+    "shop.example.com",
+    "com",
+    "www.com",
+    "a..b",
+    "192.0.2.7",
+    "10.2",
+    "*.example.com",
+    "a@b.example",
+    "example.com:80",
+    "a b.com",
+  ])
+    assert.equal(partnerOf(typed), undefined, typed);
 });

@@ -58,7 +58,7 @@ export function visitUrl({ hostname, certificate }: Pick<Domain, "hostname" | "c
   return isSecure || protocol === "http:" ? `${protocol}//${hostname}:${port}` : undefined;
 }
 
-/** Whether the domain still waits for DNS or for its certificate, and so may change on its own. */
+/** Whether the domain still waits for DNS or for its certificate, and so may change without any action. */
 export function isUnsettled(domain: Domain): boolean {
   const { status, certificate } = domain;
   const isMissing = certificate.issuedAt === null && !hasNoAuthority(domain);
@@ -66,13 +66,13 @@ export function isUnsettled(domain: Domain): boolean {
 }
 
 /** When the reservation of a domain that was never verified ends (specification 5.5). Time in ms. */
-export function heldUntil({ createdAt }: Domain): number {
+export function reservedUntil({ createdAt }: Domain): number {
   return Date.parse(createdAt) + 48 * hourMs;
 }
 
 /**
- * The polling interval in ms, `quietMs` after the last user action: short at first, because DNS and certificates take minutes, then longer.
- * False after 48 hours, when reservations end. `calls` is the number of requests for each poll.
+ * Returns the polling interval in ms, `quietMs` after the last user action: short at first, because DNS and certificates take minutes, then
+ * longer. Returns false after 48 hours, when reservations end. `calls` is the number of requests for each poll.
  */
 export function pollMs(quietMs: number, calls: number): number | false {
   if (quietMs > 48 * hourMs) return false;
@@ -80,7 +80,7 @@ export function pollMs(quietMs: number, calls: number): number | false {
   return interval * Math.max(1, calls);
 }
 
-/** Problems that may end without any action, because DNS changes take time to spread. */
+/** Problems that may end by themselves, because DNS changes take time to spread. */
 const awaited: ReadonlySet<string> = new Set(["record_missing", "proof_missing", "lookup_failed"]);
 
 export type StepState = "done" | "current" | "ahead" | "trouble";
@@ -111,4 +111,25 @@ export function zoneOf({ hostname, record }: Pick<Domain, "hostname" | "record">
 export function relativeTo(zone: string, name: string): string {
   if (name === zone) return "@";
   return name.endsWith(`.${zone}`) ? name.slice(0, -zone.length - 1) : name;
+}
+
+/** The same name with or without `www`, which visitors expect to lead to the same site. */
+export type Partner = { hostname: string; isWww: boolean };
+
+/**
+ * Returns the other form of a typed name, which the page offers to add too: `www` for an apex, and the apex for `www`. The browser has no Public
+ * Suffix List, so a name of two labels, or of three that end like `co.uk`, counts as an apex. Returns undefined for any other text.
+ */
+export function partnerOf(typed: string): Partner | undefined {
+  const name = hostnameIn(typed).trim().toLowerCase().replace(/\.$/, "");
+  const labels = name.split(".");
+  if (/[\s/:@*?#\\]/.test(name) || labels.includes("")) return undefined;
+  if (labels[0] === "www") return labels.length > 2 ? { hostname: name.slice(4), isWww: false } : undefined;
+  const isApex = labels.length === 2 || (labels.length === 3 && labels[1]!.length <= 3 && labels[2]!.length === 2);
+  return isApex && /[a-z]$/.test(name) ? { hostname: `www.${name}`, isWww: true } : undefined;
+}
+
+/** Returns the host name of a typed or pasted address. Returns any other text as it is, for the service to refuse. */
+export function hostnameIn(text: string): string {
+  return /^https?:\/\/([^/?#:@\s]+)(?::\d+)?(?:[/?#]|$)/i.exec(text.trim())?.[1] ?? text;
 }

@@ -1,13 +1,17 @@
 import { ActionIcon, Tooltip, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
+import { useColorScheme } from "@mantine/hooks";
 import type { ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
-import { MoonIcon, SunIcon } from "./icons.tsx";
+import { MoonIcon, SunIcon, SystemIcon } from "./icons.tsx";
 
-/** Switches between dark and light. Default: the system's preference. */
+/** Switches between dark and light, then back to the system's colours. Default: the system's. */
 export function ColorSchemeButton(): ReactNode {
-  const { setColorScheme } = useMantineColorScheme();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
-  const label = scheme === "dark" ? texts.toLight : texts.toDark;
+  const system = useColorScheme("light", { getInitialValueInEffect: false });
+  // the other colours come first, so that two presses show both
+  const isChosen = colorScheme !== "auto" && colorScheme === system;
+  const label = isChosen ? texts.toSystem : scheme === "dark" ? texts.toLight : texts.toDark;
   return (
     <Tooltip label={label}>
       <ActionIcon
@@ -16,9 +20,9 @@ export function ColorSchemeButton(): ReactNode {
         c="dimmed"
         size="lg"
         aria-label={label}
-        onClick={() => setColorScheme(scheme === "dark" ? "light" : "dark")}
+        onClick={() => setColorScheme(isChosen ? "auto" : scheme === "dark" ? "light" : "dark")}
       >
-        {scheme === "dark" ? <SunIcon /> : <MoonIcon />}
+        {isChosen ? <SystemIcon /> : scheme === "dark" ? <SunIcon /> : <MoonIcon />}
       </ActionIcon>
     </Tooltip>
   );

@@ -47,7 +47,7 @@ export function FailurePage({ text, requestId, onRetry }: FailureProps): ReactNo
   );
 }
 
-/** The page shown when a page threw an error or its code could not be loaded; it offers a reload. */
-export function BrokenPage({ error }: { error: unknown }): ReactNode {
-  return <FailurePage text={error instanceof Error ? error.message : String(error)} onRetry={() => location.reload()} />;
+/** The page shown when a page threw an error or its code could not be loaded; it offers a reload. The browser's console has the error. */
+export function BrokenPage(): ReactNode {
+  return <FailurePage text={texts.failure.broken} onRetry={() => location.reload()} />;
 }

@@ -1,5 +1,6 @@
+import { useMantineColorScheme } from "@mantine/core";
 import { Spotlight, spotlight } from "@mantine/spotlight";
-import { useState, type ReactNode } from "react";
+import { useMemo, type ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
 import { SearchIcon } from "./icons.tsx";
 import { search } from "./search.ts";
@@ -10,15 +11,29 @@ export type Command = { id: string; group: string; label: string; hint: ReactNod
 export const openPalette = spotlight.open;
 const shownMax = 12;
 
+/** `commands` are searched; `found` are shown above them as they are. */
+export type Searched = {
+  query: string;
+  onQuery: (query: string) => void;
+  commands: Command[];
+  found: Command[];
+  /** More may be found in a moment. */
+  isSearching: boolean;
+};
+
 /** The command palette: Ctrl or ⌘ with K, or `/`, anywhere outside a field. */
-export function Palette({ commands }: { commands: Command[] }): ReactNode {
-  const [query, setQuery] = useState("");
-  const found = search(query, commands).slice(0, query.trim() === "" ? commands.length : shownMax);
+export function Palette({ query, onQuery, commands, found: above, isSearching }: Searched): ReactNode {
+  const colours = useColourCommands();
+  const below = useMemo(() => search(query, [...commands, ...colours]), [query, commands, colours]).slice(
+    0,
+    query.trim() === "" ? undefined : shownMax,
+  );
+  const found = [...above, ...below];
   const groups = [...new Set(found.map(({ group }) => group))];
   return (
     <Spotlight.Root
       query={query}
-      onQueryChange={setQuery}
+      onQueryChange={onQuery}
       shortcut={["mod + K", "/"]}
       scrollable
       maxHeight={460}
@@ -27,7 +42,7 @@ export function Palette({ commands }: { commands: Command[] }): ReactNode {
     >
       <Spotlight.Search placeholder={texts.palette.placeholder} aria-label={texts.palette.title} leftSection={<SearchIcon />} />
       <Spotlight.ActionsList>
-        {found.length === 0 && <Spotlight.Empty>{texts.palette.nothing}</Spotlight.Empty>}
+        {found.length === 0 && <Spotlight.Empty>{isSearching ? texts.palette.searching : texts.palette.nothing}</Spotlight.Empty>}
         {groups.map((group) => (
           <Spotlight.ActionsGroup key={group} label={group}>
             {found
@@ -40,4 +55,17 @@ export function Palette({ commands }: { commands: Command[] }): ReactNode {
       </Spotlight.ActionsList>
     </Spotlight.Root>
   );
+}
+
+/** Dark, light, and the colours of the device, for the command palette. */
+function useColourCommands(): Command[] {
+  const { setColorScheme } = useMantineColorScheme();
+  return useMemo(() => {
+    const { colours: group, words } = texts.palette;
+    const labels = { dark: texts.toDark, light: texts.toLight, auto: texts.toSystem } as const;
+    return (["dark", "light", "auto"] as const).map((scheme) => {
+      const label = labels[scheme];
+      return { id: `colours ${scheme}`, group, label, hint: null, texts: [label, ...words], run: () => setColorScheme(scheme) };
+    });
+  }, [setColorScheme]);
 }

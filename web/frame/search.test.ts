@@ -23,6 +23,17 @@ test("every word must occur, in any text, in any case", () => {
   assert.deepEqual(found("list nothing"), []);
 });
 
+test("a word of the query counts where it begins a word, even if it also occurs inside an earlier one", () => {
+  const actions = [
+    { id: "pet", texts: ["Create a pet", "POST /pets", "an Idempotency-Key"] },
+    { id: "key", texts: ["Create a key", "API keys"] },
+  ];
+  assert.deepEqual(
+    search("create a key", actions).map(({ id }) => id),
+    ["key", "pet"],
+  );
+});
+
 test("a word that begins the first text comes before one inside a later text", () => {
   assert.deepEqual(found("create"), ["create"]);
   assert.deepEqual(found("pet"), ["list", "create"]);

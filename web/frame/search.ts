@@ -1,14 +1,13 @@
 /** A search entry; its first text counts most. */
 export type Searchable = { texts: readonly string[] };
 
-/** Returns the entries that contain every word of the query, best first: matches at word beginnings and in earlier texts rank higher. Returns all in order without a query. */
+/** Returns the entries that contain every word of the query, best first: matches in earlier texts rank higher, and matches inside words count only if no entry has all words at word beginnings. Returns all in order without a query. */
 export function search<T extends Searchable>(query: string, items: readonly T[]): T[] {
   const words = fold(query).split(/\s+/).filter(Boolean);
   const scored = items.map((item) => ({ item, score: scoreOf(words, item.texts) }));
-  return scored
-    .filter(({ score }) => score !== undefined)
-    .toSorted((a, b) => (b.score ?? 0) - (a.score ?? 0))
-    .map(({ item }) => item);
+  const found = scored.filter(({ score }) => score !== undefined);
+  const atBeginnings = found.filter(({ item }) => words.every((word) => item.texts.some((text) => occurrence(word, fold(text)) > 1)));
+  return (atBeginnings.length > 0 ? atBeginnings : found).toSorted((a, b) => (b.score ?? 0) - (a.score ?? 0)).map(({ item }) => item);
 }
 
 function scoreOf(words: string[], texts: readonly string[]): number | undefined {
@@ -22,10 +21,13 @@ function scoreOf(words: string[], texts: readonly string[]): number | undefined 
 }
 
 function occurrence(word: string, text: string): number {
-  const at = text.indexOf(word);
-  if (at < 0) return 0;
-  if (at === 0) return 3;
-  return /[a-z0-9]/.test(text[at - 1] ?? "") ? 1 : 2;
+  if (text.startsWith(word)) return 3;
+  let best = 0;
+  for (let at = text.indexOf(word); at > 0; at = text.indexOf(word, at + 1)) {
+    if (!/[a-z0-9]/.test(text[at - 1] ?? "")) return 2;
+    best = 1;
+  }
+  return best;
 }
 
 function fold(text: string): string {

@@ -4,15 +4,15 @@ import type { ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
 import { ColorSchemeButton } from "./color-scheme-button.tsx";
 import { PawIcon, SearchIcon } from "./icons.tsx";
-import { openPalette, Palette, type Command } from "./palette.tsx";
+import { openPalette, Palette, type Searched } from "./palette.tsx";
 import styles from "./shell.module.css";
 
 const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
-type Props = { links: { to: NonNullable<LinkProps["to"]>; label: string }[]; commands: Command[]; children: ReactNode };
+type Props = { links: { to: NonNullable<LinkProps["to"]>; label: string }[]; searched: Searched; children: ReactNode };
 
 /** The frame of every page: the header with links, search and colour scheme. */
-export function Shell({ links, commands, children }: Props): ReactNode {
+export function Shell({ links, searched, children }: Props): ReactNode {
   return (
     <>
       <a className="skip screen-only" href="#content">
@@ -39,7 +39,7 @@ export function Shell({ links, commands, children }: Props): ReactNode {
         </UnstyledButton>
         <ColorSchemeButton />
       </header>
-      <Palette commands={commands} />
+      <Palette {...searched} />
       {children}
     </>
   );

@@ -7,15 +7,15 @@ import { MenuIcon } from "./icons.tsx";
 import { Main } from "./main.tsx";
 import styles from "./sidebar.module.css";
 
-type Props = { label: string; navigation: ReactNode; children: ReactNode };
+type Props = { isWide?: boolean; label: string; navigation: ReactNode; children: ReactNode };
 
 /** A page with its navigation beside it, or in a drawer on a narrow screen. */
-export function WithSidebar({ label, navigation, children }: Props): ReactNode {
+export function WithSidebar({ isWide = false, label, navigation, children }: Props): ReactNode {
   const [opened, { open, close }] = useDisclosure(false);
   const { pathname } = useLocation();
   useEffect(close, [pathname, close]);
   return (
-    <div className={styles.columns}>
+    <div className={styles.columns} data-wide={isWide}>
       <div className={`${styles.sidebar} screen-only`}>{navigation}</div>
       <div className={`${styles.bar} screen-only`}>
         <Button variant="subtle" color="gray" c="dimmed" size="compact-md" leftSection={<MenuIcon />} onClick={open}>

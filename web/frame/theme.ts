@@ -45,8 +45,13 @@ export const theme = createTheme({
   cursorType: "pointer",
   respectReducedMotion: true,
   components: {
-    Modal: overlay,
-    Drawer: overlay,
+    // both leave the strip of the header to notices
+    Modal: { ...overlay, defaultProps: { ...overlay.defaultProps, yOffset: 72 } },
+    Drawer: {
+      ...overlay,
+      styles: { ...overlay.styles, inner: { top: "var(--header-height)" }, content: { height: "calc(100dvh - var(--header-height))" } },
+    },
+    Alert: { styles: { title: { color: "var(--mantine-color-text)" } } },
     Tooltip: { defaultProps: { withArrow: true, openDelay: 300, events: { hover: true, focus: true, touch: true } } },
   },
 });

@@ -2,15 +2,20 @@ import { Button, Group, Progress, Radio, Stack } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { exportedLists, exportText, type ExportFormat } from "../../src/importing/exporting.ts";
+import type { PetStore } from "../../client/client.ts";
 import { pages, type Query } from "../../client/pages.ts";
+import { previewChanges } from "../calls/changes.ts";
 import { patientStore } from "../calls/patient.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { notify } from "../parts/notices.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
+import type { Pet } from "../pets/queries.ts";
 import { download } from "./download.ts";
 
 const words = texts.importing.export;
+/** The rows whose stock one call asks for. */
+const rowsAtOnce = 1_000;
 const formats: Record<ExportFormat, { type: string; file: string }> = {
   csv: { type: "text/csv", file: "animals.csv" },
   ndjson: { type: "application/x-ndjson", file: "animals.ndjson" },
@@ -28,7 +33,7 @@ export function ExportDialog({ filters, onClose }: { filters: Query<"/pets">; on
       controller.current = new AbortController();
       setStopped(false);
       setCount(0);
-      return exportAnimals(filters, format, controller.current.signal, setCount);
+      return exportPets(filters, format, controller.current.signal, setCount);
     },
     onSuccess: ({ file, animals }) => {
       download(file, formats[format].file);
@@ -70,21 +75,47 @@ export function ExportDialog({ filters, onClose }: { filters: Query<"/pets">; on
 }
 
 /** Reads all pages and stores each as a Blob, which the browser may keep outside of memory. @throws Refusal */
-async function exportAnimals(
+async function exportPets(
   filters: Query<"/pets">,
   format: ExportFormat,
   signal: AbortSignal,
   tell: (animals: number) => void,
 ): Promise<{ file: Blob; animals: number }> {
   let animals = 0;
+  const client = patientStore({ signal });
   async function* counted() {
-    for await (const page of pages(patientStore({ signal }), "/pets", filters)) {
+    for await (const page of pages(client, "/pets", filters)) {
       animals += page.length;
       tell(animals);
       yield page;
     }
   }
+  const isCsv = format === "csv";
+  const rows = isCsv ? withMore(counted(), client, signal) : counted();
+  const columns = isCsv ? [...exportedLists.pets.columns, "category", "stock"] : exportedLists.pets.columns;
   const parts: Blob[] = [];
-  for await (const text of exportText(counted(), format, exportedLists.pets.columns)) parts.push(new Blob([text]));
+  for await (const text of exportText(rows, format, columns)) parts.push(new Blob([text]));
   return { file: new Blob(parts, { type: formats[format].type }), animals };
+}
+
+/** Adds the category's name and the stock to each row, so that a spreadsheet can show and change them. */
+async function* withMore(read: AsyncIterable<Pet[]>, client: PetStore, signal: AbortSignal): AsyncGenerator<object[]> {
+  const names = new Map<number, string>();
+  for await (const page of pages(client, "/categories")) for (const { id, name } of page) names.set(id, name);
+  let waiting: Pet[] = [];
+  for await (const page of read) {
+    waiting.push(...page);
+    if (waiting.length < rowsAtOnce) continue;
+    yield await complete(waiting, names, signal);
+    waiting = [];
+  }
+  yield await complete(waiting, names, signal);
+}
+
+async function complete(pets: Pet[], names: ReadonlyMap<number, string>, signal: AbortSignal): Promise<object[]> {
+  const states = await previewChanges(
+    pets.map(({ id }) => ({ id })),
+    signal,
+  );
+  return pets.map((pet, index) => ({ ...pet, category: names.get(pet.categoryId) ?? "", stock: states[index]?.before?.stock ?? "" }));
 }

@@ -19,8 +19,8 @@ test("the guess for the shelter's file takes every row as the mapping that was w
   const [ours, theirs] = [await readSource(readCsv(file), guessed, file), await readSource(readCsv(file), byHand, file)];
   assert.deepEqual(ours.rejects, theirs.rejects);
   assert.deepEqual(
-    ours.rows.map(({ animal }) => animal),
-    theirs.rows.map(({ animal }) => animal),
+    ours.rows.map(({ pet }) => pet),
+    theirs.rows.map(({ pet }) => pet),
   );
 });
 
@@ -48,8 +48,21 @@ test("a value that no word tells is left open, and a column of too many values i
   assert.equal(guessMapping([column("id"), column("name"), column("type"), { name: "status", values: undefined }])?.status, undefined);
 });
 
-test("a file of which only names are known gets a category that can be changed; one without a header no guess", () => {
-  assert.deepEqual(guessMapping([column("Name")])?.category, { columns: ["Name"], default: "other" });
+test("a column becomes the id only if its header says so", () => {
+  assert.equal(guessMapping([column("name"), column("species")])?.id, undefined);
+  assert.equal(guessMapping([column("Name"), column("Nr."), column("Tierart")])?.id, "Nr.");
+  assert.deepEqual(guessMapping([column("Tiername"), column("Art"), column("Zustand", "Verfügbar", "verkauft")]), {
+    name: { columns: ["Tiername"], transforms: ["strip-stars"] },
+    category: { columns: ["Art"] },
+    status: { columns: ["Zustand"], values: { verfügbar: "available", verkauft: "sold" } },
+  });
+});
+
+test("a file of which only names are known gets one category that can be changed; one without a header no guess", () => {
+  assert.deepEqual(guessMapping([column("Name")]), {
+    name: { columns: ["Name"], transforms: ["strip-stars"] },
+    category: { columns: [], default: "Other" },
+  });
   assert.equal(guessMapping([]), undefined);
   assert.equal(guessMapping([column("")]), undefined);
 });

@@ -1,32 +1,37 @@
 import { valueKey, type Mapping, type PetStatus } from "../../src/importing/mapping.ts";
 import type { Column } from "./columns.ts";
 
-/** Words in headers, the most specific first. */
-const idWords = ["id", "number", "no", "code", "sku", "ref"];
-const nameWords = ["name", "title"];
-const categoryWords = ["category", "type", "species", "kind", "breed", "group"];
-const statusWords = ["status", "outcome", "state", "availability"];
+/** Words in headers, the most specific first; also in other languages of Europe, whose spreadsheets write most of the files with semicolons. */
+const idWords = ["id", "number", "no", "nr", "nummer", "numéro", "code", "sku", "ref"];
+const nameWords = ["name", "title", "tiername", "nom", "nombre", "nome", "naam", "navn", "namn"];
+const categoryWords =
+  "category type species kind breed group kategorie catégorie categoría categoria categorie tierart art espèce especie soort rasse race raza".split(
+    " ",
+  );
+const statusWords = ["status", "outcome", "state", "availability", "zustand", "statut", "état", "estado", "stato"];
+/** The category of all animals of a file without one. */
+export const otherCategory = "Other";
 
 /** Statuses by words in the values. */
 const statusOfWord: [RegExp, PetStatus][] = [
-  [/^$|avail|in stock|for sale|active|intake/, "available"],
+  [/^$|avail|in stock|for sale|active|intake|verfügbar|disponib|beschikbaar/, "available"],
   [/pend|reserv|hold|foster/, "pending"],
-  [/sold|adopt|gone|unavail|return|transfer|rescue|died|euthan/, "sold"],
+  [/sold|adopt|gone|unavail|return|transfer|rescue|died|euthan|verkauft|vendu|vendid|verkocht/, "sold"],
 ];
 
-/** Guesses a mapping from the header and the values; undefined if no column looks like a name or a category. */
+/** Guesses a mapping from the header and the values; undefined without a header. Only a header that says so makes a column the id. */
 export function guessMapping(columns: readonly Column[]): Mapping | undefined {
   const names = columns.map(({ name }) => name).filter((name) => name !== "");
-  const id = best(names, idWords, /animal|pet/) ?? names[0];
-  const name = best(names, nameWords, /animal|pet/) ?? names.find((one) => one !== id) ?? id;
+  const id = names.length > 1 ? best(names, idWords, /animal|pet/) : undefined;
+  const name = best(without(names, id), nameWords, /animal|pet/) ?? without(names, id)[0];
+  if (name === undefined) return undefined;
   const category = best(without(names, id, name), categoryWords, /animal|pet/);
   const status = best(without(names, id, name, category), statusWords, /type|status/);
-  if (id === undefined || name === undefined) return undefined;
   const statusColumn = columns.find((column) => column.name === status);
   return {
-    id,
-    name: { columns: name === id ? [name] : [name, id], transforms: ["strip-stars"] },
-    category: category === undefined ? { columns: [name], default: "other" } : { columns: [category] },
+    ...(id !== undefined && { id }),
+    name: { columns: id === undefined ? [name] : [name, id], transforms: ["strip-stars"] },
+    category: category === undefined ? { columns: [], default: otherCategory } : { columns: [category] },
     ...(statusColumn?.values && { status: { columns: [statusColumn.name], values: valuesOf(statusColumn) } }),
   };
 }
@@ -55,9 +60,10 @@ function best(headers: readonly string[], words: readonly string[], rather: RegE
 /** Splits a header into words: `animal_id`, `Animal ID` and `animalId` give the same. */
 function wordsIn(header: string): string[] {
   return header
-    .replaceAll(/([a-z])([A-Z])/g, "$1 $2")
+    .normalize("NFC")
+    .replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
     .toLowerCase()
-    .split(/[^a-z]+/);
+    .split(/[^\p{L}]+/u);
 }
 
 function without(names: readonly string[], ...taken: (string | undefined)[]): string[] {

@@ -1,21 +1,25 @@
-import { Button, Group, Loader, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
+import type { CsvFormat } from "../../src/importing/csv-format.ts";
 import type { Mapping } from "../../src/importing/mapping.ts";
-import { dashboardKey } from "../calls/lists.ts";
 import { useSession } from "../dashboard/session.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { PageHeader, Section } from "../parts/page-header.tsx";
 import { formatNumber, texts } from "../texts/texts.ts";
-import { download } from "./download.ts";
+import { ExportUpdate } from "./export-update.tsx";
 import { FileChoice } from "./file-choice.tsx";
+import { forgetLists } from "./forget-lists.ts";
+import { FormatChoice } from "./format-choice.tsx";
 import styles from "./importing.module.css";
-import { MappingEditor } from "./mapping-editor.tsx";
-import { AnimalPreview, CountList, RejectList } from "./preview.tsx";
+import { MappingEditor, withId } from "./mapping-editor.tsx";
+import { CountList, PetPreview, Reading, RejectList, RepeatedIds } from "./preview.tsx";
 import { refusalOfTask } from "./refusal-of-task.ts";
 import { RunView } from "./run-view.tsx";
+import { SavedMapping } from "./saved-mapping.tsx";
+import { StartBar } from "./start-bar.tsx";
 import type { Columns } from "./columns.ts";
-import type { Checked } from "./tasks.ts";
+import type { Checked, Counts } from "./tasks.ts";
 import { useTask, type TaskState } from "./use-task.ts";
 
 const words = texts.importing;
@@ -37,13 +41,17 @@ export function ImportPage(): ReactNode {
   );
 }
 
-/** Reads the file's columns, then shows the mapping form. */
+/** Reads the file's columns, then shows the mapping form, or what our own export changes. */
 function ChosenFile({ file }: { file: File }): ReactNode {
   const { account } = useSession();
   const [name, setName] = useState(file.name);
+  const [format, setFormat] = useState<CsvFormat>();
+  const [isNew, setNew] = useState(false);
   const { state, start } = useTask<"look">();
-  useEffect(() => start({ kind: "look", file, of: { account: account.id, name: file.name } }), [start, file, account.id]);
+  const { id } = account;
+  useEffect(() => start({ kind: "look", file, of: { account: id, name: file.name }, format }), [start, file, id, format]);
   const { result, failed } = state;
+  const isReadable = result?.mapping !== undefined && result.rows > 0;
   return (
     <>
       <p className={styles.file}>
@@ -51,17 +59,37 @@ function ChosenFile({ file }: { file: File }): ReactNode {
       </p>
       {failed && <ErrorPanel error={refusalOfTask(failed)} />}
       {state.isRunning && <Reading />}
-      {result && (result.rows === 0 || result.mapping === undefined) && <p className={styles.problem}>{words.noRows}</p>}
-      {result?.mapping && result.rows > 0 && (
-        <Mapped file={file} name={name} onName={setName} columns={result} guess={result.mapping} account={account.id} />
+      {result && <FormatChoice format={format ?? result.format} onChange={setFormat} />}
+      {result && !isReadable && <p className={styles.problem}>{words.noRows}</p>}
+      {isReadable && result.isExport && !isNew && <ExportUpdate file={file} format={result.format} onAsNew={() => setNew(true)} />}
+      {isReadable && result.isExport && isNew && (
+        <Button variant="default" size="compact-sm" onClick={() => setNew(false)}>
+          {words.ownExport.inPlace}
+        </Button>
+      )}
+      {isReadable && result.mapping && (!result.isExport || isNew) && (
+        <Mapped
+          key={JSON.stringify(result.format)}
+          {...{ file, name, columns: result, guess: result.mapping, format: result.format }}
+          account={id}
+          onName={setName}
+        />
       )}
     </>
   );
 }
 
-type MappedProps = { file: File; name: string; onName: (name: string) => void; columns: Columns; guess: Mapping; account: number };
+type MappedProps = {
+  file: File;
+  name: string;
+  onName: (name: string) => void;
+  columns: Columns;
+  guess: Mapping;
+  format: CsvFormat;
+  account: number;
+};
 
-function Mapped({ file, name, onName, columns, guess, account }: MappedProps): ReactNode {
+function Mapped({ file, name, onName, columns, guess, format, account }: MappedProps): ReactNode {
   const client = useQueryClient();
   const [mapping, setMapping] = useState(guess);
   const { state: checked, start: check } = useTask<"check">();
@@ -69,17 +97,20 @@ function Mapped({ file, name, onName, columns, guess, account }: MappedProps): R
   const isOver = run.result ?? run.failed ?? (run.isStopped || undefined);
   const of = name.trim() || file.name;
 
-  useEffect(() => check({ kind: "check", file, mapping, of: { account, name: of } }), [check, file, mapping, account, of]);
+  useEffect(() => check({ kind: "check", file, mapping, format, of: { account, name: of } }), [check, file, mapping, format, account, of]);
   useEffect(() => {
-    // lists that show imported animals are read again
-    if (isOver) client.removeQueries({ queryKey: [dashboardKey], predicate: ({ queryKey }) => String(queryKey[1]).startsWith("/") });
+    if (isOver) forgetLists(client);
   }, [isOver, client]);
 
-  const importNow = (resend: boolean) => start({ kind: "import", file, mapping, of: { account, name: of }, resend });
+  const importNow = (resend: boolean) => start({ kind: "import", file, mapping, format, of: { account, name: of }, resend });
   if (run.isRunning || isOver) return <RunView run={run} of={of} onStop={stop} onAgain={importNow} />;
   return (
     <>
-      <Section title={words.mapping} lead={words.mappingLead} actions={<MappingDownload mapping={mapping} of={of} />}>
+      <Section
+        title={words.mapping}
+        lead={words.mappingLead}
+        actions={<SavedMapping {...{ mapping, of, columns: columns.columns }} onLoad={setMapping} />}
+      >
         <MappingEditor columns={columns.columns} mapping={mapping} onChange={setMapping} />
         <TextInput
           mt="md"
@@ -92,51 +123,40 @@ function Mapped({ file, name, onName, columns, guess, account }: MappedProps): R
         />
       </Section>
       <Section title={words.preview}>
-        <Preview checked={checked} of={of} onStart={() => importNow(false)} />
+        <Preview checked={checked} of={of} hasIds={mapping.id !== undefined} onEveryRow={() => setMapping(withId(mapping, null))} />
       </Section>
+      {checked.result && <Start checked={checked} counts={checked.result.counts} onStart={() => importNow(false)} />}
     </>
   );
 }
 
-function Preview({ checked, of, onStart }: { checked: TaskState<Checked>; of: string; onStart: () => void }): ReactNode {
-  const { result, failed, isRunning } = checked;
+type PreviewProps = { checked: TaskState<Checked>; of: string; hasIds: boolean; onEveryRow: () => void };
+
+function Preview({ checked: { result, failed }, of, hasIds, onEveryRow }: PreviewProps): ReactNode {
   if (failed) return <ErrorPanel error={refusalOfTask(failed)} />;
   if (!result) return <Reading />;
-  const { counts, animals, rejects } = result;
-  const toSend = counts.created + counts.updated;
+  const { counts, animals, rejects, repeated } = result;
   return (
     <>
       <CountList counts={counts} />
-      {animals.length > 0 && <AnimalPreview animals={animals} />}
-      <Group mt="md" gap="sm">
-        <Button size="md" disabled={toSend === 0} loading={isRunning} onClick={onStart}>
-          {words.start(formatNumber(toSend))}
-        </Button>
-        {toSend === 0 && counts.rows > 0 && counts.unchanged > 0 && <span className={styles.hint}>{words.nothingToDo}</span>}
-      </Group>
+      <RepeatedIds counts={counts} repeated={repeated} onEveryRow={onEveryRow} />
+      {animals.length > 0 && <PetPreview animals={animals} hasIds={hasIds} />}
       <RejectList rejects={rejects} total={counts.rejected} of={of} />
     </>
   );
 }
 
-/** The mapping in the format of `petstore import --mapping`. */
-function MappingDownload({ mapping, of }: { mapping: Mapping; of: string }): ReactNode {
-  const save = () =>
-    download(
-      new Blob([`${JSON.stringify(mapping, null, 2)}\n`], { type: "application/json" }),
-      `${of.replace(/\.csv$/i, "")}.mapping.json`,
-    );
-  return (
-    <Button variant="subtle" onClick={save}>
-      {words.downloadMapping}
-    </Button>
-  );
-}
+type StartProps = { checked: TaskState<Checked>; counts: Counts; onStart: () => void };
 
-function Reading(): ReactNode {
+function Start({ checked, counts: { created, updated, unchanged, rows }, onStart }: StartProps): ReactNode {
+  const toSend = created + updated;
   return (
-    <output className={styles.reading}>
-      <Loader size="sm" aria-hidden /> {words.reading}
-    </output>
+    <StartBar
+      label={words.start(formatNumber(toSend))}
+      isDisabled={toSend === 0 || checked.failed !== undefined}
+      isRunning={checked.isRunning}
+      onStart={onStart}
+      hint={toSend === 0 && rows > 0 && unchanged > 0 ? words.nothingToDo : undefined}
+    />
   );
 }

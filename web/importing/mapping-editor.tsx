@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import type { Mapping } from "../../src/importing/mapping.ts";
 import { texts } from "../texts/texts.ts";
 import type { Column } from "./columns.ts";
-import { valuesOf } from "./guess.ts";
+import { otherCategory, valuesOf } from "./guess.ts";
 import { StatusValues } from "./status-values.tsx";
 
 const words = texts.importing;
@@ -20,16 +20,20 @@ export function MappingEditor({ columns, mapping, onChange }: Props): ReactNode 
       <ColumnSelect
         label={words.id}
         description={words.idHint}
+        placeholder={words.noId}
         data={names}
-        value={mapping.id}
-        onChange={(id) => change({ id: id ?? mapping.id })}
+        value={mapping.id ?? null}
+        onChange={(id) => onChange(withId(mapping, id))}
+        clear={words.noId}
       />
       <ColumnSelect
         label={words.category}
         description={words.categoryHint}
+        placeholder={words.oneCategory}
         data={names}
         value={mapping.category.columns[0] ?? null}
-        onChange={(column) => column && change({ category: { ...mapping.category, columns: [column] } })}
+        onChange={(column) => change({ category: withColumn(mapping.category, column) })}
+        clear={words.oneCategory}
       />
       <ColumnSelect
         label={words.name}
@@ -38,7 +42,7 @@ export function MappingEditor({ columns, mapping, onChange }: Props): ReactNode 
         onChange={(column) => column && change({ name: { ...mapping.name, columns: [column, ...(fallback ? [fallback] : [])] } })}
       />
       <TextInput
-        label={words.categoryDefault}
+        label={mapping.category.columns.length === 0 ? words.allCategory : words.categoryDefault}
         placeholder={words.noFallback}
         value={mapping.category.default ?? ""}
         onChange={({ currentTarget: { value } }) => change({ category: withDefault(mapping.category, value) })}
@@ -59,14 +63,30 @@ export function MappingEditor({ columns, mapping, onChange }: Props): ReactNode 
         onChange={(name) => onChange(withStatusColumn(mapping, columns, name))}
         clear={words.clearStatus}
       />
-      <Checkbox
-        label={words.stars}
-        checked={mapping.name.transforms?.includes("strip-stars") ?? false}
-        onChange={({ currentTarget: { checked } }) => change({ name: { ...mapping.name, transforms: checked ? ["strip-stars"] : [] } })}
-      />
+      <Stars name={mapping.name} onChange={(name) => change({ name })} />
       {mapping.status && <StatusValues columns={columns} status={mapping.status} onChange={(status) => change({ status })} />}
     </SimpleGrid>
   );
+}
+
+function Stars({ name, onChange }: { name: Mapping["name"]; onChange: (name: Mapping["name"]) => void }): ReactNode {
+  return (
+    <Checkbox
+      label={words.stars}
+      checked={name.transforms?.includes("strip-stars") ?? false}
+      onChange={({ currentTarget: { checked } }) => onChange({ ...name, transforms: checked ? ["strip-stars"] : [] })}
+    />
+  );
+}
+
+/** Takes the id, or drops it: then each row is an animal. */
+export function withId({ id: _before, ...mapping }: Mapping, id: string | null): Mapping {
+  return id === null ? mapping : { id, ...mapping };
+}
+
+function withColumn(category: Mapping["category"], column: string | null): Mapping["category"] {
+  if (column !== null) return { ...category, columns: [column] };
+  return { ...category, columns: [], default: category.default ?? otherCategory };
 }
 
 function withDefault({ default: _default, ...category }: Mapping["category"], value: string): Mapping["category"] {

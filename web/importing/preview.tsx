@@ -1,6 +1,7 @@
-import { Button, Table } from "@mantine/core";
+import { Alert, Button, Loader } from "@mantine/core";
 import type { ReactNode } from "react";
-import type { Animal } from "../../src/importing/animals.ts";
+import type { Pet } from "../../src/importing/pets.ts";
+import { RowsTable, type Column } from "../parts/rows-table.tsx";
 import { StatusBadge } from "../pets/status-badge.tsx";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { download } from "./download.ts";
@@ -24,31 +25,48 @@ export function CountList({ counts }: { counts: Counts }): ReactNode {
   );
 }
 
+const idColumn: Column<Pet> = { id: "id", header: words.id, width: "170px", cell: ({ sourceId }) => sourceId };
+const petColumns: Column<Pet>[] = [
+  { id: "name", header: words.name, cell: ({ name }) => name },
+  { id: "category", header: words.category, cell: ({ category }) => category },
+  { id: "status", header: words.status, width: "140px", cell: ({ status }) => <StatusBadge status={status} /> },
+];
+
 /** The first animals that the mapping produces. */
-export function AnimalPreview({ animals }: { animals: readonly Animal[] }): ReactNode {
+export function PetPreview({ animals, hasIds }: { animals: readonly Pet[]; hasIds: boolean }): ReactNode {
+  const columns = hasIds ? [idColumn, ...petColumns] : petColumns;
+  return <RowsTable label={words.firstAnimals} columns={columns} rows={animals} keyOf={({ sourceId }) => sourceId} />;
+}
+
+type RepeatedProps = { counts: Counts; repeated: string | undefined; onEveryRow?: () => void };
+
+/** Warns of rows that are left out because a later row has the same id. */
+export function RepeatedIds({ counts: { superseded }, repeated, onEveryRow }: RepeatedProps): ReactNode {
+  if (repeated === undefined) return null;
   return (
-    <Scrolled label={words.firstAnimals}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{words.id}</Table.Th>
-          <Table.Th>{words.name}</Table.Th>
-          <Table.Th>{words.category}</Table.Th>
-          <Table.Th>{words.status}</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {animals.map(({ sourceId, name, category, status }) => (
-          <Table.Tr key={sourceId}>
-            <Table.Td>{sourceId}</Table.Td>
-            <Table.Td>{name}</Table.Td>
-            <Table.Td>{category}</Table.Td>
-            <Table.Td>
-              <StatusBadge status={status} />
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Scrolled>
+    <Alert
+      role="alert"
+      color="yellow"
+      variant="light"
+      mb="md"
+      title={words.repeatedTitle(formatNumber(superseded))}
+      className={styles.warning}
+    >
+      <p className={styles.alertText}>{words.repeatedText(repeated)}</p>
+      {onEveryRow && (
+        <Button variant="default" size="compact-sm" onClick={onEveryRow}>
+          {words.everyRow}
+        </Button>
+      )}
+    </Alert>
+  );
+}
+
+export function Reading(): ReactNode {
+  return (
+    <output className={styles.reading}>
+      <Loader size="sm" aria-hidden /> {words.reading}
+    </output>
   );
 }
 
@@ -64,32 +82,15 @@ export function RejectList({ rejects: { first, file }, total, of }: { rejects: R
       <Button variant="default" mb="sm" onClick={() => download(file, `${of.replace(/\.csv$/i, "")}-rejects.csv`)}>
         {words.downloadRejects}
       </Button>
-      <Scrolled label={words.firstRejects}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th w={80}>{words.line}</Table.Th>
-            <Table.Th>{words.reason}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {first.map(({ line, reason }) => (
-            <Table.Tr key={line}>
-              <Table.Td>{formatNumber(line)}</Table.Td>
-              <Table.Td>{reason}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Scrolled>
-    </section>
-  );
-}
-
-function Scrolled({ label, children }: { label: string; children: ReactNode }): ReactNode {
-  return (
-    // What scrolls must be reachable by keyboard, and named (WCAG 2.2, 2.1.1).
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-    <section className={styles.scrolled} tabIndex={0} aria-label={label}>
-      <Table striped>{children}</Table>
+      <RowsTable
+        label={words.firstRejects}
+        rows={first}
+        keyOf={({ line }) => line}
+        columns={[
+          { id: "line", header: words.line, width: "100px", cell: ({ line }) => formatNumber(line) },
+          { id: "reason", header: words.reason, cell: ({ reason }) => reason },
+        ]}
+      />
     </section>
   );
 }

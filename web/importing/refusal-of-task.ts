@@ -2,6 +2,6 @@ import { Refusal } from "../calls/refusal.ts";
 import type { Failed } from "./tasks.ts";
 
 /** Converts a worker's failure to a Refusal, which the page can show. */
-export function refusalOfTask({ code, message, requestId }: Failed): Refusal {
-  return new Refusal(code, message, { status: 0, requestId });
+export function refusalOfTask({ code, message, status, requestId }: Failed): Refusal {
+  return new Refusal(code, message, { status, requestId });
 }

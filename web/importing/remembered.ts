@@ -35,9 +35,9 @@ export async function openRemembered({ account, name }: ImportName, mapping: Map
     batch: head?.batch ?? null,
     animals: {
       get: (sourceId) => known.get(sourceId),
-      set: (sourceId, animal) => {
-        known.set(sourceId, animal);
-        unsaved.set(sourceId, animal);
+      set: (sourceId, pet) => {
+        known.set(sourceId, pet);
+        unsaved.set(sourceId, pet);
       },
     },
     async save() {

@@ -1,6 +1,8 @@
-import type { Animal } from "../../src/importing/animals.ts";
+import type { Pet } from "../../src/importing/pets.ts";
+import type { CsvFormat } from "../../src/importing/csv-format.ts";
 import type { Mapping } from "../../src/importing/mapping.ts";
 import type { Report } from "../../src/importing/report.ts";
+import { pageMember } from "../calls/page-member.ts";
 import type { Columns } from "./columns.ts";
 import type { ImportName } from "./remembered.ts";
 
@@ -10,17 +12,25 @@ export type Rejects = { first: { line: number; reason: string; cells: string[] }
 
 /** A task; each runs in its own worker. */
 export type Task =
-  | { kind: "look"; file: File; of: ImportName }
-  | { kind: "check"; file: File; mapping: Mapping; of: ImportName }
-  | { kind: "import"; file: File; mapping: Mapping; of: ImportName; resend: boolean };
+  | { kind: "look"; file: File; of: ImportName; format: CsvFormat | undefined }
+  | { kind: "check"; file: File; mapping: Mapping; of: ImportName; format: CsvFormat }
+  | { kind: "import"; file: File; mapping: Mapping; of: ImportName; resend: boolean; format: CsvFormat }
+  | { kind: "checkExport"; file: File; format: CsvFormat }
+  | { kind: "importExport"; file: File; format: CsvFormat };
 
-export type Looked = Columns & { mapping: Mapping | undefined; isKnown: boolean };
-export type Checked = { counts: Counts; animals: Animal[]; rejects: Rejects };
+/** `isExport`: the file has the columns of an export of this dashboard or of `petstore export pets`. */
+export type Looked = Columns & { mapping: Mapping | undefined; isKnown: boolean; isExport: boolean; format: CsvFormat };
+/** `repeated`: the first id that more than one row has. */
+export type Checked = { counts: Counts; animals: Pet[]; rejects: Rejects; repeated: string | undefined };
 export type Imported = { counts: Counts; categoriesMade: string[]; rejects: Rejects };
+/** A row of an export that differs from the shop: the fields that change, as they were and as they will be. */
+export type ExportChange = { id: number; name: string; fields: { field: ExportField; before: string; after: string }[] };
+type ExportField = "name" | "category" | "status" | "stock";
+export type CheckedExport = { counts: Counts; changes: ExportChange[]; rejects: Rejects; repeated: string | undefined };
 /** The result of each kind of task. */
-export type Results = { look: Looked; check: Checked; import: Imported };
+export type Results = { look: Looked; check: Checked; import: Imported; checkExport: CheckedExport; importExport: Imported };
 /** `isUnanswered`: the outcome of the last batch is unknown and can no longer be asked for; a run with `resend` sends it again. */
-export type Failed = { code: string; message: string; requestId: string | undefined; isUnanswered?: boolean };
+export type Failed = { code: string; message: string; status: number; requestId: string | undefined; isUnanswered?: boolean };
 
 /** A message of a running worker. */
 export type Told =
@@ -29,18 +39,21 @@ export type Told =
   | { kind: "progress"; done: number; total: number }
   | { kind: "waiting"; ms: number };
 
+/** What the page sends to the worker: a task, and the member whom its calls are for. */
+export type Order = { task: Task; member: number | undefined };
+
 /**
  * Starts a task and reports its messages. Returns a function that stops it. Stopping is safe at any time: each batch is recorded before
  * it is sent, and the next run completes it.
  */
 export function begin(task: Task, tell: (told: Told) => void, unexpected: string): () => void {
   const worker = new Worker(new URL("worker.ts", import.meta.url), { type: "module" });
-  const fail = () => tell({ kind: "failed", failed: { code: "internal", message: unexpected, requestId: undefined } });
+  const fail = () => tell({ kind: "failed", failed: { code: "internal", message: unexpected, status: 0, requestId: undefined } });
   worker.addEventListener("message", ({ data }: MessageEvent<Told>) => tell(data));
   worker.addEventListener("error", fail);
   worker.addEventListener("messageerror", fail);
   // a worker's own location has no usable origin
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
-  worker.postMessage(task);
+  worker.postMessage({ task, member: pageMember() } satisfies Order);
   return () => worker.terminate();
 }

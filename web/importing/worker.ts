@@ -1,33 +1,42 @@
 import { chunksOf } from "../../client/chunks.ts";
 import { csvRows } from "../../src/importing/csv.ts";
+import { detectFormat, type CsvFormat } from "../../src/importing/csv-format.ts";
 import { importSource, reportOf } from "../../src/importing/import.ts";
 import { isOutdated } from "../../src/importing/load.ts";
 import { planLoad } from "../../src/importing/plan.ts";
-import { formatRejects } from "../../src/importing/rejects.ts";
-import { readSource, type Source } from "../../src/importing/source.ts";
+import { readSource } from "../../src/importing/source.ts";
+import { PetStoreError } from "../../client/errors.ts";
 import { Problem } from "../../src/platform/problem.ts";
+import { setPageMember } from "../calls/page-member.ts";
 import { patientStore } from "../calls/patient.ts";
 import { formatMoment, formatNumber, texts } from "../texts/texts.ts";
 import { readColumns } from "./columns.ts";
+import { checkExport, importExport, isExport } from "./own-export.ts";
 import { guessMapping } from "./guess.ts";
 import { forgetOldest, lastMapping, openRemembered, type Remembered } from "./remembered.ts";
-import type { Checked, Imported, Looked, Rejects, Task, Told } from "./tasks.ts";
+import { rejectsOf } from "./rejects.ts";
+import type { Checked, Imported, Looked, Order, Task, Told } from "./tasks.ts";
 
 /*
  * Reads, checks and imports a file in a worker, so that the page never waits, by the rules of `petstore import`.
  */
 
-const animalsShown = 8;
-const rejectsShown = 100;
+const petsShown = 8;
+const lockMsMax = 5_000;
 
 let lastRefused: string | undefined;
 let isUnanswered = false;
 const tell = (told: Told) => postMessage(told);
 
-addEventListener("message", ({ data: task }: MessageEvent<Task>) => {
+addEventListener("message", ({ data: { task, member } }: MessageEvent<Order>) => {
+  setPageMember(member);
   run(task).catch((error: unknown) => {
-    const { code, message } = error instanceof Problem ? error : { code: "internal", message: texts.importing.workerFailed(String(error)) };
-    tell({ kind: "failed", failed: { code, message, requestId: lastRefused, isUnanswered } });
+    const { code, message } =
+      error instanceof Problem || error instanceof PetStoreError
+        ? error
+        : { code: "internal", message: texts.importing.workerFailed(String(error)) };
+    const status = error instanceof PetStoreError ? (error.status ?? 0) : 0;
+    tell({ kind: "failed", failed: { code, message, status, requestId: lastRefused, isUnanswered } });
   });
 });
 
@@ -39,42 +48,56 @@ async function run(task: Task): Promise<void> {
       return tell({ kind: "done", result: await check(task) });
     case "import":
       return tell({ kind: "done", result: await inOneTab(task) });
+    case "checkExport":
+      return tell({ kind: "done", result: await checkExport(rowsOf(task.file, task.format), task.file.name, calls()) });
+    case "importExport":
+      return tell({ kind: "done", result: await importExport(rowsOf(task.file, task.format), task.file.name, calls(), progressOf) });
   }
 }
 
-async function look({ file, of }: Extract<Task, { kind: "look" }>): Promise<Looked> {
-  const read = await readColumns(rowsOf(file));
+async function look({ file, of, format: chosen }: Extract<Task, { kind: "look" }>): Promise<Looked> {
+  const format = chosen ?? (await detectFormat(chunksOf(file.stream()), file.name));
+  const read = await readColumns(rowsOf(file, format));
   const last = await lastMapping(of);
   const names = new Set(read.columns.map(({ name }) => name));
   const fits = last !== undefined && columnsOf(last).every((column) => names.has(column));
-  return { ...read, mapping: fits ? last : guessMapping(read.columns), isKnown: last !== undefined };
+  return {
+    ...read,
+    mapping: fits ? last : guessMapping(read.columns),
+    isKnown: last !== undefined,
+    isExport: isExport([...names]),
+    format,
+  };
 }
 
-async function check({ file, mapping, of }: Extract<Task, { kind: "check" }>): Promise<Checked> {
-  const source = await readSource(rowsOf(file), mapping, file.name);
-  const { animals } = await openRemembered(of, mapping);
-  const plan = planLoad(source.rows, animals);
+async function check({ file, mapping, of, format }: Extract<Task, { kind: "check" }>): Promise<Checked> {
+  const source = await readSource(rowsOf(file, format), mapping, file.name);
+  const { animals: known } = await openRemembered(of, mapping);
+  const plan = planLoad(source.rows, known);
   const counts = { ...reportOf(source, plan), created: plan.creations.length, updated: plan.updates.length };
-  return { counts, animals: source.rows.slice(0, animalsShown).map(({ animal }) => animal), rejects: rejectsOf(source) };
+  const animals = source.rows.slice(0, petsShown).map(({ pet }) => pet);
+  return { counts, animals, rejects: rejectsOf(source), repeated: source.repeated };
 }
 
-/** Two runs of one import at the same time would add the same animals twice. */
+/**
+ * Two runs of one import at the same time would add the same animals twice. A run that was stopped holds its lock until the browser has
+ * ended its worker, so the next one waits for it.
+ */
 async function inOneTab(task: Extract<Task, { kind: "import" }>): Promise<Imported> {
   const { account, name } = task.of;
-  return navigator.locks.request(`petstore-import ${account} ${name}`, { ifAvailable: true }, (lock) => {
-    if (lock === null) throw new Problem("unavailable", texts.importing.inAnotherTab);
+  const waiting = new AbortController();
+  const timer = setTimeout(() => waiting.abort(new Problem("invalid_request", texts.importing.inAnotherTab)), lockMsMax);
+  return navigator.locks.request(`petstore-import ${account} ${name}`, { signal: waiting.signal }, () => {
+    clearTimeout(timer);
     return importNow(task);
   });
 }
 
-async function importNow({ file, mapping, of, resend }: Extract<Task, { kind: "import" }>): Promise<Imported> {
-  const source = await readSource(rowsOf(file), mapping, file.name);
+async function importNow({ file, mapping, of, resend, format }: Extract<Task, { kind: "import" }>): Promise<Imported> {
+  const source = await readSource(rowsOf(file, format), mapping, file.name);
   const state = await openRemembered(of, mapping);
   if (state.batch !== null && !resend && isOutdated(state.batch, Date.now())) throw unanswered(state.batch);
-  const client = patientStore({
-    onWait: (ms) => tell({ kind: "waiting", ms }),
-    onRefused: (requestId) => (lastRefused = requestId),
-  });
+  const client = calls();
   const { categoriesMade, ...done } = await importSource({
     client,
     source,
@@ -86,6 +109,13 @@ async function importNow({ file, mapping, of, resend }: Extract<Task, { kind: "i
   });
   await forgetOldest(of.account);
   return { counts: { ...done, rejected: source.rejects.length }, categoriesMade, rejects: rejectsOf(source) };
+}
+
+function calls() {
+  return patientStore({
+    onWait: (ms) => tell({ kind: "waiting", ms }),
+    onRefused: (requestId) => (lastRefused = requestId),
+  });
 }
 
 function unanswered({ elements, sentAt }: NonNullable<Remembered["batch"]>): Problem {
@@ -104,15 +134,10 @@ function progressOf(total: number): { advance: (rows: number) => void; end: () =
   return { advance, end: () => {} };
 }
 
-function rowsOf(file: File) {
-  return csvRows(chunksOf(file.stream()), file.name);
-}
-
-function rejectsOf({ header, rejects }: Source): Rejects {
-  const first = rejects.slice(0, rejectsShown).map(({ line, reason, cells }) => ({ line, reason, cells }));
-  return { first, file: rejects.length === 0 ? undefined : new Blob([formatRejects(header, rejects)], { type: "text/csv" }) };
+function rowsOf(file: File, format: CsvFormat) {
+  return csvRows(chunksOf(file.stream()), file.name, format);
 }
 
 function columnsOf({ id, name, category, status }: NonNullable<Looked["mapping"]>): string[] {
-  return [id, ...name.columns, ...category.columns, ...(status?.columns ?? [])];
+  return [...(id === undefined ? [] : [id]), ...name.columns, ...category.columns, ...(status?.columns ?? [])];
 }

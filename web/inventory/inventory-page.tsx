@@ -2,9 +2,9 @@ import { Button, Select, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
-import { AnimalLink } from "../pets/pet-link.tsx";
-import { AnimalPicker, chosen } from "../pets/pet-picker.tsx";
-import { useAnimalName, type Pet } from "../pets/queries.ts";
+import { PetLink } from "../pets/pet-link.tsx";
+import { PetPicker, chosen } from "../pets/pet-picker.tsx";
+import { usePetName, type Pet } from "../pets/queries.ts";
 import { petStatuses, type PetStatus } from "../pets/status.ts";
 import { StatusBadge } from "../pets/status-badge.tsx";
 import { useList } from "../calls/lists.ts";
@@ -20,6 +20,7 @@ import { PageHeader } from "../parts/page-header.tsx";
 import { RowMenu } from "../parts/row-menu.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
 import { texts } from "../texts/texts.ts";
+import { LowStockMark } from "./low-stock.tsx";
 import { noteNewStock, setStock, type InventoryItem } from "./queries.ts";
 import { StockCount, StockMarkBadge } from "./stock-count.tsx";
 import { StopTrackingDialog } from "./stop-tracking-dialog.tsx";
@@ -43,6 +44,7 @@ export function InventoryPage(): ReactNode {
       <PageHeader title={words.page} lead={words.lead}>
         <Button onClick={() => begin(true)}>{words.new}</Button>
       </PageHeader>
+      <LowStockMark />
       {(status !== undefined || (list.rows?.count ?? 0) > 0) && (
         <Filters onClear={status && (() => filter(null))}>
           <Select
@@ -59,14 +61,12 @@ export function InventoryPage(): ReactNode {
       {!list.rows && <ErrorPanel error={list.error} onRetry={() => list.refetch()} />}
       {list.rows?.count === 0 &&
         (status === undefined ? (
-          <EmptyState title={words.emptyTitle} text={words.emptyText}>
-            <Button onClick={() => begin(true)}>{words.new}</Button>
-          </EmptyState>
+          <EmptyState title={words.emptyTitle} text={words.emptyText} />
         ) : (
           <EmptyState title={texts.store.nothingMatches} text={texts.store.nothingMatchesText} />
         ))}
       {list.rows && list.rows.count > 0 && (
-        <RowsTable label={words.table} columns={columnsOf(setStopping)} rows={list.rows} keyOf={({ petId }) => petId} />
+        <RowsTable label={words.table} columns={columnsOf(setStopping)} rows={list.rows} keyOf={({ petId }) => petId} isCompact />
       )}
       {isNew && <TrackDialog onClose={() => begin(false)} />}
       {stopping && <StopTrackingDialog {...stopping} onClose={() => setStopping(undefined)} />}
@@ -74,11 +74,11 @@ export function InventoryPage(): ReactNode {
   );
 }
 
-type AskToStop = (animal: { petId: number; name: string }) => void;
+type AskToStop = (pet: { petId: number; name: string }) => void;
 
 function columnsOf(askToStop: AskToStop): Column<InventoryItem>[] {
   return [
-    { id: "animal", header: words.animal, cell: ({ petId }) => <AnimalLink petId={petId} /> },
+    { id: "animal", header: words.animal, cell: ({ petId }) => <PetLink petId={petId} /> },
     { id: "units", header: words.units, width: "250px", cell: (item) => <Units item={item} /> },
     { id: "mark", header: words.mark, width: "130px", cell: ({ quantity }) => <StockMarkBadge quantity={quantity} /> },
     { id: "status", header: words.status, width: "130px", cell: ({ status }) => <StatusBadge status={status} /> },
@@ -95,23 +95,23 @@ function columnsOf(askToStop: AskToStop): Column<InventoryItem>[] {
 function Units({ item }: { item: InventoryItem }): ReactNode {
   return (
     <div>
-      <StockCount item={item} name={useAnimalName(item.petId)} />
+      <StockCount item={item} name={usePetName(item.petId)} />
     </div>
   );
 }
 
 function ItemMenu({ petId, askToStop }: { petId: number; askToStop: AskToStop }): ReactNode {
-  const name = useAnimalName(petId);
+  const name = usePetName(petId);
   return <RowMenu of={name} actions={[{ label: words.stop, run: () => askToStop({ petId, name }), isDangerous: true }]} />;
 }
 
 function TrackDialog({ onClose }: { onClose: () => void }): ReactNode {
   const client = useQueryClient();
   const form = useCallForm({
-    initial: { animal: null as Pet | null, quantity: "1" },
-    send: ({ animal, quantity }) => setStock(chosen(animal).id, numberIn(quantity)),
-    onDone: (item, { animal }) => {
-      notify(words.began(animal?.name ?? ""));
+    initial: { pet: null as Pet | null, quantity: "1" },
+    send: ({ pet, quantity }) => setStock(chosen(pet).id, numberIn(quantity)),
+    onDone: (item, { pet }) => {
+      notify(words.began(pet?.name ?? ""));
       noteNewStock(client, item);
     },
     afterwards: onClose,
@@ -119,7 +119,7 @@ function TrackDialog({ onClose }: { onClose: () => void }): ReactNode {
   return (
     <Dialog title={words.new} onClose={onClose}>
       <CallForm form={form} submit={words.begin} onCancel={onClose}>
-        <AnimalPicker {...form.choice("animal")} />
+        <PetPicker {...form.choice("pet")} />
         <TextInput mt="sm" label={words.firstCount} inputMode="numeric" w={140} {...form.text("quantity")} />
       </CallForm>
     </Dialog>

@@ -1,6 +1,7 @@
 import { ActionIcon, Button, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode, type SubmitEvent } from "react";
+import { useSession } from "../dashboard/session.ts";
 import { errorLine } from "../parts/error-line.ts";
 import { notify } from "../parts/notices.ts";
 import { numberIn } from "../parts/number-in.ts";
@@ -84,7 +85,7 @@ function useStockChange(petId: number, name: string, onChanged: (quantity: numbe
 
 /** The mark of a count, as text and colour. */
 export function StockMarkBadge({ quantity }: { quantity: number }): ReactNode {
-  const mark = stockMark(quantity);
+  const mark = stockMark(quantity, useSession().account.lowStock);
   return (
     <span className={styles.mark} data-mark={mark}>
       {mark !== "enough" && <span aria-hidden>{mark === "none" ? "○" : "◔"}</span>}

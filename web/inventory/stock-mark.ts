@@ -1,9 +1,7 @@
 export type StockMark = "none" | "low" | "enough";
 
-const lowMax = 3;
-
-/** The mark of a count: its text and colour. */
-export function stockMark(quantity: number): StockMark {
+/** The mark of a count: its text and colour. `lowStock`: the account's, which its events and the home page use too. */
+export function stockMark(quantity: number, lowStock: number): StockMark {
   if (quantity === 0) return "none";
-  return quantity <= lowMax ? "low" : "enough";
+  return quantity <= lowStock ? "low" : "enough";
 }

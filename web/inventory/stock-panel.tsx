@@ -51,7 +51,7 @@ function BeginTracking({ petId, name }: { petId: number; name: string }): ReactN
   return (
     <>
       <p>{words.untracked}</p>
-      <CallForm form={form} submit={words.begin}>
+      <CallForm form={form} submit={words.begin} isSecondary>
         <TextInput label={words.firstCount} inputMode="numeric" w={140} {...form.text("quantity")} />
       </CallForm>
     </>

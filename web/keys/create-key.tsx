@@ -68,7 +68,7 @@ function KindField({ form: { values, set } }: { form: FormState<Values> }): Reac
 function ScopesField({ form }: { form: FormState<Values> }): ReactNode {
   const { name: _name, ...field } = form.choice("scopes");
   return (
-    <Checkbox.Group label={texts.keys.scopes} description={texts.keys.scopesHint} {...field}>
+    <Checkbox.Group label={texts.keys.scopes} {...field}>
       <div className={styles.areas}>
         {scopeAreas.map(({ area, scopes }) => (
           <fieldset key={area} className={styles.area}>

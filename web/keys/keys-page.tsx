@@ -8,7 +8,7 @@ import { Waiting } from "../frame/waiting.tsx";
 import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
-import { notify } from "../parts/notices.ts";
+import { notify, notifyError } from "../parts/notices.ts";
 import { PageHeader } from "../parts/page-header.tsx";
 import { texts } from "../texts/texts.ts";
 import { CreateKey } from "./create-key.tsx";
@@ -28,6 +28,11 @@ export function KeysPage(): ReactNode {
   const onChanged = useKeysChanged();
   const setCreate = (to: true | undefined) => void navigate({ search: { create: to }, replace: true });
   const close = () => setOpen(undefined);
+  function unban({ id, name }: Key): void {
+    void ask("POST /keys/{id}/unban", { id })
+      .then(() => notify(texts.keys.unbanned(name)), notifyError)
+      .then(onChanged);
+  }
 
   return (
     <>
@@ -36,17 +41,14 @@ export function KeysPage(): ReactNode {
       </PageHeader>
       <ErrorPanel error={error} onRetry={() => void refetch()} />
       {!keys && !error && <Waiting lines={6} />}
-      {keys?.length === 0 && (
-        <EmptyState title={texts.keys.none} text={isOwner ? texts.keys.noneText : texts.keys.noneForMembers}>
-          {isOwner && <Button onClick={() => setCreate(true)}>{texts.keys.create}</Button>}
-        </EmptyState>
-      )}
+      {keys?.length === 0 && <EmptyState title={texts.keys.none} text={isOwner ? texts.keys.noneText : texts.keys.noneForMembers} />}
       {keys && keys.length > 0 && (
         <KeysTable
           keys={keys}
           {...(isOwner && {
             onRotate: (key: Key) => setOpen({ dialog: "rotate", key }),
             onRevoke: (key: Key) => setOpen({ dialog: "revoke", key }),
+            onUnban: unban,
           })}
         />
       )}

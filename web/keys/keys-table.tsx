@@ -7,26 +7,28 @@ import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
 import { formatMoment, texts } from "../texts/texts.ts";
 import styles from "./keys.module.css";
+import { linkedKeys, type LinkedKey } from "./pairs.ts";
 import { hasAllScopes } from "./scopes.ts";
 
-type Props = { keys: Key[]; onRotate?: (key: Key) => void; onRevoke?: (key: Key) => void };
+type Props = { keys: Key[]; onRotate?: (key: Key) => void; onRevoke?: (key: Key) => void; onUnban?: (key: Key) => void };
 
-/** The keys with their scopes, their strikes and, for owners, a menu. */
+/** The keys with their scopes, their state and, for owners, a menu. A rotated key follows its replacement. */
 export function KeysTable({ keys, ...menu }: Props): ReactNode {
-  return <RowsTable label={texts.keys.page} columns={columnsFor(menu)} rows={keys} keyOf={({ id }) => id} />;
+  return <RowsTable label={texts.keys.page} columns={columnsFor(menu)} rows={linkedKeys(keys)} keyOf={({ id }) => id} />;
 }
 
-function columnsFor({ onRotate, onRevoke }: Omit<Props, "keys">): Column<Key>[] {
-  const columns: Column<Key>[] = [
-    { id: "key", header: texts.keys.key, width: "160px", cell: (key) => <Name of={key} /> },
+function columnsFor({ onRotate, onRevoke, onUnban }: Omit<Props, "keys">): Column<LinkedKey>[] {
+  const columns: Column<LinkedKey>[] = [
+    { id: "key", header: texts.keys.key, width: "210px", cell: (key) => <Name of={key} /> },
     { id: "scopes", header: texts.keys.scopes, cell: (key) => <Scopes of={key} /> },
     { id: "created", header: texts.keys.created, width: "130px", cell: ({ createdAt }) => <Moment at={createdAt} /> },
     { id: "expires", header: texts.keys.expires, width: "130px", cell: (key) => <Expiry of={key} /> },
     { id: "used", header: texts.keys.lastUsed, width: "130px", cell: ({ lastUsedAt }) => <MomentOrNever at={lastUsedAt} /> },
-    { id: "ban", header: texts.keys.ban, width: "140px", cell: (key) => <BanDistance of={key} /> },
+    { id: "state", header: texts.keys.state, width: "140px", cell: (key) => <State of={key} /> },
   ];
-  if (!onRotate || !onRevoke) return columns;
+  if (!onRotate || !onRevoke || !onUnban) return columns;
   const actionsOf = (key: Key): RowAction[] => [
+    ...(key.bannedUntil === null ? [] : [{ label: texts.keys.unban, run: () => onUnban(key) }]),
     ...(hasExpired(key) ? [] : [{ label: texts.keys.rotate, run: () => onRotate(key) }]),
     { label: texts.keys.revoke, run: () => onRevoke(key), isDangerous: true },
   ];
@@ -34,18 +36,21 @@ function columnsFor({ onRotate, onRevoke }: Omit<Props, "keys">): Column<Key>[] 
   return [...columns, { id: "actions", header: texts.dashboard.actions, width: "64px", isActions: true, cell: menu }];
 }
 
-function Name({ of: { name, prefix, publishable, origins } }: { of: Key }): ReactNode {
+function Name({ of: { name, prefix, publishable, origins, original, replacement } }: { of: LinkedKey }): ReactNode {
   return (
-    <span className={styles.name}>
+    <span className={styles.name} data-replaced={replacement !== undefined}>
       <span>{name}</span>
       <Code>{prefix}…</Code>
       <span className={styles.kind}>{publishable ? texts.keys.kind.publishable : texts.keys.kind.secret}</span>
       {origins.length > 0 && <span className={styles.kind}>{texts.keys.onlyFrom(origins)}</span>}
+      {original && <span className={styles.kind}>{texts.keys.replaces(original.name, original.prefix)}</span>}
+      {replacement && <span className={styles.kind}>{texts.keys.replacedBy(replacement.name, replacement.prefix)}</span>}
     </span>
   );
 }
 
 function Scopes({ of: { scopes, publishable } }: { of: Key }): ReactNode {
+  if (publishable) return <span title={scopes.join(", ")}>{texts.keys.publishableScopes}</span>;
   if (hasAllScopes(scopes, publishable)) return <span title={scopes.join(", ")}>{texts.keys.allScopes}</span>;
   return <span className={styles.scopes}>{scopes.join(", ")}</span>;
 }
@@ -60,8 +65,10 @@ function Expiry({ of: key }: { of: Key }): ReactNode {
   );
 }
 
-/** The strikes left until a ban, or the end of the current ban. */
-function BanDistance({ of: { bannedUntil, strikes, strikesRemaining } }: { of: Key }): ReactNode {
+/** Whether the service accepts the key, and how near a ban is. */
+function State({ of: { bannedUntil, publishable, strikes, strikesRemaining, ...key } }: { of: Key }): ReactNode {
+  if (hasExpired(key)) return texts.keys.ended;
+  if (publishable) return texts.keys.perVisitor;
   if (bannedUntil !== null) {
     return (
       <span className={styles.banned}>
@@ -69,13 +76,13 @@ function BanDistance({ of: { bannedUntil, strikes, strikesRemaining } }: { of: K
       </span>
     );
   }
-  return <span className={strikes > 0 ? styles.near : undefined}>{texts.keys.strikesLeft(strikesRemaining)}</span>;
+  return strikes > 0 ? <span className={styles.near}>{texts.keys.nearBan(strikesRemaining)}</span> : texts.keys.works;
 }
 
 function MomentOrNever({ at }: { at: string | null }): ReactNode {
   return at === null ? texts.keys.never : <Moment at={at} />;
 }
 
-function hasExpired({ expiresAt }: Key): boolean {
+function hasExpired({ expiresAt }: Pick<Key, "expiresAt">): boolean {
   return expiresAt !== null && Date.parse(expiresAt) <= serverNow();
 }

@@ -14,7 +14,7 @@ export function MadeKeyView({ made, onClose }: Props): ReactNode {
   const example = `curl "${location.origin}/v1/account" -H "Authorization: Bearer $API_KEY"`;
   return (
     <>
-      <Secret label={texts.keys.key} value={made.key} />
+      <Secret label={texts.keys.key} value={made.key} unlessCopied={texts.keys.notCopied} />
       {"previous" in made && (
         <p className={styles.note}>
           {texts.keys.rotatedText} <Moment at={made.previous.expiresAt} />.

@@ -4,6 +4,7 @@ export const scopeAreas = [
   { area: "orders", scopes: ["orders:read", "orders:write"] },
   { area: "inventory", scopes: ["inventory:read", "inventory:write"] },
   { area: "publishing", scopes: ["publishing:read", "publishing:write"] },
+  { area: "integration", scopes: ["events:read", "webhooks:read", "webhooks:write"] },
   { area: "account", scopes: ["account:read"] },
 ] as const;
 

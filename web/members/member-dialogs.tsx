@@ -60,6 +60,24 @@ export function ResetMember({ of: { id, email }, onDone, onClose }: Props): Reac
   );
 }
 
+/** Asks before an owner removes the second factors of another member. */
+export function ResetFactors({ of: { id, email }, onDone, onClose }: Props): ReactNode {
+  return (
+    <ConfirmDialog
+      title={texts.factors.resetTitle(email ?? "")}
+      action={texts.factors.resetAction}
+      onConfirm={() => ask("DELETE /members/{id}/factors", { id })}
+      onDone={() => {
+        onDone();
+        notify(texts.factors.resetDone(email ?? ""));
+      }}
+      onClose={onClose}
+    >
+      {texts.factors.resetText}
+    </ConfirmDialog>
+  );
+}
+
 /** Asks before owners give up their role, which only another owner can restore. */
 export function StepDown({ of: { id }, onDone, onClose }: Props): ReactNode {
   return (

@@ -13,10 +13,10 @@ import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
 import { texts } from "../texts/texts.ts";
 import styles from "./account.module.css";
-import { InviteMember, RemoveMember, ResetMember, StepDown } from "./member-dialogs.tsx";
+import { InviteMember, RemoveMember, ResetFactors, ResetMember, StepDown } from "./member-dialogs.tsx";
 import { membersQuery } from "./queries.ts";
 
-type Open = { dialog: "reset" | "remove" | "stepDown"; member: Member };
+type Open = { dialog: "reset" | "remove" | "stepDown" | "factors"; member: Member };
 
 /** The members of the account; owners invite, change and remove them. */
 export function Members(): ReactNode {
@@ -69,6 +69,7 @@ type OpenDialogProps = { open: Open; selfId: number; onDone: () => void; onClose
 
 function OpenDialog({ open: { dialog, member }, selfId, ...callbacks }: OpenDialogProps): ReactNode {
   if (dialog === "stepDown") return <StepDown of={member} {...callbacks} />;
+  if (dialog === "factors") return <ResetFactors of={member} {...callbacks} />;
   if (dialog === "reset") return <ResetMember of={member} {...callbacks} />;
   return <RemoveMember of={member} isSelf={member.id === selfId} {...callbacks} />;
 }
@@ -76,13 +77,15 @@ function OpenDialog({ open: { dialog, member }, selfId, ...callbacks }: OpenDial
 function actionsFor(member: Member, selfId: number, open: (dialog: Open) => void, changeRole: (member: Member) => void): RowAction[] {
   const isSelf = member.id === selfId;
   const newLink = { label: texts.account.newLink, run: () => open({ dialog: "reset", member }) };
+  const noFactor = { label: texts.factors.reset, run: () => open({ dialog: "factors", member }) };
   const makeOwner = { label: texts.account.makeOwner, run: () => changeRole(member) };
   const makeMember = {
     label: texts.account.makeMember,
     run: () => (isSelf ? open({ dialog: "stepDown", member }) : changeRole(member)),
   };
   const remove = { label: texts.account.remove, run: () => open({ dialog: "remove", member }), isDangerous: true };
-  return [...(isSelf || member.email === null ? [] : [newLink]), member.role === "owner" ? makeMember : makeOwner, remove];
+  const forOthers = [newLink, ...(member.hasSecondFactor ? [noFactor] : [])];
+  return [...(isSelf || member.email === null ? [] : forOthers), member.role === "owner" ? makeMember : makeOwner, remove];
 }
 
 function columnsFor(selfId: number, actionsOf?: (member: Member) => RowAction[]): Column<Member>[] {
@@ -94,6 +97,12 @@ function columnsFor(selfId: number, actionsOf?: (member: Member) => RowAction[])
       header: texts.account.state,
       width: "200px",
       cell: (member) => <State of={member} />,
+    },
+    {
+      id: "factor",
+      header: texts.factors.column,
+      width: "130px",
+      cell: ({ hasSecondFactor }) => (hasSecondFactor ? texts.factors.hasFactor : texts.factors.hasNoFactor),
     },
     {
       id: "seen",
@@ -116,13 +125,18 @@ function Name({ of: member, isSelf }: { of: Member; isSelf: boolean }): ReactNod
   );
 }
 
-function State({ of: { hasPassword, reset } }: { of: Member }): ReactNode {
+function State({ of: { hasPassword, reset, factorsReset } }: { of: Member }): ReactNode {
   return (
     <>
       {hasPassword ? texts.account.active : texts.account.invited}
       {reset && (
         <span className={styles.reset}>
           {texts.account.resetBy(reset.by)} <Moment at={reset.at} />
+        </span>
+      )}
+      {factorsReset && (
+        <span className={styles.reset}>
+          {texts.factors.resetBy(factorsReset.by)} <Moment at={factorsReset.at} />
         </span>
       )}
     </>

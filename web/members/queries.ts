@@ -13,6 +13,11 @@ export const membersQuery = queryOptions({
   queryFn: ({ signal }) => ask("GET /members", { signal }),
 });
 
+export const factorsQuery = queryOptions({
+  queryKey: [dashboardKey, "factors"],
+  queryFn: ({ signal }) => ask("GET /factors", { signal }),
+});
+
 export const sessionsQuery = queryOptions({
   queryKey: [dashboardKey, "sessions"],
   queryFn: ({ signal }) => ask("GET /sessions", { signal }),

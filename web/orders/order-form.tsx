@@ -1,8 +1,8 @@
 import { TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef, type ReactNode } from "react";
-import { AnimalPicker, chosen } from "../pets/pet-picker.tsx";
-import { animalQuery, type Pet } from "../pets/queries.ts";
+import { PetPicker, chosen } from "../pets/pet-picker.tsx";
+import { petQuery, type Pet } from "../pets/queries.ts";
 import { Refusal } from "../calls/refusal.ts";
 import type { Tagged } from "../calls/store.ts";
 import { Waiting } from "../frame/waiting.tsx";
@@ -20,24 +20,24 @@ const words = texts.store.orders;
 
 /** A dialog to place an order for a given pet, or for one chosen here. */
 export function PlaceOrderDialog({ petId, onClose }: { petId: number | undefined; onClose: () => void }): ReactNode {
-  const animal = useQuery({ ...animalQuery(petId ?? 0), enabled: petId !== undefined });
-  const isReady = petId === undefined || !animal.isPending;
+  const pet = useQuery({ ...petQuery(petId ?? 0), enabled: petId !== undefined });
+  const isReady = petId === undefined || !pet.isPending;
   return (
     <Dialog title={words.new} onClose={onClose}>
-      {isReady ? <PlaceForm animal={animal.data?.value ?? null} onClose={onClose} /> : <Waiting lines={3} />}
+      {isReady ? <PlaceForm pet={pet.data?.value ?? null} onClose={onClose} /> : <Waiting lines={3} />}
     </Dialog>
   );
 }
 
-function PlaceForm({ animal, onClose }: { animal: Pet | null; onClose: () => void }): ReactNode {
+function PlaceForm({ pet, onClose }: { pet: Pet | null; onClose: () => void }): ReactNode {
   const client = useQueryClient();
   // the same values sent again after a lost response make one order; after a refusal they are a new attempt
   const attempt = useRef({ body: "", key: "" });
   const form = useCallForm({
-    initial: { animal, quantity: "1", shipDate: "" },
+    initial: { pet, quantity: "1", shipDate: "" },
     send: async (values) => {
       const shipDate = fromField(values.shipDate);
-      const order = { petId: chosen(values.animal).id, quantity: numberIn(values.quantity), ...(shipDate !== undefined && { shipDate }) };
+      const order = { petId: chosen(values.pet).id, quantity: numberIn(values.quantity), ...(shipDate !== undefined && { shipDate }) };
       const body = JSON.stringify(order);
       if (attempt.current.body !== body) attempt.current = { body, key: crypto.randomUUID() };
       try {
@@ -55,7 +55,7 @@ function PlaceForm({ animal, onClose }: { animal: Pet | null; onClose: () => voi
   });
   return (
     <CallForm form={form} submit={words.place} onCancel={onClose}>
-      <AnimalPicker {...form.choice("animal")} />
+      <PetPicker {...form.choice("pet")} forOrders />
       <QuantityField {...form.text("quantity")} />
       <ShipDateField {...form.text("shipDate")} />
     </CallForm>

@@ -1,11 +1,12 @@
-import { Button, SegmentedControl } from "@mantine/core";
+import { Button, SegmentedControl, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
-import { AnimalLink } from "../pets/pet-link.tsx";
-import { AnimalPicker } from "../pets/pet-picker.tsx";
-import { animalQuery, type Pet } from "../pets/queries.ts";
-import { useList, type PagedRows } from "../calls/lists.ts";
+import { PetLink } from "../pets/pet-link.tsx";
+import { PetPicker } from "../pets/pet-picker.tsx";
+import { petQuery, type Pet } from "../pets/queries.ts";
+import type { Row } from "../../client/pages.ts";
+import { concatenated, useList, type List, type PagedRows } from "../calls/lists.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
@@ -14,31 +15,36 @@ import { Moment } from "../parts/moment.tsx";
 import { PageHeader } from "../parts/page-header.tsx";
 import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
+import { idIn } from "../parts/search-values.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { CancelDialog, FulfilDialog } from "./order-dialogs.tsx";
 import { EditOrderDialog, PlaceOrderDialog } from "./order-form.tsx";
+import { refreshMs, useOrderEvents } from "./history.ts";
+import { StateBadge } from "./order-state.tsx";
 import styles from "./orders-page.module.css";
 import type { Order } from "./queries.ts";
-import { filtersOf, orderSearch } from "./search.ts";
+import { filtersOf, orderSearch, type OrderFilters } from "./search.ts";
 
 const route = getRouteApi("/dashboard/orders");
 const words = texts.store.orders;
-type State = keyof typeof words.states;
-type Asked = { kind: "fulfil" | "cancel" | "edit"; order: Order };
+type State = "all" | "open" | "complete";
+type OpenDialog = { kind: "fulfil" | "cancel" | "edit"; order: Order };
 
 /** `/dashboard/orders`: the orders with their filters. */
 export function OrdersPage(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const filters = filtersOf(search);
-  const list = useList("/store/orders", filters);
+  useOrderEvents();
+  const list = useOrders(filters);
   // the service always sends an order's id, quantity and state
   const orders = list.rows as PagedRows<Order> | undefined;
-  const [asked, setAsked] = useState<Asked>();
+  const [dialog, setDialog] = useState<OpenDialog>();
   const go = (to: Record<string, unknown>) => void navigate({ search: orderSearch(to), resetScroll: false });
   const isFiltered = filters.petId !== undefined || filters.complete !== undefined;
   const isEmpty = orders?.count === 0;
-  const close = () => setAsked(undefined);
+  const close = () => setDialog(undefined);
+  const open = (id: number) => void navigate({ to: "/dashboard/orders/$orderId", params: { orderId: String(id) } });
 
   return (
     <>
@@ -48,33 +54,65 @@ export function OrdersPage(): ReactNode {
       {(isFiltered || !isEmpty) && (
         <Filters onClear={isFiltered ? () => go({}) : undefined}>
           <StateFilter value={filters.complete} onChange={(complete) => go({ ...filters, complete })} />
-          <AnimalFilter petId={filters.petId} onChange={(petId) => go({ ...filters, petId })} />
+          <PetFilter petId={filters.petId} onChange={(petId) => go({ ...filters, petId })} />
+          <NumberSearch onOpen={open} />
         </Filters>
       )}
       {list.isPending && <Waiting lines={6} />}
       {!list.rows && <ErrorPanel error={list.error} onRetry={() => list.refetch()} />}
       {isEmpty && isFiltered && <EmptyState title={texts.store.nothingMatches} text={texts.store.nothingMatchesText} />}
-      {isEmpty && !isFiltered && (
-        <EmptyState title={words.emptyTitle} text={words.emptyText}>
-          <Button onClick={() => go({ new: true })}>{words.new}</Button>
-        </EmptyState>
-      )}
+      {isEmpty && !isFiltered && <EmptyState title={words.emptyTitle} text={words.emptyText} />}
       {orders && !isEmpty && (
-        <RowsTable key={JSON.stringify(filters)} label={words.table} columns={columnsOf(setAsked)} rows={orders} keyOf={({ id }) => id} />
+        <RowsTable
+          key={JSON.stringify(filters)}
+          label={words.table}
+          columns={columnsOf(setDialog)}
+          rows={orders}
+          keyOf={({ id }) => id}
+          isCompact
+          sorting={{ sort: filters.sort ?? "-id", onSort: (sort) => go({ ...filters, sort }) }}
+          onOpen={({ id }) => open(id)}
+        />
       )}
       {(search.new ?? search.order) && <PlaceOrderDialog key={search.order} petId={search.order} onClose={() => go(filters)} />}
-      {asked?.kind === "edit" && <EditOrderDialog orderId={asked.order.id} onClose={close} />}
-      {asked?.kind === "fulfil" && <FulfilDialog order={asked.order} onClose={close} />}
-      {asked?.kind === "cancel" && <CancelDialog order={asked.order} onClose={close} />}
+      {dialog?.kind === "edit" && <EditOrderDialog orderId={dialog.order.id} onClose={close} />}
+      {dialog?.kind === "fulfil" && <FulfilDialog order={dialog.order} onClose={close} />}
+      {dialog?.kind === "cancel" && <CancelDialog order={dialog.order} onClose={close} />}
     </>
   );
 }
 
-function AnimalFilter({ petId, onChange }: { petId: number | undefined; onChange: (petId: number | undefined) => void }): ReactNode {
-  const { data } = useQuery({ ...animalQuery(petId ?? 0), enabled: petId !== undefined });
+/** Open orders come before fulfilled ones, the newest first unless a header was clicked, and are read again as others change them. */
+function useOrders(filters: OrderFilters): List<Order | Row<"/store/orders">> {
+  const of = (complete: boolean) => ({ sort: "-id" as const, ...filters, complete });
+  const open = useList("/store/orders", of(filters.complete ?? false), { everyMs: refreshMs });
+  const complete = useList("/store/orders", of(true), { everyMs: refreshMs });
+  return filters.complete === undefined ? concatenated(open, complete) : open;
+}
+
+/** Opens an order by its number. */
+function NumberSearch({ onOpen }: { onOpen: (id: number) => void }): ReactNode {
+  const [text, setText] = useState("");
+  return (
+    <search className={styles.number}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const id = idIn(Number(text));
+          if (id !== undefined) onOpen(id);
+        }}
+      >
+        <TextInput label={words.number} inputMode="numeric" value={text} onChange={({ target }) => setText(target.value)} />
+      </form>
+    </search>
+  );
+}
+
+function PetFilter({ petId, onChange }: { petId: number | undefined; onChange: (petId: number | undefined) => void }): ReactNode {
+  const { data } = useQuery({ ...petQuery(petId ?? 0), enabled: petId !== undefined });
   const unknown: Pet = { id: petId ?? 0, name: texts.store.animals.animal(petId ?? 0), categoryId: 0, status: "available" };
   const chosen = petId === undefined ? null : (data?.value ?? unknown);
-  return <AnimalPicker label={words.filterAnimal} value={chosen} onChange={(pet) => onChange(pet?.id)} clearable />;
+  return <PetPicker label={words.filterAnimal} value={chosen} onChange={(pet) => onChange(pet?.id)} clearable />;
 }
 
 function StateFilter({ value, onChange }: { value: boolean | undefined; onChange: (complete: boolean | undefined) => void }): ReactNode {
@@ -92,15 +130,25 @@ function StateFilter({ value, onChange }: { value: boolean | undefined; onChange
   );
 }
 
-function columnsOf(ask: (asked: Asked) => void): Column<Order>[] {
+function columnsOf(ask: (dialog: OpenDialog) => void): Column<Order>[] {
   const actionsOf = (order: Order): RowAction[] => [
     ...(order.complete ? [] : [{ label: words.fulfil, run: () => ask({ kind: "fulfil", order }) }]),
     { label: words.edit, run: () => ask({ kind: "edit", order }) },
     ...(order.complete ? [] : [{ label: words.cancel, run: () => ask({ kind: "cancel", order }), isDangerous: true }]),
   ];
   return [
-    { id: "id", header: words.id, width: "100px", cell: ({ id }) => id },
-    { id: "animal", header: words.animal, cell: ({ petId }) => (petId === undefined ? words.draft : <AnimalLink petId={petId} />) },
+    {
+      id: "id",
+      header: words.id,
+      width: "100px",
+      sorts: { ascending: "id", descending: "-id" },
+      cell: ({ id }) => (
+        <Link to="/dashboard/orders/$orderId" params={{ orderId: String(id) }}>
+          {id}
+        </Link>
+      ),
+    },
+    { id: "animal", header: words.animal, cell: ({ petId }) => (petId === undefined ? words.draft : <PetLink petId={petId} />) },
     { id: "quantity", header: words.quantity, width: "110px", isNumeric: true, cell: ({ quantity }) => formatNumber(quantity) },
     {
       id: "shipDate",
@@ -112,11 +160,7 @@ function columnsOf(ask: (asked: Asked) => void): Column<Order>[] {
       id: "state",
       header: words.state,
       width: "130px",
-      cell: ({ complete }) => (
-        <span className={styles.state} data-complete={complete}>
-          {complete ? words.states.complete : words.states.open}
-        </span>
-      ),
+      cell: ({ complete }) => <StateBadge state={complete ? "complete" : "open"} />,
     },
     {
       id: "actions",

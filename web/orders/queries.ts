@@ -38,6 +38,7 @@ export function deleteOrder(orderId: number): Promise<unknown> {
 /** Updates an order wherever it is shown, and reads its pet's stock and status again. */
 export function cacheOrder(client: QueryClient, order: Order): void {
   changeRows(client, "/store/orders", (row) => (row.id === order.id ? order : row));
+  rereadOrder(client, order.id);
   noteTaken(client);
 }
 
@@ -48,7 +49,13 @@ export function cacheNewOrder(client: QueryClient): void {
 
 export function cacheDeletedOrder(client: QueryClient, orderId: number): void {
   changeRows(client, "/store/orders", (row) => (row.id === orderId ? undefined : row));
+  rereadOrder(client, orderId);
   noteTaken(client);
+}
+
+/** Reads an order and its history again where its page is open. */
+function rereadOrder(client: QueryClient, orderId: number): void {
+  for (const what of ["one", "history"]) void client.invalidateQueries({ queryKey: [dashboardKey, "/store/orders", what, orderId] });
 }
 
 function noteTaken(client: QueryClient): void {

@@ -9,4 +9,10 @@ const orders = createRoute({
   component: lazyRouteComponent(() => import("./orders-page.tsx"), "OrdersPage"),
 });
 
-export const orderRoutes = [orders] as const;
+const order = createRoute({
+  getParentRoute: () => dashboard,
+  path: "orders/$orderId",
+  component: lazyRouteComponent(() => import("./order-page.tsx"), "OrderPage"),
+});
+
+export const orderRoutes = [orders, order] as const;

@@ -1,6 +1,7 @@
-import { idIn, present } from "../parts/search-values.ts";
+import { choiceIn, idIn, present } from "../parts/search-values.ts";
 
-export type OrderFilters = { petId?: number; complete?: boolean };
+const orderSorts = ["id", "-id"] as const;
+export type OrderFilters = { petId?: number; complete?: boolean; sort?: (typeof orderSorts)[number] };
 /** The search parameters of the orders page: the filters, and whether the order form is open, perhaps for a pet (`order`). */
 export type OrderSearch = OrderFilters & { new?: true; order?: number };
 
@@ -9,11 +10,12 @@ export function orderSearch(search: Record<string, unknown>): OrderSearch {
   return {
     petId: idIn(search["petId"]),
     complete: typeof complete === "boolean" ? complete : undefined,
+    sort: choiceIn(orderSorts, search["sort"]),
     new: search["new"] === true ? (true as const) : undefined,
     order: idIn(search["order"]),
   };
 }
 
-export function filtersOf({ petId, complete }: OrderSearch): OrderFilters {
-  return present({ petId, complete });
+export function filtersOf({ petId, complete, sort }: OrderSearch): OrderFilters {
+  return present({ petId, complete, sort });
 }

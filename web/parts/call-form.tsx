@@ -1,9 +1,10 @@
 import { Button, Group } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef, useState, type ChangeEvent, type ReactNode, type SubmitEvent } from "react";
-import { Refusal } from "../calls/refusal.ts";
 import { texts } from "../texts/texts.ts";
 import { ErrorPanel } from "./error-panel.tsx";
+import { explain, sentence } from "./explained.ts";
+import { useUnsaved } from "./unsaved.tsx";
 
 type TextChange = ChangeEvent<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>;
 type NameOf<Values, Value> = { [Name in keyof Values]: Values[Name] extends Value ? Name : never }[keyof Values] & string;
@@ -52,7 +53,7 @@ export function useCallForm<Values extends object, Answer>({
 }: Options<Values, Answer>): FormState<Values> {
   const [values, setValues] = useState(initial);
   const [changed, setChanged] = useState<ReadonlySet<string>>(new Set());
-  const { mutate, isPending, error } = useMutation({
+  const { mutate, isPending, isSuccess, error } = useMutation({
     mutationFn: send,
     onMutate: () => setChanged(new Set()),
     onSuccess: (answer, sent) => onDone?.(answer, sent),
@@ -62,6 +63,7 @@ export function useCallForm<Values extends object, Answer>({
     setValues((before) => ({ ...before, [name]: value }));
     setChanged((before) => new Set(before).add(name));
   }
+  useUnsaved(!isSuccess && JSON.stringify(values) !== JSON.stringify(initial));
   const errorOf = (name: string) => (changed.has(name) ? undefined : fieldError(error, name));
 
   return {
@@ -82,17 +84,32 @@ export function useCallForm<Values extends object, Answer>({
   };
 }
 
-type Props<Values> = { form: FormState<Values>; submit: string; danger?: boolean; onCancel?: () => void; children: ReactNode };
+type Props<Values> = {
+  form: FormState<Values>;
+  submit: string;
+  danger?: boolean;
+  isSecondary?: boolean;
+  onCancel?: () => void;
+  children: ReactNode;
+};
 
 /** Renders a form with its button and its errors; the first field with an error gets the focus. */
-export function CallForm<Values extends object>({ form, submit, danger = false, onCancel, children }: Props<Values>): ReactNode {
+export function CallForm<Values extends object>({
+  form,
+  submit,
+  danger = false,
+  isSecondary = false,
+  onCancel,
+  children,
+}: Props<Values>): ReactNode {
   const element = useRef<HTMLFormElement>(null);
   const { error, values } = form;
   useEffect(() => {
     if (error) element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   }, [error]);
-  const elsewhere = error instanceof Refusal ? error.details.filter(({ path }) => !(fieldOf(path) in values)) : [];
-  const isToldAtFields = error instanceof Refusal && error.details.length > 0 && elsewhere.length === 0;
+  const wrong = error ? explain(error).fields : [];
+  const elsewhere = wrong.filter(({ path }) => !(fieldOf(path) in values));
+  const isToldAtFields = wrong.length > 0 && elsewhere.length === 0;
 
   function onSubmit(event: SubmitEvent): void {
     event.preventDefault();
@@ -100,7 +117,7 @@ export function CallForm<Values extends object>({ form, submit, danger = false, 
   }
   return (
     <form ref={element} onSubmit={onSubmit} noValidate>
-      {!isToldAtFields && <ErrorPanel error={error} details={elsewhere} />}
+      {!isToldAtFields && <ErrorPanel error={error} fields={elsewhere} />}
       {children}
       <Group mt="lg" justify={onCancel ? "flex-end" : "flex-start"} gap="xs">
         {onCancel && (
@@ -108,7 +125,7 @@ export function CallForm<Values extends object>({ form, submit, danger = false, 
             {texts.dashboard.cancel}
           </Button>
         )}
-        <Button type="submit" loading={form.sending} color={danger ? "red" : undefined}>
+        <Button type="submit" loading={form.sending} color={danger ? "red" : undefined} variant={isSecondary ? "default" : "filled"}>
           {submit}
         </Button>
       </Group>
@@ -122,11 +139,6 @@ function fieldOf(path: string): string {
 }
 
 function fieldError(error: Error | null, name: string): string | undefined {
-  if (!(error instanceof Refusal)) return undefined;
-  const told = error.details.filter(({ path }) => fieldOf(path) === name).map(({ message }) => message);
-  return told.length === 0 ? undefined : sentence(told.join("; "));
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
+  const wrong = error ? explain(error).fields.filter(({ path }) => fieldOf(path) === name) : [];
+  return wrong.length === 0 ? undefined : sentence(wrong.map(({ message }) => message).join("; "));
 }

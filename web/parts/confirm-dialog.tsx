@@ -38,7 +38,7 @@ export function ConfirmDialog({
 }: Props): ReactNode {
   const { mutate, isPending, error } = useMutation({ mutationFn: onConfirm, onSuccess: onDone });
   return (
-    <Dialog title={title} centered onClose={onClose}>
+    <Dialog title={title} onClose={onClose}>
       <ErrorPanel error={error} />
       <div className={styles.text}>{children}</div>
       <Group justify="flex-end" gap="xs" mt="lg">

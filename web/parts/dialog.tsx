@@ -1,23 +1,25 @@
 import { Modal, type ModalProps } from "@mantine/core";
 import type { ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
+import { useGuard } from "./unsaved.tsx";
 import { useFocusReturn } from "./use-focus-return.ts";
 
-type Props = Pick<ModalProps, "size" | "centered"> & { title: string; onClose: () => void; children: ReactNode };
+type Props = Pick<ModalProps, "size"> & { title: string; onClose: () => void; children: ReactNode };
 
-/** A dialog that a click outside does not close; mount it to open it. */
+/** A dialog that a click outside does not close; mount it to open it. It asks before it closes over unsaved input. */
 export function Dialog({ title, onClose, children, ...look }: Props): ReactNode {
   useFocusReturn();
-  return (
+  const { close, guard } = useGuard(onClose);
+  return guard(
     <Modal
       opened
-      onClose={onClose}
+      onClose={close}
       closeOnClickOutside={false}
       title={title}
       closeButtonProps={{ "aria-label": texts.dashboard.close }}
       {...look}
     >
       {children}
-    </Modal>
+    </Modal>,
   );
 }

@@ -1,9 +1,9 @@
-import { Refusal } from "../calls/refusal.ts";
 import { texts } from "../texts/texts.ts";
+import { explain, fieldSentence } from "./explained.ts";
 
-/** An error in one line, with the request id if there was a response. */
+/** An error in one line. */
 export function errorLine(error: unknown): string {
-  if (!(error instanceof Refusal)) return error instanceof Error ? error.message : String(error);
-  const why = error.details.length > 0 ? error.details.map(({ message }) => message).join("; ") : error.message;
-  return error.requestId === undefined ? why : `${why} (${texts.requestId} ${error.requestId})`;
+  const { message, fields, requestId } = explain(error instanceof Error ? error : new Error(String(error)));
+  const why = message ?? fields.map(fieldSentence).join(" ");
+  return requestId === undefined ? why : `${why} (${texts.requestId} ${requestId})`;
 }

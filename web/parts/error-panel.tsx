@@ -1,39 +1,37 @@
 import { Alert, Button, Code, CopyButton, Group } from "@mantine/core";
 import type { ReactNode } from "react";
-import { Refusal, type Detail } from "../calls/refusal.ts";
+import type { Detail } from "../calls/refusal.ts";
+import { WarningIcon } from "../frame/icons.tsx";
 import { texts } from "../texts/texts.ts";
 import styles from "./error-panel.module.css";
+import { explain, fieldSentence } from "./explained.ts";
 
-type Props = { error: Error | null; details?: readonly Detail[]; onRetry?: () => void };
+type Props = { error: Error | null; /** Those that no field shows. Default: all. */ fields?: readonly Detail[]; onRetry?: () => void };
 
-/** An error, announced when it appears, with the request id for the operator. Renders nothing without an error. */
-export function ErrorPanel({ error, details, onRetry }: Props): ReactNode {
+/** An error, announced when it appears; what nobody expected has its request id for the operator. Renders nothing without an error. */
+export function ErrorPanel({ error, fields, onRetry }: Props): ReactNode {
   if (error === null) return null;
-  const refusal = error instanceof Refusal ? error : undefined;
-  const told = details ?? refusal?.details ?? [];
-  const hint = refusal && texts.store.hints[refusal.code];
+  const { message, requestId, retryAfterSeconds, ...explained } = explain(error);
+  const told = fields ?? explained.fields;
   return (
-    <Alert role="alert" color="red" variant="light" title={texts.dashboard.refused} className={styles.panel}>
-      <p className={styles.message}>{error.message}</p>
-      {hint && <p className={styles.message}>{hint}</p>}
-      {told.length > 0 && (
-        <ul className={styles.details}>
-          {told.map(({ path, message }) => (
-            <li key={`${path} ${message}`}>
-              <Code>{path}</Code> {message}
-            </li>
-          ))}
-        </ul>
+    <Alert role="alert" color="red" variant="light" icon={<WarningIcon />} className={styles.panel}>
+      {message && <p className={styles.message}>{message}</p>}
+      {told.map((field) => (
+        <p key={`${field.path} ${field.message}`} className={styles.message}>
+          {fieldSentence(field)}
+        </p>
+      ))}
+      {retryAfterSeconds !== undefined && <p className={styles.message}>{texts.dashboard.retryIn(retryAfterSeconds)}</p>}
+      {(onRetry ?? requestId) && (
+        <Group gap="xs" mt="xs">
+          {onRetry && (
+            <Button size="compact-sm" variant="default" onClick={onRetry}>
+              {texts.retry}
+            </Button>
+          )}
+          {requestId && <RequestId id={requestId} />}
+        </Group>
       )}
-      {refusal?.retryAfterSeconds !== undefined && <p className={styles.message}>{texts.dashboard.retryIn(refusal.retryAfterSeconds)}</p>}
-      <Group gap="xs" mt="xs">
-        {onRetry && (
-          <Button size="compact-sm" variant="default" onClick={onRetry}>
-            {texts.retry}
-          </Button>
-        )}
-        {refusal?.requestId && <RequestId id={refusal.requestId} />}
-      </Group>
     </Alert>
   );
 }

@@ -10,8 +10,11 @@ const typingMs = 250;
 /** How many times the filters were cleared. */
 const Clearings = createContext(0);
 
-/** Filters above a table; pass `onClear` if there is something to clear. */
-export function Filters({ children, onClear }: { children: ReactNode; onClear: (() => void) | undefined }): ReactNode {
+type FiltersProps = { search?: ReactNode; children: ReactNode; onClear: (() => void) | undefined };
+
+/** Filters above a table, on phones folded away behind a button, apart from `search`; pass `onClear` if there is something to clear. */
+export function Filters({ search, children, onClear }: FiltersProps): ReactNode {
+  const [isOpen, setOpen] = useState(false);
   const bar = useRef<HTMLElement>(null);
   const [clearings, setClearings] = useState(0);
 
@@ -22,8 +25,14 @@ export function Filters({ children, onClear }: { children: ReactNode; onClear: (
     bar.current?.querySelector("input")?.focus();
   }
   return (
-    <search ref={bar} className={styles.filters}>
-      <Clearings value={clearings}>{children}</Clearings>
+    <search ref={bar} className={styles.filters} data-open={isOpen}>
+      <Clearings value={clearings}>
+        {search}
+        <Button className={styles.fold} variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {texts.store.filters}
+        </Button>
+        <div className={styles.more}>{children}</div>
+      </Clearings>
       {onClear && (
         <Button className={styles.clear} variant="subtle" onClick={clear}>
           {texts.store.clearFilters}

@@ -1,13 +1,15 @@
 import { Button, CloseButton } from "@mantine/core";
 import { useEffect, useState, type ReactNode } from "react";
+import { CheckIcon, WarningIcon } from "../frame/icons.tsx";
 import { texts } from "../texts/texts.ts";
 import { dismiss, notifyError, useNotices, type Notice } from "./notices.ts";
 import styles from "./notice-list.module.css";
 
 const shownMs = 6_000;
-const shownWithUndoMs = 12_000;
+/** Failures, and what can be undone. */
+const shownLongMs = 12_000;
 
-/** Shows and announces notices. They disappear after a while, but not while the pointer or the focus is on one. */
+/** Shows and announces notices, the latest on top, in the strip of the page's header, which dialogs and panels leave free. They disappear after a while, but not while the pointer or the focus is on one. */
 export function NoticeList(): ReactNode {
   const notices = useNotices();
   return (
@@ -19,13 +21,13 @@ export function NoticeList(): ReactNode {
   );
 }
 
-function NoticeCard({ id, text, undo }: Notice): ReactNode {
+function NoticeCard({ id, text, isFailure = false, undo }: Notice): ReactNode {
   const [held, setHeld] = useState(false);
   useEffect(() => {
     if (held) return;
-    const timer = setTimeout(() => dismiss(id), undo ? shownWithUndoMs : shownMs);
+    const timer = setTimeout(() => dismiss(id), undo || isFailure ? shownLongMs : shownMs);
     return () => clearTimeout(timer);
-  }, [id, undo, held]);
+  }, [id, undo, isFailure, held]);
 
   async function takeBack(): Promise<void> {
     dismiss(id);
@@ -34,11 +36,14 @@ function NoticeCard({ id, text, undo }: Notice): ReactNode {
   return (
     <div
       className={styles.notice}
+      data-failure={isFailure}
+      role={isFailure ? "alert" : undefined}
       onPointerEnter={() => setHeld(true)}
       onPointerLeave={() => setHeld(false)}
       onFocus={() => setHeld(true)}
       onBlur={() => setHeld(false)}
     >
+      {isFailure ? <WarningIcon /> : <CheckIcon />}
       <span className={styles.text}>{text}</span>
       {undo && (
         <Button size="compact-sm" variant="default" onClick={() => void takeBack()}>

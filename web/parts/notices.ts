@@ -2,7 +2,7 @@ import { useSyncExternalStore } from "react";
 import { errorLine } from "./error-line.ts";
 
 /** A short message about something that has happened. */
-export type Notice = { id: number; text: string; undo?: () => Promise<void> };
+export type Notice = { id: number; text: string; isFailure?: boolean; undo?: () => Promise<void> };
 
 const shownMax = 4;
 
@@ -11,14 +11,14 @@ let lastId = 0;
 const listeners = new Set<() => void>();
 
 /** Shows a notice. With `undo`, it has a button that reverses the action; a failure of that is shown as a notice too. */
-export function notify(text: string, { undo }: { undo?: () => Promise<void> } = {}): void {
+export function notify(text: string, more: Omit<Notice, "id" | "text"> = {}): void {
   lastId += 1;
-  change([...notices, { id: lastId, text, ...(undo && { undo }) }].slice(-shownMax));
+  change([...notices, { id: lastId, text, ...more }].slice(-shownMax));
 }
 
 /** Shows a failure as a notice, for actions that have no place for an error. */
 export function notifyError(error: unknown): void {
-  notify(errorLine(error));
+  notify(errorLine(error), { isFailure: true });
 }
 
 export function dismiss(id: number): void {

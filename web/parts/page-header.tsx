@@ -9,10 +9,8 @@ export function PageHeader({ title, tab = title, lead, children }: Props): React
   usePageTitle(tab);
   return (
     <div className={styles.header}>
-      <div className={styles.words}>
-        <h1 className={styles.title}>{title}</h1>
-        {lead && <p className={styles.lead}>{lead}</p>}
-      </div>
+      <h1 className={styles.title}>{title}</h1>
+      {lead && <p className={styles.lead}>{lead}</p>}
       {children && <div className={styles.actions}>{children}</div>}
     </div>
   );
@@ -25,10 +23,8 @@ export function Section({ title, lead, actions, children }: SectionProps): React
   return (
     <section className={styles.section} aria-label={title}>
       <div className={styles.header}>
-        <div className={styles.words}>
-          <h2 className={styles.sectionTitle}>{title}</h2>
-          {lead && <p className={styles.lead}>{lead}</p>}
-        </div>
+        <h2 className={styles.sectionTitle}>{title}</h2>
+        {lead && <p className={styles.lead}>{lead}</p>}
         {actions && <div className={styles.actions}>{actions}</div>}
       </div>
       {children}

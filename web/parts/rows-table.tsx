@@ -16,22 +16,40 @@ export type Column<Row> = {
   isNumeric?: boolean;
   /** The column holds buttons or menus: its header is visible to screen readers only. */
   isActions?: boolean;
+  /** The orders of the list that its header switches between. */
+  sorts?: { ascending: string; descending: string };
+  /** Left out on phones, where a row has two lines. */
+  isWideOnly?: boolean;
 };
 
-type Props<Row> = { label: string; columns: Column<Row>[]; rows: readonly Row[] | PagedRows<Row>; keyOf: (row: Row) => number | string };
+/** The order of the list, and what a click on a header asks for. */
+type Sorting = { sort: string; onSort: (sort: string) => void };
 
-const rowPx = 53;
+type Props<Row> = {
+  label: string;
+  columns: Column<Row>[];
+  rows: readonly Row[] | PagedRows<Row>;
+  keyOf: (row: Row) => number | string;
+  /** Rows of one line, and of two on phones: for lists of which there may be thousands. */
+  isCompact?: boolean;
+  sorting?: Sorting;
+  /** Makes the whole row clickable, apart from the controls in it. */
+  onOpen?: (row: Row) => void;
+};
+
+const rowPxOf = { compact: 39, roomy: 53 };
 const rowsAhead = 30;
+const controls = "a, button, input, label, select, textarea, [role=menuitem]";
 
 /**
  * A table with a sticky header, shown as cards on a narrow screen. Only the rows near the window are in the document. Further rows are
  * requested as the end comes near, and dropped rows when they are visible again.
  */
-export function RowsTable<Row>({ label, columns, rows, keyOf }: Props<Row>): ReactNode {
+export function RowsTable<Row>({ label, columns, rows, keyOf, isCompact = false, sorting, onOpen }: Props<Row>): ReactNode {
   const table = useRef<HTMLTableElement>(null);
   const paged = "pageOf" in rows ? rows : wholeOf(rows);
   const { count, isWhole, failure } = paged;
-  const shown = useRowWindow(table, count, rowPx);
+  const shown = useRowWindow(table, count, isCompact ? rowPxOf.compact : rowPxOf.roomy);
   useEffect(() => paged.show(shown.first, shown.last + rowsAhead));
   useFocusAfterRemoval(count);
   const indexes = Array.from({ length: shown.last - shown.first }, (_, offset) => shown.first + offset);
@@ -39,7 +57,14 @@ export function RowsTable<Row>({ label, columns, rows, keyOf }: Props<Row>): Rea
 
   return (
     <>
-      <table ref={table} className={styles.table} aria-label={label} aria-rowcount={isWhole ? count + 1 : -1}>
+      <table
+        ref={table}
+        className={styles.table}
+        data-compact={isCompact}
+        data-opens={onOpen !== undefined}
+        aria-label={label}
+        aria-rowcount={isWhole ? count + 1 : -1}
+      >
         <colgroup>
           {columns.map(({ id, width }) => (
             <col key={id} style={width === undefined ? undefined : { width }} />
@@ -47,10 +72,8 @@ export function RowsTable<Row>({ label, columns, rows, keyOf }: Props<Row>): Rea
         </colgroup>
         <thead>
           <tr aria-rowindex={1}>
-            {columns.map(({ id, header, isNumeric, isActions }) => (
-              <th key={id} scope="col" className={isNumeric ? styles.numeric : undefined}>
-                <span className={isActions ? styles.readOnly : undefined}>{header}</span>
-              </th>
+            {columns.map((column) => (
+              <HeaderCell key={column.id} column={column} sorting={sorting} />
             ))}
           </tr>
         </thead>
@@ -66,25 +89,61 @@ export function RowsTable<Row>({ label, columns, rows, keyOf }: Props<Row>): Rea
                   </td>
                 </tr>
               );
-            return (
-              <tr key={`${paged.pageOf(index)} ${keyOf(row)}`} data-index={index} aria-rowindex={index + 2}>
-                {columns.map(({ id, header, cell, isNumeric, isActions }) => (
-                  <td
-                    key={id}
-                    data-label={isActions ? undefined : header}
-                    className={isActions ? styles.actions : isNumeric ? styles.numeric : undefined}
-                  >
-                    {cell(row)}
-                  </td>
-                ))}
-              </tr>
-            );
+            return <BodyRow key={`${paged.pageOf(index)} ${keyOf(row)}`} {...{ row, index, columns, onOpen }} />;
           })}
           <Gap height={shown.after} columns={columns.length} />
         </tbody>
       </table>
       {!isWhole && <More rows={paged} isFailed={missing === undefined && failure !== undefined} />}
     </>
+  );
+}
+
+type BodyRowProps<Row> = { row: Row; index: number; columns: Column<Row>[]; onOpen: ((row: Row) => void) | undefined };
+
+function BodyRow<Row>({ row, index, columns, onOpen }: BodyRowProps<Row>): ReactNode {
+  return (
+    // a mouse may click anywhere in the row; keyboards and screen readers use the link in it
+    <tr data-index={index} aria-rowindex={index + 2} onClick={onOpen && (({ target }) => opens(target) && onOpen(row))}>
+      {columns.map(({ id, header, cell, isNumeric, isActions, isWideOnly }) => (
+        <td
+          key={id}
+          data-label={isActions ? undefined : header}
+          data-column={id}
+          data-wide={isWideOnly}
+          className={isActions ? styles.actions : isNumeric ? styles.numeric : undefined}
+        >
+          {cell(row)}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+/** A click that selects text or presses a control in the row does not open it. */
+function opens(target: EventTarget): boolean {
+  return (
+    target instanceof Element && target.closest(controls) === null && target.closest("tr") !== null && getSelection()?.isCollapsed !== false
+  );
+}
+
+function HeaderCell<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorting | undefined }): ReactNode {
+  const { header, isNumeric, isActions, sorts } = column;
+  if (!sorts || !sorting)
+    return (
+      <th scope="col" className={isNumeric ? styles.numeric : undefined}>
+        <span className={isActions ? styles.readOnly : undefined}>{header}</span>
+      </th>
+    );
+  const { sort, onSort } = sorting;
+  const order = sort === sorts.ascending ? "ascending" : sort === sorts.descending ? "descending" : undefined;
+  return (
+    <th scope="col" aria-sort={order ?? "none"} className={isNumeric ? styles.numeric : undefined}>
+      <button type="button" className={styles.sort} onClick={() => onSort(order === "ascending" ? sorts.descending : sorts.ascending)}>
+        {header}
+        <span aria-hidden>{order === undefined ? "↕" : order === "ascending" ? "↑" : "↓"}</span>
+      </button>
+    </th>
   );
 }
 

@@ -1,10 +1,13 @@
 import { Button, CopyButton, TextInput } from "@mantine/core";
-import type { ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
+import { useUnsaved, type Question } from "./unsaved.tsx";
 import styles from "./secret.module.css";
 
-/** A secret that is shown once, with a copy button; focusing it selects the text. */
-export function Secret({ label, value }: { label: string; value: string }): ReactNode {
+/** A secret that is shown once, with a copy button; focusing it selects the text. `unlessCopied` is asked before the dialog around closes. */
+export function Secret({ label, value, unlessCopied }: { label: string; value: string; unlessCopied?: Question }): ReactNode {
+  const [isTaken, setTaken] = useState(unlessCopied === undefined);
+  useUnsaved(!isTaken, unlessCopied);
   return (
     <div className={styles.secret}>
       <TextInput
@@ -16,11 +19,18 @@ export function Secret({ label, value }: { label: string; value: string }): Reac
         readOnly
         spellCheck={false}
         onFocus={({ currentTarget }) => currentTarget.select()}
+        onCopy={() => setTaken(true)}
         data-autofocus
       />
       <CopyButton value={value}>
         {({ copied, copy }) => (
-          <Button variant={copied ? "light" : "filled"} onClick={copy}>
+          <Button
+            variant={copied ? "light" : "filled"}
+            onClick={() => {
+              copy();
+              setTaken(true);
+            }}
+          >
             {copied ? texts.copied : texts.copy}
           </Button>
         )}

@@ -5,18 +5,18 @@ import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { notify } from "../parts/notices.ts";
 import { texts } from "../texts/texts.ts";
 import { cacheDeletedPet } from "./notes.ts";
-import { deleteAnimal, type Pet } from "./queries.ts";
+import { deletePet, type Pet } from "./queries.ts";
 
 const words = texts.store.animals;
 
 /** Asks before a pet is deleted. The service keeps a pet with an open order, and the dialog says why. */
-export function DeleteAnimalDialog({ pet, onDeleted, onClose }: { pet: Pet; onDeleted: () => void; onClose: () => void }): ReactNode {
+export function DeletePetDialog({ pet, onDeleted, onClose }: { pet: Pet; onDeleted: () => void; onClose: () => void }): ReactNode {
   const client = useQueryClient();
   return (
     <ConfirmDialog
       title={words.deleteTitle(pet.name)}
       action={words.delete}
-      onConfirm={() => deleteAnimal(pet.id)}
+      onConfirm={() => deletePet(pet.id)}
       onDone={() => {
         notify(words.deleted(pet.name));
         cacheDeletedPet(client, pet.id);

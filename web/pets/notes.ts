@@ -1,7 +1,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { dashboardKey } from "../calls/lists.ts";
 import { changeRows, rereadList } from "../calls/rows.ts";
-import { animalQuery, type Pet } from "./queries.ts";
+import { petQuery, type Pet } from "./queries.ts";
 
 /** Updates a pet wherever it is shown. */
 export function cachePet(client: QueryClient, pet: Pet): void {
@@ -21,7 +21,7 @@ export function cacheDeletedPet(client: QueryClient, petId: number): void {
 
 /** Reads a single pet again: a change of its status changes its version. */
 export function invalidatePet(client: QueryClient, petId: number): void {
-  void client.invalidateQueries({ queryKey: animalQuery(petId).queryKey });
+  void client.invalidateQueries({ queryKey: petQuery(petId).queryKey });
 }
 
 /** Reads single pets and pets found by id or name again; lists keep their position. */

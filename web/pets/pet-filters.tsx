@@ -3,28 +3,32 @@ import type { ReactNode } from "react";
 import { CategorySelect } from "../categories/category-select.tsx";
 import { Filters, SearchField } from "../parts/filters.tsx";
 import { texts } from "../texts/texts.ts";
-import { petSorts, sortOf, type AnimalFilters } from "./search.ts";
+import { petSorts, sortOf, type PetFilters } from "./search.ts";
 import { petStatuses } from "./status.ts";
 
 const words = texts.store.animals;
 const statusChoices = petStatuses.map((value) => ({ value, label: texts.store.status[value] }));
 
 /** The filters and the sort order of the pets; `undefined` removes a filter. */
-export type FilterChange = { [Name in keyof AnimalFilters]?: AnimalFilters[Name] | undefined };
-type Props = { filters: AnimalFilters; onChange: (change: FilterChange) => void };
+export type FilterChange = { [Name in keyof PetFilters]?: PetFilters[Name] | undefined };
+type Props = { filters: PetFilters; onChange: (change: FilterChange) => void };
 
-export function AnimalFilterBar({ filters, onChange }: Props): ReactNode {
+export function PetFilterBar({ filters, onChange }: Props): ReactNode {
   const { q, status, categoryId } = filters;
   const isFiltered = (q ?? status ?? categoryId) !== undefined;
   const sorts = petSorts.filter((sort) => q === undefined || sort.endsWith("name"));
   return (
-    <Filters onClear={isFiltered ? () => onChange({ q: undefined, status: undefined, categoryId: undefined }) : undefined}>
-      <SearchField
-        label={words.search}
-        placeholder={words.searchHint}
-        value={q ?? ""}
-        onChange={(text) => onChange({ q: text || undefined })}
-      />
+    <Filters
+      search={
+        <SearchField
+          label={words.search}
+          placeholder={words.searchHint}
+          value={q ?? ""}
+          onChange={(text) => onChange({ q: text || undefined })}
+        />
+      }
+      onClear={isFiltered ? () => onChange({ q: undefined, status: undefined, categoryId: undefined }) : undefined}
+    >
       <Select
         label={words.status}
         placeholder={texts.store.anyStatus}

@@ -11,19 +11,19 @@ import { ReloadIfChanged } from "../parts/reload-if-changed.tsx";
 import { texts } from "../texts/texts.ts";
 import styles from "./pet-form.module.css";
 import { cachePet, cacheNewPet } from "./notes.ts";
-import { createAnimal, replaceAnimal, type AnimalValues, type Pet } from "./queries.ts";
+import { createPet, replacePet, type PetValues, type Pet } from "./queries.ts";
 import { petStatuses, type PetStatus } from "./status.ts";
 
 const words = texts.store.animals;
 const statusChoices = petStatuses.map((value) => ({ value, label: texts.store.status[value] }));
 
 /** A dialog to create a pet. Default category: that of the current filter. */
-export function NewAnimalForm({ categoryId, onClose }: { categoryId: number | undefined; onClose: () => void }): ReactNode {
+export function NewPetForm({ categoryId, onClose }: { categoryId: number | undefined; onClose: () => void }): ReactNode {
   const client = useQueryClient();
   const { data: categories } = useQuery(allCategoriesQuery);
-  const form = useCallForm<AnimalValues, Pet>({
+  const form = useCallForm<PetValues, Pet>({
     initial: { name: "", categoryId: categoryId === undefined ? null : String(categoryId), status: "available" },
-    send: createAnimal,
+    send: createPet,
     onDone: ({ name }) => {
       notify(words.created(name));
       cacheNewPet(client);
@@ -45,16 +45,16 @@ export function NewAnimalForm({ categoryId, onClose }: { categoryId: number | un
   );
 }
 
-type EditProps = { animal: Tagged<Pet>; isTracked: boolean; onReload: () => void };
+type EditProps = { pet: Tagged<Pet>; isTracked: boolean; onReload: () => void };
 
 /** Edits a pet. Saves nothing if somebody else has changed it since it was read. */
-export function EditAnimalForm({ animal, isTracked, onReload }: EditProps): ReactNode {
+export function EditPetForm({ pet, isTracked, onReload }: EditProps): ReactNode {
   const client = useQueryClient();
-  const { name, categoryId, status } = animal.value;
-  const form = useCallForm<AnimalValues, Pet>({
+  const { name, categoryId, status } = pet.value;
+  const form = useCallForm<PetValues, Pet>({
     initial: { name, categoryId: String(categoryId), status },
     // the form keeps typed text while the stock changes the status of a tracked pet
-    send: (values) => replaceAnimal(animal, isTracked ? { ...values, status } : values),
+    send: (values) => replacePet(pet, isTracked ? { ...values, status } : values),
     onDone: (saved) => {
       notify(words.saved(saved.name));
       cachePet(client, saved);
@@ -68,7 +68,7 @@ export function EditAnimalForm({ animal, isTracked, onReload }: EditProps): Reac
   );
 }
 
-type FieldsProps = { form: FormState<AnimalValues>; trackedStatus?: PetStatus };
+type FieldsProps = { form: FormState<PetValues>; trackedStatus?: PetStatus };
 
 /** The status of a tracked pet follows its stock, so it is read-only. */
 function Fields({ form, trackedStatus }: FieldsProps): ReactNode {
@@ -77,7 +77,7 @@ function Fields({ form, trackedStatus }: FieldsProps): ReactNode {
   return (
     <div className={styles.fields}>
       <TextInput label={words.name} required data-autofocus {...form.text("name")} />
-      <CategorySelect label={words.category} {...form.choice("categoryId")} />
+      <CategorySelect label={words.category} canCreate {...form.choice("categoryId")} />
       <fieldset className={styles.status}>
         <legend className={styles.legend}>{words.status}</legend>
         <SegmentedControl

@@ -4,22 +4,25 @@ import { Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { Waiting } from "../frame/waiting.tsx";
 import { StockPanel } from "../inventory/stock-panel.tsx";
-import { stockQuery } from "../inventory/queries.ts";
+import { stockQuery, type InventoryItem } from "../inventory/queries.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
+import { useGuard } from "../parts/unsaved.tsx";
 import { useFocusReturn } from "../parts/use-focus-return.ts";
 import { texts } from "../texts/texts.ts";
-import { EditAnimalForm } from "./pet-form.tsx";
+import { profileTexts } from "../texts/en-shop.ts";
+import { ProfilePart } from "./profile-part.tsx";
+import { EditPetForm } from "./pet-form.tsx";
 import styles from "./pet-panel.module.css";
-import { animalQuery, type Pet } from "./queries.ts";
+import { petQuery, type Pet } from "./queries.ts";
 
 const words = texts.store.animals;
 
 type Props = { petId: number; onDelete: (pet: Pet) => void; onClose: () => void };
 
 /** The panel beside the list: one pet with its fields, its stock and its actions. */
-export function AnimalPanel({ petId, onDelete, onClose }: Props): ReactNode {
+export function PetPanel({ petId, onDelete, onClose }: Props): ReactNode {
   useFocusReturn();
-  const { data, error, refetch } = useQuery(animalQuery(petId));
+  const { data, error, refetch } = useQuery(petQuery(petId));
   const { data: stock } = useQuery(stockQuery(petId));
   const [reloads, setReloads] = useState(0);
   const isTracked = stock !== null && stock !== undefined;
@@ -28,10 +31,11 @@ export function AnimalPanel({ petId, onDelete, onClose }: Props): ReactNode {
     const { isSuccess } = await refetch();
     if (isSuccess) setReloads((before) => before + 1);
   }
-  return (
+  const { close, guard } = useGuard(onClose);
+  return guard(
     <Drawer
       opened
-      onClose={onClose}
+      onClose={close}
       position="right"
       size={460}
       title={data?.value.name ?? words.animal(petId)}
@@ -44,9 +48,11 @@ export function AnimalPanel({ petId, onDelete, onClose }: Props): ReactNode {
       {data && (
         <>
           <Group gap="xs" mb="md">
-            <Button variant="light" renderRoot={(props) => <Link to="/dashboard/orders" search={{ order: petId }} {...props} />}>
-              {words.order}
-            </Button>
+            {canBeOrdered(data.value, stock) && (
+              <Button variant="default" renderRoot={(props) => <Link to="/dashboard/orders" search={{ order: petId }} {...props} />}>
+                {words.order}
+              </Button>
+            )}
             <Button variant="default" renderRoot={(props) => <Link to="/dashboard/orders" search={{ petId }} {...props} />}>
               {words.orders}
             </Button>
@@ -54,21 +60,29 @@ export function AnimalPanel({ petId, onDelete, onClose }: Props): ReactNode {
               {words.delete}
             </Button>
           </Group>
-          <Part title={words.stock}>
-            <StockPanel petId={petId} name={data.value.name} />
-          </Part>
           <Part title={words.details}>
-            <EditAnimalForm
+            <EditPetForm
               key={`${reloads} ${editedOf(data.value, isTracked)}`}
-              animal={data}
+              pet={data}
               isTracked={isTracked}
               onReload={() => void reload()}
             />
           </Part>
+          <Part title={profileTexts.title}>
+            <ProfilePart petId={petId} />
+          </Part>
+          <Part title={words.stock}>
+            <StockPanel petId={petId} name={data.value.name} />
+          </Part>
         </>
       )}
-    </Drawer>
+    </Drawer>,
   );
+}
+
+/** Units that are counted must be free; animals whose units are not counted must not be sold. */
+function canBeOrdered({ status }: Pet, stock: InventoryItem | null | undefined): boolean {
+  return stock ? stock.quantity > 0 : status !== "sold";
 }
 
 /** The values that the form edits; it keeps typed text when other parts of the pet change. */

@@ -4,36 +4,38 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { Refusal } from "../calls/refusal.ts";
 import { texts } from "../texts/texts.ts";
-import { animalsByNameQuery, type Pet } from "./queries.ts";
+import { petsByNameQuery, type Pet } from "./queries.ts";
 
 const words = texts.store.animals;
 const typingMs = 200;
 
 type Props = {
   value: Pet | null;
-  onChange: (animal: Pet | null) => void;
+  onChange: (pet: Pet | null) => void;
   label?: string;
   error?: string | undefined;
   clearable?: boolean;
+  /** Offers only pets that can be ordered. */
+  forOrders?: boolean;
 };
 
 /** A field to choose a pet by the beginning of its name; the service searches. */
-export function AnimalPicker({ value, onChange, label = words.find, error, clearable = false }: Props): ReactNode {
+export function PetPicker({ value, onChange, label = words.find, error, clearable = false, forOrders = false }: Props): ReactNode {
   const [typed, setTyped] = useState("");
   const [q] = useDebouncedValue(typed, typingMs);
   const isChosen = value !== null && typed === optionOf(value);
   const { data: found = [] } = useQuery({
-    ...animalsByNameQuery(isChosen ? "" : q.trim().slice(0, 200)),
+    ...petsByNameQuery(isChosen ? "" : q.trim().slice(0, 200), forOrders),
     placeholderData: keepPreviousData,
   });
-  const animals = value === null || found.some(({ id }) => id === value.id) ? found : [value, ...found];
+  const offered = value === null || found.some(({ id }) => id === value.id) ? found : [value, ...found];
   return (
     <Select
       label={label}
       placeholder={words.findHint}
-      data={animals.map((pet) => ({ value: String(pet.id), label: optionOf(pet) }))}
+      data={offered.map((pet) => ({ value: String(pet.id), label: optionOf(pet) }))}
       value={value === null ? null : String(value.id)}
-      onChange={(id) => onChange(animals.find((pet) => String(pet.id) === id) ?? null)}
+      onChange={(id) => onChange(offered.find((pet) => String(pet.id) === id) ?? null)}
       error={error}
       clearable={clearable}
       searchable
@@ -41,16 +43,16 @@ export function AnimalPicker({ value, onChange, label = words.find, error, clear
       onSearchChange={setTyped}
       // the service has already filtered the options
       filter={({ options }) => options}
-      nothingFoundMessage={words.findNothing}
+      nothingFoundMessage={forOrders ? words.findNothingToOrder : words.findNothing}
     />
   );
 }
 
-/** Returns the chosen pet's id. @throws Refusal at the field `animal` if none is chosen */
-export function chosen(animal: Pet | null): Pet {
-  if (animal) return animal;
+/** Returns the chosen pet's id. @throws Refusal at the field `pet` if none is chosen */
+export function chosen(pet: Pet | null): Pet {
+  if (pet) return pet;
   const message = words.chooseOne;
-  throw new Refusal("invalid_request", message, { status: 0, details: [{ path: "body.animal", message }] });
+  throw new Refusal("invalid_request", message, { status: 0, details: [{ path: "body.pet", message }] });
 }
 
 /** Pets may have the same name, so the label includes the id. */

@@ -1,4 +1,5 @@
-import { Button } from "@mantine/core";
+import { Button, Checkbox } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { useList } from "../calls/lists.ts";
@@ -12,65 +13,92 @@ import { ErrorPanel } from "../parts/error-panel.tsx";
 import { PageHeader } from "../parts/page-header.tsx";
 import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
-import { texts } from "../texts/texts.ts";
-import { AnimalFilterBar, type FilterChange } from "./pet-filters.tsx";
-import { NewAnimalForm } from "./pet-form.tsx";
-import { AnimalPanel } from "./pet-panel.tsx";
-import { DeleteAnimalDialog } from "./delete-pet-dialog.tsx";
+import { formatNumber, texts } from "../texts/texts.ts";
+import { BulkBar } from "./bulk.tsx";
+import { useChoice, type Choice } from "./choice.ts";
+import { petCountsQuery, type PetCounts } from "./counts.ts";
+import { PetFilterBar, type FilterChange } from "./pet-filters.tsx";
+import { NewPetForm } from "./pet-form.tsx";
+import { PetPanel } from "./pet-panel.tsx";
+import { DeletePetDialog } from "./delete-pet-dialog.tsx";
 import type { Pet } from "./queries.ts";
-import { animalSearch, filtersOf, queryOf } from "./search.ts";
+import { petSearch, filtersOf, queryOf, sortOf, type PetFilters, type PetSearch, type PetSort } from "./search.ts";
 import { StatusBadge } from "./status-badge.tsx";
 
 const route = getRouteApi("/dashboard/animals");
 const words = texts.store.animals;
 
 /** `/dashboard/animals`: the catalogue with its filters. */
-export function AnimalsPage(): ReactNode {
+export function PetsPage(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const goTo = useNavigateToOrders();
   const filters = filtersOf(search);
   const list = useList("/pets", queryOf(filters));
+  const { data: counts } = useQuery(petCountsQuery(queryOf(filters)));
+  const choice = useChoice(queryOf(filters));
   const categoryNames = useCategoryNames();
   const [deleting, setDeleting] = useState<Pet>();
   const show = (dialog: Record<string, unknown>) =>
-    void navigate({ search: (now) => animalSearch({ ...filtersOf(now), ...dialog }), resetScroll: false });
+    void navigate({ search: (now) => petSearch({ ...filtersOf(now), ...dialog }), resetScroll: false });
   // typed text applies a moment later; a dialog opened meanwhile stays open
-  const filter = (change: FilterChange) => void navigate({ search: (now) => animalSearch({ ...now, ...change }), replace: true });
+  const filter = (change: FilterChange) => void navigate({ search: (now) => petSearch({ ...now, ...change }), replace: true });
   const isFiltered = (filters.q ?? filters.status ?? filters.categoryId) !== undefined;
   const isEmpty = list.rows?.count === 0;
 
   const actionsOf = (pet: Pet): RowAction[] => [
     { label: words.edit, run: () => show({ animal: pet.id }) },
-    { label: words.order, run: () => goTo({ order: pet.id }) },
+    ...(pet.status === "sold" ? [] : [{ label: words.order, run: () => goTo({ order: pet.id }) }]),
     { label: words.orders, run: () => goTo({ petId: pet.id }) },
     { label: words.delete, run: () => setDeleting(pet), isDangerous: true },
   ];
   return (
     <>
-      <Header onExport={() => show({ export: true })} onNew={() => show({ new: true })} />
-      {(isFiltered || !isEmpty) && <AnimalFilterBar filters={filters} onChange={filter} />}
+      <Header counts={counts} onExport={() => show({ export: true })} onNew={() => show({ new: true })} />
+      {(isFiltered || !isEmpty) && <PetFilterBar filters={filters} onChange={filter} />}
       {list.isPending && <Waiting lines={8} />}
       {!list.rows && <ErrorPanel error={list.error} onRetry={() => list.refetch()} />}
-      {isEmpty && (isFiltered ? <NothingMatches /> : <NoAnimals onNew={() => show({ new: true })} />)}
+      {isEmpty && (isFiltered ? <NothingMatches /> : <EmptyState title={words.emptyTitle} text={words.emptyText} />)}
       {list.rows && !isEmpty && (
         <RowsTable
           key={JSON.stringify(filters)}
           label={words.table}
-          columns={columnsOf(categoryNames, filters, actionsOf)}
+          columns={[selectColumn(choice), ...columnsOf(categoryNames, filters, actionsOf)]}
           rows={list.rows}
           keyOf={({ id }) => id}
+          isCompact
+          sorting={{ sort: sortOf(filters), onSort: (sort) => filter({ sort: sort as PetSort }) }}
+          onOpen={({ id }) => show({ animal: id })}
         />
       )}
+      {choice.ids.length > 0 && (
+        <BulkBar ids={choice.ids} all={counts?.count} onAll={choice.all} isChoosing={choice.isChoosing} onClear={choice.clear} />
+      )}
+      <PetDialogs {...{ search, filters, show, deleting, setDeleting }} />
+    </>
+  );
+}
+
+type DialogsProps = {
+  search: PetSearch;
+  filters: PetFilters;
+  show: (dialog: Record<string, unknown>) => void;
+  deleting: Pet | undefined;
+  setDeleting: (pet: Pet | undefined) => void;
+};
+
+function PetDialogs({ search, filters, show, deleting, setDeleting }: DialogsProps): ReactNode {
+  return (
+    <>
       {search.new && (
         <Dialog title={words.new} onClose={() => show({})}>
-          <NewAnimalForm categoryId={filters.categoryId} onClose={() => show({})} />
+          <NewPetForm categoryId={filters.categoryId} onClose={() => show({})} />
         </Dialog>
       )}
       {search.export && <ExportDialog filters={queryOf(filters)} onClose={() => show({})} />}
-      {search.animal && <AnimalPanel key={search.animal} petId={search.animal} onDelete={setDeleting} onClose={() => show({})} />}
+      {search.animal && <PetPanel key={search.animal} petId={search.animal} onDelete={setDeleting} onClose={() => show({})} />}
       {deleting && (
-        <DeleteAnimalDialog
+        <DeletePetDialog
           pet={deleting}
           onDeleted={() => {
             setDeleting(undefined);
@@ -83,9 +111,13 @@ export function AnimalsPage(): ReactNode {
   );
 }
 
-function Header({ onExport, onNew }: { onExport: () => void; onNew: () => void }): ReactNode {
+type HeaderProps = { counts: PetCounts | undefined; onExport: () => void; onNew: () => void };
+
+function Header({ counts, onExport, onNew }: HeaderProps): ReactNode {
+  const total = counts && formatNumber(counts.count);
+  const lead = total === undefined ? words.lead : counts?.isMore ? words.more(total) : words.total(total);
   return (
-    <PageHeader title={words.page} lead={words.lead}>
+    <PageHeader title={words.page} lead={lead}>
       <Button variant="default" renderRoot={(props) => <Link to="/dashboard/import" {...props} />}>
         {words.import}
       </Button>
@@ -95,6 +127,16 @@ function Header({ onExport, onNew }: { onExport: () => void; onNew: () => void }
       <Button onClick={onNew}>{words.new}</Button>
     </PageHeader>
   );
+}
+
+function selectColumn({ has, toggle }: Choice): Column<Pet> {
+  return {
+    id: "select",
+    header: words.bulk.title,
+    width: "44px",
+    isActions: true,
+    cell: ({ id, name }) => <Checkbox size="xs" aria-label={words.bulk.choose(name)} checked={has(id)} onChange={() => toggle(id)} />,
+  };
 }
 
 function useNavigateToOrders(): (search: { order?: number; petId?: number }) => void {
@@ -111,6 +153,7 @@ function columnsOf(
     {
       id: "name",
       header: words.name,
+      sorts: { ascending: "name", descending: "-name" },
       cell: ({ id, name }) => (
         <Link to="/dashboard/animals" search={{ ...filters, animal: id }} resetScroll={false} preload={false}>
           {name}
@@ -125,7 +168,15 @@ function columnsOf(
     },
     { id: "stock", header: words.stock, width: "240px", cell: (pet) => <StockCell petId={pet.id} name={pet.name} /> },
     { id: "status", header: words.status, width: "125px", cell: ({ status }) => <StatusBadge status={status} /> },
-    { id: "id", header: words.id, width: "95px", isNumeric: true, cell: ({ id }) => id },
+    {
+      id: "id",
+      header: words.id,
+      width: "95px",
+      isNumeric: true,
+      isWideOnly: true,
+      ...(filters.q === undefined && { sorts: { ascending: "id", descending: "-id" } }),
+      cell: ({ id }) => id,
+    },
     {
       id: "actions",
       header: texts.dashboard.actions,
@@ -138,15 +189,4 @@ function columnsOf(
 
 function NothingMatches(): ReactNode {
   return <EmptyState title={texts.store.nothingMatches} text={texts.store.nothingMatchesText} />;
-}
-
-function NoAnimals({ onNew }: { onNew: () => void }): ReactNode {
-  return (
-    <EmptyState title={words.emptyTitle} text={words.emptyText}>
-      <Button renderRoot={(props) => <Link to="/dashboard/import" {...props} />}>{texts.importing.action}</Button>
-      <Button variant="default" onClick={onNew}>
-        {words.new}
-      </Button>
-    </EmptyState>
-  );
 }

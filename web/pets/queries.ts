@@ -8,10 +8,10 @@ import type { PetStatus } from "./status.ts";
 export type Pet = Schemas["Pet"];
 
 /** The fields of the pet form; `categoryId` is a string of digits. */
-export type AnimalValues = { name: string; categoryId: string | null; status: PetStatus };
+export type PetValues = { name: string; categoryId: string | null; status: PetStatus };
 
 /** A pet with its version, for editing; null if it does not exist. */
-export function animalQuery(petId: number) {
+export function petQuery(petId: number) {
   return queryOptions({
     queryKey: [dashboardKey, "/pets", "one", petId],
     staleTime: 0,
@@ -22,44 +22,58 @@ export function animalQuery(petId: number) {
   });
 }
 
-/** The pets whose names begin with `q`, to choose from. */
-export function animalsByNameQuery(q: string) {
+/** The pets that `q` finds, to choose from; only those that can be ordered if `forOrders`. */
+export function petsByNameQuery(q: string, forOrders: boolean) {
+  const named = { limit: 20, ...(q !== "" && { q }) };
   return queryOptions({
-    queryKey: [dashboardKey, "/pets", "by-name", q],
+    queryKey: [dashboardKey, "/pets", "by-name", q, forOrders],
     staleTime: 10_000,
-    queryFn: async ({ signal }) => (await readPage("/pets", q === "" ? { limit: 20 } : { limit: 20, q }, { signal })).rows,
+    queryFn: async ({ signal }) => {
+      if (!forOrders) return (await readPage("/pets", named, { signal })).rows;
+      const { rows } = await readPage("/pets", { ...named, status: ["available", "pending"] }, { signal });
+      return withoutReserved(rows, signal);
+    },
   });
 }
 
-const readAnimal = batched(
+/** Leaves out pending pets whose stock is counted: all of their units are in open orders. */
+async function withoutReserved(pets: Pet[], signal: AbortSignal): Promise<Pet[]> {
+  const pending = pets.filter(({ status }) => status === "pending").map(({ id }) => id);
+  if (pending.length === 0) return pets;
+  const { rows } = await readPage("/store/inventory", { limit: pending.length, petId: pending }, { signal });
+  const counted = new Set(rows.map(({ petId }) => petId));
+  return pets.filter(({ id, status }) => status !== "pending" || !counted.has(id));
+}
+
+const readPet = batched(
   async (id) => (await readPage("/pets", { limit: id.length, id })).rows,
   ({ id }) => id,
 );
 
 /** The label of a row's pet: its name, or its number while the name is being read or if the pet was deleted. */
-export function useAnimalName(petId: number): string {
+export function usePetName(petId: number): string {
   const { data } = useQuery({
     queryKey: [dashboardKey, "/pets", "row", petId],
     staleTime: 60_000,
-    queryFn: ({ signal }) => readAnimal(petId, signal),
+    queryFn: ({ signal }) => readPet(petId, signal),
   });
   return data?.name ?? texts.store.animals.animal(petId);
 }
 
-export function createAnimal(values: AnimalValues): Promise<Pet> {
+export function createPet(values: PetValues): Promise<Pet> {
   return answerOf<Pet>(store.POST("/pets", { body: bodyOf(values) }));
 }
 
-export function replaceAnimal(animal: Tagged<Pet>, values: AnimalValues): Promise<Pet> {
-  const params = { path: { petId: animal.value.id }, header: ifUnchanged(animal) };
+export function replacePet(pet: Tagged<Pet>, values: PetValues): Promise<Pet> {
+  const params = { path: { petId: pet.value.id }, header: ifUnchanged(pet) };
   return answerOf<Pet>(store.PUT("/pets/{petId}", { params, body: bodyOf(values) }));
 }
 
-export function deleteAnimal(petId: number): Promise<unknown> {
+export function deletePet(petId: number): Promise<unknown> {
   return answerOf(store.DELETE("/pets/{petId}", { params: { path: { petId } } }));
 }
 
 /** Without a category the body omits it, and the service reports that at the field. */
-function bodyOf({ name, categoryId, status }: AnimalValues): Schemas["NewPet"] {
+function bodyOf({ name, categoryId, status }: PetValues): Schemas["NewPet"] {
   return { name, status, ...(categoryId !== null && { categoryId: Number(categoryId) }) } as Schemas["NewPet"];
 }

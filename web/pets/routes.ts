@@ -1,12 +1,12 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { dashboard } from "../dashboard/route.ts";
-import { animalSearch } from "./search.ts";
+import { petSearch } from "./search.ts";
 
 const animals = createRoute({
   getParentRoute: () => dashboard,
   path: "animals",
-  validateSearch: animalSearch,
-  component: lazyRouteComponent(() => import("./pets-page.tsx"), "AnimalsPage"),
+  validateSearch: petSearch,
+  component: lazyRouteComponent(() => import("./pets-page.tsx"), "PetsPage"),
 });
 
-export const animalRoutes = [animals] as const;
+export const petRoutes = [animals] as const;

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { animalSearch, filtersOf, sortOf } from "./search.ts";
+import { petSearch, filtersOf, sortOf } from "./search.ts";
 
 test("an address gives the filters that it holds, and a number is a name too", () => {
   const search = { q: 12, status: "sold", categoryId: 3, sort: "-name", animal: 7 };
-  assert.partialDeepStrictEqual(animalSearch(search), { q: "12", status: "sold", categoryId: 3, sort: "-name", animal: 7 });
+  assert.partialDeepStrictEqual(petSearch(search), { q: "12", status: "sold", categoryId: 3, sort: "-name", animal: 7 });
 });
 
 test("what an address holds beside that is left out, whatever it is", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom("q", "status", "categoryId", "sort", "animal", "new", "x"), fc.anything()), (search) => {
-      const { q, status, categoryId, sort, animal, ...more } = animalSearch(search);
+      const { q, status, categoryId, sort, animal, ...more } = petSearch(search);
       assert.ok(q === undefined || (typeof q === "string" && q !== "" && q.length <= 200));
       assert.ok([undefined, "available", "pending", "sold"].includes(status));
       for (const id of [categoryId, animal]) assert.ok(id === undefined || (Number.isSafeInteger(id) && id > 0));

@@ -3,11 +3,11 @@ import { petStatuses, type PetStatus } from "./status.ts";
 
 export const petSorts = ["id", "-id", "name", "-name"] as const;
 export type PetSort = (typeof petSorts)[number];
-export type AnimalFilters = { q?: string; status?: PetStatus; categoryId?: number; sort?: PetSort };
+export type PetFilters = { q?: string; status?: PetStatus; categoryId?: number; sort?: PetSort };
 /** The search parameters of the pets page: the filters, and the open dialog. */
-export type AnimalSearch = AnimalFilters & { animal?: number; new?: true; export?: true };
+export type PetSearch = PetFilters & { animal?: number; new?: true; export?: true };
 
-export function animalSearch(search: Record<string, unknown>): AnimalSearch {
+export function petSearch(search: Record<string, unknown>): PetSearch {
   return {
     q: textIn(search["q"]),
     status: choiceIn(petStatuses, search["status"]),
@@ -20,16 +20,16 @@ export function animalSearch(search: Record<string, unknown>): AnimalSearch {
 }
 
 /** The filters of an address, as the service accepts them: with `q`, only sorting by name. */
-export function filtersOf({ q, status, categoryId, sort }: AnimalSearch): AnimalFilters {
+export function filtersOf({ q, status, categoryId, sort }: PetSearch): PetFilters {
   return present({ q, status, categoryId, sort: q !== undefined && (sort === "id" || sort === "-id") ? undefined : sort });
 }
 
 /** The same filters as parameters of the list. */
-export function queryOf({ status, ...filters }: AnimalFilters): Omit<AnimalFilters, "status"> & { status?: PetStatus[] } {
+export function queryOf({ status, ...filters }: PetFilters): Omit<PetFilters, "status"> & { status?: PetStatus[] } {
   return { ...filters, ...(status && { status: [status] }) };
 }
 
 /** The sort order of the filters. */
-export function sortOf({ q, sort }: AnimalFilters): PetSort {
+export function sortOf({ q, sort }: PetFilters): PetSort {
   return sort ?? (q === undefined ? "id" : "name");
 }

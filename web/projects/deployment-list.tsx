@@ -1,15 +1,15 @@
 import { Button } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
-import { useState, type ReactNode } from "react";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { rereadList } from "../calls/rows.ts";
-import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { Moment } from "../parts/moment.tsx";
-import { notify } from "../parts/notices.ts";
+import { notify, notifyError } from "../parts/notices.ts";
 import { Section } from "../parts/page-header.tsx";
 import { formatBytes, formatNumber, texts } from "../texts/texts.ts";
 import styles from "./projects.module.css";
 import { promote, rereadSite, type Deployment, type Site } from "./queries.ts";
+import { SiteLink } from "./site-link.tsx";
 import { StateBadge, type Tone } from "./state-badge.tsx";
 
 const words = texts.projects.list;
@@ -17,8 +17,8 @@ const tones: Record<Deployment["status"], Tone> = { queued: "busy", ready: "plai
 
 /** The deployments that are kept, with the reason for a failure and a button to promote an earlier one. */
 export function DeploymentList({ site: { project, deployments } }: { site: Site }): ReactNode {
-  const [promoting, setPromoting] = useState<Deployment>();
-  const live = project.value.deploymentId;
+  const { id: projectId, deploymentId: live } = project.value;
+  const { promoting, onPromote } = usePromotion(projectId, live);
   return (
     <Section title={words.title} lead={words.lead}>
       {deployments.length === 0 ? (
@@ -30,19 +30,38 @@ export function DeploymentList({ site: { project, deployments } }: { site: Site 
               key={deployment.id}
               deployment={deployment}
               isLive={deployment.id === live}
-              onPromote={() => setPromoting(deployment)}
+              isPromoting={promoting === deployment.id}
+              onPromote={() => onPromote(deployment.id)}
             />
           ))}
         </ol>
       )}
-      {promoting && <PromoteDialog deployment={promoting} live={live} onClose={() => setPromoting(undefined)} />}
     </Section>
   );
 }
 
-type RowProps = { deployment: Deployment; isLive: boolean; onPromote: () => void };
+/** Promotes a deployment at once; the notice leads back to the one that was live, which is kept as long as the others are. */
+function usePromotion(projectId: number, live: number | null) {
+  const client = useQueryClient();
+  const reread = async (): Promise<void> => {
+    await Promise.all([rereadSite(client, projectId), rereadList(client, "/projects")]);
+  };
+  const serve = async (id: number): Promise<void> => {
+    await promote({ projectId, id });
+    await reread();
+  };
+  const { mutate, isPending, variables } = useMutation({
+    mutationFn: serve,
+    onSuccess: (_, id) => notify(words.promoted(id), live === null ? {} : { undo: () => serve(live) }),
+    onError: notifyError,
+  });
+  return { promoting: isPending ? variables : undefined, onPromote: mutate };
+}
 
-function DeploymentRow({ deployment: { id, status, error, files, bytes, createdAt }, isLive, onPromote }: RowProps): ReactNode {
+type RowProps = { deployment: Deployment; isLive: boolean; isPromoting: boolean; onPromote: () => void };
+
+function DeploymentRow({ deployment, isLive, isPromoting, onPromote }: RowProps): ReactNode {
+  const { id, status, error, files, bytes, url, createdAt } = deployment;
   return (
     <li className={styles.deployment}>
       <div className={styles.deploymentName}>
@@ -50,16 +69,28 @@ function DeploymentRow({ deployment: { id, status, error, files, bytes, createdA
         {isLive && <StateBadge tone="good">{texts.projects.live}</StateBadge>}
         {!isLive && <StateBadge tone={tones[status]}>{words.status[status]}</StateBadge>}
       </div>
-      <div className={styles.deploymentFacts}>
-        {status === "ready" && (
-          <span>
-            {words.files(formatNumber(files), files === 1)}, {formatBytes(bytes)}
-          </span>
-        )}
+      {status === "ready" && (
+        <span className={styles.fact} data-column="2">
+          {words.files(formatNumber(files), files === 1)}, {formatBytes(bytes)}
+        </span>
+      )}
+      <span className={styles.fact} data-column="3">
         <Moment at={createdAt} />
-      </div>
+      </span>
+      {url !== null && (
+        <span className={styles.fact} data-column="4">
+          <SiteLink url={url}>{words.own(id)}</SiteLink>
+        </span>
+      )}
       {status === "ready" && !isLive && (
-        <Button size="compact-sm" variant="default" aria-label={words.promoteOf(id)} onClick={onPromote}>
+        <Button
+          data-column="5"
+          size="compact-sm"
+          variant="default"
+          loading={isPromoting}
+          aria-label={words.promoteOf(id)}
+          onClick={onPromote}
+        >
           {words.promote}
         </Button>
       )}
@@ -70,28 +101,5 @@ function DeploymentRow({ deployment: { id, status, error, files, bytes, createdA
         </p>
       )}
     </li>
-  );
-}
-
-type DialogProps = { deployment: Deployment; live: number | null; onClose: () => void };
-
-function PromoteDialog({ deployment, live, onClose }: DialogProps): ReactNode {
-  const client = useQueryClient();
-  return (
-    <ConfirmDialog
-      title={words.promoteTitle(deployment.id)}
-      action={words.promote}
-      isSafe
-      onConfirm={() => promote(deployment)}
-      onDone={() => {
-        notify(words.promoted(deployment.id));
-        void rereadSite(client, deployment.projectId);
-        void rereadList(client, "/projects");
-      }}
-      onClose={onClose}
-    >
-      <p>{words.promoteText(deployment.id, live)}</p>
-      <p>{words.promoteDomains}</p>
-    </ConfirmDialog>
   );
 }

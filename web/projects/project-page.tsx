@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
 import { DeploymentList } from "./deployment-list.tsx";
 import { ProjectFrame } from "./project-frame.tsx";
+import { ShopPanel } from "./shop-panel.tsx";
 import { UploadPanel } from "./upload-panel.tsx";
 
 /** `/dashboard/projects/$projectId`: the deployments, and how to deploy. */
@@ -10,6 +11,7 @@ export function ProjectPage(): ReactNode {
     <ProjectFrame part={texts.projects.deployments}>
       {(site) => (
         <>
+          <ShopPanel site={site} />
           <UploadPanel site={site} />
           <DeploymentList site={site} />
         </>

@@ -1,9 +1,10 @@
-import { queryOptions, type QueryClient } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions, type QueryClient } from "@tanstack/react-query";
 import { dashboardKey } from "../calls/lists.ts";
 import { Refusal } from "../calls/refusal.ts";
 import { supersede } from "../calls/rows.ts";
 import { serverNow } from "../calls/server-clock.ts";
 import { answerOf, ifUnchanged, store, taggedAnswerOf, type Schemas, type Tagged } from "../calls/store.ts";
+import { readShop } from "./shop.ts";
 
 export type Project = Schemas["Project"];
 export type Deployment = Schemas["Deployment"];
@@ -33,6 +34,15 @@ export function siteQuery(projectId: number) {
       return { project, deployments: deployments.toReversed() };
     },
     refetchInterval: ({ state: { data, error } }) => !isGone(error) && pollMs(data?.deployments ?? [], serverNow()),
+  });
+}
+
+/** The storefront of a project; while that of a newer deployment is read, the one before it. */
+export function shopQuery(projectId: number, deploymentId: number | null) {
+  return queryOptions({
+    queryKey: [dashboardKey, "/projects", "shop", projectId, deploymentId],
+    queryFn: ({ signal }) => readShop(projectId, signal),
+    placeholderData: keepPreviousData,
   });
 }
 
@@ -93,7 +103,7 @@ export function deleteProject(projectId: number): Promise<unknown> {
   return answerOf(store.DELETE("/projects/{projectId}", { params: { path: { projectId } } }));
 }
 
-export function promote({ projectId, id }: Deployment): Promise<Deployment> {
+export function promote({ projectId, id }: Pick<Deployment, "projectId" | "id">): Promise<Deployment> {
   const params = { path: { projectId, deploymentId: id } };
   return answerOf<Deployment>(store.POST("/projects/{projectId}/deployments/{deploymentId}/promote", { params }));
 }

@@ -1,4 +1,5 @@
 import { Refusal } from "../calls/refusal.ts";
+import { memberHeaders } from "../calls/page-member.ts";
 import { callsBelow, successOf } from "../calls/send.ts";
 import { texts } from "../texts/texts.ts";
 import type { Packed } from "./pack.ts";
@@ -32,6 +33,7 @@ export async function upload(projectId: number, { blob, key }: Packed, { onProgr
     request.setRequestHeader("accept", "application/json");
     request.setRequestHeader("content-type", blob.type);
     request.setRequestHeader("idempotency-key", key);
+    for (const [name, value] of Object.entries(memberHeaders())) request.setRequestHeader(name, value);
     request.send(blob);
     const response = await successOf(await answered, path);
     return (await response.json()) as Deployment;

@@ -1,8 +1,10 @@
+import { useQuery } from "@tanstack/react-query";
 import { createRootRoute, createRoute, createRouter, Outlet, redirect } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 import { BrokenPage, NotFoundPage } from "../frame/message-page.tsx";
 import { Shell } from "../frame/shell.tsx";
 import { useReferenceCommands } from "../reference/commands.tsx";
+import { descriptionQuery } from "../reference/load.ts";
 import { referenceBelow } from "../reference/routes.ts";
 
 const root = createRootRoute({ component: Root, notFoundComponent: () => <NotFoundPage /> });
@@ -18,8 +20,10 @@ const routeTree = root.addChildren([start, referenceBelow(root)]);
 
 function Root(): ReactNode {
   const commands = useReferenceCommands();
+  const { isFetching } = useQuery(descriptionQuery);
+  const [query, setQuery] = useState("");
   return (
-    <Shell links={[]} commands={commands}>
+    <Shell links={[]} searched={{ query, onQuery: setQuery, commands, found: [], isSearching: isFetching }}>
       <Outlet />
     </Shell>
   );

@@ -2,6 +2,7 @@ import { resolved } from "../../client/references.ts";
 import {
   methods,
   type CodeSample,
+  type ErrorTable,
   type Header,
   type MediaType,
   type Method,
@@ -49,6 +50,7 @@ export type Description = {
   groups: Group[];
   operations: Operation[];
   schemas: Record<string, Schema>;
+  errorTable: ErrorTable;
 };
 
 /** The description in the order of its navigation: groups (`x-tagGroups`), their tags, the operations of each. */
@@ -65,6 +67,7 @@ export function readDescription(document: OpenApi): Description {
     groups,
     operations: groups.flatMap(({ sections }) => sections.flatMap(({ operations }) => operations)),
     schemas: document.components?.schemas ?? {},
+    errorTable: document["x-errors"] ?? {},
   };
 }
 

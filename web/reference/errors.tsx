@@ -1,50 +1,78 @@
 import type { ReactNode } from "react";
+import { Prose } from "../frame/markdown.tsx";
 import { texts } from "../texts/texts.ts";
 import { HeaderList } from "./answers.tsx";
+import { useDescription } from "./context.ts";
 import type { Answer } from "./description.ts";
 import styles from "./errors.module.css";
 import { PartHeading } from "./heading.tsx";
+import type { ErrorTable } from "./openapi.ts";
 
-type Refusal = { status: string; code: string; message: string };
+type Refusal = { status: string; code: string; meaning: string; example?: string };
 
 /** Every refusal the operation may give, by its code. */
 export function Errors({ errors, level }: { errors: Answer[]; level: 1 | 2 }): ReactNode {
-  const refusals = errors.flatMap(refusalsOf);
+  const { errorTable } = useDescription();
+  const refusals = errors.flatMap((answer) => refusalsOf(answer, errorTable));
   const headers = Object.fromEntries(errors.flatMap((answer) => Object.entries(answer.headers)));
   return (
     <>
       <PartHeading level={level}>{texts.reference.errors}</PartHeading>
       <p className={styles.lead}>{texts.reference.errorsLead}</p>
-      <table className={styles.table}>
-        <thead>
-          <tr>
-            <th scope="col">{texts.reference.status}</th>
-            <th scope="col">{texts.reference.code}</th>
-            <th scope="col">{texts.reference.meaning}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {refusals.map(({ status, code, message }) => (
-            <tr key={code}>
-              <td>
-                <span className={styles.status}>{status}</span>
-              </td>
-              <td>
-                <code>{code}</code>
-              </td>
-              <td>{message}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <RefusalTable refusals={refusals} />
       <HeaderList headers={headers} label={texts.reference.errorHeaders} />
     </>
   );
 }
 
+/** Every code of the API, below the guide of errors. */
+export function ErrorCodes(): ReactNode {
+  const { errorTable } = useDescription();
+  const refusals = Object.entries(errorTable).map(([code, { status, meaning }]) => ({ status: String(status), code, meaning }));
+  return (
+    <>
+      <PartHeading level={1}>{texts.reference.codes}</PartHeading>
+      <RefusalTable refusals={refusals} />
+    </>
+  );
+}
+
+function RefusalTable({ refusals }: { refusals: Refusal[] }): ReactNode {
+  return (
+    <table className={styles.table}>
+      <thead>
+        <tr>
+          <th scope="col">{texts.reference.status}</th>
+          <th scope="col">{texts.reference.code}</th>
+          <th scope="col">{texts.reference.meaning}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {refusals.map(({ status, code, meaning, example }) => (
+          <tr key={code}>
+            <td>
+              <span className={styles.status}>{status}</span>
+            </td>
+            <td>
+              <code>{code}</code>
+            </td>
+            <td>
+              <Prose text={meaning} />
+              {example !== undefined && <p className={styles.message}>{texts.reference.forExample(example)}</p>}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
 /** The examples of an error answer are named by code; without examples its description stands for all. */
-function refusalsOf({ status, description, contents }: Answer): Refusal[] {
+function refusalsOf({ status, description, contents }: Answer, errorTable: ErrorTable): Refusal[] {
   const examples = Object.entries(contents[0]?.examples ?? {});
-  if (examples.length === 0) return [{ status, code: "", message: description }];
-  return examples.map(([code, { value }]) => ({ status, code, message: (value as { message?: string }).message ?? description }));
+  if (examples.length === 0) return [{ status, code: "", meaning: description }];
+  return examples.map(([code, { value }]) => {
+    const { message } = value as { message?: string };
+    return { status, code, meaning: errorTable[code]?.meaning ?? description, ...(message !== undefined && { example: message }) };
+  });
 }

@@ -14,7 +14,7 @@ export function ReferenceFrame(): ReactNode {
   const { data, isError, refetch } = useQuery(descriptionQuery);
   if (isError) return <FailurePage text={texts.failure.description} onRetry={() => void refetch()} />;
   return (
-    <WithSidebar label={texts.reference.contents} navigation={data ? <Navigation groups={data.groups} /> : <Waiting lines={12} />}>
+    <WithSidebar isWide label={texts.reference.contents} navigation={data ? <Navigation groups={data.groups} /> : <Waiting lines={12} />}>
       {data ? (
         <DescriptionContext value={data}>
           <Outlet />

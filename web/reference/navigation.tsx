@@ -6,6 +6,7 @@ import { search } from "../frame/search.ts";
 import { texts } from "../texts/texts.ts";
 import { MethodBadge, StabilityBadge } from "./badges.tsx";
 import { searchTexts, type Group, type Operation } from "./description.ts";
+import { guides } from "./guides.ts";
 import styles from "./navigation.module.css";
 
 /** The operations by group and tag; with a filter, those that match, best first. */
@@ -57,6 +58,16 @@ function Tree({ groups }: { groups: Group[] }): ReactNode {
             {texts.reference.everything}
           </Link>
         </li>
+      </ul>
+      <h2 className={styles.group}>{texts.reference.guides}</h2>
+      <ul className={styles.list} aria-label={texts.reference.guides}>
+        {guides.map(({ name, title }) => (
+          <li key={name}>
+            <Link to="/reference/guides/$name" params={{ name }} className={styles.link}>
+              {title}
+            </Link>
+          </li>
+        ))}
       </ul>
       {groups.map((group) => (
         <div key={group.name}>

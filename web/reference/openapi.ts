@@ -4,6 +4,8 @@ export type OpenApi = {
   servers?: { url: string }[];
   tags?: { name: string; description?: string }[];
   "x-tagGroups"?: { name: string; tags: string[] }[];
+  /** Each error code with its status and what it means. */
+  "x-errors"?: ErrorTable;
   paths: Record<string, Partial<Record<Method, OperationObject>>>;
   components?: {
     schemas?: Record<string, Schema>;
@@ -12,6 +14,8 @@ export type OpenApi = {
     responses?: Record<string, ResponseObject>;
   };
 };
+
+export type ErrorTable = Record<string, { status: number; meaning: string }>;
 
 export const methods = ["get", "post", "put", "patch", "delete"] as const;
 export type Method = (typeof methods)[number];

@@ -12,14 +12,37 @@ import styles from "./operation-article.module.css";
 import { Parameters } from "./parameters.tsx";
 import { Samples } from "./samples.tsx";
 
-type Props = { operation: Operation; level: 1 | 2; samples?: boolean };
+type Props = { operation: Operation; level: 1 | 2; panel?: ReactNode };
 
-/** An operation with everything that the description says about it. */
-export function OperationArticle({ operation, level, samples = true }: Props): ReactNode {
+/**
+ * An operation with everything that the description says about it. The samples and `panel` follow what is sent, before what comes back: on a
+ * phone nobody scrolls past the errors to them. On its own page (level 1) a wide window has them in a column on the right.
+ */
+export function OperationArticle({ operation, level, panel }: Props): ReactNode {
+  return (
+    <article className={level === 1 ? `${styles.article} ${styles.columns}` : styles.article}>
+      <div className={styles.asked}>
+        <Head operation={operation} level={level} />
+        <Parameters parameters={operation.parameters} level={level} />
+        {operation.body.length > 0 && <BodyDescription contents={operation.body} level={level} />}
+      </div>
+      <div className={styles.side}>
+        <Samples samples={operation.samples} level={level} />
+        {panel}
+      </div>
+      <div className={styles.answered}>
+        <Answers answers={operation.answers} level={level} />
+        <Errors errors={operation.errors} level={level} />
+      </div>
+    </article>
+  );
+}
+
+function Head({ operation, level }: Pick<Props, "operation" | "level">): ReactNode {
   const { serverUrl } = useDescription();
   const Title = `h${level}` as const;
   return (
-    <article className={styles.article}>
+    <>
       <p className={styles.trail}>
         {operation.group} · {operation.tag}
       </p>
@@ -34,12 +57,7 @@ export function OperationArticle({ operation, level, samples = true }: Props): R
       <Deprecation operation={operation} />
       <StabilityPromise operation={operation} />
       <Prose text={operation.description} />
-      <Parameters parameters={operation.parameters} level={level} />
-      {operation.body.length > 0 && <BodyDescription contents={operation.body} level={level} />}
-      <Answers answers={operation.answers} level={level} />
-      <Errors errors={operation.errors} level={level} />
-      {samples && <Samples samples={operation.samples} level={level} />}
-    </article>
+    </>
   );
 }
 

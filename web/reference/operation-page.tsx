@@ -5,8 +5,6 @@ import { usePageTitle } from "../frame/page-title.ts";
 import { texts } from "../texts/texts.ts";
 import { useDescription } from "./context.ts";
 import { OperationArticle } from "./operation-article.tsx";
-import styles from "./operation-page.module.css";
-import { Samples } from "./samples.tsx";
 
 const Panel = lazyRouteComponent(() => import("./try-it/panel.tsx"), "TryItPanel");
 
@@ -17,17 +15,10 @@ export function OperationPage(): ReactNode {
   const operation = operations.find(({ id }) => id === operationId);
   usePageTitle(operation?.summary ?? texts.notFound.title);
   if (!operation) return <NotFoundPage text={texts.notFound.operation(operationId)} />;
-  return (
-    <div className={styles.page} key={operation.id}>
-      <OperationArticle operation={operation} level={1} samples={false} />
-      <div className={styles.side}>
-        <Samples samples={operation.samples} level={1} />
-        {operation.hasPanel && (
-          <Suspense>
-            <Panel operation={operation} />
-          </Suspense>
-        )}
-      </div>
-    </div>
+  const panel = operation.hasPanel && (
+    <Suspense>
+      <Panel operation={operation} />
+    </Suspense>
   );
+  return <OperationArticle key={operation.id} operation={operation} level={1} panel={panel} />;
 }

@@ -22,5 +22,10 @@ export function referenceBelow<Root extends AnyRootRoute>(root: Root) {
     path: "$operationId",
     component: lazyRouteComponent(() => import("./operation-page.tsx"), "OperationPage"),
   });
-  return reference.addChildren([overview, everything, operation]);
+  const guide = createRoute({
+    getParentRoute: () => reference,
+    path: "guides/$name",
+    component: lazyRouteComponent(() => import("./guide-page.tsx"), "GuidePage"),
+  });
+  return reference.addChildren([overview, everything, guide, operation]);
 }

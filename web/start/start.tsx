@@ -10,7 +10,7 @@ import styles from "./start.module.css";
 const makeAccount = `npm run petstore -- accounts create --name "My shop" --plan free`;
 
 const { origin } = location;
-const createAnimal = `export API_KEY=psk_… BASE_URL=${origin}/v1
+const createPet = `export API_KEY=psk_… BASE_URL=${origin}/v1
 curl "$BASE_URL/categories" -H "Authorization: Bearer $API_KEY" \\
   -H "Content-Type: application/json" -d '{"name":"Dogs"}'
 curl "$BASE_URL/pets" -H "Authorization: Bearer $API_KEY" \\
@@ -25,7 +25,7 @@ curl "$BASE_URL/store/orders" -H "Authorization: Bearer $API_KEY" \\
 
 const steps = [
   { title: texts.start.keyTitle, text: texts.start.keyText, code: makeAccount },
-  { title: texts.start.createTitle, text: texts.start.createText, code: createAnimal },
+  { title: texts.start.createTitle, text: texts.start.createText, code: createPet },
   { title: texts.start.stockTitle, text: texts.start.stockText, code: sellOnce },
 ];
 

@@ -9,14 +9,36 @@ export const dashboardTexts = {
   member: "Member",
   plans: { free: "Free", pro: "Pro", business: "Business", enterprise: "Enterprise" },
   signOut: "Sign out",
+  accounts: {
+    open: "Switch account",
+    words: ["switch", "another shop", "account"],
+    add: "Add another account",
+    full: (max: number) => `One browser has room for ${max} accounts. Sign out of one to add another.`,
+    signOutOfAll: "Sign out of all accounts",
+    kept: (shop: string, email: string | null) => `You stay signed in to ${shop}${email === null ? "" : ` as ${email}`}.`,
+    back: "Back to it",
+    signedInTo: "Also signed in here",
+    goOn: (shop: string, email: string | null) => (email === null ? `Go on in ${shop}` : `Go on in ${shop} as ${email}`),
+  },
   actions: "Actions",
 
   timedOut: (seconds: number) => `There was no answer within ${seconds} seconds.`,
   unreachable: "The service could not be reached. Check the connection and try again.",
-  notTheService: "Something other than the service answered: perhaps a proxy, or the sign-in page of this network.",
+  notTheService: "Something other than the service answered, perhaps the sign-in page of this network.",
   answered: (status: number) => `The service answered ${status}.`,
-  refused: "That did not work",
   retryIn: (seconds: number) => (seconds === 1 ? "Try again in 1 second." : `Try again in ${seconds} seconds.`),
+
+  webhooks: {
+    page: "Webhooks",
+    words: ["endpoints", "deliveries", "messages", "integration", "programs"],
+    new: "Add a webhook endpoint",
+    oneOff: (url: string) => `The webhook ${url} is turned off and gets no messages.`,
+    severalOff: (count: number) => `${count} webhooks are turned off and get no messages.`,
+    recover: "Turn it on and send what it missed",
+    show: "Show the webhooks",
+  },
+
+  activity: { page: "Activity", words: ["who did what", "history", "audit", "log", "request id"] },
 
   cancel: "Cancel",
   close: "Close",
@@ -26,6 +48,12 @@ export const dashboardTexts = {
   notices: "Notices",
   dismiss: "Dismiss",
   actionsFor: (name: string) => `Actions for ${name}`,
+  unsaved: {
+    title: "Close without saving?",
+    text: "What you have typed here is not saved yet.",
+    leave: "Close without saving",
+    stay: "Go on editing",
+  },
   shownOnce: "This is shown only once: copy it before you close this window.",
 };
 
@@ -35,17 +63,15 @@ export const signInTexts = {
   email: "Email",
   password: "Password",
   submit: "Sign in",
+  addTitle: "Add another account",
   forgotten:
-    "No password yet, or forgotten it? Ask an owner of the account for a new sign-in link, or make one on the machine that runs the service:",
-  commandLabel: "A new sign-in link",
-  resetCommand: "npm run petstore -- members reset --account ID --email YOU@EXAMPLE.COM",
-  inviteCommand: "npm run petstore -- members invite --account ID --email YOU@EXAMPLE.COM",
+    "No password yet, or forgotten it? Ask an owner of your shop for a new sign-in link. Without one, ask whoever runs this service for an invitation.",
   linkLead: "Your link works once: continue in the browser that you will use.",
   withLink: "Sign in with this link",
   byLink: "Signing you in …",
   linkOver: "This sign-in link does not work any more",
   linkOverText:
-    "A link works once, within 15 minutes. Ask an owner of the account for a new one, or make one on the machine that runs the service:",
+    "A link works once, within 15 minutes. Ask an owner of your shop for a new one. Without one, ask whoever runs this service for an invitation.",
   withPassword: "Sign in with a password",
   setTitle: "Choose a password",
   setLead: (account: string) => `The link that brought you to ${account} works only once. From now on you sign in with email and password.`,

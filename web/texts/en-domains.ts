@@ -22,8 +22,13 @@ export const domainsTexts = {
   toDeployments: "To its deployments",
 
   addTitle: "Add a domain",
-  hostname: "Hostname",
+  hostname: "Domain name",
   hostnameHint: "Such as www.example.com, or example.com. You need access to its DNS settings.",
+  withPartner: (name: string) => `Also add ${name}`,
+  partnerWww: "Its visitors are sent to the name above. It has a DNS record of its own.",
+  partnerApex: "Its visitors are sent to the name above. It needs an ALIAS record, which not every provider has.",
+  addedBoth: (name: string, other: string) => `${name} and ${other} are added. Create their DNS records next.`,
+  partnerFailed: (name: string, reason: string) => `${name} was not added with its redirect. ${reason}`,
   added: (name: string) => `${name} is added. Create its DNS record next.`,
 
   state: {
@@ -65,16 +70,28 @@ export const domainsTexts = {
     name: "Name",
     value: "Value",
     ttl: "TTL (seconds)",
-    whole: (name: string) => `If the provider asks for the full name: ${name}`,
+    fullName: (name: string) => `If the provider asks for the full name: ${name}`,
     typeOrAname: "Type (or ANAME)",
     copy: (what: string) => `Copy ${what}`,
     exact: "The value must match exactly. No other record may have this name: an A or AAAA record beside it makes verification fail.",
     apex: "The domain has no subdomain, so it takes an ALIAS record, which some providers call ANAME. Not every DNS provider supports them.",
     apexElse: (name: string) =>
       `If yours does not, add www.${name} instead, and forward ${name} to it with your provider’s web forwarding.`,
-    winTitle: "If the domain is yours, create this DNS record",
-    win: "It proves that you control the domain’s DNS settings. Once the record is there, add the domain again: it then moves to your project.",
-    challenge: "Another account used this domain before. The TXT record proves that it is yours now.",
+    proofTitle: "If the domain is yours, create this DNS record",
+    proof:
+      "It proves that you control the domain’s DNS settings. Once the record is there, add the domain again: it then moves to your project.",
+    proofToo: "Another account used this domain before. The TXT record proves that it is yours now.",
+  },
+
+  link: {
+    lead: "Does somebody else look after the domain’s DNS? Send them a link: it shows only what to enter, and whether it is right.",
+    make: "Make a link",
+    makeOf: (name: string) => `Make a link to the records of ${name}`,
+    label: "Link to pass on",
+    until: "It works without signing in, until:",
+    end: "End the link",
+    endOf: (name: string) => `End the link to the records of ${name}`,
+    ended: (name: string) => `No link shows the records of ${name} any more.`,
   },
 
   registrars: {
@@ -156,12 +173,12 @@ export const domainsTexts = {
   to: "To",
   toHint: "A domain of this project that has no redirect.",
   noTargets: "This project has no other domain to redirect to. Add one first.",
-  status: "Status",
+  status: "How long",
   statuses: {
-    301: "301 – permanent",
-    302: "302 – temporary",
-    307: "307 – temporary, method kept",
-    308: "308 – permanent, method kept",
+    301: "Permanent (301)",
+    302: "Temporary (302)",
+    307: "Temporary, also for forms (307)",
+    308: "Permanent, also for forms (308)",
   },
   saveRedirect: "Save the redirect",
   redirected: (from: string, to: string) => `${from} redirects to ${to}.`,

@@ -7,16 +7,33 @@ export const importingTexts = {
 
   drop: "Drop a CSV file here",
   choose: "Choose a file",
-  fileHint: (megabytes: number) => `UTF-8, with a header line, up to ${megabytes} MB and 1,000,000 animals.`,
+  fileHint: (megabytes: number) => `From any spreadsheet program, with a header line, up to ${megabytes} MB and 1,000,000 animals.`,
   another: "Another file",
   tooLarge: (megabytes: number) => `The file is over ${megabytes} MB. Split it.`,
   noRows: "The file has a header line and nothing below it.",
   reading: "Reading the file …",
 
-  mapping: "How columns become fields",
+  format: {
+    encoding: "Letters are written in",
+    encodings: {
+      "utf-8": "UTF-8",
+      "utf-16le": "UTF-16",
+      "utf-16be": "UTF-16 (big-endian)",
+      "windows-1252": "Windows-1252 (Western Europe)",
+    },
+    delimiter: "Columns are separated by",
+    delimiters: { ",": "Commas", ";": "Semicolons", "\t": "Tabs", "|": "Bars |" },
+  },
+
+  mapping: "What each column is",
   mappingLead: "Guessed from the header line. Correct what is wrong; the preview shows the result.",
   id: "Source id",
-  idHint: "The column that identifies each animal. If an id appears more than once, the last row counts.",
+  noId: "No such column: every row is an animal",
+  idHint: "The column that tells animals apart.",
+  repeatedTitle: (rows: string) => (rows === "1" ? "1 row will be left out" : `${rows} rows will be left out`),
+  repeatedText: (id: string) =>
+    `“${id}” and perhaps others stand in more than one row of that column, and only the last row of each is imported. Is each row an animal?`,
+  everyRow: "Yes, import every row",
   name: "Name",
   nameFallback: "Name, if that is empty",
   clearFallback: "Clear the name’s second column",
@@ -38,6 +55,31 @@ export const importingTexts = {
   rememberedHint:
     "This browser remembers what was loaded under this name: the next import adds only new animals, and updates those that have changed.",
 
+  oneCategory: "None: all in the category below",
+  allCategory: "Category of all animals",
+  loadMapping: "Load saved columns",
+  mappingWrong: "This file does not hold saved columns, or names columns that this file does not have.",
+
+  ownExport: {
+    title: "This is an export of your animals",
+    text: "Rows change the animals with the same number; nothing is added. Animals that are not in the file stay as they are.",
+    asNew: "Add the rows as new animals instead",
+    inPlace: "Change the animals instead",
+    changes: "What changes",
+    animal: "Animal",
+    change: "Change",
+    fields: { name: "Name", category: "Category", status: "Status", stock: "Stock" },
+    fromTo: (before: string, after: string) => `${before} → ${after}`,
+    untracked: "not counted",
+    start: (count: string) => (count === "1" ? "Change 1 animal" : `Change ${count} animals`),
+    cells: "has more or fewer cells than the header",
+    noId: "has no number of an animal",
+    gone: (id: number) => `there is no animal ${id} any more`,
+    name: "the name is empty or over 200 characters",
+    status: (status: string) => `the status “${status.slice(0, 50)}” is none of available, pending, sold`,
+    stock: (stock: string) => `the stock “${stock.slice(0, 50)}” is not a whole number`,
+  },
+
   preview: "Preview",
   counts: {
     rows: "rows read",
@@ -51,7 +93,7 @@ export const importingTexts = {
   firstRejects: "Rows that cannot be imported",
   line: "Line",
   reason: "Reason",
-  nothingToDo: "Everything in this file is in the store already.",
+  nothingToDo: "Everything in this file is in the shop already.",
   start: (count: string) => (count === "1" ? "Import 1 animal" : `Import ${count} animals`),
   resend: "Send these animals again",
 
@@ -70,22 +112,22 @@ export const importingTexts = {
   categoriesMade: (names: string) => `Categories created: ${names}.`,
   rejects: (count: string) => `Rejected rows: ${count}`,
   downloadRejects: "Download the rejects as CSV",
-  rejectsHint: "Correct the rows in that file, and import it with the same mapping and the same name.",
+  rejectsHint: "Correct the rows in that file, and import it with the same columns and the same name.",
   shownRejects: (shown: string) => `The first ${shown} are shown.`,
-  toAnimals: "To the animals",
-  downloadMapping: "Download the mapping",
+  toAnimals: "Show the animals",
+  downloadMapping: "Save these columns",
   inAnotherTab: "This import is already running in another tab.",
   workerFailed: (why?: string) =>
     `The import ended unexpectedly${why === undefined ? "" : ` (${why})`}. Start it again: nothing is added twice.`,
   unanswered: (count: string, first: string, moment: string) =>
-    `The last import ended before the service confirmed its last animals (${count}, beginning with “${first}”, on ${moment}), and it is too late to find out whether they were added. If they are in the store, delete them first; then send them again.`,
+    `The last import ended before the service confirmed its last animals (${count}, beginning with “${first}”, on ${moment}), and it is too late to find out whether they were added. If they are in the shop, delete them first; then send them again.`,
   storageFailed: "This browser could not read or save its record of earlier imports.",
 
   export: {
     title: "Export animals",
     words: ["csv", "download"],
-    lead: "Every animal that the filters show, with the fields of the API.",
-    all: "Every animal of the store, with the fields of the API.",
+    lead: "Every animal that the filters show. You can edit the CSV file in a spreadsheet and import it again: it changes the same animals.",
+    all: "Every animal of the shop. You can edit the CSV file in a spreadsheet and import it again: it changes the same animals.",
     format: "Format",
     formats: { csv: "CSV, for spreadsheets", ndjson: "JSON lines, for programs" },
     start: "Export",

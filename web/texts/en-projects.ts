@@ -1,4 +1,7 @@
+import { shopTexts } from "./en-shop.ts";
+
 export const projectsTexts = {
+  shop: shopTexts,
   page: "Projects",
   lead: "Sites published from a folder: each has its own address, and can have your own domains.",
   words: ["publish", "sites", "deploy", "deployments", "upload"],
@@ -28,25 +31,19 @@ export const projectsTexts = {
   parts: "Project",
   deployments: "Deployments",
   general: "General",
-  settingsOf: "Settings:",
 
   list: {
     title: "Deployments",
-    lead: "The last 10 are kept. A new one is served as soon as it is ready, and any ready one can be promoted again.",
+    lead: "The last 10 are kept, each with an address of its own to look at; each change of your shop or its logo here is one of them. A new one is served as soon as it is ready, and any ready one can be promoted again. Promoting leaves the project’s domains as they are.",
     label: "Deployments, newest first",
     emptyTitle: "Nothing deployed yet",
     emptyText: "Once a deployment is ready, it is served at the address above.",
     status: { queued: "Unpacking", ready: "Ready", failed: "Failed" },
     files: (count: string, isOne: boolean) => (isOne ? `${count} file` : `${count} files`),
     whyFailed: "Why it failed",
+    own: (id: number) => `Look at deployment ${id}`,
     promote: "Promote",
     promoteOf: (id: number) => `Promote deployment ${id}`,
-    promoteTitle: (id: number) => `Serve deployment ${id} again?`,
-    promoteText: (id: number, live: number | null) =>
-      live === null
-        ? `Visitors get the files of deployment ${id} from now on.`
-        : `Visitors get the files of deployment ${id} from now on, in place of those of deployment ${live}, which stays and can be promoted again.`,
-    promoteDomains: "The domains of its petstore.json are not applied again: they stay as they are.",
     promoted: (id: number) => `Deployment ${id} is live.`,
   },
 

@@ -1,10 +1,13 @@
+import { factorTexts } from "./en-factors.ts";
 import { accountTexts } from "./en-members.ts";
 import { keysTexts } from "./en-keys.ts";
 import { usageTexts } from "./en-usage.ts";
 import { dashboardTexts, signInTexts } from "./en-dashboard.ts";
 import { domainsTexts } from "./en-domains.ts";
+import { homeTexts } from "./en-home.ts";
 import { importingTexts } from "./en-importing.ts";
 import { projectsTexts } from "./en-projects.ts";
+import { refusalTexts } from "./en-refusals.ts";
 import { storeTexts } from "./en-store.ts";
 
 export const en = {
@@ -15,17 +18,21 @@ export const en = {
   search: "Search",
   toDark: "Switch to dark mode",
   toLight: "Switch to light mode",
+  toSystem: "Use the colours of this device",
   loading: "Loading",
   copy: "Copy",
   copied: "Copied",
   retry: "Try again",
   requestId: "Request id",
 
+  refusals: refusalTexts,
   dashboard: dashboardTexts,
   signIn: signInTexts,
   account: accountTexts,
+  factors: factorTexts,
   keys: keysTexts,
   usage: usageTexts,
+  home: homeTexts,
   store: storeTexts,
   importing: importingTexts,
   projects: projectsTexts,
@@ -33,8 +40,11 @@ export const en = {
 
   palette: {
     title: "Search and go to",
-    placeholder: "Go to an operation or a page …",
-    nothing: "Nothing matches. Try a path such as /pets, or a word such as stock.",
+    placeholder: "Type a name, a number or a word …",
+    nothing: "Nothing matches. Try another word, such as stock.",
+    searching: "Searching …",
+    colours: "Colours",
+    words: ["theme", "dark mode", "light mode", "colours"],
     pages: "Pages",
   },
 
@@ -47,6 +57,7 @@ export const en = {
 
   failure: {
     title: "This page could not be shown",
+    broken: "Part of it did not arrive, or failed. Check the connection and try again.",
     description: "The description of the API could not be loaded. The service may be restarting.",
   },
 
@@ -72,6 +83,7 @@ export const en = {
     overview: "Overview",
     everything: "Everything on one page",
     filter: "Filter operations",
+    guides: "Guides",
     nothingMatches: "No operation matches.",
     matches: (count: number) => (count === 1 ? "1 operation" : `${count} operations`),
     version: (version: string) => `Version ${version}`,
@@ -97,6 +109,8 @@ export const en = {
     code: "Code",
     status: "Status",
     meaning: "Meaning",
+    codes: "Codes",
+    forExample: (message: string) => `For example: ${message}`,
     errorHeaders: "Headers of these responses",
     samples: "Code samples",
     samplesHint: (baseUrl: string) => `BASE_URL is ${baseUrl}, API_KEY is your key.`,

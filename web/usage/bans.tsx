@@ -1,4 +1,3 @@
-import { Code } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { Key } from "../calls/members.ts";
@@ -11,7 +10,7 @@ import { keyStandingsQuery } from "./queries.ts";
 import styles from "./usage.module.css";
 
 const columns: Column<Key>[] = [
-  { id: "key", header: texts.usage.key, cell: ({ prefix }) => <Code>{prefix}…</Code> },
+  { id: "key", header: texts.usage.key, cell: ({ name }) => name },
   { id: "strikes", header: texts.usage.strikes, isNumeric: true, cell: ({ strikes }) => formatNumber(strikes) },
   { id: "left", header: texts.usage.strikesLeft, isNumeric: true, cell: ({ strikesRemaining }) => formatNumber(strikesRemaining) },
   { id: "state", header: texts.usage.state, cell: (key) => <State of={key} /> },

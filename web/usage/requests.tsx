@@ -134,8 +134,7 @@ function limitText(interval: Interval, limit: number | undefined): string {
 }
 
 function keyName(id: number, keys: Key[] = []): string {
-  const key = keys.find((candidate) => candidate.id === id);
-  return key ? `${key.prefix}…` : texts.usage.keyName(id);
+  return keys.find((key) => key.id === id)?.name ?? texts.usage.keyName(id);
 }
 
 function operationName(operation: string): string {

@@ -1,10 +1,11 @@
 import sql, { raw, type Sql } from "sql-template-tag";
 import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
+import { fieldsBefore } from "../../platform/events.ts";
 import { setStorageLimits, type StorageLimits } from "../../platform/storage-quotas.ts";
 import { storageLimits, type Account, type Plan, type PlanTerms } from "./accounts.ts";
 
-const columns = raw("id, name, plan, per_minute, per_day, created_at");
+const columns = raw("id, name, plan, per_minute, per_day, low_stock, created_at");
 
 /** Adds an account. `now` is in ms since the Unix epoch. Default of `storage`: the plan's limits. */
 export async function insertAccount(
@@ -42,11 +43,35 @@ export async function updatePlan(
   terms: PlanTerms,
   storage: StorageLimits = storageLimits(terms),
 ): Promise<Account | undefined> {
+  const [before] = await tx.query(sql`SELECT ${columns} FROM accounts WHERE id = ${id}${tx.forUpdate}`);
   const rows = await tx.query(sql`
     UPDATE accounts SET plan = ${terms.plan}, per_minute = ${terms.perMinute}, per_day = ${terms.perDay}
     WHERE id = ${id} RETURNING ${columns}`);
-  if (rows.length > 0) await setStorageLimits(tx, id, storage);
-  return rows[0] && accountOf(rows[0]);
+  if (!before || !rows[0]) return undefined;
+  await setStorageLimits(tx, id, storage);
+  const updated = accountOf(rows[0]);
+  recordPlan(tx, accountOf(before), updated);
+  return updated;
+}
+
+/** Changes the name of an account, its low stock, or both. The event does not have the name, as those of keys and members do not. */
+export async function updateAccount(tx: Transaction, id: number, asked: { name?: string; lowStock?: number }): Promise<void> {
+  const [row] = await tx.query(sql`SELECT ${columns} FROM accounts WHERE id = ${id}${tx.forUpdate}`);
+  if (!row) return;
+  const before = accountOf(row);
+  const { name, lowStock } = { ...before, ...asked };
+  if (name === before.name && lowStock === before.lowStock) return;
+  await tx.query(sql`UPDATE accounts SET name = ${name}, low_stock = ${lowStock} WHERE id = ${id}`);
+  const previous = fieldsBefore({ lowStock: before.lowStock }, { lowStock });
+  tx.record({ accountId: id, type: "account.updated", resource: { type: "account", id }, data: { id, lowStock }, previous });
+}
+
+function recordPlan(tx: Transaction, before: Account, after: Account): void {
+  const termsOf = ({ plan, perMinute, perDay }: Account) => ({ plan, perMinute, perDay });
+  const previous = fieldsBefore(termsOf(before), termsOf(after));
+  if (Object.keys(previous).length === 0) return;
+  const { id } = after;
+  tx.record({ accountId: id, type: "account.plan_changed", resource: { type: "account", id }, data: { id, ...termsOf(after) }, previous });
 }
 
 /** The tables with rows of accounts, and the key of each inside an account; tables that refer to others come first. */
@@ -59,6 +84,11 @@ const ownedTables = [
   { table: "inventory", key: "pet_id" },
   { table: "pets", key: "id" },
   { table: "categories", key: "id" },
+  { table: "webhook_deliveries", key: "webhook_id, id" },
+  { table: "webhooks", key: "id" },
+  { table: "event_outbox", key: "id" },
+  { table: "events", key: "position" },
+  { table: "event_starts", key: "position" },
 ];
 
 /**
@@ -92,6 +122,7 @@ function accountOf(row: Row): Account {
     plan: row["plan"] as Plan,
     perMinute: row["per_minute"] === null ? null : Number(row["per_minute"]),
     perDay: row["per_day"] === null ? null : Number(row["per_day"]),
+    lowStock: Number(row["low_stock"]),
     createdAt: Number(row["created_at"]),
   };
 }

@@ -1,5 +1,5 @@
-import { Type } from "typebox";
-import { named, variant } from "../../platform/http/schemas.ts";
+import { Type } from "../../platform/json-schema.ts";
+import { int32Max, named, variant } from "../../platform/http/schemas.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { StorageLimits } from "../../platform/storage-quotas.ts";
 
@@ -12,7 +12,14 @@ export type Quota = { readonly perMinute: number; readonly perDay: number };
 /** An account's plan. The figures are those agreed with an enterprise customer, or null. */
 export type PlanTerms = { plan: Plan; perMinute: number | null; perDay: number | null };
 
-export type Account = PlanTerms & { id: number; name: string; createdAt: number };
+export type Account = PlanTerms & { id: number; name: string; lowStock: number; createdAt: number };
+
+/** Free units at or below which the stock of a pet is low: for events, the home page and the inventory page alike (specification 8.2). */
+export const lowStockSchema = Type.Integer({
+  minimum: 0,
+  maximum: int32Max,
+  description: "The free units at or below which the stock of a pet is low.",
+});
 
 /** The largest figure that may be agreed for a window. */
 export const quotaMax = 1_000_000_000;

@@ -1,9 +1,10 @@
 import sql, { raw } from "sql-template-tag";
 import type { Queryable, Row, Transaction } from "../../platform/db/database.ts";
+import type { EventType } from "../../platform/events.ts";
 import { quotaOf, type Plan, type Quota } from "../accounts/accounts.ts";
 import { defaultName, hashKey, prefixOf, type Key, type Scope } from "./keys.ts";
 
-const columns = raw("id, account_id, name, prefix, publishable, scopes, origins, created_at, expires_at, last_used_at");
+const columns = raw("id, account_id, name, prefix, publishable, scopes, origins, created_at, expires_at, last_used_at, replaces");
 
 export type NewKey = {
   accountId: number;
@@ -14,6 +15,8 @@ export type NewKey = {
   /** Default: none. */
   origins?: readonly string[];
   expiresAt: number | null;
+  /** The id of the key that it replaces. Default: none. */
+  replaces?: number;
 };
 
 /**
@@ -23,11 +26,13 @@ export type NewKey = {
  */
 export async function insertKey(tx: Transaction, key: string, terms: NewKey, now: number): Promise<Key> {
   const rows = await tx.query(sql`
-    INSERT INTO keys (account_id, id, name, hash, prefix, publishable, scopes, origins, created_at, expires_at)
+    INSERT INTO keys (account_id, id, name, hash, prefix, publishable, scopes, origins, created_at, expires_at, replaces)
     VALUES (${terms.accountId}, nextval('key_ids'), ${terms.name ?? null}, ${hashKey(key)}, ${prefixOf(key)}, ${terms.publishable},
-      ${terms.scopes.join(" ")}, ${(terms.origins ?? []).join(" ")}, ${now}, ${terms.expiresAt})
+      ${terms.scopes.join(" ")}, ${(terms.origins ?? []).join(" ")}, ${now}, ${terms.expiresAt}, ${terms.replaces ?? null})
     RETURNING ${columns}`);
-  return keyOf(rows[0]!);
+  const made = keyOf(rows[0]!);
+  record(tx, "key.created", made);
+  return made;
 }
 
 /** Counts an account's keys, including expired ones. */
@@ -48,15 +53,19 @@ export async function findKey(db: Queryable, id: number): Promise<Key | undefine
   return rows[0] && keyOf(rows[0]);
 }
 
-/** Sets a key's expiry (ms since the Unix epoch). */
+/** Sets the expiry (ms since the Unix epoch) of a key that another one replaces. */
 export async function setExpiry(tx: Transaction, key: Key, expiresAt: number): Promise<void> {
+  record(tx, "key.rotated", key);
   await tx.query(sql`UPDATE keys SET expires_at = ${expiresAt} WHERE account_id = ${key.accountId} AND id = ${key.id}`);
 }
 
 /** Deletes a key and returns it; undefined if there is none. */
 export async function deleteKey(tx: Transaction, id: number): Promise<Key | undefined> {
   const rows = await tx.query(sql`DELETE FROM keys WHERE id = ${id} RETURNING ${columns}`);
-  return rows[0] && keyOf(rows[0]);
+  if (!rows[0]) return undefined;
+  const gone = keyOf(rows[0]);
+  record(tx, "key.revoked", gone);
+  return gone;
 }
 
 /** Deletes all keys of an account: at most `keysMax`. */
@@ -69,7 +78,7 @@ export type KeyHolder = { key: Key; plan: Plan; quota: Quota };
 /** Finds the key of a hash with the plan of its account, in one read. Also finds expired keys. */
 export async function findKeyHolder(db: Queryable, keyHash: string): Promise<KeyHolder | undefined> {
   const rows = await db.query(sql`
-    SELECT keys.id, account_id, keys.name, prefix, publishable, scopes, origins, keys.created_at, expires_at, last_used_at, plan, per_minute, per_day
+    SELECT keys.id, account_id, keys.name, prefix, publishable, scopes, origins, keys.created_at, expires_at, last_used_at, replaces, plan, per_minute, per_day
     FROM keys JOIN accounts ON accounts.id = keys.account_id WHERE hash = ${keyHash}`);
   const row = rows[0];
   if (!row) return undefined;
@@ -90,6 +99,16 @@ export async function recordUses(tx: Transaction, uses: readonly Use[]): Promise
   }
 }
 
+/** Records that somebody ended a key's ban. */
+export async function recordUnban(tx: Transaction, key: Key): Promise<void> {
+  record(tx, "key.unbanned", key);
+}
+
+/** The event has identifiers only: the name is read when the event is shown. */
+function record(tx: Transaction, type: Extract<EventType, `key.${string}`>, { accountId, id }: Key): void {
+  tx.record({ accountId, type, resource: { type: "key", id }, data: { id } });
+}
+
 function keyOf(row: Row): Key {
   return {
     id: Number(row["id"]),
@@ -102,6 +121,7 @@ function keyOf(row: Row): Key {
     createdAt: Number(row["created_at"]),
     expiresAt: numberOrNull(row["expires_at"]),
     lastUsedAt: numberOrNull(row["last_used_at"]),
+    replaces: numberOrNull(row["replaces"]),
   };
 }
 

@@ -1,6 +1,6 @@
 import { hash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { Type } from "typebox";
+import { Type } from "../../platform/json-schema.ts";
 import { formatDateTime, parseDateTime } from "../../platform/http/dates.ts";
 import { Text } from "../../platform/http/schemas.ts";
 import { origin } from "../../platform/parse.ts";
@@ -15,6 +15,9 @@ export const scopes = [
   "inventory:write",
   "publishing:read",
   "publishing:write",
+  "events:read",
+  "webhooks:read",
+  "webhooks:write",
   "account:read",
 ] as const;
 export type Scope = (typeof scopes)[number];
@@ -81,6 +84,8 @@ export type Key = {
   expiresAt: number | null;
   /** Rounded down to the minute. */
   lastUsedAt: number | null;
+  /** The id of the key that it replaced in a rotation. */
+  replaces: number | null;
 };
 
 /** Returns the default name of a key. */
@@ -100,6 +105,7 @@ export function shownKey(key: Key) {
     createdAt: formatDateTime(key.createdAt),
     expiresAt: key.expiresAt === null ? null : formatDateTime(key.expiresAt),
     lastUsedAt: key.lastUsedAt === null ? null : formatDateTime(key.lastUsedAt),
+    replaces: key.replaces,
   };
 }
 

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseList } from "structured-headers";
 import { noon } from "../../../test/support/limits-contract.ts";
-import { pushLimitHeaders } from "./headers.ts";
+import { limitHeaders } from "./headers.ts";
 import type { Decision } from "./windows.ts";
 import { banned, passed, refused } from "./windows.ts";
 
 const now = noon + 12_345;
 
 test("a pass shows the three headers, and both windows in RateLimit and RateLimit-Policy", () => {
-  assert.deepEqual(limitHeaders(passed(now, 60, 1, 1_000, 1)), {
+  assert.deepEqual(headersOf(passed(now, 60, 1, 1_000, 1)), {
     "x-ratelimit-limit": "60",
     "x-ratelimit-remaining": "59",
     "x-ratelimit-reset": `${(noon + 60_000) / 1_000}`,
@@ -19,7 +19,7 @@ test("a pass shows the three headers, and both windows in RateLimit and RateLimi
 });
 
 test("RateLimit and RateLimit-Policy are lists of structured fields (RFC 9651) with one item for each window", () => {
-  const headers = limitHeaders(passed(now, 60, 1, 1_000, 1));
+  const headers = headersOf(passed(now, 60, 1, 1_000, 1));
   const windows = (field: string | undefined): [unknown, unknown][] =>
     parseList(field ?? "").map(([name, fields]) => [name, Object.fromEntries(fields)]);
   assert.deepEqual(windows(headers["ratelimit"]), [
@@ -33,22 +33,22 @@ test("RateLimit and RateLimit-Policy are lists of structured fields (RFC 9651) w
 });
 
 test("a refusal adds Retry-After and the strikes left", () => {
-  const overMinute = limitHeaders(refused(passed(now, 60, 60, 1_000, 60), 19));
+  const overMinute = headersOf(refused(passed(now, 60, 60, 1_000, 60), 19));
   assert.deepEqual(
     [overMinute["retry-after"], overMinute["x-ratelimit-strikes-remaining"], overMinute["x-ratelimit-remaining"]],
     ["48", "19", "0"],
   );
-  const inBan = limitHeaders(banned(passed(now, 60, 60, 1_000, 60), 299_001));
+  const inBan = headersOf(banned(passed(now, 60, 60, 1_000, 60), 299_001));
   assert.deepEqual([inBan["retry-after"], inBan["x-ratelimit-strikes-remaining"]], ["300", "0"]);
 });
 
 test("a quota without a day shows only the minute", () => {
-  const headers = limitHeaders(passed(now, 300, 1, Infinity, 1));
+  const headers = headersOf(passed(now, 300, 1, Infinity, 1));
   assert.deepEqual([headers.ratelimit, headers["ratelimit-policy"]], ['"minute";r=299;t=48', '"minute";q=300;w=60']);
 });
 
 test("plans with the same minute and different days keep their own policies", () => {
-  const policyOf = (perDay: number) => limitHeaders(passed(now, 60, 1, perDay, 1))["ratelimit-policy"];
+  const policyOf = (perDay: number) => headersOf(passed(now, 60, 1, perDay, 1))["ratelimit-policy"];
   assert.deepEqual(
     [1_000, 2_000, 1_000].map(policyOf).map((text) => text?.match(/q=(\d+);w=86400/)?.[1]),
     ["1000", "2000", "1000"],
@@ -56,8 +56,8 @@ test("plans with the same minute and different days keep their own policies", ()
 });
 
 /** By lower-case name, as a client sees them. */
-function limitHeaders(decision: Decision): Record<string, string> {
-  const list: string[] = [];
-  pushLimitHeaders(list, decision);
-  return Object.fromEntries(list.flatMap((name, i): [string, string][] => (i % 2 === 0 ? [[name.toLowerCase(), list[i + 1] ?? ""]] : [])));
+function headersOf(decision: Decision): Record<string, string> {
+  const lines = limitHeaders(decision).split("\r\n");
+  assert.equal(lines.pop(), "");
+  return Object.fromEntries(lines.map((line) => line.split(": ")).map(([name = "", value = ""]) => [name.toLowerCase(), value]));
 }

@@ -1,11 +1,11 @@
-import { Type } from "typebox";
+import { Type } from "../../platform/json-schema.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { operation, type Answer, type Call, type Operation } from "../../platform/http/operation.ts";
 import { DateTime, enumeration, Id, named, variant } from "../../platform/http/schemas.ts";
 import { Problem } from "../../platform/problem.ts";
 import { readStorage } from "../../platform/storage-quotas.ts";
-import { plans, quotaOf, storageExample, storageSchemas } from "../accounts/accounts.ts";
+import { lowStockSchema, plans, quotaOf, storageExample, storageSchemas } from "../accounts/accounts.ts";
 import { findAccount } from "../accounts/accounts.store.ts";
 import { listKeys } from "../keys/keys.store.ts";
 import type { Limiter } from "./limits.ts";
@@ -36,7 +36,7 @@ const KeyStrikes = named(
 
 const Ban = named("Ban", Type.Object({ keyId: Id("A key of the account that is banned."), until: DateTime("When its ban ends.") }));
 
-const AccountStanding = named(
+const Account = named(
   "Account",
   Type.Object({
     id: Id("Unique identifier of the account."),
@@ -46,6 +46,7 @@ const AccountStanding = named(
     day: LimitWindow,
     ...storageSchemas,
     key: Type.Optional(KeyStrikes),
+    lowStock: lowStockSchema,
     bans: Type.Array(Ban, {
       description: "The bans in force, by key. A banned key cannot make this request; another key of the account can.",
     }),
@@ -60,6 +61,7 @@ const example = {
   day: { limit: 100_000, used: 1, remaining: 99_999, resetAt: "2026-12-25T00:00:00Z" },
   ...storageExample,
   key: { id: 1, strikes: 0, strikesRemaining: 200 },
+  lowStock: 3,
   bans: [],
 };
 
@@ -75,7 +77,7 @@ export const limitRoutes: Operation<LimitServices>[] = [
     description:
       "The plan, its limits on requests and storage, how much of each is used, how near the key is to a ban, and which keys are banned. Counts as a request.",
     scope: "account:read",
-    answers: { 200: { description: "The account.", schema: AccountStanding, example } },
+    answers: { 200: { description: "The account.", schema: Account, example } },
     read: readAccount,
   }),
 ];
@@ -102,6 +104,7 @@ async function readAccount(db: Database, { accountId, keyId, now, services: { li
     day: window(quota.perDay, windows.dayRemaining, windows.daySeconds),
     ...(await readStorage(db, accountId)),
     ...(own && { key: { id: own.id, strikes: own.strikes, strikesRemaining: own.strikesRemaining } }),
+    lowStock: account.lowStock,
     bans: strikes.flatMap(({ id, bannedUntil }) => (bannedUntil === undefined ? [] : [{ keyId: id, until: formatDateTime(bannedUntil) }])),
   };
   return { status: 200, body };

@@ -16,16 +16,16 @@
  * **Strikes and bans** (`strikes.ts`). A request that is refused because the account is over a limit is a strike on its
  * key. Anybody can read a publishable key, so there the strike is on the caller's address at that account. A refused request
  * with a secret key is no strike if it would have passed without the requests of publishable keys (`publishable.ts`). Within a
- * sliding minute a key may have as many strikes as a fifth of its plan's requests per minute, or 20 if that is more. The next
- * strike bans the key for five minutes. Each further ban within a day lasts twice as long, up to an hour. While a ban lasts,
- * requests count nowhere.
+ * sliding minute a key may have one strike for every five requests per minute of its plan, but at least 20. The next strike
+ * bans the key for five minutes. Each further ban within a day lasts twice as long, up to an hour. While a ban lasts, requests
+ * count nowhere.
  *
  * **Clocks.** One process counts by the system's clock, many nodes by that of Redis. If the clock jumps, no window grants its
  * quota twice, and no caller is refused for longer than the window or the ban lasts on the new clock.
  *
- * **Bounds.** An account takes about 300 bytes of memory until two hours after the last UTC day in which it sent a request;
- * so does an address, and a key with strikes. The number of entries of each kind is bounded. Beyond the bound the oldest entry
- * is removed: its caller may get a fresh window, but never loses requests.
+ * **Bounds.** An account, an address or a key with strikes takes about 300 bytes of memory, until two hours after the end of the
+ * UTC day of its last request. The number of entries of each kind is bounded. Beyond the bound the oldest entry is removed: its
+ * caller may get a fresh window, but never loses requests.
  *
  * **Restarts.** Without Redis, all counters, strikes and bans are saved to a file every second and at stop, and loaded at
  * start: a kill loses at most one second of counting. With Redis nothing is lost.
@@ -38,17 +38,12 @@
  * adds the requests that it admitted, and keeps to its share until every live node has done so. So all nodes together never
  * admit more than the quota.
  */
-import { Problem } from "../../platform/problem.ts";
-import type { Decision, Quota } from "./windows.ts";
+import type { Awaitable } from "../../platform/db/database.ts";
+import type { ProblemFields } from "../../platform/problem.ts";
+import type { Decision, Quota, Verdict } from "./windows.ts";
 
 export type { Decision, Quota, Verdict } from "./windows.ts";
-export { limitHeaders, pushLimitHeaders, replaceLimitHeaders } from "./headers.ts";
-
-/**
- * A result that the limiter in memory returns at once, and the one in Redis as a promise. Await it only if it is a promise:
- * awaiting a plain value costs a turn.
- */
-export type Awaitable<T> = T | Promise<T>;
+export { limitHeaders } from "./headers.ts";
 
 /** How close a key is to a ban. `bannedUntil` in ms since the epoch. */
 export type StrikeStatus = { strikes: number; strikesRemaining: number; bannedUntil: number | undefined };
@@ -56,10 +51,13 @@ export type StrikeStatus = { strikes: number; strikesRemaining: number; bannedUn
 /** Where requests are counted: in this process by configuration, in Redis with all nodes, or in this process because Redis cannot be reached. */
 export type Mode = "process" | "shared" | "alone";
 
-/** The caller for whom a request was counted: an account or a person. `visitor` is the address of a request with a publishable key. */
+/** The caller that a request was counted for: an account, or a person in the dashboard. `visitor`: the address of a request with a publishable key. */
 export type Counted = { accountId: number; quota: Quota; visitor?: string | undefined } | { personId: number };
 
-/** Counts requests. Only `unban` rejects: @throws Problem `unavailable` while Redis cannot be reached. */
+/**
+ * Counts requests. The limiter in memory returns its results at once, the one in Redis as promises. Only `unban` rejects:
+ * @throws Problem `unavailable` while Redis cannot be reached
+ */
 export interface Limiter {
   /** A request with a secret key. */
   account(accountId: number, keyId: number, quota: Quota): Awaitable<Decision>;
@@ -94,19 +92,18 @@ export interface Limiter {
 /** The quota of a signed-in person in the dashboard (specification 3.10). */
 export const dashboardQuota: Quota = { perMinute: 300, perDay: Infinity };
 
-/** Returns the problem that refuses a request because of its limits; undefined if it passes. */
-export function refusalOf({ verdict, retryAfterSeconds }: Decision): Problem | undefined {
-  switch (verdict) {
-    case "pass":
-      return undefined;
-    case "key_banned":
-      return new Problem(
-        "key_banned",
-        `This key is banned for another ${retryAfterSeconds} seconds, because it kept sending requests after they were refused.`,
-      );
-    case "unavailable":
-      return new Problem("unavailable", `Too many requests are waiting to be counted. Try again in ${retryAfterSeconds} seconds.`);
-    case "rate_limit_exceeded":
-      return new Problem("rate_limit_exceeded", `The request limit is reached. Try again in ${retryAfterSeconds} seconds.`);
-  }
+const messages: Record<Exclude<Verdict, "pass">, (seconds: number) => string> = {
+  key_banned: (seconds) => `This key is banned for another ${seconds} seconds, because it kept sending requests after they were refused.`,
+  unavailable: (seconds) => `Too many requests are waiting to be counted. Try again in ${seconds} seconds.`,
+  rate_limit_exceeded: (seconds) => `The request limit is reached. Try again in ${seconds} seconds.`,
+};
+
+let last: { refusal: ProblemFields; seconds: number } | undefined;
+
+/** Returns the refusal of a request because of its limits; undefined if it passes. Requests of a flood share one object. */
+export function refusalOf({ verdict, retryAfterSeconds: seconds }: Decision): ProblemFields | undefined {
+  if (verdict === "pass") return undefined;
+  if (last?.refusal.code !== verdict || last.seconds !== seconds)
+    last = { refusal: { code: verdict, message: messages[verdict](seconds) }, seconds };
+  return last.refusal;
 }

@@ -2,7 +2,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { addressName } from "../../platform/addresses.ts";
 import { type Entries, openEntries } from "./entries.ts";
 import { type Counted, dashboardQuota, type Limiter, type StrikeStatus } from "./limits.ts";
-import { fullest, isSpared, publishableShare, visitorQuota } from "./publishable.ts";
+import { decidePublishable, isSpared, publishableShare, visitorQuota } from "./publishable.ts";
 import { restoreEntries, snapshotEntries } from "./snapshot.ts";
 import { banLeftMs, banMemoryMs, newStrikes, recentStrikes, strike, strikesAllowed, type Strikes } from "./strikes.ts";
 import {
@@ -21,14 +21,14 @@ import {
   type Windows,
 } from "./windows.ts";
 
-/** How long idle entries stay. A clock that jumps ahead an hour and then back loses nothing. */
+/** How long (ms) idle entries stay. A clock that jumps ahead an hour and then back loses nothing. */
 const graceMs = 2 * 60 * 60_000;
 
 const accountsMax = 1_000_000;
 /** The most entries of every other kind: addresses, visitors, people, and keys or visitors with strikes. */
 const othersMax = 50_000;
 
-/** The limiter of one process, which answers every call at once. It has no timers: its owner sweeps and saves it. */
+/** The limiter of one process. Every call returns its result, never a promise. It has no timers: its owner sweeps and saves it. */
 export type MemoryLimiter = { [K in keyof Limiter]: (...args: Parameters<Limiter[K]>) => Awaited<ReturnType<Limiter[K]>> } & {
   /** Yields the whole state as lines of text, in pieces of about 50 KB. Requests may be counted between two pieces. */
   snapshot(): Iterable<string>;
@@ -42,7 +42,7 @@ export type MemoryLimiter = { [K in keyof Limiter]: (...args: Parameters<Limiter
 
 type State = {
   clock: Clock;
-  /** Requests used by caller. `spared` counts refusals that were no strikes: see `publishable.ts`. */
+  /** The windows of each caller. `spared` counts refusals that were no strikes: see `publishable.ts`. */
   meters: ReturnType<typeof openMeters>;
   /** Strikes and bans, by key and by visitor of a publishable key. */
   offenders: ReturnType<typeof openOffenders>;
@@ -117,34 +117,34 @@ function countAccount(state: State, accountId: number, keyId: number, quota: Quo
   return refused(decision, allowed - recentStrikes(offenders.key.get(keyId) ?? newStrikes(), now));
 }
 
-/** Cancels the strike of a refused secret key if the request was refused only because of requests with publishable keys. */
+/** Whether the refusal of a secret key is no strike, because only requests with publishable keys caused it. Counts such refusals. */
 function spare({ meters }: State, accountId: number, account: Windows, quota: Quota, now: number): boolean {
-  const shared = meters.publishable.get(accountId);
-  if (shared === undefined) return false;
+  const publishable = meters.publishable.get(accountId);
+  if (publishable === undefined) return false;
   const spared = meters.spared.at(accountId);
-  roll(shared, now);
+  roll(publishable, now);
   roll(spared, now);
-  const excused = isSpared(quota, usedOf(account), usedOf(shared), usedOf(spared));
-  if (excused) take(spared);
-  return excused;
+  const isNoStrike = isSpared(quota, usedOf(account), usedOf(publishable), usedOf(spared));
+  if (isNoStrike) take(spared);
+  return isNoStrike;
 }
 
 function countPublishable(state: State, accountId: number, address: string, quota: Quota): Decision {
   const { clock, meters, offenders } = state;
   const now = clock();
   const name = `${accountId} ${addressName(address)}`;
-  const [visitor, shared, account] = [meters.visitor.at(name), meters.publishable.at(accountId), meters.account.at(accountId)];
+  const [visitor, publishable, account] = [meters.visitor.at(name), meters.publishable.at(accountId), meters.account.at(accountId)];
   state.changes += 1;
-  for (const windows of [visitor, shared, account]) roll(windows, now);
+  for (const windows of [visitor, publishable, account]) roll(windows, now);
   const leftMs = banLeftOf(offenders.visitor.get(name), now);
-  if (leftMs > 0) return banned(fullestOf(visitor, shared, account, quota, now), leftMs);
-  const fits = hasRoom(visitor, visitorQuota) && hasRoom(shared, publishableShare(quota)) && hasRoom(account, quota);
+  if (leftMs > 0) return banned(publishableDecision(visitor, publishable, account, quota, now), leftMs);
+  const fits = hasRoom(visitor, visitorQuota) && hasRoom(publishable, publishableShare(quota)) && hasRoom(account, quota);
   if (!fits) {
     const allowed = strikesAllowed(visitorQuota.perMinute);
-    return punish(offenders.visitor.at(name), allowed, fullestOf(visitor, shared, account, quota, now), now);
+    return punish(offenders.visitor.at(name), allowed, publishableDecision(visitor, publishable, account, quota, now), now);
   }
-  for (const windows of [visitor, shared, account]) take(windows);
-  return fullestOf(visitor, shared, account, quota, now);
+  for (const windows of [visitor, publishable, account]) take(windows);
+  return publishableDecision(visitor, publishable, account, quota, now);
 }
 
 /** Counts a request of a caller with one meter, whose refusals are no strikes. */
@@ -171,16 +171,22 @@ function giveBackRequest(state: State, counted: Counted, at: number): Decision {
   const account = giveBackTo(meters.account.at(accountId));
   if (address === undefined) return figures(account, quota, now);
   const visitor = giveBackTo(meters.visitor.at(`${accountId} ${addressName(address)}`));
-  return fullestOf(visitor, giveBackTo(meters.publishable.at(accountId)), account, quota, now);
+  return publishableDecision(visitor, giveBackTo(meters.publishable.at(accountId)), account, quota, now);
 }
 
 function figures(windows: Windows, quota: Quota, now: number): Decision {
   return passed(now, quota.perMinute, windows.minute.used, quota.perDay, windows.day.used);
 }
 
-function fullestOf(visitor: Windows, shared: Windows, account: Windows, quota: Quota, now: number): Decision {
+function publishableDecision(visitor: Windows, publishable: Windows, account: Windows, quota: Quota, now: number): Decision {
   const { minute, day } = usedOf(account);
-  return fullest(now, quota, { visitor: visitor.minute.used, shared: shared.minute.used, sharedDay: shared.day.used, minute, day });
+  return decidePublishable(now, quota, {
+    visitor: visitor.minute.used,
+    publishable: publishable.minute.used,
+    publishableDay: publishable.day.used,
+    minute,
+    day,
+  });
 }
 
 function usedOf({ minute, day }: Windows): { minute: number; day: number } {

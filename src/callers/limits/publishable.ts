@@ -10,30 +10,30 @@ export function publishableShare({ perMinute, perDay }: Quota): Quota {
 
 /**
  * The requests used in the windows that a request with a publishable key counts in: the minute of the visitor, the minute and
- * the day of all publishable keys of the account (`shared`, `sharedDay`), and the minute and the day of the account.
+ * the day of all publishable keys of the account, and the minute and the day of the account.
  */
 export type PublishableUse = {
   visitor: number;
-  shared: number;
-  sharedDay: number;
+  publishable: number;
+  publishableDay: number;
   minute: number;
   day: number;
 };
 
 /** Returns the decision with the figures of the minute and the day that have the fewest requests left. */
-export function fullest(now: number, quota: Quota, used: PublishableUse): Decision {
+export function decidePublishable(now: number, quota: Quota, used: PublishableUse): Decision {
   const share = publishableShare(quota);
   let [perMinute, minuteUsed] = [visitorQuota.perMinute, used.visitor];
-  if (share.perMinute - used.shared < perMinute - minuteUsed) [perMinute, minuteUsed] = [share.perMinute, used.shared];
+  if (share.perMinute - used.publishable < perMinute - minuteUsed) [perMinute, minuteUsed] = [share.perMinute, used.publishable];
   if (quota.perMinute - used.minute < perMinute - minuteUsed) [perMinute, minuteUsed] = [quota.perMinute, used.minute];
-  const byShare = share.perDay - used.sharedDay < quota.perDay - used.day;
-  const [perDay, dayUsed] = byShare ? [share.perDay, used.sharedDay] : [quota.perDay, used.day];
+  const byShare = share.perDay - used.publishableDay < quota.perDay - used.day;
+  const [perDay, dayUsed] = byShare ? [share.perDay, used.publishableDay] : [quota.perDay, used.day];
   return passed(now, perMinute, minuteUsed, perDay, dayUsed);
 }
 
 /**
  * Whether a refused request with a secret key would have passed if the publishable keys had used nothing. Such a refusal is
- * no strike. `spared` counts the refusals of secret keys that this rule has already excused in the same windows.
+ * no strike. `spared` counts the refusals in the same windows that were no strikes by this rule.
  */
 export function isSpared(quota: Quota, account: Used, publishable: Used, spared: Used): boolean {
   return account.minute - publishable.minute + spared.minute < quota.perMinute && account.day - publishable.day + spared.day < quota.perDay;

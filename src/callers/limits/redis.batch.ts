@@ -1,12 +1,12 @@
 import type { Clock } from "../../platform/clock.ts";
 
-/** Requests that may share one run of the script, which takes Redis less than a millisecond. */
+/** Requests that may share one run of the script. So many take Redis less than a millisecond. */
 const requestsMax = 128;
 /** Requests that may wait for Redis at once. */
 const waitingMax = 10_000;
 
 /** What the script does for one request; see `redis.script.ts`. */
-export type Asked = {
+export type LimitRequest = {
   counting: boolean;
   /** Gives back one request to each meter. `limits` then has the numbers of the minute and the day in which each meter counted it. */
   givesBack?: boolean;
@@ -31,18 +31,22 @@ export type Sent = { run: number; answer: Promise<number[] | undefined> };
 type Send = (keys: string[], args: (string | number)[]) => Sent;
 
 export type Batches = {
-  ask<T>(asked: Asked, read: Read<T>): Promise<T>;
+  ask<T>(asked: LimitRequest, read: Read<T>): Promise<T>;
   /** Whether the queue is full. */
   isFull(): boolean;
   waiting(): number;
 };
 
+/** The requests that one run of the script decides. */
 type Batch = {
+  /** The keys of meters and bans. */
   plain: string[];
+  /** The keys of lists of strikes. */
   lists: string[];
   args: (string | number)[];
   settle: ((answer: number[] | undefined, run: number) => void)[];
-  figures: number;
+  /** Where the figures of the next request begin in the answer. */
+  nextAt: number;
 };
 
 /**
@@ -66,7 +70,7 @@ export function openBatches(send: Send, redisClock: Clock | undefined, reporter:
   }
 
   function begin(): Batch {
-    const batch: Batch = { plain: [], lists: [], args: [], settle: [], figures: 1 };
+    const batch: Batch = { plain: [], lists: [], args: [], settle: [], nextAt: 1 };
     setImmediate(() => void (open === batch && flush(batch)));
     return batch;
   }
@@ -76,7 +80,7 @@ export function openBatches(send: Send, redisClock: Clock | undefined, reporter:
       new Promise((resolve) => {
         waiting += 1;
         const batch = (open ??= begin());
-        const at = batch.figures;
+        const at = batch.nextAt;
         batch.settle.push((answer, run) => resolve(read(answer, at, run)));
         add(batch, asked);
         if (batch.settle.length >= requestsMax) void flush(batch);
@@ -86,10 +90,10 @@ export function openBatches(send: Send, redisClock: Clock | undefined, reporter:
   };
 }
 
-function add(batch: Batch, { counting, givesBack, allowed, isSecret, meters, limits, ban, strikes }: Asked): void {
+function add(batch: Batch, { counting, givesBack, allowed, isSecret, meters, limits, ban, strikes }: LimitRequest): void {
   batch.args.push(counting ? (isSecret ? "2" : "1") : givesBack ? "-1" : "0", allowed, meters.length, ...limits);
   batch.plain.push(...meters);
   if (ban !== undefined) batch.plain.push(ban);
   if (strikes !== undefined) batch.lists.push(strikes);
-  batch.figures += 3 + limits.length;
+  batch.nextAt += 3 + limits.length;
 }

@@ -3,9 +3,9 @@ import { connect as connectTls } from "node:tls";
 import { AbstractConnector, type RedisOptions } from "iovalkey";
 
 /**
- * Connects to Redis, with TLS if the URL is `rediss://`. The client's own connector handles only the first error of a socket. A
- * second one, which TLS may raise while it closes, would end the process. It also waits until Redis closes its side: the
- * commands that a silent Redis does not answer would wait as long.
+ * Connects to Redis, with TLS if the URL is `rediss://`. Replaces the client's own connector for two reasons. That one handles
+ * only the first error of a socket: a second one, which TLS may raise while it closes, would end the process. And when it
+ * disconnects, it waits until Redis closes the connection too, so commands to a Redis that hangs would never be rejected.
  */
 export class RedisConnector extends AbstractConnector {
   readonly #options: RedisOptions;

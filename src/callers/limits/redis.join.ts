@@ -1,7 +1,7 @@
 import { dayMs } from "./windows.ts";
 import { prefix, scriptStart } from "./redis.script.ts";
 
-/** Subtracted from the count of a connection to fence it. No connection ever runs as many scripts. */
+/** Subtracted from the count of a connection to fence it: a number that no count ever reaches. */
 const fencedBy = 1e15;
 
 /** The key that counts the scripts that one connection of a node has run. */
@@ -45,10 +45,10 @@ return {now}
 export const heartbeatKeys = [`${prefix}nodes`, `${prefix}beats`];
 
 /**
- * Reports that a node is connected and has added all requests that it admitted alone. Heartbeats are numbered, so that nodes
- * need not compare clocks. A heartbeat may arrive long after it was sent, so Redis records the last number that the node had
- * received before it sent the heartbeat.
- * KEYS: `heartbeatKeys`, then the count of the node's connection. ARGV: the node, that last number (0: none), and the number
+ * Reports that a node is connected and has added all requests that it admitted alone. Redis numbers the
+ * heartbeats, so that nodes need not compare clocks. A heartbeat may arrive long after it was sent, so Redis records with it the
+ * number of the node's previous heartbeat: the node certainly sent this one after that.
+ * KEYS: `heartbeatKeys`, then the count of the node's connection. ARGV: the node, the number of its previous heartbeat (0: none), and the number
  * of the node's first heartbeat on this connection (`+inf`: none yet).
  * Answer: the number of this heartbeat, and how many nodes have sent one since that first one.
  */

@@ -1,6 +1,6 @@
 import type { Clock } from "../../platform/clock.ts";
 import { type Entries, openEntries } from "./entries.ts";
-import type { Asked } from "./redis.batch.ts";
+import type { LimitRequest } from "./redis.batch.ts";
 import { prefix } from "./redis.script.ts";
 import { dayMs, minuteMs } from "./windows.ts";
 
@@ -21,15 +21,15 @@ type Part = {
   /** The highest number of live nodes since then. */
   nodes: number;
   /** Requests that this node admitted and has not added in Redis yet. */
-  owed: number;
+  pending: number;
 };
 
 type Meter = { minute: Part; day: Part; countsDays: boolean };
-/** A script that was sent and not answered: Redis may or may not have run it. `owe` is called if it has not. */
-type Doubtful = { run: number; owe: () => void };
+/** A script that was sent and not answered: Redis may or may not have run it. `putBack` is called if it has not. */
+type UnsettledScript = { run: number; putBack: () => void };
 
-/** Requests to add to a meter in Redis. Call `owe` if they did not arrive: the ledger then owes them again. */
-export type Owed = { args: (string | number)[]; meter: string; owe: () => void };
+/** Requests to add to a meter in Redis. Call `putBack` if they did not arrive: the ledger then keeps them for the next attempt. */
+export type PendingRequests = { args: (string | number)[]; meter: string; putBack: () => void };
 
 /**
  * What a node knows of the meters in Redis, so that it can decide without Redis. It admits its share of the requests that were
@@ -47,7 +47,7 @@ export type Ledger = {
   outage: number;
   nodesBefore: number;
   aheadMs: number;
-  doubtful: Doubtful[];
+  unsettled: UnsettledScript[];
   /** The answer that was noted last, and its windows. */
   last: { answer: number[] | undefined; minute: number; day: number };
 };
@@ -64,13 +64,13 @@ export function openLedger(clock: Clock, liveNodes: () => number): Ledger {
     outage: 0,
     nodesBefore: 1,
     aheadMs: 0,
-    doubtful: [],
+    unsettled: [],
     last: { answer: undefined, minute: 0, day: 0 },
   };
 }
 
 /** Records Redis' answer to a request, whose figures begin at `at`. */
-export function noteAnswer(ledger: Ledger, asked: Asked, answer: number[], at: number): void {
+export function noteAnswer(ledger: Ledger, asked: LimitRequest, answer: number[], at: number): void {
   const { last } = ledger;
   const now = answer[0]!;
   // Requests of one script share one answer, so this computes the windows once.
@@ -100,7 +100,7 @@ export function noteReport(ledger: Ledger, message: string): void {
  *
  * @param run number of the script that the request was sent with, which may have counted it; 0 if it was not sent
  */
-export function decideAlone(ledger: Ledger, asked: Asked, run: number): number[] {
+export function decideAlone(ledger: Ledger, asked: LimitRequest, run: number): number[] {
   const now = timeOf(ledger);
   const leftMs = banLeft(ledger, asked, now);
   const shares = sharesOf(ledger, asked, now);
@@ -108,24 +108,24 @@ export function decideAlone(ledger: Ledger, asked: Asked, run: number): number[]
   if (asked.counting && verdict === 0) {
     admit(shares);
     for (const share of shares) [share.minute, share.day] = [share.minute - 1, share.day - 1];
-    oweNowOrLater(ledger, run, oweOne(shares.map(({ meter }) => meter)));
+    putBackNowOrLater(ledger, run, addPending(shares.map(({ meter }) => meter)));
   }
   const used = shares.flatMap(({ minute, day, perMinute, perDay }) => [perMinute - minute, perDay === Infinity ? 0 : perDay - day]);
   return [now, verdict, leftMs, 0, ...used];
 }
 
 /** Gives a request back in the windows whose numbers are in `limits`; otherwise like `decideAlone`. */
-export function giveBackAlone(ledger: Ledger, asked: Asked, run: number): number[] {
+export function giveBackAlone(ledger: Ledger, asked: LimitRequest, run: number): number[] {
   asked.meters.forEach((name, i) => {
     const { minute, day } = meterOf(ledger, name);
     giveBackPart(ledger, minute, asked.limits[2 * i], run);
     giveBackPart(ledger, day, asked.limits[2 * i + 1], run);
   });
-  return look(ledger, asked);
+  return peek(ledger, asked);
 }
 
 /** Uses up one request of this node's share for a request that Redis will count. Returns false, and uses none, if there is no room. */
-export function reserve(ledger: Ledger, asked: Asked): boolean {
+export function reserve(ledger: Ledger, asked: LimitRequest): boolean {
   const shares = sharesOf(ledger, asked, timeOf(ledger));
   const hasRoom = haveRoom(shares);
   if (hasRoom) admit(shares);
@@ -133,7 +133,7 @@ export function reserve(ledger: Ledger, asked: Asked): boolean {
 }
 
 /** Returns the figures that this node knows, in the form of the script's answer; counts nothing. */
-export function look(ledger: Ledger, asked: Asked): number[] {
+export function peek(ledger: Ledger, asked: LimitRequest): number[] {
   const now = timeOf(ledger);
   const used = asked.meters.flatMap((name) => {
     const { minute, day } = meterOf(ledger, name);
@@ -150,28 +150,29 @@ export function beginOutage(ledger: Ledger): void {
   ledger.nodesBefore = ledger.liveNodes();
 }
 
-/** Records an unanswered script until `settleDoubtful` decides whether Redis has run it. */
-export function doubt(ledger: Ledger, doubtful: Doubtful): void {
-  ledger.doubtful.push(doubtful);
+/** Records an unanswered script until `settleScripts` decides whether Redis has run it. */
+export function addUnsettled(ledger: Ledger, script: UnsettledScript): void {
+  ledger.unsettled.push(script);
 }
 
 /** Settles the unanswered scripts of the last connection, of which Redis has run the first `ran`. */
-export function settleDoubtful(ledger: Ledger, ran: number): void {
-  const unsettled = ledger.doubtful;
-  ledger.doubtful = [];
-  for (const { run, owe } of unsettled) if (run > ran) owe();
+export function settleScripts(ledger: Ledger, ran: number): void {
+  const unsettled = ledger.unsettled;
+  ledger.unsettled = [];
+  for (const { run, putBack } of unsettled) if (run > ran) putBack();
 }
 
 /**
- * Returns the requests to add in Redis, which the ledger then no longer owes. With `all`, returns every meter, for a Redis that
+ * Removes from the ledger the requests to add in Redis, and returns them. With `all`, returns every meter, for a Redis that
  * has lost its data.
  */
-export function takeOwed({ accounts, others }: Ledger, all: boolean): Owed[] {
-  const owed: Owed[] = [];
+export function takePending({ accounts, others }: Ledger, all: boolean): PendingRequests[] {
+  const pending: PendingRequests[] = [];
   for (const entries of [accounts, others]) {
-    for (const [name, meter] of entries) if (all || meter.minute.owed !== 0 || meter.day.owed !== 0) owed.push(takeOne(name, meter));
+    for (const [name, meter] of entries)
+      if (all || meter.minute.pending !== 0 || meter.day.pending !== 0) pending.push(takeOne(name, meter));
   }
-  return owed;
+  return pending;
 }
 
 export function sweepLedger(ledger: Ledger): void {
@@ -184,7 +185,7 @@ function meterOf({ accounts, others }: Ledger, name: string): Meter {
   return (name.startsWith(`${prefix}account:`) ? accounts : others).at(name);
 }
 
-function banLeft({ bans }: Ledger, { ban }: Asked, now: number): number {
+function banLeft({ bans }: Ledger, { ban }: LimitRequest, now: number): number {
   const until = ban === undefined ? undefined : bans.get(ban)?.until;
   return until === undefined ? 0 : Math.max(0, until - now);
 }
@@ -192,7 +193,7 @@ function banLeft({ bans }: Ledger, { ban }: Asked, now: number): number {
 /** The room that this node's share has in a meter's two windows. Answers show it as the remaining requests. */
 type Share = { meter: Meter; minute: number; day: number; perMinute: number; perDay: number };
 
-function sharesOf(ledger: Ledger, { meters, limits }: Asked, now: number): Share[] {
+function sharesOf(ledger: Ledger, { meters, limits }: LimitRequest, now: number): Share[] {
   return meters.map((name, i) => {
     const meter = meterOf(ledger, name);
     const [perMinute = 0, perDay = 0] = limits.slice(2 * i);
@@ -224,34 +225,34 @@ function admit(shares: Share[]): void {
 function giveBackPart(ledger: Ledger, part: Part, number: number | undefined, run: number): void {
   if (part.number !== number) return;
   if (part.admitted > 0) part.admitted -= 1;
-  oweNowOrLater(ledger, run, () => void (part.number === number && (part.owed -= 1)));
+  putBackNowOrLater(ledger, run, () => void (part.number === number && (part.pending -= 1)));
 }
 
-/** Owes at once if no script was sent; otherwise as soon as it is known that Redis has not run the script. */
-function oweNowOrLater(ledger: Ledger, run: number, owe: () => void): void {
-  if (run === 0) owe();
-  else doubt(ledger, { run, owe });
+/** Calls `putBack` at once if no script was sent; otherwise as soon as it is known that Redis has not run the script. */
+function putBackNowOrLater(ledger: Ledger, run: number, putBack: () => void): void {
+  if (run === 0) putBack();
+  else addUnsettled(ledger, { run, putBack });
 }
 
-/** Returns a function that adds one request to `owed`, if the meters are still in the same windows when it is called. */
-function oweOne(meters: Meter[]): () => void {
+/** Returns a function that adds one request to `pending`, if the meters are still in the same windows when it is called. */
+function addPending(meters: Meter[]): () => void {
   const parts = meters.flatMap(({ minute, day }) => [minute, day]).map((part) => ({ part, number: part.number }));
   return () => {
-    for (const { part, number } of parts) if (part.number === number) part.owed += 1;
+    for (const { part, number } of parts) if (part.number === number) part.pending += 1;
   };
 }
 
-function takeOne(name: string, { minute, day, countsDays }: Meter): Owed {
-  const taken = [minute, day].map((part) => ({ part, number: part.number, used: part.used, owed: part.owed }));
-  for (const { part, owed } of taken) {
-    part.used += owed;
-    part.owed = 0;
+function takeOne(name: string, { minute, day, countsDays }: Meter): PendingRequests {
+  const taken = [minute, day].map((part) => ({ part, number: part.number, used: part.used, pending: part.pending }));
+  for (const { part, pending } of taken) {
+    part.used += pending;
+    part.pending = 0;
   }
   return {
     meter: name,
-    args: [countsDays ? "1" : "0", ...taken.flatMap(({ number, used, owed }) => [number, used, owed])],
-    owe() {
-      for (const { part, number, owed } of taken) if (part.number === number) part.owed += owed;
+    args: [countsDays ? "1" : "0", ...taken.flatMap(({ number, used, pending }) => [number, used, pending])],
+    putBack() {
+      for (const { part, number, pending } of taken) if (part.number === number) part.pending += pending;
     },
   };
 }
@@ -268,12 +269,12 @@ function notePart(part: Part, number: number, used: number): void {
   if (used > part.used) part.used = used;
 }
 
-/** Moves a part to a window. If the clock went back, the earlier window keeps the later one's figures: see `windows.ts`. */
+/** Moves to the window with that number. If the clock went back, the figures stay: see `windows.ts`. */
 function enter(part: Part, number: number): void {
-  if (number > part.number) Object.assign(part, { used: 0, usedBefore: 0, admitted: 0, nodes: 1, owed: 0 });
+  if (number > part.number) Object.assign(part, { used: 0, usedBefore: 0, admitted: 0, nodes: 1, pending: 0 });
   part.number = number;
 }
 
 const newMeter = (): Meter => ({ minute: newPart(), day: newPart(), countsDays: true });
 
-const newPart = (): Part => ({ number: 0, used: 0, outage: 0, usedBefore: 0, admitted: 0, nodes: 1, owed: 0 });
+const newPart = (): Part => ({ number: 0, used: 0, outage: 0, usedBefore: 0, admitted: 0, nodes: 1, pending: 0 });

@@ -5,10 +5,11 @@ import { RedisConnector } from "./redis.connector.ts";
 import { fenceScript, heartbeatKeys, heartbeatScript, runsKey } from "./redis.join.ts";
 import { reportsChannel } from "./redis.script.ts";
 
-/** Time to connect, and the pause before the next try (half of it random, so that the nodes do not all connect at once). */
+/** The time to connect. */
 const joinMs = 1_000;
+/** The longest pause before the next try. Half of it is random, so that the nodes do not all connect at once. */
 const pauseMs = 400;
-/** How often (ms) a node sends a heartbeat, which also notices the loss of Redis while there are no requests. */
+/** How often (ms) a node sends a heartbeat. Heartbeats also show that Redis is lost while there are no requests. */
 const heartbeatMs = 200;
 /** Heartbeats after which a node no longer waits for the other nodes. */
 const othersHeartbeatsMax = 25;
@@ -145,13 +146,13 @@ async function sendHeartbeats(link: Link, redis: Redis): Promise<void> {
     const [number, nodes] = answer;
     known = number;
     first ??= number;
-    if (!link.isShared && (nodes >= liveNodes() || liveNodes() === 1 || sent > othersHeartbeatsMax)) share(link);
+    if (!link.isShared && (nodes >= liveNodes() || liveNodes() === 1 || sent > othersHeartbeatsMax)) becomeShared(link);
     await sleep(heartbeatMs, undefined, { ref: false });
     if (!isCurrent()) return;
   }
 }
 
-function share(link: Link): void {
+function becomeShared(link: Link): void {
   link.isShared = true;
   link.wasAway = false;
   link.log.info({}, "Redis answers again: limits are counted together");

@@ -7,8 +7,8 @@ export const prefix = "petstore:limits:";
 export const reportsChannel = `${prefix}reports`;
 
 /**
- * The first key of a script counts the scripts that this connection of this node has run. The next connection puts that
- * number far below zero (`redis.join.ts`), so that a script that arrives after its connection was given up does nothing.
+ * How every script begins. KEYS[1] counts the scripts that this connection of this node has run. The node's next connection
+ * lowers that count far below zero (`redis.join.ts`), so that a script that arrives after its connection was given up does nothing.
  * KEYS[2] and the following are meters. ARGV[1] is the time in ms (empty: Redis' own clock), ARGV[2] the name of the node
  * (empty: there are no other nodes to report the meters to).
  *
@@ -30,7 +30,7 @@ local minute, day = floor(now / ${minuteMs}), floor(now / ${dayMs})
 
 local meters, changed = {}, {}
 
--- {used in the minute, used in the day, the rest if it changed, whether it must be saved, whether its day counts}
+-- {used in the minute, used in the day, the other six numbers if they changed, whether it must be saved, whether its day counts}
 local function loadMeter(name, bytes)
   local mu, du, m, d, om, omu, od, odu = 0, 0, minute, day, 0, 0, 0, 0
   if bytes then mu, du, m, d, om, omu, od, odu = unpackBytes('<I4I4I4I4I4I4I4I4', bytes) end
@@ -81,14 +81,21 @@ end
  * Decides requests one after the other, each on one or more meters, all or nothing: the rules of `windows.ts` and
  * `strikes.ts`, run by Redis in one step. A key that several requests share is read and written once.
  *
- * KEYS: after the first, for each request its meters and, if its refusals are strikes, the key of its ban. After all of
- *       these, in the same order, the key of the list of strikes of each request that has a ban.
- * ARGV: after the first two, the number of meters and bans. Then for each request: "0" to read only, "1" to count, "2" to
- *       count with a secret key or "-1" to give back; the strikes allowed (0: refusals are no strikes); the number of its
- *       meters; and for each meter its requests per minute and per day or, to give back, the numbers of the minute and the
- *       day in which it counted the request.
- * Answer: the time in ms, then for each request 0 pass, 1 over a limit or 2 banned; ms left of the ban; strikes made;
- *       and the minute's and the day's used requests of each meter.
+ * KEYS, after the first:
+ *   for each request: its meters; and the key of its ban, if its refusals are strikes
+ *   then, for each request with such a key: the key of its list of strikes
+ * ARGV, after the first two:
+ *   how many meters and bans there are
+ *   then, for each request:
+ *     "0" to read only, "1" to count, "2" to count with a secret key, "-1" to give back
+ *     the strikes allowed (0: its refusals are no strikes)
+ *     the number of its meters
+ *     for each meter its requests per minute and per day; to give back, the numbers of the minute and the day in which it
+ *     counted the request
+ * Answer:
+ *   the time in ms
+ *   then, for each request: 0 pass, 1 over a limit or 2 banned; ms left of the ban; strikes made; and the requests used of
+ *   each meter in the minute and in the day
  *
  * A ban is the text "SINCE LENGTH", both in ms. All keys expire two hours later than needed, so that a clock that jumps back
  * loses nothing.
@@ -103,7 +110,7 @@ local function meterAt(k)
 end
 
 -- A meter that only refusals need, named after the account's meter.
-local function besideMeter(account, kind)
+local function meterBeside(account, kind)
   local name = string.gsub(account, ':account:', kind, 1)
   local meter = meters[name] or loadMeter(name, call('GET', name))
   meter[5] = true
@@ -150,16 +157,16 @@ end
 
 -- Whether the request would have passed if publishable keys had used nothing: such a refusal is no strike.
 local function spare(k, perMinute, perDay)
-  local account, shared = meterAt(k), besideMeter(KEYS[k], ':publishable:')
-  if shared[1] == 0 and shared[2] == 0 then return false end
-  local spared, name = besideMeter(KEYS[k], ':spared:')
-  if account[1] - shared[1] + spared[1] >= perMinute or account[2] - shared[2] + spared[2] >= perDay then return false end
+  local account, publishable = meterAt(k), meterBeside(KEYS[k], ':publishable:')
+  if publishable[1] == 0 and publishable[2] == 0 then return false end
+  local spared, name = meterBeside(KEYS[k], ':spared:')
+  if account[1] - publishable[1] + spared[1] >= perMinute or account[2] - publishable[2] + spared[2] >= perDay then return false end
   spared[1], spared[2] = spared[1] + 1, spared[2] + 1
   change(spared, name)
   return true
 end
 
--- Gives the verdict, ms left of the ban and the strikes made.
+-- Returns the verdict, ms left of the ban and the strikes made.
 local function strike(k, strikes, allowed)
   local made = recentStrikes(strikes) + 1
   if made <= allowed then

@@ -1,10 +1,11 @@
 import { createHash, randomUUID } from "node:crypto";
 import { addressName } from "../../platform/addresses.ts";
 import type { Clock } from "../../platform/clock.ts";
+import type { Awaitable } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
-import { type Awaitable, type Counted, dashboardQuota, type Limiter, type StrikeStatus } from "./limits.ts";
-import { fullest, publishableShare, visitorQuota } from "./publishable.ts";
-import { type Asked, type Batches, openBatches } from "./redis.batch.ts";
+import { type Counted, dashboardQuota, type Limiter, type StrikeStatus } from "./limits.ts";
+import { decidePublishable, publishableShare, visitorQuota } from "./publishable.ts";
+import { type LimitRequest, type Batches, openBatches } from "./redis.batch.ts";
 import { addScript } from "./redis.join.ts";
 import * as ledgers from "./redis.ledger.ts";
 import * as links from "./redis.link.ts";
@@ -14,7 +15,7 @@ import { banned, dayMs, type Decision, minuteMs, passed, type Quota, refused, un
 
 /** How long (ms) Redis may take for an answer before it counts as unreachable (specification 4.7). */
 const redisAnswerMs = 500;
-/** The most meters that one script adds requests to. */
+/** How many meters one script adds requests to, at most. */
 const addedMax = 500;
 const scriptOf = (text: string) => ({ text, sha: createHash("sha1").update(text).digest("hex") });
 const deciding = scriptOf(limitScript);
@@ -97,8 +98,8 @@ function openState({ url, ca, clock, redisClock, liveNodes = () => 1, log, answe
     answerMs,
     onLost: () => ledgers.beginOutage(ledger),
     onJoined(ran) {
-      ledgers.settleDoubtful(ledger, ran ?? 0);
-      addOwed(link, ledger, [redisClock?.() ?? "", reporter()], ran === undefined);
+      ledgers.settleScripts(ledger, ran ?? 0);
+      sendPending(link, ledger, [redisClock?.() ?? "", reporter()], ran === undefined);
     },
     onReport: (message) => message.startsWith(`${node} `) || ledgers.noteReport(ledger, message),
   });
@@ -107,34 +108,34 @@ function openState({ url, ca, clock, redisClock, liveNodes = () => 1, log, answe
 }
 
 /** Adds in Redis what this node admitted alone, before anything else is sent on a connection. */
-function addOwed(link: links.Link, ledger: ledgers.Ledger, head: (string | number)[], all: boolean): void {
-  const owed = ledgers.takeOwed(ledger, all);
-  for (let i = 0; i < owed.length; i += addedMax) {
-    const some = owed.slice(i, i + addedMax);
+function sendPending(link: links.Link, ledger: ledgers.Ledger, head: (string | number)[], all: boolean): void {
+  const pending = ledgers.takePending(ledger, all);
+  for (let i = 0; i < pending.length; i += addedMax) {
+    const some = pending.slice(i, i + addedMax);
     const keys = some.map(({ meter }) => meter);
     const args = some.flatMap((one) => one.args);
     const { run, answer } = links.run(link, adding, keys, [...head, ...args]);
-    const owe = () => some.forEach((one) => one.owe());
-    void answer.then((done) => done ?? (run === 0 ? owe() : ledgers.doubt(ledger, { run, owe })));
+    const putBack = () => some.forEach((one) => one.putBack());
+    void answer.then((done) => done ?? (run === 0 ? putBack() : ledgers.addUnsettled(ledger, { run, putBack })));
   }
 }
 
 /**
  * Asks Redis, or decides alone while it is away.
  *
- * @param read makes the result of the script's answer, whose figures begin at `at`
- * @param beyond makes the result if too many requests wait for Redis, from the figures that this node knows
+ * @param read makes the result from the script's answer, in which the figures of this request begin at `at`
+ * @param beyond makes the result if too many requests wait for Redis; `known` is the result by the figures that this node knows
  */
 function ask<T>(
   state: State,
-  asked: Asked,
+  asked: LimitRequest,
   read: (answer: number[], at: number) => T,
   beyond: (known: T) => T = (known) => known,
 ): Awaitable<T> {
   const { link, ledger, batches } = state;
   const linkState = links.stateOf(link);
   if (linkState === "away") return read(decideAlone(state, asked, 0), 1);
-  if (batches.isFull() && !asked.givesBack) return beyond(read(ledgers.look(ledger, asked), 1));
+  if (batches.isFull() && !asked.givesBack) return beyond(read(ledgers.peek(ledger, asked), 1));
   if (linkState === "joining" && asked.counting && !ledgers.reserve(ledger, asked)) return read(decideAlone(state, asked, 0), 1);
   return batches.ask(asked, (answer, at, run) => {
     if (answer === undefined) return read(decideAlone(state, asked, run), 1);
@@ -143,7 +144,7 @@ function ask<T>(
   });
 }
 
-function decideAlone(state: State, asked: Asked, run: number): number[] {
+function decideAlone(state: State, asked: LimitRequest, run: number): number[] {
   if (asked.givesBack) return ledgers.giveBackAlone(state.ledger, asked, run);
   if (asked.counting) state.decidedAlone += 1;
   return ledgers.decideAlone(state.ledger, asked, run);
@@ -168,7 +169,7 @@ function countPublishable(state: State, accountId: number, address: string, quot
     ban: `${prefix}visitor-ban:${visitor}`,
     strikes: `${prefix}visitor-strikes:${visitor}`,
   };
-  return ask(state, asked, (answer, at) => judge(answer, at, fullestOf(answer, at, quota), allowed), unavailable);
+  return ask(state, asked, (answer, at) => judge(answer, at, publishableDecision(answer, at, quota), allowed), unavailable);
 }
 
 /** Counts a request of a caller with one meter, whose refusals are no strikes. */
@@ -188,7 +189,7 @@ function giveBack(state: State, counted: Counted, countedAt: number): Awaitable<
   const asked = { counting: false, givesBack: true, allowed: 0, meters, limits: meters.flatMap(() => windows) };
   return ask(state, asked, (answer, at) => {
     if ("personId" in counted) return figures(answer, at, dashboardQuota);
-    return counted.visitor === undefined ? figures(answer, at, counted.quota) : fullestOf(answer, at, counted.quota);
+    return counted.visitor === undefined ? figures(answer, at, counted.quota) : publishableDecision(answer, at, counted.quota);
   });
 }
 
@@ -213,9 +214,9 @@ function figures(answer: number[], at: number, quota: Quota): Decision {
   return passed(answer[0]!, quota.perMinute, answer[at + 3]!, quota.perDay, answer[at + 4]!);
 }
 
-function fullestOf(answer: number[], at: number, quota: Quota): Decision {
-  const [visitor = 0, , shared = 0, sharedDay = 0, minute = 0, day = 0] = answer.slice(at + 3, at + 9);
-  return fullest(answer[0]!, quota, { visitor, shared, sharedDay, minute, day });
+function publishableDecision(answer: number[], at: number, quota: Quota): Decision {
+  const [visitor = 0, , publishable = 0, publishableDay = 0, minute = 0, day = 0] = answer.slice(at + 3, at + 9);
+  return decidePublishable(answer[0]!, quota, { visitor, publishable, publishableDay, minute, day });
 }
 
 function strikeStatusOf(answer: number[], at: number, allowed: number): StrikeStatus {

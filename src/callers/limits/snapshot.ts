@@ -29,7 +29,8 @@ function* lines(meters: Groups<Windows>, offenders: Groups<Strikes>): Generator<
     for (const [key, { minute, day }] of entries) yield line("windows", name, key, [...numbers(minute), ...numbers(day)]);
   }
   for (const [name, entries] of Object.entries(offenders)) {
-    for (const [key, { bannedAt, banMs, times }] of entries) yield line("strikes", name, key, [bannedAt, banMs, ...times]);
+    for (const [key, { bannedAt, banMs, times }] of entries)
+      yield line("strikes", name, key, [bannedAt, banMs, ...times.slice(-(strikesMax - 2))]);
   }
 }
 
@@ -38,7 +39,7 @@ function line(kind: string, name: string, key: number | string, values: number[]
 }
 
 function numbers(window: Window): number[] {
-  return [window.number, window.used, window.otherNumber, window.otherUsed];
+  return [window.number, window.used, window.previousNumber, window.previousUsed];
 }
 
 /** Restores the entries of a snapshot's lines. Skips lines that are cut off, damaged or unknown. */
@@ -83,8 +84,8 @@ function restoreWindows(windows: Windows | undefined, values: number[]): void {
   restoreWindow(windows.day, values.slice(4));
 }
 
-function restoreWindow(window: Window, [number = 0, used = 0, otherNumber = 0, otherUsed = 0]: number[]): void {
-  Object.assign(window, { number, used, otherNumber, otherUsed });
+function restoreWindow(window: Window, [number = 0, used = 0, previousNumber = 0, previousUsed = 0]: number[]): void {
+  Object.assign(window, { number, used, previousNumber, previousUsed });
 }
 
 function restoreStrikes(strikes: Strikes | undefined, [bannedAt = 0, banMs = 0, ...times]: number[]): void {

@@ -5,10 +5,10 @@ export const dayMs = 86_400_000;
 export type Quota = { perMinute: number; perDay: number };
 
 /**
- * A fixed window: its number, which is the time divided by its length, and the requests used in it. `otherNumber` and
- * `otherUsed` are those of the window that the clock was in before.
+ * A fixed window: its number, which is the time divided by its length, and the requests used in it. `previousNumber` and
+ * `previousUsed` are those of the window that the clock was in before, which is the later one if the clock was set back.
  */
-export type Window = { number: number; used: number; otherNumber: number; otherUsed: number };
+export type Window = { number: number; used: number; previousNumber: number; previousUsed: number };
 
 /** The requests that one caller has used: the whole state of a limit. */
 export type Windows = { minute: Window; day: Window };
@@ -33,7 +33,7 @@ export type Decision = {
   daySeconds: number;
   /** Whole seconds, rounded up, until a request can pass, or until the ban ends; 0 on a pass. */
   retryAfterSeconds: number;
-  /** Strikes left before a ban; null where refusals are no strikes. Only refusals show it; 0 on a pass. */
+  /** Strikes left before a ban; null where refusals are no strikes. Only answers to refused requests show it. */
   strikesRemaining: number | null;
   /** The time of the decision, in ms by the clock of the counters. */
   at: number;
@@ -45,7 +45,7 @@ export function newWindows(): Windows {
 }
 
 function newWindow(): Window {
-  return { number: 0, used: 0, otherNumber: 0, otherUsed: 0 };
+  return { number: 0, used: 0, previousNumber: 0, previousUsed: 0 };
 }
 
 /** Moves both windows, in place, to the ones that `now` (ms) lies in. */
@@ -55,32 +55,33 @@ export function roll(windows: Windows, now: number): void {
 }
 
 /**
- * Enters the window of that number. It starts unused, unless the clock was in it before: then its requests still count. If the
- * clock goes back, the window also counts at least as many requests as the one that the clock leaves. So a clock that is set
- * back and forth grants no extra requests, and refuses nobody beyond the end of the window that it shows.
+ * Moves to the window with that number. If that is the window that the clock was in before, its requests still count;
+ * otherwise it starts with none. If the clock goes back, the window starts with at least as many requests as the one that the
+ * clock leaves. So a clock that is set back and forth grants no extra requests, and refuses nobody for longer than the window
+ * that it shows.
  */
 function enter(window: Window, number: number): void {
   if (number === window.number) return;
-  const known = number === window.otherNumber ? window.otherUsed : 0;
+  const known = number === window.previousNumber ? window.previousUsed : 0;
   const used = number > window.number ? known : Math.max(known, window.used);
-  window.otherNumber = window.number;
-  window.otherUsed = window.used;
+  window.previousNumber = window.number;
+  window.previousUsed = window.used;
   window.number = number;
   window.used = used;
 }
 
-/** Whether one more request fits into both (rolled) windows. */
+/** Whether one more request fits into both windows. Like the next two, call it after `roll`. */
 export function hasRoom(windows: Windows, quota: Quota): boolean {
   return windows.minute.used < quota.perMinute && windows.day.used < quota.perDay;
 }
 
-/** Uses up one request of both (rolled) windows, in place. */
+/** Uses up one request of both windows, in place. */
 export function take(windows: Windows): void {
   windows.minute.used += 1;
   windows.day.used += 1;
 }
 
-/** Gives back one request that was counted at `at` (ms), in those of its (rolled) windows that have not ended. */
+/** Gives back one request that was counted at `at` (ms), in each of its two windows that has not ended. */
 export function giveBack(windows: Windows, at: number): void {
   const { minute, day } = windows;
   if (minute.number === Math.floor(at / minuteMs)) minute.used = Math.max(0, minute.used - 1);

@@ -1,17 +1,8 @@
-import type { FastifyContextConfig, FastifyRequest } from "fastify";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
-import { clientAddress, type Gate } from "../../platform/http/caller.ts";
-import { Problem } from "../../platform/problem.ts";
-import {
-  limitHeaders,
-  pushLimitHeaders,
-  refusalOf,
-  replaceLimitHeaders,
-  type Decision,
-  type Limiter,
-  type Verdict,
-} from "../limits/limits.ts";
+import { clientAddress, type Exchange, type Gate } from "../../platform/http/exchange.ts";
+import { Problem, type ProblemFields } from "../../platform/problem.ts";
+import { limitHeaders, refusalOf, type Decision, type Limiter, type Verdict } from "../limits/limits.ts";
 import { comesFromDashboard } from "./origins.ts";
 import { scopesOf } from "./members.ts";
 import { sessionCookie } from "./sessions.ts";
@@ -35,56 +26,73 @@ export function openDashboardGate(options: DashboardGateOptions): Gate {
   const { db, clock, limiter, publicUrl, onRefused, onError } = options;
   const cookie = sessionCookie(publicUrl);
 
-  async function authenticate(request: FastifyRequest): Promise<Problem | undefined> {
-    if (!comesFromDashboard(request.method, request.headers, publicUrl)) {
-      await addLimitHeaders(request);
-      return new Problem("forbidden", "The request does not come from the dashboard's own origin.");
-    }
-    const session = await sessionOf(request).catch(async (error: unknown) => {
-      await addLimitHeaders(request);
+  async function authenticate(exchange: Exchange): Promise<ProblemFields | undefined> {
+    const isOwn = comesFromDashboard(exchange.method, exchange.headers, publicUrl);
+    if (!isOwn) return addLimitHeaders(exchange).then(foreignOrigin);
+    const session = await sessionOf(exchange).catch(async (error: unknown) => {
+      await addLimitHeaders(exchange);
       throw error;
     });
-    if (session) return admitPerson(request, session);
-    if ((request.routeOptions.config as FastifyContextConfig | undefined)?.isOpen) return addLimitHeaders(request);
-    const refusal = show(request, await limiter.address(clientAddress(request)));
+    if (session && !isMeant(exchange, session)) return addLimitHeaders(exchange).then(sessionChanged);
+    if (session) return admitPerson(exchange, session);
+    if (exchange.route.isOpen) return addLimitHeaders(exchange);
+    const refusal = show(exchange, await limiter.address(clientAddress(exchange)));
     return refusal ?? new Problem("unauthorized", "Sign in first.");
   }
 
-  async function admitPerson(request: FastifyRequest, session: SignedIn): Promise<Problem | undefined> {
+  async function admitPerson(exchange: Exchange, session: SignedIn): Promise<ProblemFields | undefined> {
     const { accountId, memberId, sessionId, role, confirmedAt } = session;
     const decision = await limiter.dashboard(memberId);
-    const refusal = show(request, decision);
+    const refusal = show(exchange, decision);
     if (refusal) return refusal;
-    request.countedAt = decision.at;
+    exchange.countedAt = decision.at;
     // A use that could not be recorded is no reason to refuse the request.
     await noteSeen(db, session, clock()).catch(onError);
-    request.caller = { accountId, person: { memberId, sessionId, confirmedAt }, scopes: scopesOf(role) };
+    exchange.caller = { accountId, person: { memberId, sessionId, confirmedAt }, scopes: scopesOf(role) };
     return undefined;
   }
 
-  async function sessionOf(request: FastifyRequest): Promise<SignedIn | undefined> {
-    const token = cookie.read(request.headers.cookie);
+  async function sessionOf(exchange: Exchange): Promise<SignedIn | undefined> {
+    const [token] = cookie.read(exchange.headers.cookie);
     return token === undefined ? undefined : findSession(db, token, clock());
   }
 
-  async function giveBack({ caller, answerHeaders, countedAt }: FastifyRequest): Promise<void> {
+  async function giveBack(exchange: Exchange): Promise<void> {
+    const { caller, countedAt } = exchange;
     if (!caller?.person) return; // without a session nothing was counted
-    replaceLimitHeaders(answerHeaders, await limiter.giveBack({ personId: caller.person.memberId }, countedAt));
+    exchange.limits = limitHeaders(await limiter.giveBack({ personId: caller.person.memberId }, countedAt));
   }
 
-  function show(request: FastifyRequest, decision: Decision): Problem | undefined {
-    pushLimitHeaders(request.answerHeaders, decision);
+  function show(exchange: Exchange, decision: Decision): ProblemFields | undefined {
+    exchange.limits = limitHeaders(decision);
     if (decision.verdict !== "pass") onRefused(decision.verdict);
     return refusalOf(decision);
   }
 
-  async function addLimitHeaders(request: FastifyRequest): Promise<undefined> {
-    pushLimitHeaders(request.answerHeaders, await limiter.peekAddress(clientAddress(request)));
+  async function addLimitHeaders(exchange: Exchange): Promise<undefined> {
+    exchange.limits = await limitHeadersOf(clientAddress(exchange));
   }
 
-  async function limitHeadersOf(address: string): Promise<string[]> {
+  async function limitHeadersOf(address: string): Promise<string> {
     return limitHeaders(await limiter.peekAddress(address));
   }
 
   return { authenticate, giveBack, addLimitHeaders, limitHeadersOf };
+}
+
+/**
+ * Whether the request is for the session that the browser has now. A page says whose it is, because another tab may have switched to another
+ * account since, and what was typed for one shop must not change another.
+ */
+function isMeant({ headers }: Exchange, { memberId }: SignedIn): boolean {
+  const meant = headers["dashboard-member"];
+  return meant === undefined || meant === String(memberId);
+}
+
+function sessionChanged(): Problem {
+  return new Problem("session_changed", "This browser is signed in as somebody else by now. Load the page again.");
+}
+
+function foreignOrigin(): Problem {
+  return new Problem("forbidden", "The request does not come from the dashboard's own origin.");
 }

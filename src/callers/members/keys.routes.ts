@@ -1,5 +1,6 @@
-import { Type } from "typebox";
+import { Type } from "../../platform/json-schema.ts";
 import type { Database } from "../../platform/db/database.ts";
+import type { Origin } from "../../platform/events.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { DateTime, Id, Nullable } from "../../platform/http/schemas.ts";
@@ -26,6 +27,7 @@ const KeyShown = Type.Object({
   createdAt: DateTime("When it was created."),
   expiresAt: Nullable(DateTime("When it expires.")),
   lastUsedAt: Nullable(DateTime("When it was last used, to the minute.")),
+  replaces: Nullable(Type.Integer({ description: "The key that it replaced in a rotation, which may be gone." })),
   strikes: Type.Integer({ description: "Requests over a limit within the last minute." }),
   strikesRemaining: Type.Integer({ description: "Strikes left before the key is banned." }),
   bannedUntil: Nullable(DateTime("When its ban ends.")),
@@ -41,12 +43,17 @@ const RotatedKey = Type.Object({
 });
 
 /** An operator's operations on keys. They validate their input, and return once every node has applied the change. */
-export type KeyAdministration = {
+type KeyAdministration = {
   "keys.create": (input: unknown) => Promise<{ id: number; key: string; scopes: string[] }>;
   "keys.rotate": (input: unknown) => Promise<{ id: number; key: string; scopes: string[]; previous: { id: number; expiresAt: string } }>;
   "keys.revoke": (input: unknown) => Promise<unknown>;
+  "keys.unban": (input: unknown) => Promise<{ unbanned: boolean }>;
 };
-export type KeyServices = { administration: KeyAdministration; limiter: Pick<Limiter, "strikeStatus"> };
+export type KeyServices = {
+  /** The operations of the one who acts. */
+  administration: (origin: Origin) => KeyAdministration;
+  limiter: Pick<Limiter, "strikeStatus">;
+};
 
 /** The account's keys: every member sees them, and owners create and revoke them. */
 export const keyRoutes: Operation<KeyServices>[] = [
@@ -89,9 +96,9 @@ export const keyRoutes: Operation<KeyServices>[] = [
       closed,
     ),
     answers: { 201: { description: "The key.", schema: MadeKey } },
-    handle: async ({ caller, body, services: { administration } }) => ({
+    handle: async ({ caller, body, origin, services: { administration } }) => ({
       status: 201,
-      body: await administration["keys.create"]({ account: personOf(caller).accountId, ...body }),
+      body: await administration(origin)["keys.create"]({ account: personOf(caller).accountId, ...body }),
     }),
   }),
   operation({
@@ -106,9 +113,9 @@ export const keyRoutes: Operation<KeyServices>[] = [
     params: KeyPath,
     body: Type.Object({ overlapHours: Type.Optional(Type.Number({ minimum: 0, maximum: overlapHoursMax })) }, closed),
     answers: { 201: { description: "The new key.", schema: RotatedKey } },
-    handle: async ({ db, caller, params, body, services: { administration } }) => {
+    handle: async ({ db, caller, params, body, origin, services: { administration } }) => {
       await requireOwnKey(db, personOf(caller).accountId, params.keyId);
-      return { status: 201, body: await administration["keys.rotate"]({ id: params.keyId, ...body }) };
+      return { status: 201, body: await administration(origin)["keys.rotate"]({ id: params.keyId, ...body }) };
     },
   }),
   operation({
@@ -121,10 +128,26 @@ export const keyRoutes: Operation<KeyServices>[] = [
     scope: "keys:write",
     params: KeyPath,
     answers: { 204: { description: "The key no longer works." } },
-    handle: async ({ db, caller, params, services: { administration } }) => {
+    handle: async ({ db, caller, params, origin, services: { administration } }) => {
       await requireOwnKey(db, personOf(caller).accountId, params.keyId);
-      await administration["keys.revoke"]({ id: params.keyId });
+      await administration(origin)["keys.revoke"]({ id: params.keyId });
       return { status: 204 };
+    },
+  }),
+  operation({
+    operationId: "unbanKey",
+    method: "POST",
+    path: "/keys/{keyId}/unban",
+    tag,
+    summary: "End a key's ban",
+    description: "Ends a key's ban and clears its strikes.",
+    scope: "keys:write",
+    params: KeyPath,
+    answers: { 200: { description: "Whether it had a ban or strikes.", schema: Type.Object({ unbanned: Type.Boolean() }) } },
+    handle: async ({ db, caller, params, origin, services: { administration } }) => {
+      await requireOwnKey(db, personOf(caller).accountId, params.keyId);
+      const { unbanned } = await administration(origin)["keys.unban"]({ id: params.keyId });
+      return { status: 200, body: { unbanned } };
     },
   }),
 ];

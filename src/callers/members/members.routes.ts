@@ -1,11 +1,12 @@
-import { Type } from "typebox";
+import { Type } from "../../platform/json-schema.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { Id } from "../../platform/http/schemas.ts";
 import { byId } from "../../platform/ids.ts";
+import type { Transaction } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
 import { InvitedResponse, MemberResponse, personOf, requireConfirmed, RoleSchema, signedOut } from "./responses.ts";
 import { invitedResponse, memberResponse } from "./members.ts";
-import { findMember, invite, listMembers, removeMember, reset, setRole } from "./members.store.ts";
+import { findMember, invite, listMembers, removeMember, reset, resetFactors, setRole } from "./members.store.ts";
 
 const tag = "Members";
 const MemberPath = Type.Object({ memberId: Id("The member.") });
@@ -53,20 +54,35 @@ export const memberRoutes: Operation<MemberServices>[] = [
     path: "/members/{memberId}/reset",
     tag,
     summary: "Reset a member",
-    description: "Removes the member's password and sessions, and creates a sign-in link, which is shown once. The reset is recorded.",
+    description:
+      "Removes the member's password, second factors and sessions, and creates a sign-in link, which is shown once. The reset is recorded.",
     scope: "members:write",
     authorize: requireConfirmed,
     params: MemberPath,
     answers: { 201: { description: "The member and the link.", schema: InvitedResponse } },
     handle: async ({ db, caller, params, services, now }) => {
-      const { accountId, memberId } = personOf(caller);
-      const invited = await db.write(async (tx) => {
-        const owner = await findMember(tx, accountId, memberId);
-        if (!owner) throw signedOut();
-        return reset(tx, accountId, params.memberId, owner.email ?? byId("member", memberId), now);
-      });
+      const person = personOf(caller);
+      const invited = await db.write(async (tx) => reset(tx, person.accountId, params.memberId, await nameOf(tx, person), now));
       if (!invited) throw noMember(params.memberId);
       return { status: 201, body: invitedResponse(services.publicUrl, invited) };
+    },
+  }),
+  operation({
+    operationId: "resetMemberFactors",
+    method: "DELETE",
+    path: "/members/{memberId}/factors",
+    tag,
+    summary: "Remove a member's second factors",
+    description: "Removes the member's second factors, recovery codes and sessions. The password stays. The removal is recorded.",
+    scope: "members:write",
+    authorize: requireConfirmed,
+    params: MemberPath,
+    answers: { 200: { description: "The member.", schema: MemberResponse } },
+    handle: async ({ db, caller, params, now }) => {
+      const person = personOf(caller);
+      const member = await db.write(async (tx) => resetFactors(tx, person.accountId, params.memberId, await nameOf(tx, person), now));
+      if (!member) throw noMember(params.memberId);
+      return { status: 200, body: memberResponse(member) };
     },
   }),
   operation({
@@ -107,6 +123,13 @@ export const memberRoutes: Operation<MemberServices>[] = [
     },
   }),
 ];
+
+/** The owner as a reset records them. @throws Problem `unauthorized` if they were removed during the request */
+async function nameOf(tx: Transaction, { accountId, memberId }: { accountId: number; memberId: number }): Promise<string> {
+  const owner = await findMember(tx, accountId, memberId);
+  if (!owner) throw signedOut();
+  return owner.email ?? byId("member", memberId);
+}
 
 function noMember(id: number): Problem {
   return new Problem("not_found", `There is no ${byId("member", id)}.`);

@@ -2,13 +2,26 @@ import sql, { raw } from "sql-template-tag";
 import type { Queryable, Row, Transaction } from "../../platform/db/database.ts";
 import { limitTo } from "../../platform/db/batches.ts";
 import { invalidAt, Problem } from "../../platform/problem.ts";
+import { factorCondition, removeFactors } from "./factors.store.ts";
 import { newSalt } from "./passwords.ts";
-import { emailKey, emailOf, hashToken, linkMs, makeToken, membersMax, type Invited, type Member, type Role } from "./members.ts";
+import {
+  emailKey,
+  emailOf,
+  hashToken,
+  linkMs,
+  makeToken,
+  membersMax,
+  type Invited,
+  type Member,
+  type Reset,
+  type Role,
+} from "./members.ts";
 
 /** The most accounts in which a sign-in looks for its email; a person who is a member of more must name the account. */
 const candidatesMax = 10;
 
-const columns = raw("id, account_id, email, role, password IS NOT NULL AS has_password, created_at, signed_in_at, reset_at, reset_by");
+const columns = raw(`id, account_id, email, role, password IS NOT NULL AS has_password, created_at, signed_in_at, reset_at, reset_by,
+  factors_reset_at, factors_reset_by, ${factorCondition} AS has_factor`);
 
 /**
  * Adds a member with a sign-in link. Without a role the account's first member becomes an owner, any other a member.
@@ -27,11 +40,13 @@ export async function invite(
   await lockMembers(tx, accountId);
   await deleteAbandonedOwners(tx, accountId, now);
   if (email !== null) await requireNewEmail(tx, accountId, email);
-  return makeLink(tx, await insertMember(tx, accountId, { email, role: asked.role }, now), now);
+  const member = await insertMember(tx, accountId, { email, role: asked.role }, now);
+  recordMember(tx, "member.invited", accountId, member.id);
+  return makeLink(tx, member, now);
 }
 
 /**
- * Removes a member's password and sessions, records who did so, and makes a new link; undefined if there is no such member.
+ * Removes a member's password, second factors and sessions, records who did so, and makes a new link; undefined if there is no such member.
  *
  * @param by the email of the owner who resets, or `operator`
  */
@@ -40,8 +55,35 @@ export async function reset(tx: Transaction, accountId: number, memberId: number
     UPDATE members SET password = NULL, reset_at = ${now}, reset_by = ${by}
     WHERE account_id = ${accountId} AND id = ${memberId} RETURNING ${columns}`);
   if (!rows[0]) return undefined;
+  await endAccess(tx, accountId, memberId);
+  recordMember(tx, "member.reset", accountId, memberId);
+  return makeLink(tx, { ...memberOf(rows[0]), hasSecondFactor: false }, now);
+}
+
+/**
+ * Removes a member's second factors and sessions, and records who did so. The password stays. Undefined if there is no such member.
+ *
+ * @param by the email of the owner who does it
+ */
+export async function resetFactors(
+  tx: Transaction,
+  accountId: number,
+  memberId: number,
+  by: string,
+  now: number,
+): Promise<Member | undefined> {
+  const rows = await tx.query(sql`
+    UPDATE members SET factors_reset_at = ${now}, factors_reset_by = ${by}
+    WHERE account_id = ${accountId} AND id = ${memberId} RETURNING ${columns}`);
+  if (!rows[0]) return undefined;
+  await endAccess(tx, accountId, memberId);
+  recordMember(tx, "member.reset", accountId, memberId);
+  return { ...memberOf(rows[0]), hasSecondFactor: false };
+}
+
+async function endAccess(tx: Transaction, accountId: number, memberId: number): Promise<void> {
+  await removeFactors(tx, { accountId, memberId });
   await tx.query(sql`DELETE FROM sessions WHERE account_id = ${accountId} AND member_id = ${memberId}`);
-  return makeLink(tx, memberOf(rows[0]), now);
 }
 
 /**
@@ -53,6 +95,7 @@ export async function removeMember(tx: Transaction, accountId: number, memberId:
   await lockMembers(tx, accountId);
   await keepAnOwner(tx, accountId, memberId);
   const rows = await tx.query(sql`DELETE FROM members WHERE account_id = ${accountId} AND id = ${memberId} RETURNING ${columns}`);
+  if (rows.length > 0) recordMember(tx, "member.removed", accountId, memberId);
   return rows[0] && memberOf(rows[0]);
 }
 
@@ -60,9 +103,19 @@ export async function removeMember(tx: Transaction, accountId: number, memberId:
 export async function setRole(tx: Transaction, accountId: number, memberId: number, role: Role): Promise<Member | undefined> {
   await lockMembers(tx, accountId);
   if (role !== "owner") await keepAnOwner(tx, accountId, memberId);
+  const before = await findMember(tx, accountId, memberId);
   const rows = await tx.query(sql`
     UPDATE members SET role = ${role} WHERE account_id = ${accountId} AND id = ${memberId} RETURNING ${columns}`);
+  if (before && before.role !== role) {
+    const data = { id: memberId, role };
+    tx.record({ accountId, type: "member.updated", resource: { type: "member", id: memberId }, data, previous: { role: before.role } });
+  }
   return rows[0] && memberOf(rows[0]);
+}
+
+/** The event has identifiers only: the email is read when the event is shown. */
+function recordMember(tx: Transaction, type: "member.invited" | "member.reset" | "member.removed", accountId: number, id: number): void {
+  tx.record({ accountId, type, resource: { type: "member", id }, data: { id } });
 }
 
 /** Lists an account's members, at most `membersMax`, by id. */
@@ -223,6 +276,12 @@ function memberOf(row: Row): Member {
     hasPassword: Boolean(row["has_password"]),
     createdAt: Number(row["created_at"]),
     signedInAt: row["signed_in_at"] === null ? null : Number(row["signed_in_at"]),
-    reset: row["reset_at"] === null ? null : { at: Number(row["reset_at"]), by: String(row["reset_by"]) },
+    reset: resetOf(row["reset_at"], row["reset_by"]),
+    hasSecondFactor: Boolean(row["has_factor"]),
+    factorsReset: resetOf(row["factors_reset_at"], row["factors_reset_by"]),
   };
+}
+
+function resetOf(at: unknown, by: unknown): Reset | null {
+  return at === null ? null : { at: Number(at), by: String(by) };
 }

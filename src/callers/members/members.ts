@@ -18,8 +18,15 @@ export type Member = {
   createdAt: number;
   signedInAt: number | null;
   /** The last reset: `by` is the email of the owner who did it, or `operator`. */
-  reset: { at: number; by: string } | null;
+  reset: Reset | null;
+  /** Whether signing in with the password takes a second step. */
+  hasSecondFactor: boolean;
+  /** The last time that an owner removed the second factors and kept the password. */
+  factorsReset: Reset | null;
 };
+
+/** What somebody else did to a member. */
+export type Reset = { at: number; by: string };
 
 /** The most members of an account. */
 export const membersMax = 100;
@@ -28,7 +35,7 @@ export const membersMax = 100;
 const memberScopes: readonly string[] = [...scopes, "self", "keys:read", "members:read"];
 const scopesByRole: Record<Role, ReadonlySet<string>> = {
   member: new Set(memberScopes),
-  owner: new Set([...memberScopes, "keys:write", "members:write"]),
+  owner: new Set([...memberScopes, "keys:write", "members:write", "audit:read"]),
 };
 
 /** Returns what a member in this role may do. */
@@ -70,16 +77,23 @@ export function hashToken(token: string): string {
 export type Invited = { member: Member; token: string; expiresAt: number };
 
 /** A member as responses show it. */
-export function memberResponse({ id, email, role, hasPassword, createdAt, signedInAt, reset }: Member) {
+export function memberResponse(member: Member) {
+  const { id, email, role, hasPassword, hasSecondFactor, createdAt, signedInAt, reset, factorsReset } = member;
   return {
     id,
     email,
     role,
     hasPassword,
+    hasSecondFactor,
     createdAt: formatDateTime(createdAt),
     signedInAt: signedInAt === null ? null : formatDateTime(signedInAt),
-    reset: reset && { at: formatDateTime(reset.at), by: reset.by },
+    reset: resetResponse(reset),
+    factorsReset: resetResponse(factorsReset),
   };
+}
+
+function resetResponse(reset: Reset | null) {
+  return reset && { at: formatDateTime(reset.at), by: reset.by };
 }
 
 /** Returns the URL of a sign-in link. Its token is in the fragment, which no server, proxy or log sees. */

@@ -1,9 +1,9 @@
-import { Type } from "typebox";
+import { Type } from "../../platform/json-schema.ts";
 import { DateTime, Id, Nullable } from "../../platform/http/schemas.ts";
 import type { Caller, Person } from "../../platform/http/caller.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { Queryable } from "../../platform/db/database.ts";
-import { plans, type Account, type Plan } from "../accounts/accounts.ts";
+import { lowStockSchema, plans, type Account, type Plan } from "../accounts/accounts.ts";
 import { isConfirmed } from "./sessions.ts";
 import { roles, memberResponse, type Member, type Role } from "./members.ts";
 
@@ -14,15 +14,32 @@ export const MemberResponse = Type.Object({
   email: Nullable(Type.String({ description: "Null until the owner of a first start gives one." })),
   role: RoleSchema,
   hasPassword: Type.Boolean({ description: "Whether a password is set." }),
+  hasSecondFactor: Type.Boolean({ description: "Whether signing in with the password takes a second step." }),
   createdAt: DateTime("When the member was invited first."),
   signedInAt: Nullable(DateTime("When the member signed in last.")),
   reset: Nullable(
     Type.Object({
-      at: DateTime("When the password and the sessions were removed."),
+      at: DateTime("When the password, the second factors and the sessions were removed."),
       by: Type.String({ description: "The email of the owner who did it, or `operator`." }),
     }),
   ),
+  factorsReset: Nullable(
+    Type.Object({
+      at: DateTime("When the second factors and the sessions were removed, and the password stayed."),
+      by: Type.String({ description: "The email of the owner who did it." }),
+    }),
+  ),
 });
+
+export const PasskeyShown = Type.Object({
+  id: Type.String({ description: "The passkey." }),
+  name: Type.String(),
+  host: Type.String({ description: "The host that it was made for." }),
+  works: Type.Boolean({ description: "Whether that is still the host of this service." }),
+  createdAt: DateTime("When it was added."),
+  usedAt: Nullable(DateTime("When it was last used.")),
+});
+export const RecoveryCodes = Type.Array(Type.String(), { description: "The recovery codes, shown here only." });
 
 export const InvitedResponse = Type.Object({
   member: MemberResponse,
@@ -36,12 +53,13 @@ export const CurrentUser = Type.Object({
     id: Id("The account."),
     name: Type.String(),
     plan: Type.Unsafe<Plan>({ type: "string", enum: [...plans] }),
+    lowStock: lowStockSchema,
   }),
 });
 
 /** The signed-in person and the account, as responses show them. */
-export function currentUserResponse(member: Member, { id, name, plan }: Account) {
-  return { member: memberResponse(member), account: { id, name, plan } };
+export function currentUserResponse(member: Member, { id, name, plan, lowStock }: Account) {
+  return { member: memberResponse(member), account: { id, name, plan, lowStock } };
 }
 
 /** Returns the signed-in person. @throws Problem `unauthorized` */

@@ -1,16 +1,18 @@
-import { Type, type Static } from "typebox";
+import { Type, type Static } from "../../platform/json-schema.ts";
 import { smallBytesMax } from "../../platform/http/bodies.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { operation, type Answer, type DashboardCall, type Operation } from "../../platform/http/operation.ts";
 import { DateTime, Id } from "../../platform/http/schemas.ts";
 import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
+import { endPending } from "./factors.store.ts";
 import { personOf, signedOut, CurrentUser } from "./responses.ts";
 import { newSalt, passwordLengthMax, requireGoodPassword } from "./passwords.ts";
 import { emailOf } from "./members.ts";
 import { findMember, findPassword, replacePassword, setMemberEmail } from "./members.store.ts";
-import { confirmedMs, type Session, type sessionCookie } from "./sessions.ts";
-import { beginSession, confirmSession, endOtherSessions, endOwnSession, listSessions } from "./sessions.store.ts";
+import type { BrowserServices } from "./browser-sessions.routes.ts";
+import { confirmedMs, type Session } from "./sessions.ts";
+import { beginSession, confirmSession, endOtherSessions, endOwnSession, endSession, findSessions, listSessions } from "./sessions.store.ts";
 import { currentUser, provePassword, refusedField, type SignInParts } from "./sign-in.ts";
 
 const tag = "Sessions";
@@ -35,7 +37,7 @@ const NewPassword = Type.Object(
 const Confirmation = Type.Object({ confirmedUntil: DateTime("When the password is asked for again.") });
 
 /** What operations on a member's own session need: how passwords are checked, and the session's cookie. */
-export type SessionServices = { signIn: SignInParts; cookie: ReturnType<typeof sessionCookie> };
+export type SessionServices = BrowserServices & { signIn: SignInParts };
 
 /** A member's own password and sessions. */
 export const sessionRoutes: Operation<SessionServices>[] = [
@@ -91,11 +93,13 @@ export const sessionRoutes: Operation<SessionServices>[] = [
     scope: "self",
     params: SessionPath,
     answers: { 204: { description: "The session has ended." } },
-    handle: async ({ db, caller, params, services: { cookie } }) => {
+    handle: async ({ db, caller, cookies, params, services: { cookie }, now }) => {
       const { accountId, memberId, sessionId } = personOf(caller);
       const ended = await db.write((tx) => endOwnSession(tx, accountId, memberId, params.sessionId));
       if (!ended) throw new Problem("not_found", `There is no ${byId("session", params.sessionId)}.`);
-      return { status: 204, ...(params.sessionId === sessionId && { headers: { "set-cookie": cookie.clear() } }) };
+      if (params.sessionId !== sessionId) return { status: 204 };
+      const left = await findSessions(db, cookie.read(cookies), now);
+      return { status: 204, headers: { "set-cookie": cookie.set(left.map(({ token }) => token)) } };
     },
   }),
   operation({
@@ -136,9 +140,13 @@ async function setPassword(call: DashboardCall<SessionServices, { body: Static<t
     const replaced = await replacePassword(tx, { accountId, memberId }, seen, { salt, password });
     if (!replaced) throw refusedField("currentPassword", "has changed in the meantime");
     await endOtherSessions(tx, accountId, memberId, sessionId);
-    return beginSession(tx, { accountId, memberId }, { address, userAgent }, { accountId, sessionId }, now);
+    await endPending(tx, { accountId, memberId });
+    await endSession(tx, accountId, sessionId);
+    return beginSession(tx, { accountId, memberId }, { address, userAgent }, now);
   });
-  return { status: 200, body: await currentUser(db, accountId, memberId), headers: { "set-cookie": services.cookie.set(token) } };
+  const [, ...others] = services.cookie.read(call.cookies);
+  const headers = { "set-cookie": services.cookie.set([token, ...others]) };
+  return { status: 200, body: await currentUser(db, accountId, memberId), headers };
 }
 
 async function confirmPassword(call: DashboardCall<SessionServices, { body: { password: string } }>): Promise<Answer> {

@@ -1,4 +1,4 @@
-import sql from "sql-template-tag";
+import sql, { join } from "sql-template-tag";
 import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
 import { hashToken, makeToken, type Role } from "./members.ts";
@@ -7,22 +7,18 @@ import { absoluteMs, hasEnded, idleMs, seenEveryMs, sessionsMax, shownUserAgent,
 /** The client of a session. */
 export type Visitor = { address: string; userAgent: string };
 export type SignedIn = { accountId: number; memberId: number; sessionId: number; role: Role; seenAt: number; confirmedAt: number };
+/** A session of a browser that has not ended, with the token of its cookie. */
+export type BrowserSession = SignedIn & { token: string };
 
-/**
- * Starts a session of a member, and ends the one that the browser had, so that somebody who planted or saw its cookie gains nothing.
- *
- * @returns the token for the cookie, which is stored nowhere
- */
+/** Starts a session of a member. @returns the token for the cookie, which is stored nowhere */
 export async function beginSession(
   tx: Transaction,
   who: { accountId: number; memberId: number },
   visitor: Visitor,
-  earlier: { accountId: number; sessionId: number } | undefined,
   now: number,
 ): Promise<string> {
   const { accountId, memberId } = who;
   const token = makeToken();
-  if (earlier) await endSession(tx, earlier.accountId, earlier.sessionId);
   await tx.query(sql`
     INSERT INTO sessions (account_id, id, member_id, hash, address, user_agent, created_at, seen_at, confirmed_at)
     VALUES (${accountId}, nextval('session_ids'), ${memberId}, ${hashToken(token)}, ${visitor.address},
@@ -31,25 +27,46 @@ export async function beginSession(
     DELETE FROM sessions WHERE account_id = ${accountId} AND member_id = ${memberId} AND id NOT IN
       (SELECT id FROM sessions WHERE account_id = ${accountId} AND member_id = ${memberId} ORDER BY seen_at DESC, id DESC ${limitTo(sessionsMax)})`);
   await tx.query(sql`UPDATE members SET signed_in_at = ${now} WHERE account_id = ${accountId} AND id = ${memberId}`);
+  const actor = { type: "member", id: memberId } as const;
+  tx.record({ accountId, type: "member.signed_in", resource: actor, data: { id: memberId } }, { actor });
   return token;
 }
 
 /** Finds the session of a token, with the member's current role; undefined if it has ended. */
 export async function findSession(db: Queryable, token: string, now: number): Promise<SignedIn | undefined> {
-  const [row] = await db.query(sql`
-    SELECT sessions.account_id, member_id, sessions.id, role, sessions.created_at, seen_at, confirmed_at FROM sessions
-    JOIN members ON members.account_id = sessions.account_id AND members.id = member_id WHERE hash = ${hashToken(token)}`);
-  if (!row) return undefined;
-  const [createdAt, seenAt] = [Number(row["created_at"]), Number(row["seen_at"])];
-  if (hasEnded({ createdAt, seenAt }, now)) return undefined;
-  return {
+  return (await findSessions(db, [token], now))[0];
+}
+
+/** Finds the sessions of a browser's tokens that have not ended, in the order of the tokens. */
+export async function findSessions(db: Queryable, tokens: readonly string[], now: number): Promise<BrowserSession[]> {
+  if (tokens.length === 0) return [];
+  const byHash = new Map(tokens.map((token) => [hashToken(token), token]));
+  const rows = await db.query(sql`
+    SELECT hash, sessions.account_id, member_id, sessions.id, role, sessions.created_at, seen_at, confirmed_at FROM sessions
+    JOIN members ON members.account_id = sessions.account_id AND members.id = member_id WHERE hash IN (${join([...byHash.keys()])})`);
+  const living = rows.filter((row) => !hasEnded({ createdAt: Number(row["created_at"]), seenAt: Number(row["seen_at"]) }, now));
+  const found = living.map((row) => ({
+    token: byHash.get(String(row["hash"])) ?? "",
     accountId: Number(row["account_id"]),
     memberId: Number(row["member_id"]),
     sessionId: Number(row["id"]),
     role: row["role"] as Role,
-    seenAt,
+    seenAt: Number(row["seen_at"]),
     confirmedAt: Number(row["confirmed_at"]),
-  };
+  }));
+  return found.toSorted((a, b) => tokens.indexOf(a.token) - tokens.indexOf(b.token));
+}
+
+/** Returns the names by which a member finds each of these sessions, by member. */
+export async function namesOf(
+  db: Queryable,
+  sessions: readonly SignedIn[],
+): Promise<Map<number, { email: string | null; account: string }>> {
+  if (sessions.length === 0) return new Map();
+  const rows = await db.query(sql`
+    SELECT members.id, email, accounts.name FROM members JOIN accounts ON accounts.id = account_id
+    WHERE members.id IN (${join(sessions.map(({ memberId }) => memberId))})`);
+  return new Map(rows.map((row) => [Number(row["id"]), { email: row["email"] as string | null, account: String(row["name"]) }]));
 }
 
 /** Records that the member entered the right password in this session. */

@@ -1,3 +1,6 @@
+import { pendingMs } from "./factors.ts";
+import { challengeMs } from "./passkeys.ts";
+
 /** A session ends after this time without use, and at this age (ms). */
 export const idleMs = 7 * 24 * 3_600_000;
 export const absoluteMs = 30 * 24 * 3_600_000;
@@ -7,7 +10,11 @@ export const seenEveryMs = 60_000;
 export const confirmedMs = 10 * 60_000;
 /** The most sessions of a member. Beyond it the least recently used one ends. */
 export const sessionsMax = 20;
+/** The most members who are signed in to one browser at once (decision 0088). */
+export const browserSessionsMax = 5;
 const userAgentLengthMax = 300;
+/** The form of a session's token: 256 bits in base64url. */
+const tokenForm = /^[\w-]{43}$/;
 
 /** A member's session in a list. Times are ms since the Unix epoch. */
 export type Session = { id: number; address: string; userAgent: string; createdAt: number; seenAt: number };
@@ -28,23 +35,53 @@ export function shownUserAgent(text: string): string {
 }
 
 /**
- * The cookie of a session (RFC 6265bis, 4.1.3.2). `__Host-` binds it to this host, HTTPS and the whole path. On plain HTTP a
+ * A cookie of the dashboard (RFC 6265bis, 4.1.3.2). `__Host-` binds it to this host, HTTPS and the whole path. On plain HTTP a
  * browser would not store such a cookie, so on loopback, where nobody can listen in, the cookie has no prefix.
  */
-type SessionCookie = { set(token: string): string; clear(): string; read(header: string | undefined): string | undefined };
+type Cookie = { set(value: string): string; clear(): string; read(header: string | undefined): string | undefined };
+
+/** The cookie of a browser's sessions: up to five tokens, the current session's first. */
+export type SessionCookie = {
+  /** Returns the line that stores these tokens, or removes the cookie if there are none. */
+  set(tokens: readonly string[]): string;
+  read(header: string | undefined): string[];
+};
 
 /** @param publicUrl the public origin, which decides whether cookies need HTTPS */
 export function sessionCookie(publicUrl: string): SessionCookie {
+  const cookie = cookieNamed("petstore-session", publicUrl, absoluteMs);
+  return {
+    set: (tokens) => (tokens.length === 0 ? cookie.clear() : cookie.set(tokens.join("."))),
+    read(header) {
+      const tokens = cookie.read(header)?.split(".", browserSessionsMax) ?? [];
+      return [...new Set(tokens)].filter((token) => tokenForm.test(token));
+    },
+  };
+}
+
+/** The cookie of a sign-in that waits for its second step: what the password gave works in this browser only. */
+export function pendingCookie(publicUrl: string): Cookie {
+  return cookieNamed("petstore-sign-in", publicUrl, pendingMs);
+}
+
+/** The cookie of a challenge that a passkey answers. */
+export function passkeyCookie(publicUrl: string): Cookie {
+  return cookieNamed("petstore-passkey", publicUrl, challengeMs);
+}
+
+function cookieNamed(bareName: string, publicUrl: string, ageMs: number): Cookie {
   const isBare = isPlainLoopback(publicUrl);
-  const name = isBare ? "petstore-session" : "__Host-petstore-session";
+  const name = isBare ? bareName : `__Host-${bareName}`;
   const attributes = `Path=/; HttpOnly; SameSite=Lax${isBare ? "" : "; Secure"}`;
   return {
-    set: (token) => `${name}=${token}; ${attributes}; Max-Age=${absoluteMs / 1_000}`,
+    set: (token) => `${name}=${token}; ${attributes}; Max-Age=${ageMs / 1_000}`,
     clear: () => `${name}=; ${attributes}; Max-Age=0`,
     read(header = "") {
-      const pair = header.split(";").find((part) => part.trimStart().startsWith(`${name}=`));
-      const token = pair?.trim().slice(name.length + 1);
-      return token === undefined || token === "" ? undefined : token;
+      const pairs = header.split(";").map((part) => part.trim());
+      const values = new Set(pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1)));
+      // Without the prefix a page of another port can add a cookie for a longer path, which comes first: then neither counts.
+      const [value] = values;
+      return values.size > 1 || value === "" ? undefined : value;
     },
   };
 }

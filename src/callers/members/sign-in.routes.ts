@@ -1,10 +1,13 @@
-import { Type } from "typebox";
+import { Type } from "../../platform/json-schema.ts";
 import { operation, type Answer, type DashboardCall, type Operation } from "../../platform/http/operation.ts";
+import { DateTime } from "../../platform/http/schemas.ts";
+import { formatDateTime } from "../../platform/http/dates.ts";
+import { pendingMs } from "./factors.ts";
 import { CurrentUser, personOf } from "./responses.ts";
 import { passwordLengthMax } from "./passwords.ts";
+import type { passkeyCookie, pendingCookie } from "./sessions.ts";
 import type { SessionServices } from "./sessions.routes.ts";
-import { endSession } from "./sessions.store.ts";
-import { signIn, signInByLink, currentUser, type NewSession, type SignInClient } from "./sign-in.ts";
+import { currentUser, finishSignIn, signIn, signInByLink, type NewSession, type PendingSignIn, type SignInClient } from "./sign-in.ts";
 
 const tag = "Sign-in";
 const closed = { additionalProperties: false };
@@ -17,12 +20,24 @@ const Credentials = Type.Object(
   closed,
 );
 const LinkToken = Type.Object({ token: Type.String({ minLength: 1, maxLength: 100 }) }, closed);
-const signedIn = { 200: { description: "The current user, with the session's cookie.", schema: CurrentUser } };
+const SecondStep = Type.Object({
+  secondFactors: Type.Array(Type.Enum(["app", "passkey", "recoveryCode"]), { description: "What the second step takes." }),
+  expiresAt: DateTime("When the sign-in has to start again."),
+});
+export const signedIn = { 200: { description: "The current user, with the session's cookie.", schema: CurrentUser } };
+const signedInOrHalf = {
+  ...signedIn,
+  202: { description: "A second factor is needed. The cookie of the second step works in this browser only.", schema: SecondStep },
+};
 
 /** `onSignedIn` is called after each sign-in and must not reject. */
-export type SignInServices = SessionServices & { onSignedIn: () => Promise<void> };
+export type SignInServices = SessionServices & {
+  pendingCookie: ReturnType<typeof pendingCookie>;
+  passkeyCookie: ReturnType<typeof passkeyCookie>;
+  onSignedIn: () => Promise<void>;
+};
 
-/** Signing in and out, and the current user. */
+/** Signing in, and the current user. */
 export const signInRoutes: Operation<SignInServices>[] = [
   operation({
     operationId: "signIn",
@@ -30,12 +45,12 @@ export const signInRoutes: Operation<SignInServices>[] = [
     path: "/sign-in",
     tag,
     summary: "Sign in",
-    description: "Starts a session with an email and a password.",
+    description: "Starts a session with an email and a password, or the second step if the member has a second factor.",
     scope: null,
     body: Credentials,
-    throttle,
-    answers: signedIn,
-    handle: async (call) => welcome(call.services, await signIn(call.services.signIn, call.body, clientOf(call))),
+    throttle: countSignIn,
+    answers: signedInOrHalf,
+    handle: async (call) => welcome(call.services, await signIn(call.services.signIn, call.body, clientOf(call)), call.now),
   }),
   operation({
     operationId: "signInByLink",
@@ -46,25 +61,25 @@ export const signInRoutes: Operation<SignInServices>[] = [
     description: "Starts a session with the token of a sign-in link, which works once.",
     scope: null,
     body: LinkToken,
-    throttle,
-    answers: signedIn,
-    handle: async (call) => welcome(call.services, await signInByLink(call.services.signIn, call.body.token, clientOf(call))),
+    throttle: countSignIn,
+    answers: signedInOrHalf,
+    handle: async (call) => welcome(call.services, await signInByLink(call.services.signIn, call.body.token, clientOf(call)), call.now),
   }),
   operation({
-    operationId: "signOut",
+    operationId: "finishSignIn",
     method: "POST",
-    path: "/sign-out",
+    path: "/sign-in/code",
     tag,
-    summary: "Sign out",
-    description: "Ends the session, if there is one.",
+    summary: "Finish signing in",
+    description: "Starts the session of a sign-in that needs a second factor, with a code of the authenticator app or a recovery code.",
     scope: null,
-    answers: { 204: { description: "The session has ended." } },
-    handle: async ({ db, caller, services: { cookie } }) => {
-      if (caller?.person) {
-        const { accountId, sessionId } = personOf(caller);
-        await db.write((tx) => endSession(tx, accountId, sessionId));
-      }
-      return { status: 204, headers: { "set-cookie": cookie.clear() } };
+    body: Type.Object({ code: Type.String({ minLength: 1, maxLength: 100 }) }, closed),
+    throttle: countSignIn,
+    answers: signedIn,
+    handle: async (call) => {
+      const { services, body, cookies, now } = call;
+      const token = services.pendingCookie.read(cookies);
+      return welcome(services, await finishSignIn(services.signIn, token, body.code, clientOf(call)), now);
     },
   }),
   operation({
@@ -83,19 +98,24 @@ export const signInRoutes: Operation<SignInServices>[] = [
   }),
 ];
 
-function throttle({ signIn: { throttle: counts } }: SignInServices, address: string, now: number): void {
+/** Counts an attempt to sign in by its address. */
+export function countSignIn({ signIn: { throttle: counts } }: SignInServices, address: string, now: number): void {
   counts.requireAddress(address, now);
 }
 
-async function welcome(
-  { signIn: { db }, cookie, onSignedIn }: SignInServices,
-  { accountId, memberId, token }: NewSession,
-): Promise<Answer> {
+/** Answers a sign-in. */
+export async function welcome(services: SignInServices, begun: NewSession | PendingSignIn, now: number): Promise<Answer> {
+  const { cookie, onSignedIn } = services;
+  const { db } = services.signIn;
+  if ("pending" in begun) {
+    const body = { secondFactors: begun.secondFactors, expiresAt: formatDateTime(now + pendingMs) };
+    return { status: 202, body, headers: { "set-cookie": services.pendingCookie.set(begun.pending) } };
+  }
+  const { accountId, memberId, tokens } = begun;
   await onSignedIn();
-  return { status: 200, body: await currentUser(db, accountId, memberId), headers: { "set-cookie": cookie.set(token) } };
+  return { status: 200, body: await currentUser(db, accountId, memberId), headers: { "set-cookie": cookie.set(tokens) } };
 }
 
-function clientOf({ caller, address, userAgent, now }: DashboardCall): SignInClient {
-  const earlier = caller?.person && { accountId: caller.accountId, sessionId: caller.person.sessionId };
-  return { address, userAgent, earlier, now };
+export function clientOf({ cookies, services, address, userAgent, now }: DashboardCall<SessionServices>): SignInClient {
+  return { address, userAgent, tokens: services.cookie.read(cookies), now };
 }

@@ -1,24 +1,30 @@
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import { invalidAt, Problem } from "../../platform/problem.ts";
+import type { SecretsKeys } from "../../platform/secrets.ts";
 import { findAccount } from "../accounts/accounts.store.ts";
+import { listPasskeys } from "./passkeys.store.ts";
+import { beginPending, findFactors, findPending, hasFactor, takePending, useCode, type CodeVerdict, type Who } from "./factors.store.ts";
 import { currentUserResponse, signedOut } from "./responses.ts";
 import { newSalt, samePassword, type PasswordHasher } from "./passwords.ts";
 import { emailKey } from "./members.ts";
 import { findCandidates, findMember, findPassword, redeemLink, type Candidate } from "./members.store.ts";
-import { beginSession, type Visitor } from "./sessions.store.ts";
+import { browserSessionsMax } from "./sessions.ts";
+import { beginSession, endSession, findSessions, type Visitor } from "./sessions.store.ts";
 import type { SignInThrottle, Subject } from "./throttle.ts";
 
-export type SignInParts = { db: Database; hasher: PasswordHasher; throttle: SignInThrottle };
-/** A new session. Only this has the token for the cookie; the database stores a hash. */
-export type NewSession = { accountId: number; memberId: number; token: string };
-/** The client of a sign-in attempt, with the session that its browser had before. `now` is ms since the Unix epoch. */
-export type SignInClient = Visitor & { earlier: { accountId: number; sessionId: number } | undefined; now: number };
+export type SignInParts = { db: Database; hasher: PasswordHasher; throttle: SignInThrottle; secrets: SecretsKeys };
+/** A new session, with the tokens for the cookie: its own, and those of other members in the same browser. The database stores hashes. */
+export type NewSession = { accountId: number; memberId: number; tokens: string[] };
+/** A sign-in whose password was right and which waits for a second factor. Only this has the token for the cookie. */
+export type PendingSignIn = { pending: string; secondFactors: ("app" | "passkey" | "recoveryCode")[] };
+/** The client of a sign-in attempt, with the tokens of its browser's sessions. `now` is ms since the Unix epoch. */
+export type SignInClient = Visitor & { tokens: readonly string[]; now: number };
 
 /** Password computations of every sign-in, so that its time does not reveal whether the email is known. */
 const computationsMin = 2;
 
 /**
- * Starts a session for an email and a password. If the password fits members of several accounts, chooses the one who
+ * Starts a session for an email and a password, or the second step of a member with a second factor. If the password fits members of several accounts, chooses the one who
  * signed in last. Attempts are counted for each member and address; a success clears only the count of its own member and
  * address. The route has already counted the address.
  *
@@ -28,7 +34,7 @@ export async function signIn(
   parts: SignInParts,
   given: { email: string; password: string; accountId?: number | undefined },
   client: SignInClient,
-): Promise<NewSession> {
+): Promise<NewSession | PendingSignIn> {
   const { db, hasher, throttle } = parts;
   const candidates = await openCandidates(parts, given, client);
   const fitting: Fitting[] = [];
@@ -41,13 +47,15 @@ export async function signIn(
   const [first] = fitting.toSorted((a, b) => b.candidate.signedInAt - a.candidate.signedInAt);
   if (!first) throw wrong();
   const { candidate, hash } = first;
-  for (const fit of fitting) throttle.forget(subjectOf(fit.candidate), client.address);
-  return db.write(async (tx) => {
+  const begun = await db.write(async (tx) => {
     // the password may have changed since it was read, or its member may have been removed
     const current = await findPassword(tx, candidate.accountId, candidate.memberId);
     if (!samePassword(hash, current?.password ?? null)) throw wrong();
-    return startSession(tx, candidate, client);
+    return startSessionOrPending(tx, candidate, client);
   });
+  // until its second step a sign-in is no success
+  if ("tokens" in begun) for (const fit of fitting) throttle.forget(subjectOf(fit.candidate), client.address);
+  return begun;
 }
 
 type Fitting = { candidate: Candidate; hash: string };
@@ -106,20 +114,79 @@ export function refusedField(field: string, message: string): Problem {
  *
  * @throws Problem `unauthorized` for a link that is unknown, used or expired
  */
-export async function signInByLink({ db }: SignInParts, linkToken: string, client: SignInClient): Promise<NewSession> {
+export async function signInByLink({ db }: SignInParts, linkToken: string, client: SignInClient): Promise<NewSession | PendingSignIn> {
   return db.write(async (tx) => {
     const member = await redeemLink(tx, linkToken, client.now);
     if (!member) throw new Problem("unauthorized", "This sign-in link was used or has expired. Ask for a new one.");
-    return startSession(tx, member, client);
+    return startSessionOrPending(tx, member, client);
   });
 }
 
-async function startSession(
-  tx: Transaction,
-  { accountId, memberId }: Omit<NewSession, "token">,
-  client: SignInClient,
-): Promise<NewSession> {
-  return { accountId, memberId, token: await beginSession(tx, { accountId, memberId }, client, client.earlier, client.now) };
+/**
+ * Ends the second step of a sign-in with a code of the authenticator app or a recovery code. Attempts are counted for each member and
+ * address, apart from those at the password. The route has already counted the address.
+ *
+ * @param token of the browser's cookie
+ * @throws Problem `unauthorized` if the first step is missing or too old; `invalid_request` for a wrong or used code;
+ *   `rate_limit_exceeded` after too many attempts
+ */
+export async function finishSignIn(parts: SignInParts, token: string | undefined, code: string, client: SignInClient): Promise<NewSession> {
+  const { db, throttle, secrets } = parts;
+  const { address, now } = client;
+  const member = token === undefined ? undefined : await findPending(db, token, now);
+  if (token === undefined || !member) throw tooLate();
+  const attempt = { kind: "code", ...member } as const;
+  throttle.requireSubjects([attempt], address, now);
+  const done = await db.write(async (tx) => {
+    const verdict = await useCode(tx, member, code, secrets, now);
+    if (verdict !== "right") return verdict;
+    if (!(await takePending(tx, token, now))) throw tooLate();
+    return startSession(tx, member, client);
+  });
+  if (typeof done === "string" || "blockedUntil" in done) throw refusedCode(done, now);
+  throttle.forget(attempt, address);
+  throttle.forget({ ...attempt, kind: "member" }, address);
+  return done;
+}
+
+function tooLate(): Problem {
+  return new Problem("unauthorized", "The sign-in took too long, or began in another browser. Start again.");
+}
+
+/** The refusal of a code. */
+export function refusedCode(verdict: Exclude<CodeVerdict, "right">, now: number): Problem {
+  if (typeof verdict === "string") return refusedField("code", "is wrong or was used already");
+  const seconds = Math.ceil((verdict.blockedUntil - now) / 1_000);
+  const message = `Too many wrong codes of the authenticator app. Use a recovery code, or try again in ${seconds} seconds.`;
+  return new Problem("rate_limit_exceeded", message, { headers: { "Retry-After": `${seconds}` } });
+}
+
+async function startSessionOrPending(tx: Transaction, member: Who, client: SignInClient): Promise<NewSession | PendingSignIn> {
+  if (!(await hasFactor(tx, member))) return startSession(tx, member, client);
+  const { app } = await findFactors(tx, member);
+  const passkeys = await listPasskeys(tx, member);
+  const secondFactors = [...(app ? ["app" as const] : []), ...(passkeys.length > 0 ? ["passkey" as const] : []), "recoveryCode" as const];
+  return { pending: await beginPending(tx, member, client.now), secondFactors };
+}
+
+/**
+ * Starts a session of a member who has shown everything that it takes. It ends the member's own session in this browser, so that somebody
+ * who planted or saw its cookie gains nothing, and keeps those of other members (decision 0088).
+ *
+ * @throws Problem `invalid_request` in a browser that has no room for another member
+ */
+export async function startSession(tx: Transaction, { accountId, memberId }: Who, client: SignInClient): Promise<NewSession> {
+  const sessions = await findSessions(tx, client.tokens, client.now);
+  const others = sessions.filter((session) => session.memberId !== memberId);
+  if (others.length >= browserSessionsMax) {
+    throw new Problem(
+      "invalid_request",
+      `This browser is signed in to ${browserSessionsMax} accounts, the most that it can be: sign out of one first.`,
+    );
+  }
+  for (const own of sessions.filter((session) => session.memberId === memberId)) await endSession(tx, accountId, own.sessionId);
+  const token = await beginSession(tx, { accountId, memberId }, client, client.now);
+  return { accountId, memberId, tokens: [token, ...others.map((other) => other.token)] };
 }
 
 /** Returns the signed-in member and the account. @throws Problem `unauthorized` if either was deleted */

@@ -33,7 +33,9 @@ export type Subject =
   /** An email that matches no member with a password; counted so that its answers look like a member's. */
   | { kind: "unknown"; email: string; accountId: number | undefined }
   /** The password of a member who is signed in. */
-  | { kind: "password"; accountId: number; memberId: number };
+  | { kind: "password"; accountId: number; memberId: number }
+  /** The codes of a member's second factors. */
+  | { kind: "code"; accountId: number; memberId: number };
 
 /**
  * Slows the guessing of passwords and link tokens. Attempts are counted before they are checked: by the client's address,

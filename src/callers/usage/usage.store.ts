@@ -71,11 +71,13 @@ export async function readUsageBy(
   return rows.map((row) => ({ name: String(row["name"]), ...pointOf(row) }));
 }
 
-/** Deletes intervals that are no longer kept. */
-export async function expireUsage(db: Database, now: number): Promise<void> {
+/** Deletes intervals that are no longer kept, and in any case those before the last `daysKept` days. Default: 90. */
+export async function expireUsage(db: Database, now: number, daysKept = kept.day.count): Promise<void> {
   const key = raw("account_id, step, kind, start, name");
   for (const interval of intervals) {
-    const { from } = spanOf(interval, now);
+    const shown = spanOf(interval, now).from;
+    const first = startOf(now, kept.day.stepMs) - (daysKept - 1) * kept.day.stepMs;
+    const from = interval === "day" ? first : Math.max(shown, first);
     await writeInBatches(
       db,
       (limit) => sql`

@@ -3,7 +3,7 @@
  * by hour for seven days and by day for ninety. Only requests with a valid key count. A kill loses the few seconds that were not
  * saved yet.
  */
-import { Type } from "typebox";
+import { Type } from "../../platform/json-schema.ts";
 import { DateTime, enumeration, Id, named, variant } from "../../platform/http/schemas.ts";
 import { storageSchemas } from "../accounts/accounts.ts";
 import type { Verdict } from "../limits/limits.ts";

@@ -15,6 +15,14 @@ export async function writeInBatches(db: Database, writing: (limit: Sql) => Sql)
   while ((await db.write((tx) => tx.query(some))).length === batchMax);
 }
 
+/** Steps of one call of `giveBackFreeSpace`. */
+const stepsMax = 20;
+
+/** Gives free space of the database back to the disk: some megabytes in each call, in many short transactions. */
+export async function giveBackFreeSpace(db: Database): Promise<void> {
+  for (let step = 0; step < stepsMax; step++) if (!(await db.giveBackSpace())) return;
+}
+
 /**
  * `LIMIT` with a number of rows. SQLite plans a statement again whenever a bare parameter after LIMIT is bound, which costs as
  * much as five short reads; for a sum it does not.

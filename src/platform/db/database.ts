@@ -1,4 +1,15 @@
 import type { Sql } from "sql-template-tag";
+import type { EventDraft, Origin } from "../events.ts";
+import type { Histogram } from "../metrics.ts";
+import type { BoundValue, Insertion, Statement } from "./statement.ts";
+
+/** A value, or a promise of it: the embedded engine answers at once, a server later. Only `platform/db` and `platform/http` look which it is. */
+export type Awaitable<T> = T | Promise<T>;
+
+/** Goes on with a value as soon as it is there: without a promise if it is one already. */
+export function andThen<T, U>(value: Awaitable<T>, use: (value: T) => Awaitable<U>): Awaitable<U> {
+  return value instanceof Promise ? value.then(use) : use(value);
+}
 
 /** A row as an engine returns it: numbers, text, bytes and nulls; a boolean may come as 0 or 1, so mappers say `Boolean(row.x)`. */
 export type Row = Record<string, unknown>;
@@ -10,9 +21,26 @@ export interface Queryable {
    * @throws TypeError for any other value, such as `undefined` or a date
    */
   query<R = Row>(query: Sql): Promise<R[]>;
+  /**
+   * Runs a prepared statement and returns its rows, each an array of the columns' values. Returns or throws without a promise if the
+   * engine is embedded: for the statements of frequent requests.
+   */
+  rows<R extends unknown[]>(statement: Statement<R>, values: readonly BoundValue[]): Awaitable<R[]>;
 }
 
 export interface Transaction extends Queryable {
+  /** Inserts rows with new identifiers, and returns these, which ascend. `RETURNING` would cost SQLite nearly as much again as the rows. */
+  insert(insertion: Insertion, rows: readonly BoundValue[][]): Awaitable<number[]>;
+  /** Runs one statement without `RETURNING`, and returns how many rows it changed. */
+  change(query: Sql): Promise<number>;
+  /** The same for a prepared statement. */
+  run(statement: Statement, values: readonly BoundValue[]): Awaitable<number>;
+  /**
+   * Adds an event to its account's log if the transaction commits; if it is rolled back, there is no event (decision 0074).
+   *
+   * @param origin who makes the change, where it is not who makes the write. Default: the origin of the write
+   */
+  record(event: EventDraft, origin?: Partial<Origin>): void;
   /** ` FOR UPDATE` if the engine locks rows; empty if it has a single writer. */
   readonly forUpdate: Sql;
   /**
@@ -33,9 +61,27 @@ export interface Transaction extends Queryable {
   startOver(): void;
 }
 
-export type WriteOptions = {
+/**
+ * Writes of one kind that the embedded engine runs as one, if they wait next to each other: fewer statements do what all of them would.
+ * Locks rows in no particular order, so an engine whose transactions run side by side ignores it and runs each body.
+ */
+export type Together<T> = {
+  /**
+   * Does what the bodies of these inputs would do in some order, and returns their results; undefined for each whose body has to run, which
+   * it then does. If this throws, it has changed nothing, and all bodies run.
+   */
+  run: (tx: Transaction, inputs: never[]) => Awaitable<(T | undefined)[]>;
+  input: unknown;
+};
+
+export type WriteOptions<T = unknown> = {
+  together?: Together<T> | undefined;
+  /** Who makes the changes, for their events. Default: that of `actingAs`. */
+  origin?: Origin | undefined;
   /** Time (ms) for each statement, if the engine bounds it: for work that takes longer than a request. */
   statementMs?: number;
+  /** Whether the body always throws. The embedded engine then takes back the identifiers that the body took, which nothing keeps. */
+  undoes?: boolean;
 };
 
 /**
@@ -51,13 +97,20 @@ export type WriteOptions = {
  */
 export interface Database extends Queryable {
   readonly engine: "sqlite" | "postgres";
-  write<T>(body: (tx: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>;
+  write<T>(body: (tx: Transaction) => Awaitable<T>, options?: WriteOptions<T>): Promise<T>;
   /**
    * Returns the same database for the work of one account, which gets at most its share of the connections. Work through
    * another handle belongs to no account, and never waits behind the accounts' work.
    */
   forAccount(accountId: number): Database;
+  /** Returns the same database, whose writes record their events with this origin. Without it they are the system's. */
+  actingAs(origin: Origin): Database;
   load(): DatabaseLoad;
+  /**
+   * Gives some of the free space of the database's file back to the disk, without delaying other writes for more than a few ms. Returns whether
+   * another call would give back more: always false for an engine that reuses space on its own, as PostgreSQL's autovacuum does.
+   */
+  giveBackSpace(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -65,12 +118,16 @@ export type DatabaseLoad = {
   /** Reads and transactions that run or wait now. */
   reads: number;
   writes: number;
+  /** How many writes shared each commit of the embedded database. */
+  commitSizes?: Histogram;
   /** Connections that run a transaction, work that waits for a connection, and work that was refused one since the start. */
   pool?: {
     connections: number;
     connectionsMax: number;
     waiting: { reads: number; writes: number };
     refused: { reads: number; writes: number };
+    /** How long (s) work waited for a connection, if none was free. */
+    waits: { reads: Histogram; writes: Histogram };
   };
 };
 
@@ -93,13 +150,16 @@ export function breaks(kind: ConstraintKind, error: unknown): boolean {
 }
 
 /** Runs a write and rolls it back: returns its result, or throws its error, and changes nothing. */
-export async function rolledBack<T>(db: Pick<Database, "write">, body: (tx: Transaction) => Promise<T>): Promise<T> {
+export async function rolledBack<T>(db: Pick<Database, "write">, body: (tx: Transaction) => Awaitable<T>): Promise<T> {
   let returned: { result: T } | undefined;
   try {
-    await db.write(async (tx) => {
-      returned = { result: await body(tx) };
-      throw new RollBack();
-    });
+    await db.write(
+      async (tx) => {
+        returned = { result: await body(tx) };
+        throw new RollBack();
+      },
+      { undoes: true },
+    );
   } catch (error) {
     if (!(error instanceof RollBack)) throw error;
   }

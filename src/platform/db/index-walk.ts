@@ -6,13 +6,15 @@ type Value = string | number | boolean;
 
 /**
  * Neighbouring rows of one index. Its columns are `account_id`, those of `equal`, then those of `order`. There is no
- * other filter, so a page reads only the rows that it shows, however few rows of the table match and wherever the
+ * other filter than that of the index, so a page reads only the rows that it shows, however few rows of the table match and wherever the
  * page begins.
  */
 export type Walk = {
   table: string;
   /** Left out for the primary key. */
   index?: string;
+  /** The condition of a partial index, as its migration has it. */
+  condition?: string;
   columns: Sql;
   accountId: number;
   equal?: Record<string, Value>;
@@ -57,12 +59,13 @@ function directed(columns: readonly string[], { isBackwards }: Walk): Sql {
 }
 
 /** For SQLite: the index by name, and a condition for each of its columns. */
-function namedBranch({ table, index, columns, ...walk }: Walk): Sql {
+function namedBranch({ table, index, condition, columns, ...walk }: Walk): Sql {
   const fixed = fixedOf(walk);
   const { lower, upper } = boundsOf(walk);
   const conditions = fixed.columns.map((column, i) => sql`${raw(column)} = ${fixed.values[i]}`);
   if (lower) conditions.push(comparison(lower));
   if (upper) conditions.push(comparison(upper));
+  if (condition !== undefined) conditions.push(raw(condition));
   return sql`SELECT ${columns} FROM ${raw(index === undefined ? table : `${table} INDEXED BY ${index}`)} WHERE ${join(conditions, " AND ")}`;
 }
 
@@ -70,12 +73,13 @@ function namedBranch({ table, index, columns, ...walk }: Walk): Sql {
  * For PostgreSQL: from one place of the index to another, in the order of all its columns. If the statement compared the
  * first columns by `=`, the planner could drop them from the order, and use an index of fewer columns with a filter.
  */
-function orderedBranch({ table, columns, ...walk }: Walk): Sql {
+function orderedBranch({ table, condition, columns, ...walk }: Walk): Sql {
   const fixed = fixedOf(walk);
   const { lower, upper } = boundsOf(walk);
   const begin: Bound = { columns: fixed.columns, sign: lower?.sign ?? ">=", values: fixed.values };
   const end: Bound = { columns: fixed.columns, sign: upper?.sign ?? "<=", values: fixed.values };
-  return sql`SELECT ${columns} FROM ${raw(table)} WHERE ${comparison(joined(begin, lower))} AND ${comparison(joined(end, upper))}`;
+  const also = raw(condition === undefined ? "" : ` AND ${condition}`);
+  return sql`SELECT ${columns} FROM ${raw(table)} WHERE ${comparison(joined(begin, lower))} AND ${comparison(joined(end, upper))}${also}`;
 }
 
 type Bound = { columns: readonly string[]; sign: string; values: readonly Value[] };

@@ -16,7 +16,7 @@ const numeric = 1_700;
 const types = new pg.TypeOverrides();
 for (const type of [int8, numeric]) types.setTypeParser(type, Number);
 
-export type Rows = { rows: unknown[]; command: string };
+export type Rows = { rows: unknown[]; rowCount: number | null; command: string };
 
 /** The time-outs that differ between connections. */
 export type Patience = { connectMs: number; statementMs: number };

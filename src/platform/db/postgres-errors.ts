@@ -28,15 +28,24 @@ const serverText = /does not support SSL|certificate|password must be/i;
 /** Thrown to run a transaction's body again without the locks that it holds. */
 export class StartOver extends Error {}
 
+/**
+ * Whether a statement was prepared before a migration gave its table another column, as while nodes are replaced: on this connection
+ * PostgreSQL refuses it from now on.
+ */
+export function isOutdated(error: unknown): boolean {
+  const { code, message = "" } = error as Coded;
+  return code === "0A000" && message.startsWith("cached plan");
+}
+
 /** Whether a transaction that failed with this error may run again. */
 export function isCollision(error: unknown): boolean {
-  return error instanceof StartOver || collisions.has((error as Coded).code ?? "");
+  return error instanceof StartOver || collisions.has((error as Coded).code ?? "") || isOutdated(error);
 }
 
 /** Whether a connection on which this error occurred must not be used again. */
 export function breaksConnection(error: unknown): boolean {
   const { code = "", message = "" } = error as Coded;
-  return /^(08|57P0|25006|25P0[34]|26000|XX)/.test(code) || connectionCodes.test(code) || driverTexts.test(message);
+  return /^(08|57P0|25006|25P0[34]|26000|XX)/.test(code) || connectionCodes.test(code) || driverTexts.test(message) || isOutdated(error);
 }
 
 /** Translates an error of a statement to a `ConstraintError` or a `Problem`; returns unexpected errors unchanged. */

@@ -1,7 +1,9 @@
-import { acquire, openFairShare, release, type ShareLoad } from "../jobs/fair-share.ts";
+import { acquireTimed, openFairShare, release, type ShareLoad } from "../jobs/fair-share.ts";
 import { createTally } from "../jobs/tally.ts";
 import { openConnection, type Rows } from "./postgres-connections.ts";
+import { isOutdated } from "./postgres-errors.ts";
 import type { Statement } from "./postgres-statements.ts";
+import { openHistogram, waitBounds, type Histogram } from "../metrics.ts";
 import { noConnection } from "./unavailable.ts";
 
 /** Connections for reads. The first is for work without an account, and one account's reads use at most half of them. */
@@ -19,6 +21,8 @@ const stalledMs = 100;
 export type Readers = {
   read(statement: Statement, account: number | undefined): Promise<Rows>;
   load(): ShareLoad;
+  /** How long (s) work waited for a place, if none was free. */
+  waits: Histogram;
   close(): Promise<void>;
 };
 
@@ -34,6 +38,7 @@ export type Readers = {
 export function openReaders(url: string, onError: (error: unknown) => void): Readers {
   const readers = Array.from({ length: readersMax }, () => openReader(url, onError));
   const forAccounts = readers.slice(1);
+  const waits = openHistogram(waitBounds);
   const places = openFairShare<number>({ max: readsMax, reserved: readsShared, waitingMax: readsWaitingMax, waitMs });
 
   function readerFor(account: number | undefined): Reader {
@@ -46,8 +51,9 @@ export function openReaders(url: string, onError: (error: unknown) => void): Rea
 
   return {
     load: () => places,
+    waits,
     async read(statement, account) {
-      const refusal = await acquire(places, account);
+      const refusal = await acquireTimed(places, account, (seconds) => waits.observe(seconds));
       if (refusal !== undefined) throw noConnection(refusal);
       const reader = readerFor(account);
       if (account !== undefined) reader.accounts.add(account);
@@ -90,7 +96,11 @@ function openReader(url: string, onError: (error: unknown) => void) {
       try {
         const client = connection.current() ?? (await connection.open());
         connection.gather();
-        return await client.query(statement);
+        return await client.query(statement).catch((error: unknown) => {
+          if (!isOutdated(error)) throw error;
+          const { name: _name, ...unnamed } = statement;
+          return client.query(unnamed);
+        });
       } finally {
         underWay--;
         movedAt = performance.now();

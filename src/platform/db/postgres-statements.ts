@@ -1,4 +1,5 @@
 import type { Sql } from "sql-template-tag";
+import type { BoundValue, Statement as FixedStatement } from "./statement.ts";
 
 /** The most statements that a connection keeps prepared. It parses further ones each time. */
 const namesMax = 500;
@@ -6,7 +7,7 @@ const namesMax = 500;
 const namedValuesMax = 24;
 
 /** A statement for `pg`, which prepares it once per connection if it has a name. */
-export type Statement = { text: string; values: unknown[]; name?: string };
+export type Statement = { text: string; values: unknown[]; name?: string; rowMode?: "array" };
 
 const names = new Map<string, string>();
 
@@ -16,6 +17,12 @@ export function statementOf(query: Sql): Statement {
   const values = query.values.map(bound);
   const name = names.get(text) ?? (values.length <= namedValuesMax ? newName(text) : undefined);
   return name === undefined ? { text, values } : { name, text, values };
+}
+
+/** A statement of a fixed text, whose rows come as arrays. */
+export function fixedStatementOf({ postgres: text }: FixedStatement, values: readonly BoundValue[]): Statement {
+  const name = names.get(text) ?? (values.length <= namedValuesMax ? newName(text) : undefined);
+  return { text, values: values.map(bound), rowMode: "array", ...(name !== undefined && { name }) };
 }
 
 function newName(text: string): string | undefined {

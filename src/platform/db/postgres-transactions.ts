@@ -1,14 +1,21 @@
 import type pg from "pg";
 import sql, { raw, type Sql } from "sql-template-tag";
-import type { Transaction, WriteOptions } from "./database.ts";
+import { systemClock, type Clock } from "../clock.ts";
+import { recordedEvent, systemOrigin, type RecordedEvent } from "../events.ts";
+import type { Awaitable, Transaction, WriteOptions } from "./database.ts";
+import { outboxInsert } from "./postgres-outbox.ts";
 import { breaksConnection, isCollision, StartOver, translate } from "./postgres-errors.ts";
 import { silenceMs, type Rows } from "./postgres-connections.ts";
-import { statementOf, type Statement } from "./postgres-statements.ts";
+import { fixedStatementOf, statementOf, type Statement } from "./postgres-statements.ts";
+import { portionsOf, type BoundValue, type Insertion, type Statement as FixedStatement } from "./statement.ts";
 import { unavailable } from "./unavailable.ts";
 
 const forUpdate = sql` FOR UPDATE`;
 
-type Outcome<T> = { isBroken: boolean } & ({ isCommitted: true; value: T } | { isCommitted: false; error: unknown; collided: boolean });
+type Outcome<T> = { isBroken: boolean } & (
+  | { isCommitted: true; value: T; accountIds: readonly number[] }
+  | { isCommitted: false; error: unknown; collided: boolean }
+);
 
 /**
  * Runs a body in a transaction, and never rejects. Sends BEGIN together with the first statement, which saves a round trip: if
@@ -16,13 +23,15 @@ type Outcome<T> = { isBroken: boolean } & ({ isCommitted: true; value: T } | { i
  */
 export async function transact<T>(
   client: pg.Client,
-  body: (tx: Transaction) => Promise<T>,
-  { statementMs }: WriteOptions,
+  body: (tx: Transaction) => Awaitable<T>,
+  { statementMs, origin = systemOrigin }: WriteOptions,
+  clock: Clock = systemClock,
 ): Promise<Outcome<T>> {
   const patience = statementMs === undefined ? {} : { query_timeout: statementMs + silenceMs };
   const run = (statement: Statement): Promise<Rows> => client.query({ ...statement, ...patience });
   let isOpen = true;
   let failure: Error | undefined;
+  const recorded: RecordedEvent[] = [];
 
   async function step(start: () => Statement): Promise<Rows> {
     if (!isOpen) throw new Error("the transaction is over");
@@ -34,6 +43,8 @@ export async function transact<T>(
     }
   }
   const query = async <R>(text: Sql): Promise<R[]> => (await step(() => statementOf(text))).rows as R[];
+  const fixedRows = async <R extends unknown[]>(fixed: FixedStatement, values: readonly BoundValue[]) =>
+    (await step(() => fixedStatementOf(fixed, values))).rows as R[];
 
   const begun = begin(run, statementMs);
   try {
@@ -41,6 +52,11 @@ export async function transact<T>(
       forUpdate,
       skipLocked: (table) => raw(` FOR UPDATE OF ${table} SKIP LOCKED`),
       query,
+      insert: (insertion, rows) => insertPortions(fixedRows, insertion, rows),
+      change: async (text) => (await step(() => statementOf(text))).rowCount ?? 0,
+      rows: fixedRows,
+      run: async (fixed, values) => (await step(() => fixedStatementOf(fixed, values))).rowCount ?? 0,
+      record: (event, of) => void recorded.push(recordedEvent(event, of ? { ...origin, ...of } : origin, clock)),
       script: async (text) => void (await step(() => ({ text, values: [] }))),
       lock: async (name) => void (await query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`)),
       tryLock: async (name) => {
@@ -54,15 +70,27 @@ export async function transact<T>(
     isOpen = false;
     await begun;
     if (failure !== undefined) throw failure;
+    if (recorded.length > 0) await run(outboxInsert(recorded));
     const { command } = await run({ text: "COMMIT", values: [] });
     if (command !== "COMMIT") throw unavailable(new Error(`COMMIT ended as ${command}`));
-    return { isCommitted: true, value, isBroken: false };
+    return { isCommitted: true, value, isBroken: false, accountIds: accountsOf(recorded) };
   } catch (error) {
     isOpen = false;
     const cause = failure ?? error;
     const isBroken = breaksConnection(cause) || !(await rollBack(run));
     return { isCommitted: false, error: translate(error), collided: isCollision(cause), isBroken };
   }
+}
+
+function accountsOf(events: readonly RecordedEvent[]): number[] {
+  return [...new Set(events.map(({ accountId }) => accountId))];
+}
+
+async function insertPortions(query: Transaction["rows"], { statementFor }: Insertion, rows: readonly BoundValue[][]): Promise<number[]> {
+  const inserted: [id: number][] = [];
+  for (const portion of portionsOf(rows, rows[0]?.length ?? 1))
+    inserted.push(...(await query(statementFor(portion.length), portion.flat())));
+  return inserted.map(([id]) => id).toSorted((a, b) => a - b);
 }
 
 /** Sends the statements that begin a transaction, without waiting for them. */

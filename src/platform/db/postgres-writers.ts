@@ -1,7 +1,8 @@
 import pg from "pg";
-import { acquire, openFairShare, release, type ShareLoad } from "../jobs/fair-share.ts";
+import { acquireTimed, openFairShare, release, type ShareLoad } from "../jobs/fair-share.ts";
 import { optionsOf, prepare, serverOf } from "./postgres-connections.ts";
 import { translateConnecting } from "./postgres-errors.ts";
+import { openHistogram, waitBounds, type Histogram } from "../metrics.ts";
 import { noConnection } from "./unavailable.ts";
 
 /** Connections for transactions, each of which runs one at a time. Two of them are for work without an account. */
@@ -22,6 +23,8 @@ export type Writers = {
    */
   take(account: number | undefined): Promise<{ client: pg.Client; giveBack: (isBroken: boolean) => void }>;
   load(): ShareLoad;
+  /** How long (s) work waited for a place, if none was free. */
+  waits: Histogram;
   close(): Promise<void>;
 };
 
@@ -33,12 +36,14 @@ export function openWriters(url: string, onError: (error: unknown) => void): Wri
   // the pool attaches the client to the error, which would log its settings
   pool.on("error", ({ message }) => onError(new Error(`PostgreSQL at ${serverOf(url)}: ${message}`)));
   pool.on("connect", (client) => void client.on("error", () => undefined)); // its statements fail with the same error
+  const waits = openHistogram(waitBounds);
   const places = openFairShare<number>({ max: writersMax, reserved: writersReserved, waitingMax: writesWaitingMax, waitMs });
 
   return {
     load: () => places,
+    waits,
     async take(account) {
-      const refusal = await acquire(places, account);
+      const refusal = await acquireTimed(places, account, (seconds) => waits.observe(seconds));
       if (refusal !== undefined) throw noConnection(refusal);
       try {
         const client = await pool.connect();

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Sql } from "sql-template-tag";
-import type { Database, DatabaseLoad, Transaction, WriteOptions } from "./database.ts";
+import type { Awaitable, Database, DatabaseLoad, Transaction, WriteOptions } from "./database.ts";
+import { systemClock, type Clock } from "../clock.ts";
+import { systemOrigin, type Origin } from "../events.ts";
 import { translate } from "./postgres-errors.ts";
 import { openReaders, type Readers } from "./postgres-readers.ts";
-import { statementOf } from "./postgres-statements.ts";
+import { fixedStatementOf, statementOf, type Statement } from "./postgres-statements.ts";
 import { transact } from "./postgres-transactions.ts";
 import { openWriters, writersMax, type Writers } from "./postgres-writers.ts";
 import { stopping } from "./unavailable.ts";
@@ -12,7 +13,26 @@ import { stopping } from "./unavailable.ts";
 const triesMax = 6;
 const pauseMs = 10;
 
-type Engine = { readers: Readers; writers: Writers; running: Set<Promise<unknown>>; closed: boolean };
+type PostgresOptions = {
+  /** Called when a connection breaks that nobody waits for. */
+  onError: (error: unknown) => void;
+  /** The time of events whose origin has none. Default: the system's clock. */
+  clock?: Clock | undefined;
+  /** Called after each commit that recorded events, which still wait for their positions. */
+  onEvents?: ((accountIds: readonly number[]) => void) | undefined;
+};
+
+type Engine = {
+  readers: Readers;
+  writers: Writers;
+  clock: Clock;
+  onEvents: (accountIds: readonly number[]) => void;
+  running: Set<Promise<unknown>>;
+  closed: boolean;
+};
+
+/** For whom a handle works: its share of the connections, and the origin of its events. */
+type Own = { account: number | undefined; origin: Origin };
 
 /**
  * The engine for many nodes: PostgreSQL through `pg`. It connects at the first query, and opens a lost connection again when it
@@ -25,35 +45,37 @@ type Engine = { readers: Readers; writers: Writers; running: Set<Promise<unknown
  * the time that connecting and one statement may take.
  *
  * @param url `postgres://user:password@host:port/database`
- * @param onError called when a connection breaks that nobody waits for
  */
-export function openPostgres(url: string, { onError }: { onError: (error: unknown) => void }): Database {
-  const engine: Engine = { readers: openReaders(url, onError), writers: openWriters(url, onError), running: new Set(), closed: false };
-  return handleOf(engine, undefined);
+export function openPostgres(url: string, { onError, clock = systemClock, onEvents = () => undefined }: PostgresOptions): Database {
+  const connections = { readers: openReaders(url, onError), writers: openWriters(url, onError) };
+  return handleOf({ ...connections, clock, onEvents, running: new Set(), closed: false }, { account: undefined, origin: systemOrigin });
 }
 
-/** The database for the work of one account, or of none. */
-function handleOf(engine: Engine, account: number | undefined): Database {
+function handleOf(engine: Engine, own: Own): Database {
+  const { account, origin } = own;
   return {
     engine: "postgres",
-    query: (text) => query(engine, account, text),
-    write: (body, options) => write(engine, account, body, options),
-    forAccount: (accountId) => handleOf(engine, accountId),
+    query: (text) => query(engine, account, () => statementOf(text)),
+    rows: (statement, values) => query(engine, account, () => fixedStatementOf(statement, values)),
+    write: (body, options) => write(engine, account, body, { origin, ...options }),
+    forAccount: (accountId) => handleOf(engine, { ...own, account: accountId }),
+    actingAs: (other) => handleOf(engine, { ...own, origin: other }),
+    giveBackSpace: async () => false, // autovacuum reuses free space
     load: () => loadOf(engine),
     close: () => close(engine),
   };
 }
 
-async function query<R>({ closed, readers }: Engine, account: number | undefined, text: Sql): Promise<R[]> {
+async function query<R>({ closed, readers }: Engine, account: number | undefined, statement: () => Statement): Promise<R[]> {
   if (closed) throw stopping();
   try {
-    return (await readers.read(statementOf(text), account)).rows as R[];
+    return (await readers.read(statement(), account)).rows as R[];
   } catch (error) {
     throw translate(error);
   }
 }
 
-type Body<T> = (tx: Transaction) => Promise<T>;
+type Body<T> = (tx: Transaction) => Awaitable<T>;
 
 async function write<T>(engine: Engine, account: number | undefined, body: Body<T>, options: WriteOptions = {}): Promise<T> {
   if (engine.closed) throw stopping();
@@ -66,27 +88,36 @@ async function write<T>(engine: Engine, account: number | undefined, body: Body<
   }
 }
 
-async function runUntilCommitted<T>({ writers }: Engine, account: number | undefined, body: Body<T>, options: WriteOptions): Promise<T> {
+async function runUntilCommitted<T>(
+  { writers, clock, onEvents }: Engine,
+  account: number | undefined,
+  body: Body<T>,
+  options: WriteOptions,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     const { client, giveBack } = await writers.take(account);
-    const outcome = await transact(client, body, options);
+    const outcome = await transact(client, body, options, clock);
     giveBack(outcome.isBroken);
-    if (outcome.isCommitted) return outcome.value;
+    if (outcome.isCommitted) {
+      if (outcome.accountIds.length > 0) onEvents(outcome.accountIds);
+      return outcome.value;
+    }
     if (!outcome.collided || attempt === triesMax) throw outcome.error;
     await sleep(pauseMs * 2 ** attempt * Math.random());
   }
 }
 
-function loadOf({ readers, writers, running }: Engine): DatabaseLoad {
-  const [reads, writes] = [readers.load(), writers.load()];
+function loadOf(engine: Engine): DatabaseLoad {
+  const [reads, writes] = [engine.readers.load(), engine.writers.load()];
   return {
     reads: reads.inUse + reads.waiting,
-    writes: running.size,
+    writes: engine.running.size,
     pool: {
       connections: writes.inUse,
       connectionsMax: writersMax,
       waiting: { reads: reads.waiting, writes: writes.waiting },
       refused: { reads: reads.refused, writes: writes.refused },
+      waits: { reads: engine.readers.waits, writes: engine.writers.waits },
     },
   };
 }

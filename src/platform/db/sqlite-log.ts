@@ -33,14 +33,14 @@ export function openWal(file: string, writer: DatabaseSync, flush: Flush) {
     /** Resolves when all commits made by now are on the disk. */
     flush: (): Promise<void> => flush(descriptor),
     /**
-     * Copies a long log into the database file. Unless a snapshot is held it copies all of it, so that the next commit
+     * Copies a long log into the database file, or any log if `isWanted`. Unless a snapshot is held it copies all of it, so that the next commit
      * restarts the log.
      *
      * @throws if the disk fails to flush the log or the database file
      */
-    shorten(): void {
+    shorten(isWanted = false): void {
       try {
-        if (Number(look.get()?.["log"]) >= pagesMax) checkpoint.get();
+        if (isWanted || Number(look.get()?.["log"]) >= pagesMax) checkpoint.get();
       } catch (error) {
         if (isFailedFlush(error)) throw error;
         // A full disk makes later writes fail with their own error. The log is as durable as before.

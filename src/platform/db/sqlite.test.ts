@@ -85,3 +85,14 @@ test("the log stays short under constant writes and queries", async (t) => {
   assert.equal(await count(db), 400);
   assert.ok(statSync(`${file}-wal`).size < 10_000_000, "of 40 MB");
 });
+
+test("a statement that has run before returns the columns that a migration adds", async (t) => {
+  const { db } = await openShelves(t);
+  await add(db, "upper");
+  const read = () => Promise.all([db.query(sql`SELECT * FROM shelves`), db.write((tx) => tx.query(sql`SELECT * FROM shelves`))]);
+  const before = { id: 1, label: "upper" };
+  assert.deepEqual(await read(), [[before], [before]]);
+  await db.write((tx) => tx.script("ALTER TABLE shelves ADD COLUMN width INTEGER NOT NULL DEFAULT 80"));
+  const after = { ...before, width: 80 };
+  assert.deepEqual(await read(), [[after], [after]]);
+});

@@ -1,40 +1,62 @@
 import { DatabaseSync } from "node:sqlite";
-import { empty, type Sql } from "sql-template-tag";
-import type { Database, Transaction } from "./database.ts";
+import type { Sql } from "sql-template-tag";
+import { systemClock, type Clock } from "../clock.ts";
+import { systemOrigin, type Origin, type RecordedEvent } from "../events.ts";
+import type { Awaitable, Database, Transaction, WriteOptions } from "./database.ts";
+import { openEventChain } from "./sqlite-events.ts";
 import { fdatasyncInPool, isFailedFlush, openWal, type Flush } from "./sqlite-log.ts";
+import { openRowCache } from "./sqlite-row-cache.ts";
 import { recoverLog } from "./sqlite-recovery.ts";
 import { openSequences } from "./sqlite-sequences.ts";
+import { giveBackPages } from "./sqlite-space.ts";
 import { openSnapshot } from "./sqlite-snapshot.ts";
-import { preparedStatements, translate } from "./sqlite-statements.ts";
+import { runJobs, type Job } from "./sqlite-jobs.ts";
+import { preparedStatements, storageFaultOf, translate, type Statements, type StorageFault } from "./sqlite-statements.ts";
+import { openHistogram, type Histogram } from "../metrics.ts";
+import { Problem } from "../problem.ts";
+import type { BoundValue, Statement } from "./statement.ts";
 import { stopping, unavailable } from "./unavailable.ts";
 
 /** Writes that may share one commit. */
 const groupMax = 256;
+/** Buckets of the histogram of writes in a commit. */
+const commitBounds = [1, 2, 4, 8, 16, 32, 64, 128];
 /** Writes that may wait. Further ones are refused as `unavailable`. */
 const queueMax = 10_000;
 
 export type SqliteOptions = {
   /** Lets tests delay the disk, or make it fail. */
   flush?: Flush | undefined;
+  /** The time of events whose origin has none. Default: the system's clock. */
+  clock?: Clock | undefined;
+  /** Called after each commit that added events, with their accounts. */
+  onEvents?: ((accountIds: readonly number[]) => void) | undefined;
   /** Called once when the disk fails to flush the log or a checkpoint. */
   onFlushFailed?: ((error: unknown) => void) | undefined;
+  /** Called with each error that shows a damaged file, or a disk that takes no writes. */
+  onFault?: ((fault: StorageFault, error: unknown) => void) | undefined;
 };
-
-type Job = { body: (tx: Transaction) => Promise<unknown>; resolve: (value: unknown) => void; reject: (error: unknown) => void };
 
 type Engine = Required<SqliteOptions> & {
   writer: DatabaseSync;
   reader: DatabaseSync;
-  write: ReturnType<typeof preparedStatements>;
-  read: ReturnType<typeof preparedStatements>;
+  write: Statements;
+  read: Statements;
   sequences: ReturnType<typeof openSequences>;
   snapshot: ReturnType<typeof openSnapshot>;
+  rowCache: ReturnType<typeof openRowCache>;
+  chain: ReturnType<typeof openEventChain>;
   wal: ReturnType<typeof openWal>;
   control: ReturnType<typeof prepareControl>;
   queue: Job[];
+  commitSizes: Histogram;
+  /** Whether the next commit copies the log into the file, however short it is. */
+  shortens: boolean;
   draining: Promise<void> | undefined;
   closed: boolean;
   closing: Promise<void> | undefined;
+  /** Whether a page was found damaged. From then on nothing is written, because a write could damage more. */
+  isDamaged: boolean;
   /** The error of the disk, after which nothing is written or read any more. */
   failure: unknown;
 };
@@ -44,40 +66,85 @@ type Engine = Required<SqliteOptions> & {
  * loop, or while the disk is busy, share one transaction (group commit), each in its own savepoint, so a body that fails rolls
  * back only its own changes. No call returns, and no query sees a change, before the log is on the disk. If the disk fails to
  * flush the log, every later call is refused as `unavailable`: it is unknown what is on the disk, and a second flush may report
- * success although the system has dropped the pages. A new process has to open the file.
+ * success although the system has dropped the pages. A new process has to open the file. If a page is damaged, reads go on, and
+ * writes are refused.
  *
  * @param file path of the database file, created if absent
  * @throws DamagedLogError if the last process's log has lost acknowledged transactions
  */
 export function openSqlite(file: string, options: SqliteOptions = {}): Database {
-  const engine = openEngine(file, options);
+  return handleOf(openEngine(file, options), systemOrigin);
+}
+
+function handleOf(engine: Engine, own: Origin): Database {
   const database: Database = {
     engine: "sqlite",
-    query: async <R>(query: Sql) => {
-      const refusal = refusalOf(engine);
-      if (refusal) throw refusal;
-      engine.snapshot.take();
-      return engine.read(query) as R[];
-    },
-    write: (body) => enqueue(engine, body),
+    query: async <R>(query: Sql) => look(engine, () => engine.read.rows(query) as R[]),
+    rows: (statement, values) => look(engine, () => readRows(engine, statement, values)),
+    write: (body, options = {}) => enqueue(engine, body, options, own),
     forAccount: () => database, // there are no connections to share
-    load: () => ({ reads: 0, writes: engine.queue.length }),
+    actingAs: (origin) => handleOf(engine, origin),
+    giveBackSpace: () =>
+      database.write(async (tx) => {
+        const { isDone, isMore } = await giveBackPages(tx);
+        engine.shortens ||= isDone;
+        return isMore;
+      }),
+    load: () => ({ reads: 0, writes: engine.queue.length, commitSizes: engine.commitSizes }),
     close: () => (engine.closing ??= close(engine)),
   };
   return database;
 }
 
-function openEngine(file: string, { flush = fdatasyncInPool, onFlushFailed = () => undefined }: SqliteOptions): Engine {
+/** Reads at once. @throws Problem `unavailable` */
+function look<R>(engine: Engine, read: () => R): R {
+  const refusal = refusalOf(engine);
+  if (refusal) throw refusal;
+  try {
+    engine.snapshot.open();
+    return read();
+  } catch (error) {
+    engine.snapshot.failed();
+    throw noteFault(engine, translate(error));
+  }
+}
+
+function readRows<R extends unknown[]>({ read, rowCache }: Engine, statement: Statement<R>, values: readonly BoundValue[]): R[] {
+  const { byKeyOf: table } = statement;
+  if (table === undefined) return read.arrays(statement, values);
+  const kept = rowCache.find(table, values);
+  if (kept) return [kept as R];
+  const rows = read.arrays(statement, values);
+  if (rows[0]) rowCache.keep(table, values, rows[0]);
+  return rows;
+}
+
+function openEngine(file: string, options: SqliteOptions): Engine {
+  const { flush = fdatasyncInPool, onFlushFailed = () => undefined, onFault = () => undefined } = options;
+  const { clock = systemClock, onEvents = () => undefined } = options;
   recoverLog(file);
   const writer = connect(file, false);
   const sequences = openSequences(writer);
   const write = preparedStatements(writer);
   const reader = connect(file, true);
   const read = preparedStatements(reader);
-  const snapshot = openSnapshot(reader);
+  const rowCache = openRowCache(writer);
+  const snapshot = openSnapshot(reader, () => rowCache.check());
   const wal = openWal(file, writer, flush);
-  const parts = { writer, reader, write, read, sequences, snapshot, wal, control: prepareControl(writer), flush, onFlushFailed };
-  return { ...parts, queue: [], draining: undefined, closed: false, closing: undefined, failure: undefined };
+  const chain = openEventChain(write);
+  const hooks = { flush, onFlushFailed, onFault, clock, onEvents };
+  const parts = { writer, reader, write, read, sequences, snapshot, rowCache, chain, wal, control: prepareControl(writer), ...hooks };
+  const state = {
+    queue: [],
+    commitSizes: openHistogram(commitBounds),
+    shortens: false,
+    draining: undefined,
+    closed: false,
+    closing: undefined,
+    isDamaged: false,
+    failure: undefined,
+  };
+  return { ...parts, ...state };
 }
 
 function prepareControl(writer: DatabaseSync) {
@@ -96,11 +163,20 @@ function refusalOf({ closed, failure }: Engine): Error | undefined {
   return failure === undefined ? undefined : unavailable(failure);
 }
 
-function enqueue<T>(engine: Engine, body: (tx: Transaction) => Promise<T>): Promise<T> {
+function writeRefusalOf({ isDamaged, queue }: Engine): Error | undefined {
+  if (isDamaged) return unavailable(new Error("the database is damaged, and takes no writes"));
+  return queue.length >= queueMax ? unavailable() : undefined;
+}
+
+type Body<T> = (tx: Transaction) => Awaitable<T>;
+
+function enqueue<T>(engine: Engine, body: Body<T>, options: WriteOptions<T>, own: Origin): Promise<T> {
+  const { together, undoes = false, origin = own } = options;
   return new Promise<T>((resolve, reject) => {
-    const refusal = refusalOf(engine) ?? (engine.queue.length >= queueMax ? unavailable() : undefined);
+    const refusal = refusalOf(engine) ?? writeRefusalOf(engine);
     if (refusal) return reject(refusal);
-    engine.queue.push({ body, resolve: resolve as Job["resolve"], reject });
+    const ending = { resolve: resolve as Job["resolve"], reject, isDone: false, isRefused: false, outcome: undefined };
+    engine.queue.push({ body, together, undoes, origin, ...ending });
     engine.draining ??= drain(engine);
   });
 }
@@ -116,70 +192,68 @@ async function drain(engine: Engine): Promise<void> {
   engine.draining = undefined;
 }
 
+/** Never rejects, whatever the file holds: an error here would end the process. */
 async function commitGroup(engine: Engine, group: Job[]): Promise<void> {
-  const { writer, control, sequences, snapshot, wal } = engine;
-  const settle: (() => void)[] = [];
+  const { control, sequences, snapshot, chain, wal } = engine;
+  const accountIds = new Set<number>();
   try {
     control.begin.run();
-    for (const job of group) settle.push(await runJob(engine, job));
+    const append = (events: readonly RecordedEvent[]): void => chain.append(events).forEach((id) => accountIds.add(id));
+    await runJobs(engine, group, append, (error) => noteFault(engine, error));
+    if (chain.mayWait()) append([]);
     sequences.save();
-    snapshot.hold();
+    snapshot.open();
     control.commit.run();
   } catch (error) {
     if (isFailedFlush(error)) fail(engine, error);
-    if (writer.isTransaction) control.rollback.run();
-    for (const job of group) job.reject(translate(error));
+    rollBack(engine);
+    chain.forget();
+    for (const job of group) job.reject(noteFault(engine, translate(error)));
     return;
   }
   try {
     await wal.flush();
-    snapshot.release();
-    wal.shorten();
+    releaseSnapshot(engine);
+    wal.shorten(engine.shortens);
+    engine.shortens = false;
   } catch (error) {
     fail(engine, error);
     for (const job of group) job.reject(unavailable(error));
     return;
   }
-  for (const answer of settle) answer();
+  engine.commitSizes.observe(group.length);
+  for (const { isRefused, outcome, resolve, reject } of group) {
+    if (isRefused) reject(outcome);
+    else resolve(outcome);
+  }
+  if (accountIds.size > 0) engine.onEvents([...accountIds]);
 }
 
-/** Runs a job in its savepoint. Returns the function that answers it after the commit. */
-async function runJob(engine: Engine, job: Job): Promise<() => void> {
-  const { writer, control } = engine;
-  const { tx, end } = openTransaction(engine);
-  control.savepoint.run();
+/** Ends the transaction. If even that fails, the next group cannot begin one, and tries again to end this one. */
+function rollBack(engine: Engine): void {
   try {
-    const value = await job.body(tx);
-    control.release.run();
-    return () => job.resolve(value);
+    if (engine.writer.isTransaction) engine.control.rollback.run();
   } catch (error) {
-    if (!writer.isTransaction) throw error; // SQLite rolled back the whole group, as on a full disk
-    control.rollbackTo.run();
-    control.release.run();
-    return () => job.reject(error);
-  } finally {
-    end();
+    noteFault(engine, error);
   }
 }
 
-function openTransaction({ writer, write, sequences }: Engine): { tx: Transaction; end: () => void } {
-  let open = true;
-  const tx: Transaction = {
-    forUpdate: empty,
-    skipLocked: () => empty,
-    query: async <R>(query: Sql) => {
-      if (!open) throw new Error("the transaction is over");
-      return write(query) as R[];
-    },
-    script: async (text) => {
-      writer.exec(text);
-      sequences.load(); // a migration may have changed them
-    },
-    lock: async () => undefined, // there is a single writer
-    tryLock: async () => true,
-    startOver: () => undefined,
-  };
-  return { tx, end: () => void (open = false) };
+/** The commit is durable, so a database that cannot be read does not change its outcome. */
+function releaseSnapshot(engine: Engine): void {
+  try {
+    engine.snapshot.release();
+  } catch (error) {
+    noteFault(engine, error);
+  }
+  engine.rowCache.settle();
+}
+
+/** Reports what an error shows about the disk or the file, and returns the error. */
+function noteFault(engine: Engine, error: unknown): unknown {
+  const fault = storageFaultOf(error);
+  if (fault === "damaged") engine.isDamaged = true;
+  if (fault !== undefined) engine.onFault(fault, error instanceof Problem ? error.cause : error);
+  return error;
 }
 
 function fail(engine: Engine, error: unknown): void {
@@ -201,7 +275,11 @@ async function close(engine: Engine): Promise<void> {
 function connect(file: string, readOnly: boolean): DatabaseSync {
   const connection = new DatabaseSync(file, { readOnly, timeout: 5_000 });
   if (!readOnly)
+    // The first only counts before a file has its first page; the log is cut to the limit when it begins again.
+    connection.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_size_limit = 16777216");
+  if (!readOnly)
     connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON");
-  connection.exec("PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 1073741824");
+  // Without memory-mapped reads, a file that the disk cannot read is an error of one query; with them a signal would end the process.
+  connection.exec("PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0");
   return connection;
 }

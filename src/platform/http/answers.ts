@@ -1,28 +1,15 @@
-import fastJson from "fast-json-stringify";
-import type { FastifyReply, FastifyRequest } from "fastify";
 import { breaks } from "../db/database.ts";
-import { invalidAt, Problem } from "../problem.ts";
+import { Problem, type ProblemFields } from "../problem.ts";
 import { drain, hasBody } from "./bodies.ts";
 import { changedMeanwhile, etagOf, evaluateRead } from "./conditions.ts";
+import { addHeader, closeAfter, type Exchange } from "./exchange.ts";
 import type { Answer, DescribedOperation } from "./operation.ts";
+import { writeHead } from "./response-head.ts";
 import type { ErrorBody } from "./schemas.ts";
 import { statuses } from "./statuses.ts";
 
-declare module "fastify" {
-  interface FastifyRequest {
-    /** The headers of the answer: a flat array of alternating names and values, which node:http writes without a copy. */
-    answerHeaders: string[];
-    /** The request's own header if it is valid (W3C Trace Context). */
-    traceparent: string | undefined;
-    /** When the request arrived, by `performance.now()`. */
-    startedAt: number;
-    /** Records the answer in the log and the metrics. */
-    answered(status: number): void;
-  }
-}
-
 /** The `Error` body of a problem. */
-export function errorBody({ code, message, details, challenge }: Problem): ErrorBody {
+export function errorBody({ code, message, details, challenge }: ProblemFields): ErrorBody {
   return { code, message, status: statuses[code], ...(details && { details }), ...(challenge && { challenge }) };
 }
 
@@ -31,62 +18,111 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   // stores check every reference that a client can name, so only the account itself can be missing
   if (breaks("foreign_key", error)) return new Problem("unauthorized", "The account was deleted meanwhile.");
-  const { statusCode, code } = error as { statusCode?: number; code?: string };
-  if (code === "FST_ERR_BAD_URL") return invalidAt("path", "must be a valid URL path");
-  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
-    return invalidAt("request", "must be valid HTTP", (error as Error).message);
   return new Problem("internal", "Something went wrong here. The X-Request-Id of this answer finds it in the log.", { cause: error });
 }
 
 /** Sends the answer of a problem. */
-export function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): void {
-  if (hasBody(request.headers)) drain(request.raw);
-  const { answerHeaders } = request;
-  for (const [name, value] of Object.entries(problem.headers ?? {})) answerHeaders.push(name, value);
-  if (problem.code === "unauthorized") answerHeaders.push("WWW-Authenticate", 'Bearer realm="petstore"');
-  send(request, reply, statuses[problem.code], JSON.stringify(errorBody(problem)));
+export function sendProblem(exchange: Exchange, problem: ProblemFields): void {
+  if (hasBody(exchange.headers)) drain(exchange.request);
+  const { headers, code } = problem;
+  for (const name in headers) {
+    if (name.toLowerCase() === "connection") closeAfter(exchange);
+    else addHeader(exchange, name, headers[name] ?? "");
+  }
+  if (code === "unauthorized") exchange.lines += 'WWW-Authenticate: Bearer realm="petstore"\r\n';
+  if (last?.problem !== problem) last = { problem, text: JSON.stringify(errorBody(problem)) };
+  sendJson(exchange, statuses[code], last.text);
 }
 
-/** Returns the function that sends the answers of an operation, serialised by their schemas. */
-export function answerWriter({ answers, read }: DescribedOperation) {
-  const writers = new Map<number, (body: unknown) => string>();
-  for (const [status, { schema }] of Object.entries(answers)) if (schema) writers.set(Number(status), fastJson(schema));
-  return (request: FastifyRequest, reply: FastifyReply, { status, body, headers, version }: Answer): void => {
-    const { answerHeaders } = request;
-    if (headers) for (const name in headers) answerHeaders.push(name, headers[name] ?? "");
+/** The body of the last problem: requests that the limits refuse share one. */
+let last: { problem: ProblemFields; text: string } | undefined;
+
+/** Returns the function that sends the answers of an operation. */
+export function answerWriter({ read }: Pick<DescribedOperation, "read">) {
+  return (exchange: Exchange, { status, body, text, stream, headers, version }: Answer): void => {
+    if (headers) for (const name in headers) addHeader(exchange, name, headers[name] ?? "");
     if (version !== undefined) {
       const etag = etagOf(version);
-      const outcome = read ? evaluateRead(request.headers, etag) : "full";
+      const outcome = read ? evaluateRead(exchange.headers, etag) : "full";
       if (outcome === "failed") throw changedMeanwhile();
-      answerHeaders.push("ETag", etag);
-      if (outcome === "not_modified") return send(request, reply, 304);
+      exchange.lines += `ETag: ${etag}\r\n`; // a number or a digest, so that it needs no check
+      if (outcome === "not_modified") return send(exchange, 304);
     }
-    const write: (body: unknown) => string = writers.get(status) ?? JSON.stringify;
-    send(request, reply, status, body === undefined ? undefined : write(body));
+    if (stream) sendStream(exchange, status, stream);
+    else if (text !== undefined) sendJson(exchange, status, text);
+    else if (body === undefined) send(exchange, status);
+    else sendJson(exchange, status, JSON.stringify(body));
   };
 }
 
-type Answered = { request: FastifyRequest; reply: FastifyReply; status: number; body: string | undefined };
+/** The exchanges whose answers leave in this turn of the event loop: at most one for each request in flight. */
+let unsent: Exchange[] = [];
 
-/** The answers of this turn of the event loop: at most one for each request in flight. */
-let unsent: Answered[] = [];
+const json = "application/json; charset=utf-8";
+const jsonLine = `Content-Type: ${json}\r\nContent-Length: `;
+
+/** Sends a JSON text. Writing one of ASCII characters alone as Latin-1 costs half as much as encoding it. */
+export function sendJson(exchange: Exchange, status: number, text: string): void {
+  sendText(exchange, status, text, json);
+}
+
+function typeLine(type: string): string {
+  return type === json ? jsonLine : `Content-Type: ${type}\r\nContent-Length: `;
+}
+
+export function sendText(exchange: Exchange, status: number, text: string, type: string): void {
+  const length = Buffer.byteLength(text);
+  exchange.lines += `${typeLine(type)}${length}\r\n`;
+  send(exchange, status, text, length === text.length ? "latin1" : "utf8");
+}
+
+export function sendBytes(exchange: Exchange, status: number, bytes: Buffer, type: string): void {
+  exchange.lines += `Content-Type: ${type}\r\nContent-Length: ${bytes.length}\r\n`;
+  send(exchange, status, bytes);
+}
 
 /**
- * Sends an answer without the framework, which would check each header again at the cost of everything else. The answers of one
- * turn of the event loop are written together, because waking a sleeping client costs more than writing to one that is awake.
+ * Sends an answer, whose other headers are in the exchange already. The answers of one turn of the event loop are written together, because
+ * waking a sleeping client costs more than writing to one that is awake.
  */
-export function send(request: FastifyRequest, reply: FastifyReply, status: number, body?: string): void {
-  reply.hijack();
-  const { answerHeaders } = request;
-  if (body !== undefined)
-    answerHeaders.push("Content-Type", "application/json; charset=utf-8", "Content-Length", `${Buffer.byteLength(body)}`);
-  reply.raw.writeHead(status, answerHeaders);
-  if (unsent.push({ request, reply, status, body: request.method === "HEAD" ? undefined : body }) === 1) setImmediate(sendAll);
+export function send(exchange: Exchange, status: number, body?: string | Buffer, encoding: Exchange["encoding"] = "utf8"): void {
+  const { request, response, method } = exchange;
+  if (exchange.status !== 0) throw new Error("the request has its answer already");
+  writeHead(request, response, status, exchange.limits + exchange.lines);
+  exchange.status = status;
+  exchange.body = method === "HEAD" ? undefined : body;
+  exchange.encoding = encoding;
+  if (unsent.push(exchange) === 1) setImmediate(sendAll);
+}
+
+/** Sends the head of an answer whose body stays open. Its request is over for the bounds and the log; its connection closes with it. */
+function sendStream(exchange: Exchange, status: number, stream: NonNullable<Answer["stream"]>): void {
+  const { request, response, method } = exchange;
+  closeAfter(exchange);
+  writeHead(request, response, status, exchange.limits + exchange.lines);
+  exchange.status = status;
+  exchange.service.answered(exchange, performance.now());
+  response.flushHeaders();
+  stream({
+    write: (text) => response.writableEnded || response.write(text),
+    end: () => response.end(),
+    destroy: () => response.destroy(),
+    onDrain: (listener) => void response.on("drain", listener),
+    onClose: (listener) => void response.on("close", listener),
+  });
+  if (method === "HEAD") response.end();
 }
 
 function sendAll(): void {
-  const answers = unsent;
+  const exchanges = unsent;
   unsent = [];
-  for (const { reply, body } of answers) reply.raw.end(body);
-  for (const { request, status } of answers) request.answered(status);
+  for (const { response, body, encoding } of exchanges) {
+    if (body === undefined) response.end();
+    else response.end(body, encoding);
+  }
+  const at = performance.now();
+  for (const exchange of exchanges) {
+    exchange.body = undefined;
+    exchange.service.answered(exchange, at);
+  }
 }

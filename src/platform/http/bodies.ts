@@ -5,6 +5,7 @@ import { isStopped, stoppedEvent } from "./chunk-bounds.ts";
 import { int64Number } from "./value-checks.ts";
 import { requireBoundedJson } from "./json-bounds.ts";
 import type { DescribedOperation } from "./operation.ts";
+import { gatherBody } from "./whole-body.ts";
 
 /** The most bytes of a JSON body if the operation declares no other bound (specification 1.3). */
 const jsonBytesMax = 65_536;
@@ -23,6 +24,9 @@ export function expectContinue(request: IncomingMessage, response: ServerRespons
   waiting.set(request, response);
 }
 
+/** The body of a request without one, whose stream Node closes at once (`optimizeEmptyRequests`). */
+const none = Promise.resolve(Buffer.alloc(0));
+
 /**
  * Reads a body.
  *
@@ -30,8 +34,11 @@ export function expectContinue(request: IncomingMessage, response: ServerRespons
  * @throws Problem `payload_too_large` beyond `bytesMax`, `invalid_request` if it ends early or has too many chunks
  */
 export function readBody(request: IncomingMessage, bytesMax: number, onBytes?: (count: number) => Problem | undefined): Promise<Buffer> {
+  if (!announcesBody(request.headers)) return none;
   waiting.get(request)?.writeContinue();
   return new Promise((resolve, reject) => {
+    const isBounded = Number(request.headers["content-length"]) <= bytesMax && onBytes === undefined && !waiting.has(request);
+    if (isBounded && gatherBody(request, resolve, () => reject(endedEarly()))) return undefined;
     const chunks: Buffer[] = [];
     let length = 0;
     const take = (chunk: Buffer): void => {
@@ -66,6 +73,7 @@ export function readBody(request: IncomingMessage, bytesMax: number, onBytes?: (
  * @throws Problem `payload_too_large` beyond `bytesMax`, `invalid_request` if it ends early or has too many chunks
  */
 export async function* streamBody(request: IncomingMessage, bytesMax: number): AsyncGenerator<Buffer> {
+  if (!announcesBody(request.headers)) return;
   waiting.get(request)?.writeContinue();
   if (isStopped(request)) throw tooManyChunks();
   // ends the iteration; without a listener it would end the process
@@ -126,6 +134,11 @@ function tooManyChunks(): Problem {
 /** Whether a request says that it carries a body (RFC 9112, 6). */
 export function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
+/** Whether a request says anything about its body, if only that it is empty. */
+function announcesBody(headers: IncomingHttpHeaders): boolean {
+  return headers["transfer-encoding"] !== undefined || headers["content-length"] !== undefined;
 }
 
 /** The most bytes that the body of an operation may have. */

@@ -4,7 +4,7 @@ const integer = { type: "integer" };
 const text = { type: "string" };
 
 /** The response headers of the API, as the description's components (specification 1.4, 1.11 and 4.3). */
-export const responseHeaders = {
+const responseHeaders = {
   "X-RateLimit-Limit": {
     description: "The quota of the window with the fewest requests left: the minute or the day.",
     schema: integer,
@@ -46,6 +46,8 @@ export const responseHeaders = {
     schema: text,
     example: "true",
   },
+  "Preference-Applied": { description: "`dry-run` if nothing has changed, as `Prefer` asked.", schema: text, example: "dry-run" },
+  "Events-Oldest": { description: "The position of the oldest event that is kept.", schema: integer, example: 42 },
   Deprecation: {
     description: "Only on a deprecated operation: since when it is deprecated (RFC 9745).",
     schema: text,
@@ -87,7 +89,17 @@ export const deprecationHeaders: ResponseHeader[] = ["Deprecation", "Sunset", "L
 
 /** References to headers, by name, as a response has them. */
 export function headerReferences(names: readonly string[]): Record<string, { $ref: string }> {
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${componentOf(name)}` }]));
+}
+
+/** The response headers as components of the description. */
+export function headerComponents(): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(responseHeaders).map(([name, header]) => [componentOf(name), header]));
+}
+
+/** `Reset` for `X-RateLimit-Reset`: references to headers are a third of the description, so their names are short. */
+function componentOf(header: string): string {
+  return header.replace(/^X-(RateLimit-)?/, "").replaceAll("-", "");
 }
 
 /** Whether an operation reads one resource: it then answers with the resource's ETag and evaluates conditional headers. */

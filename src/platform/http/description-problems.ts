@@ -34,7 +34,9 @@ const messages: Record<ProblemCode, string> = {
   domain_not_verified: "A name that is to be primary is not verified.",
   idempotency_key_in_use: "The first request with this Idempotency-Key is still running.",
   operation_sunset: "This operation ended on Fri, 31 Dec 2027 00:00:00 GMT. Its successor: /v1/pets?id=1",
+  events_expired: "The oldest event that is kept has position 42: begin again with after=41.",
   precondition_failed: "The resource has changed: its ETag is not one of those in If-Match.",
+  session_changed: "This browser is signed in as somebody else by now. Load the page again.",
   payload_too_large: "The body is larger than 64 KiB.",
   unsupported_media_type: "The body must be application/json.",
   unknown_reference: "body.categoryId: there is no category 12.",
@@ -78,10 +80,13 @@ const sharedNames: Record<number, string> = {
 /** Statuses of answers made before the route is known, and so without the headers of a deprecated operation. */
 const beforeRoute = new Set([401, 429, 431]);
 
-const extraHeaders: Record<number, string[]> = {
-  401: ["WWW-Authenticate"],
-  429: ["Retry-After", "X-RateLimit-Strikes-Remaining"],
-  503: ["Retry-After"],
+/** The headers of refusals beside those of every answer, by code. */
+const headersOfCodes: Partial<Record<ProblemCode, string[]>> = {
+  unauthorized: ["WWW-Authenticate"],
+  events_expired: ["Events-Oldest"],
+  rate_limit_exceeded: ["Retry-After", "X-RateLimit-Strikes-Remaining"],
+  key_banned: ["Retry-After", "X-RateLimit-Strikes-Remaining"],
+  unavailable: ["Retry-After"],
 };
 
 /** Recorded refusals, by operationId and code: `npm run errors` provokes each and writes its answer down. */
@@ -139,6 +144,33 @@ function describeRefusal(operation: DescribedOperation, { status, codes, said }:
   return name === undefined ? response : shareIfFree(components, "responses", name, response);
 }
 
+/** What a shared answer is named after. */
+const sharedPrefixes: Record<string, string> = {
+  400: "BadRequest",
+  403: "Forbidden",
+  404: "NotFound",
+  409: "Conflict",
+  422: "Unprocessable",
+};
+
+/** The answers of a described operation. */
+export type DescribedAnswers = { operationId: string; responses: Record<string, unknown> };
+
+/** Replaces refusals that several operations describe in the same words by references to one, named after the first of the operations. */
+export function shareRepeated(operations: readonly DescribedAnswers[], components: Components): void {
+  const all = operations.flatMap(({ operationId, responses }) =>
+    Object.keys(responses)
+      .filter((status) => Number(status) >= 400)
+      .map((status) => ({ operationId, responses, status, text: JSON.stringify(responses[status]) })),
+  );
+  for (const [text, uses] of Map.groupBy(all, (refusal) => refusal.text)) {
+    const [{ operationId, status, responses }] = uses as [(typeof all)[number]];
+    if (uses.length === 1 || text.startsWith('{"$ref"')) continue;
+    const reference = share(components, "responses", `${sharedPrefixes[status] ?? status}${pascalCase(operationId)}`, responses[status]);
+    for (const use of uses) use.responses[use.status] = reference;
+  }
+}
+
 /** The name of a refusal that several operations may share: its only code, or its subject; undefined if only this operation has it. */
 function nameOfRefusal({ scope, body, params }: DescribedOperation, status: number, codes: ProblemCode[]): string | undefined {
   const { properties = {} } = (params ?? {}) as { properties?: object };
@@ -150,7 +182,7 @@ function nameOfRefusal({ scope, body, params }: DescribedOperation, status: numb
 }
 
 function responseOf(status: number, codes: ProblemCode[], more: string[], said: ErrorExamples[string] = {}) {
-  const headers = headerReferences([...everyAnswer, ...(extraHeaders[status] ?? []), ...more]);
+  const headers = headerReferences([...everyAnswer, ...codes.flatMap((code) => headersOfCodes[code] ?? []), ...more]);
   const examples = Object.fromEntries(codes.map((code) => [code, { value: { code, message: messages[code], status, ...said[code] } }]));
   return {
     description: titles[status],

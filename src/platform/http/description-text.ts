@@ -21,19 +21,22 @@ export const tags: Tag[] = [
   { name: "Categories", description: "Groupings of pets, for example a species." },
   { name: "Orders", description: "Purchases of a pet, with quantity, ship date and completion flag." },
   { name: "Inventory", description: "Stock entries per pet, with a quantity and a status." },
+  { name: "Events", description: "What happened in the shop: an ordered log without gaps that proves that it is complete." },
   { name: "Account", description: "The plan, its limits, and what is used of them." },
   { name: "Projects", description: "Published sites: each at an address of the platform, with the deployments that it is made of." },
   { name: "Domains", description: "A project's own host names: the DNS record to create, its verification, the certificate." },
+  { name: "Webhooks", description: "Endpoints that get the account's events, signed and tried again, and what was sent to them." },
 ];
 
 export const tagGroups = [
   { name: "Pets", tags: ["Animals", "Categories"] },
   { name: "Store", tags: ["Orders", "Inventory"] },
+  { name: "Integration", tags: ["Events", "Webhooks"] },
   { name: "Platform", tags: ["Account", "Projects", "Domains"] },
 ];
 
 /** What a stability marker promises. */
 export const stabilities = {
-  beta: "**Beta**: ready to use; details may still change, with notice.",
+  beta: "**Beta**: details may still change, with notice.",
   experimental: "**Experimental**: may change or go away without notice.",
 };

@@ -1,13 +1,15 @@
 import type { TSchema } from "typebox";
 import { bodyBytesMaxOf, shownSize } from "./bodies.ts";
 import { describeSchema, emptyComponents, pascalCase, share, shareIfFree, type Components } from "./description-components.ts";
-import { describeProblems, type ErrorExamples } from "./description-problems.ts";
-import { deprecationHeaders, everyAnswer, everyRequest, headerReferences, readsResource, responseHeaders } from "./description-headers.ts";
+import { describeProblems, shareRepeated, type DescribedAnswers, type ErrorExamples } from "./description-problems.ts";
+import { deprecationHeaders, everyAnswer, everyRequest, headerComponents, headerReferences, readsResource } from "./description-headers.ts";
 import { introduction, stabilities, tagGroups, tags } from "./description-text.ts";
 import { readingOf, sunsetOf, type DescribedOperation, type Sunsets } from "./operation.ts";
 import { prefix } from "./api-surfaces.ts";
 import { codeSamples } from "./samples.ts";
 import { baseOf, ErrorSchema, nameOf, paging, parameterOf } from "./schemas.ts";
+import type { ProblemCode } from "../problem.ts";
+import { meanings, statuses } from "./statuses.ts";
 
 type Json = Record<string, unknown>;
 export type Description = Json & { openapi: string; paths: Record<string, Json>; components: Json & Components };
@@ -27,6 +29,7 @@ export function describe(operations: DescribedOperation[], recorded: Recorded): 
     const path = (paths[operation.path] ??= {});
     path[operation.method.toLowerCase()] = describeOperation(operation, components, recorded);
   }
+  shareRepeated(Object.values(paths).flatMap((path) => Object.values(path)) as DescribedAnswers[], components);
   const used = new Set(operations.map(({ tag }) => tag));
   return {
     openapi: "3.0.3",
@@ -40,6 +43,7 @@ export function describe(operations: DescribedOperation[], recorded: Recorded): 
     servers: [{ url: prefix, description: "This service." }],
     tags: tags.filter(({ name }) => used.has(name) || name === "Pets" || name === "Store"),
     "x-tagGroups": tagGroups,
+    "x-errors": errorTable(),
     security: [{ [bearer]: [] }, { [header]: [] }],
     paths,
     components: {
@@ -47,10 +51,16 @@ export function describe(operations: DescribedOperation[], recorded: Recorded): 
         [bearer]: { type: "http", scheme: "bearer", description: "`Authorization: Bearer KEY`" },
         [header]: { type: "apiKey", in: "header", name: "X-API-Key", description: "`X-API-Key: KEY`" },
       },
-      headers: responseHeaders,
+      headers: headerComponents(),
       ...components,
     },
   };
+}
+
+/** Each code of the error table with its status and what it means. */
+function errorTable(): Record<string, { status: number; meaning: string }> {
+  const codes = Object.keys(statuses) as ProblemCode[];
+  return Object.fromEntries(codes.map((code) => [code, { status: statuses[code], meaning: meanings[code] }]));
 }
 
 function describeOperation(operation: DescribedOperation, components: Components, { errors, sunsets }: Recorded): Json {
@@ -93,6 +103,10 @@ function describeParameters(operation: DescribedOperation, components: Component
   if (method === "POST") {
     const description = "Makes the request safe to repeat for 24 hours: a replay gets the first answer.";
     add("IdempotencyKey", headerParameter("Idempotency-Key", description, 255));
+  }
+  if (operation.dryRun) {
+    const description = "`dry-run`: the answer shows what the request would do, and nothing changes.";
+    add("Prefer", headerParameter("Prefer", description));
   }
   for (const [name, parameter] of Object.entries(everyRequest)) add(pascalCase(name), parameter);
   return list;
@@ -143,21 +157,25 @@ function repeatedFields(body: TSchema): string[] {
   });
 }
 
-function describeUpload({ mediaType, description }: NonNullable<DescribedOperation["upload"]>): Json {
-  return { required: true, description, content: { [mediaType]: { schema: { type: "string", format: "binary" } } } };
+function describeUpload({ mediaTypes, description }: NonNullable<DescribedOperation["upload"]>): Json {
+  const file = { schema: { type: "string", format: "binary" } };
+  return { required: true, description, content: Object.fromEntries(mediaTypes.map((type) => [type, file])) };
 }
 
 function describeAnswers(operation: DescribedOperation, components: Components): Json {
   const replayed = operation.method === "POST" ? ["Idempotent-Replayed"] : [];
+  const applied = operation.dryRun ? ["Preference-Applied"] : [];
   const deprecation = operation.deprecated ? deprecationHeaders : [];
-  const answers: [string, unknown][] = Object.entries(operation.answers).map(([status, { description, schema, example, headers = [] }]) => [
-    status,
-    {
-      description,
-      headers: headerReferences([...everyAnswer, ...headers, ...replayed, ...deprecation]),
-      ...(schema && { content: { "application/json": { schema: describeSchema(schema, components), example } } }),
-    },
-  ]);
+  const answers: [string, unknown][] = Object.entries(operation.answers).map(
+    ([status, { description, schema, mediaType = "application/json", example, headers = [] }]) => [
+      status,
+      {
+        description,
+        headers: headerReferences([...everyAnswer, ...headers, ...replayed, ...applied, ...deprecation]),
+        ...(schema && { content: { [mediaType]: { schema: describeSchema(schema, components), example } } }),
+      },
+    ],
+  );
   if (readsResource(operation)) {
     const headers = headerReferences([...everyAnswer, "ETag", ...deprecation]);
     answers.push([

@@ -1,29 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { isIP, isIPv4 } from "node:net";
-import type { FastifyContextConfig, FastifyRequest } from "fastify";
 import { invalidAt, type Problem } from "../problem.ts";
-import { surfaceOf, type ApiSurface } from "./api-surfaces.ts";
-
-/**
- * Which values of the Host header a route accepts. The check stops DNS rebinding: an attacker makes the name of a web page resolve to this
- * machine, the browser then treats this service as the page's origin, and the page could read what only this machine or a signed-in member
- * may read.
- *
- *   any     every value: the response is the same for every caller, or the route needs an API key
- *   direct  an IP address or `localhost`, which DNS cannot change, and the host of PUBLIC_URL
- *   public  the host of PUBLIC_URL, and if that is a loopback name or address, any other one
- */
-type HostRule = "any" | "direct" | "public";
-
-declare module "fastify" {
-  interface FastifyContextConfig {
-    /** For routes outside the API and the dashboard's calls. Default: `public`. */
-    hosts?: HostRule;
-  }
-}
+import type { Exchange } from "./exchange.ts";
 
 /** Returns the refusal of a request without exactly one Host header (RFC 9112, 3.2), or with a host that its route does not accept. */
-export type HostCheck = (request: FastifyRequest) => Problem | undefined;
+export type HostCheck = (exchange: Exchange) => Problem | undefined;
 
 /** `publicUrl` is the origin that people use. `platformDomain` and the names below it are never hosts of this service. */
 export type OwnHosts = { publicUrl: string; platformDomain: string };
@@ -32,28 +13,20 @@ export type OwnHosts = { publicUrl: string; platformDomain: string };
 const absoluteHosts = new WeakMap<IncomingMessage, string>();
 
 /** Returns the check of the Host header for a service with these hosts. */
-export function checkHosts({ publicUrl, platformDomain }: OwnHosts, surfaces: readonly ApiSurface[]): HostCheck {
+export function checkHosts({ publicUrl, platformDomain }: OwnHosts): HostCheck {
   const { hostname: publicHost } = new URL(publicUrl);
   const isPublic = (host: string): boolean => host === publicHost || (isThisMachine(publicHost) && isOwnName(host));
   const isOwnName = (host: string): boolean => isThisMachine(host) && host !== platformDomain && !host.endsWith(`.${platformDomain}`);
   const isDirect = (host: string): boolean => host === "localhost" || isIP(unbracketed(host)) !== 0 || host === publicHost;
 
-  return (request) => {
-    const { raw } = request;
-    if (countHosts(raw.rawHeaders) !== 1) return invalidAt("header.Host", "must be sent exactly once");
-    const rule = ruleOf(request, surfaces);
+  return ({ request, headers, route: { hosts: rule } }) => {
+    if (countHosts(request.rawHeaders) !== 1) return invalidAt("header.Host", "must be sent exactly once");
     if (rule === "any") return undefined;
-    const host = hostnameOf(absoluteHosts.get(raw) ?? raw.headers.host ?? "");
+    const host = hostnameOf(absoluteHosts.get(request) ?? headers.host ?? "");
     if (host !== undefined && (rule === "direct" ? isDirect(host) : isPublic(host))) return undefined;
     const sentence = `The Host header must name this service's own host: use ${publicUrl}, or change the setting PUBLIC_URL.`;
     return invalidAt("header.Host", `must be the host of ${publicUrl}`, sentence);
   };
-}
-
-function ruleOf(request: FastifyRequest, surfaces: readonly ApiSurface[]): HostRule {
-  if (request.is404) return "any";
-  const surface = surfaceOf(request, surfaces);
-  return surface ? surface.hosts : ((request.routeOptions.config as FastifyContextConfig | undefined)?.hosts ?? "public");
 }
 
 /** Returns the path and query of a request, whose URL may be in absolute form. Records the host of such a URL for `checkHosts`. */

@@ -3,7 +3,7 @@ import type { NowRange } from "../clock.ts";
 import { writeInBatches } from "../db/batches.ts";
 import type { Database, Queryable, Transaction } from "../db/database.ts";
 
-/** How long an answer is kept for its Idempotency-Key (specification 1.8). */
+/** How long an answer is kept for its Idempotency-Key, at least (specification 1.8). */
 export const keptMs = 24 * 3_600_000;
 
 /** Under what an answer is kept: the account, `POST /v1/…`, and the client's key. */
@@ -11,11 +11,11 @@ export type Slot = { accountId: number; target: string; key: string };
 
 export type KeptAnswer = { bodyHash: string; status: number; headers: Record<string, string>; body: string | null };
 
-/** The answer kept for this key, unless it is older than 24 hours. */
-export async function findAnswer(db: Queryable, slot: Slot, now: number): Promise<KeptAnswer | undefined> {
+/** The answer kept for this key, unless it was made at `since` (ms) or before. */
+export async function findAnswer(db: Queryable, slot: Slot, since: number): Promise<KeptAnswer | undefined> {
   const [row] = await db.query<{ body_hash: string; status: number; headers: string; body: string | null }>(sql`
     SELECT body_hash, status, headers, body FROM idempotency
-    WHERE account_id = ${slot.accountId} AND target = ${slot.target} AND key = ${slot.key} AND created_at > ${now - keptMs}`);
+    WHERE account_id = ${slot.accountId} AND target = ${slot.target} AND key = ${slot.key} AND created_at > ${since}`);
   return row && { bodyHash: row.body_hash, status: row.status, headers: JSON.parse(row.headers) as Record<string, string>, body: row.body };
 }
 
@@ -29,12 +29,12 @@ export async function keepAnswer(tx: Transaction, slot: Slot, answer: KeptAnswer
       body_hash = excluded.body_hash, status = excluded.status, headers = excluded.headers, body = excluded.body, created_at = excluded.created_at`);
 }
 
-/** Deletes the answers that are older than 24 hours. */
-export async function forgetOldAnswers(db: Database, { earliest }: NowRange): Promise<void> {
+/** Deletes the answers that are older than `answersKeptMs`. Default: 24 hours. */
+export async function forgetOldAnswers(db: Database, { earliest }: NowRange, answersKeptMs = keptMs): Promise<void> {
   await writeInBatches(
     db,
     (limit) => sql`
       DELETE FROM idempotency WHERE (account_id, target, key) IN
-        (SELECT account_id, target, key FROM idempotency WHERE created_at <= ${earliest - keptMs} ${limit}) RETURNING 1`,
+        (SELECT account_id, target, key FROM idempotency WHERE created_at <= ${earliest - answersKeptMs} ${limit}) RETURNING 1`,
   );
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { NowRange } from "../clock.ts";
-import type { Database, Transaction } from "../db/database.ts";
+import type { Awaitable, Database, Transaction } from "../db/database.ts";
 import { invalidAt, Problem } from "../problem.ts";
 import { errorBody } from "./answers.ts";
 import { etagOf } from "./conditions.ts";
@@ -25,8 +25,8 @@ export function idempotencyKeyOf(header: string | string[] | undefined): string 
   throw invalidAt(keyPath, message, `Idempotency-Key ${message}.`);
 }
 
-/** Runs requests that carry an Idempotency-Key, each at most once per account, method and path in 24 hours. */
-export function idempotentRunner() {
+/** Runs requests that carry an Idempotency-Key, each at most once per account, method and path in `answersKeptMs`. */
+export function idempotentRunner(answersKeptMs: number) {
   const running = new Set<string>();
 
   /**
@@ -38,17 +38,18 @@ export function idempotentRunner() {
    *
    * @throws Problem `idempotency_key_in_use` then
    */
-  return async (db: Database, slot: Slot, input: unknown, now: NowRange, body: (tx: Transaction) => Promise<Answer>): Promise<Answer> => {
+  return async (db: Database, slot: Slot, input: unknown, now: NowRange, body: (tx: Transaction) => Awaitable<Answer>): Promise<Answer> => {
     const name = JSON.stringify([slot.accountId, slot.target, slot.key]);
     const bodyHash = createHash("sha256").update(canonical(input)).digest("base64url");
-    const earlier = await findAnswer(db, slot, now.earliest);
+    const since = now.earliest - answersKeptMs;
+    const earlier = await findAnswer(db, slot, since);
     if (earlier) return replay(earlier, bodyHash);
     if (running.has(name)) throw inUse();
     running.add(name);
-    const keptOrNew = (make: (tx: Transaction) => Promise<Answer>): Promise<Answer> =>
+    const keptOrNew = (make: (tx: Transaction) => Awaitable<Answer>): Promise<Answer> =>
       db.write(async (tx) => {
         // In this order, to find the answer of a request that another node finishes between the two steps.
-        const [isOurs, kept] = await Promise.all([tx.tryLock(name), findAnswer(tx, slot, now.earliest)]);
+        const [isOurs, kept] = await Promise.all([tx.tryLock(name), findAnswer(tx, slot, since)]);
         if (kept) return replay(kept, bodyHash);
         if (!isOurs) throw inUse(); // on another node
         const answer = await make(tx);
@@ -61,7 +62,7 @@ export function idempotentRunner() {
       if (!(error instanceof Problem) || !isKept(error)) throw error;
       // The transaction released the lock, so another node may have kept the first answer meanwhile.
       const refusal = { status: statuses[error.code], body: errorBody(error) };
-      const answer = await keptOrNew(async () => refusal);
+      const answer = await keptOrNew(() => refusal);
       if (answer !== refusal) return answer;
       throw error;
     } finally {

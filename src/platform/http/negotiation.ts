@@ -24,17 +24,18 @@ export function chooseCoding(acceptEncoding: string | undefined, has: (coding: C
 }
 
 /**
- * Refuses a request whose `Accept` excludes JSON (RFC 9110, 12.5.1).
+ * Refuses a request whose `Accept` excludes the type of the answer (RFC 9110, 12.5.1).
  *
  * @throws Problem `not_acceptable`
  */
-export function requireJsonAccepted(accept: string | undefined): void {
-  if (accept === undefined || accept === "*/*" || accept === "application/json" || accept.trim() === "") return;
+export function requireAccepted(accept: string | undefined, mediaType = "application/json"): void {
+  if (accept === undefined || accept === "*/*" || accept === mediaType || accept.trim() === "") return;
   const ranges = qualities(accept);
   if (!ranges.keys().some((name) => name.includes("/"))) return; // a header without a type excludes none
   // the most specific range decides
-  const decisive = ranges.get("application/json") ?? ranges.get("application/*") ?? ranges.get("*/*") ?? 0;
-  if (!(decisive > 0)) throw new Problem("not_acceptable", "The answer is application/json, which Accept excludes.");
+  const family = `${mediaType.split("/", 1).join("")}/*`;
+  const decisive = ranges.get(mediaType) ?? ranges.get(family) ?? ranges.get("*/*") ?? 0;
+  if (!(decisive > 0)) throw new Problem("not_acceptable", `The answer is ${mediaType}, which Accept excludes.`);
 }
 
 /**

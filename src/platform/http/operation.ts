@@ -1,5 +1,7 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { Static, TSchema } from "typebox";
-import type { Database, Queryable, Transaction } from "../db/database.ts";
+import type { Awaitable, Database, Queryable, Transaction } from "../db/database.ts";
+import type { Origin } from "../events.ts";
 import type { ProblemCode } from "../problem.ts";
 import type { Caller } from "./caller.ts";
 import type { Reading } from "./value-checks.ts";
@@ -10,6 +12,8 @@ export type Example = unknown;
 export type AnswerDescription = {
   description: string;
   schema?: TSchema;
+  /** Default: JSON. */
+  mediaType?: string;
   example?: Example;
   /** Names of the headers of `description-headers.ts` that this answer carries beside those of every answer. */
   headers?: string[];
@@ -24,9 +28,13 @@ export type Call<S = unknown, I = unknown> = I & {
   /** Undefined if a signed-in person calls. */
   keyId: number | undefined;
   conditions: Conditions;
+  headers: IncomingHttpHeaders;
+  caller: Caller;
   services: S;
   /** The one moment that counts as now for this request, in milliseconds since the Unix epoch. */
   now: number;
+  /** Who calls, with which request, for the events of its changes. */
+  origin: Origin;
 };
 
 /** One request to an operation that only the dashboard calls. `caller` is null if the operation has no scope and nobody is signed in. */
@@ -37,7 +45,11 @@ export type DashboardCall<S = unknown, I = unknown> = I & {
   /** The client's address, from the socket or a trusted proxy. */
   address: string;
   userAgent: string;
+  /** The `Cookie` header, if there is one. */
+  cookies: string | undefined;
   services: S;
+  /** Who calls, with which request, for the events of its changes. */
+  origin: Origin;
   /** In milliseconds since the Unix epoch. */
   now: number;
 };
@@ -51,9 +63,25 @@ export type Version = number | string;
 export type Answer = {
   status: number;
   body?: unknown;
+  /** The body as JSON that is written already. */
+  text?: string;
+  /** Sends the body piece by piece, once the head is sent, and ends it. */
+  stream?: (body: AnswerStream) => void;
   headers?: Record<string, string>;
   /** The version of the resource in the body, sent as its strong ETag. */
   version?: Version;
+};
+
+/** The body of an answer that stays open. */
+export type AnswerStream = {
+  /** Sends text. Returns false once more is buffered than the client takes, until `onDrain` is called. */
+  write(text: string): boolean;
+  end(): void;
+  /** Closes the connection at once. */
+  destroy(): void;
+  onDrain(listener: () => void): void;
+  /** Called when the client has gone, or after `end`. */
+  onClose(listener: () => void): void;
 };
 
 type Declaration<S> = {
@@ -78,6 +106,11 @@ type Declaration<S> = {
    */
   deprecated?: { since: number; successor: string };
   hideTryItPanel?: boolean;
+  /**
+   * Whether `Prefer: dry-run` is taken. Such an operation changes nothing outside its transaction: it has no `before` and no `finish`, or a
+   * `beforeDryRun` in their place.
+   */
+  dryRun?: true;
   /** The accepted content types of the body. Default: JSON. */
   mediaTypes?: string[];
   /** The most bytes of a JSON body. Default: 64 KiB; 4 KiB if `scope` is null. */
@@ -88,7 +121,7 @@ type Declaration<S> = {
    */
   throttle?: (services: S, address: string, now: number) => void;
   /** The body is a file, which `before` gets as a stream; `sample` is its name in the code samples. */
-  upload?: { mediaType: string; bytesMax: number; sample: string; description: string };
+  upload?: { mediaTypes: [string, ...string[]]; bytesMax: number; sample: string; description: string };
   /** The values of the example request. */
   example?: { params?: Record<string, Example>; query?: Record<string, Example>; body?: Example };
   answers: Record<number, AnswerDescription>;
@@ -104,9 +137,18 @@ export type Received = { fingerprint: string };
  * body). `finish` runs after the transaction, whether or not it succeeded, and before the answer.
  */
 type Write<C, F, R = F> = {
-  write: (tx: Transaction, call: C, prepared: F) => Promise<Answer>;
+  write: (tx: Transaction, call: C, prepared: F) => Awaitable<Answer>;
+  /**
+   * Does what `write` does for several calls that wait next to each other for the embedded engine, none of which has an Idempotency-Key. An
+   * operation that has it has no `before`. The rules are those of `Together`.
+   */
+  writeTogether?: (tx: Transaction, calls: C[]) => Awaitable<(Answer | undefined)[]>;
   before?: (db: Database, call: C, body: AsyncIterable<Buffer>) => Promise<R>;
   finish?: (db: Database, call: C, prepared: F) => Promise<void>;
+  /** What `before` does in a dry run: makes the same of the body, keeps nothing, and needs no `finish`. */
+  beforeDryRun?: (db: Database, call: C, body: AsyncIterable<Buffer>) => Promise<R>;
+  /** Makes the answer that is sent from the one that was written, which is kept for an Idempotency-Key: for secrets. Needs a `finish`. */
+  reveal?: (answer: Answer, call: C) => Answer;
 };
 
 type AnyInput = { params: never; query: never; body: never };
@@ -117,7 +159,7 @@ export type Operation<S = unknown> = Declaration<S> & {
   query?: TSchema;
   body?: TSchema;
 } & (
-    | { read: (db: Database, call: Call<S, AnyInput>) => Promise<Answer>; write?: undefined; handle?: undefined }
+    | { read: (db: Database, call: Call<S, AnyInput>) => Awaitable<Answer>; write?: undefined; handle?: undefined }
     | (Write<Call<S, AnyInput>, never, unknown> & { read?: undefined; handle?: undefined })
     | { handle: (call: DashboardCall<S, AnyInput>) => Promise<Answer>; read?: undefined; write?: undefined }
   );
@@ -155,7 +197,7 @@ export function operation<
   F = unknown,
 >(
   declared: Declaration<S> & { params?: P; query?: Q; body?: B } & (
-      | { read: (db: Database, call: Call<S, { params: Input<P>; query: Input<Q>; body: Input<B> }>) => Promise<Answer> }
+      | { read: (db: Database, call: Call<S, { params: Input<P>; query: Input<Q>; body: Input<B> }>) => Awaitable<Answer> }
       | Write<Call<S, { params: Input<P>; query: Input<Q>; body: Input<B> }>, F>
       | { handle: (call: DashboardCall<S, { params: Input<P>; query: Input<Q>; body: Input<B> }>) => Promise<Answer> }
     ),

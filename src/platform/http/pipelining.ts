@@ -11,10 +11,10 @@ const unansweredMax = 32;
 
 /** Counts the requests that a connection sends before it has read the earlier answers. */
 export type Pipelines = {
-  /** Counts a request until it is answered. Call it before anything reads the body. */
-  begin(request: IncomingMessage, response: ServerResponse): void;
+  /** Counts a request until its answer has closed and the function that this returns is called. Call it before anything reads the body. */
+  begin(request: IncomingMessage, response: ServerResponse): () => void;
   /** Resolves when all complete requests of a connection have been answered. */
-  answered(socket: Duplex): Promise<unknown>;
+  answered(socket: Duplex): Promise<void>;
 };
 
 /**
@@ -22,18 +22,29 @@ export type Pipelines = {
  * after its answer, and no later request is processed, so the client may send those again (RFC 9112, 9.3.2).
  */
 export function boundPipelines(bounds: Pick<Bounds, "refused">): Pipelines {
-  const unanswered = new WeakMap<Duplex, Map<ServerResponse, IncomingMessage>>();
+  const pipelines = new WeakMap<Duplex, Pipeline>();
 
-  function begin(request: IncomingMessage, response: ServerResponse): void {
+  function begin(request: IncomingMessage, response: ServerResponse): () => void {
     const { socket } = request;
-    const own = unanswered.get(socket) ?? new Map<ServerResponse, IncomingMessage>();
-    unanswered.set(socket, own.set(response, request));
-    response.once("close", () => own.delete(response));
-    if (own.size < unansweredMax) {
-      // Node answers a request for an upgrade (RFC 9110, 7.8) as a plain one, but drops the bytes that it has read after it
-      if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-      return;
-    }
+    let own = pipelines.get(socket);
+    if (own === undefined) pipelines.set(socket, (own = { unanswered: 0, last: undefined, before: undefined }));
+    const pipeline = own;
+    const begun = { request, response };
+    pipeline.unanswered += 1;
+    pipeline.before = pipeline.last;
+    pipeline.last = begun;
+    if (pipeline.unanswered >= unansweredMax) endAfter(request, response);
+    // Node answers a request for an upgrade (RFC 9110, 7.8) as a plain one, but drops the bytes that it has read after it
+    else if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+    return () => {
+      pipeline.unanswered -= 1;
+      if (pipeline.last === begun) pipeline.last = undefined;
+      if (pipeline.before === begun) pipeline.before = undefined;
+    };
+  }
+
+  function endAfter(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
     bounds.refused("pipelined_requests");
     response.shouldKeepAlive = false;
     const push = request.push.bind(request);
@@ -43,10 +54,16 @@ export function boundPipelines(bounds: Pick<Bounds, "refused">): Pipelines {
     };
   }
 
-  function answered(socket: Duplex): Promise<unknown> {
-    const whole = [...(unanswered.get(socket) ?? [])].filter(([, request]) => request.complete);
-    return Promise.all(whole.map(([response]) => new Promise((resolve) => void response.once("close", resolve))));
+  async function answered(socket: Duplex): Promise<void> {
+    const { last, before } = pipelines.get(socket) ?? {};
+    // answers go out in the order of their requests, of which only the last can be incomplete
+    const awaited = last === undefined || last.request.complete ? last : before;
+    if (awaited) await new Promise((resolve) => void awaited.response.once("close", resolve));
   }
 
   return { begin, answered };
 }
+
+type Begun = { request: IncomingMessage; response: ServerResponse };
+/** The requests of a connection that have no answer yet: how many they are, and the last two. */
+type Pipeline = { unanswered: number; last: Begun | undefined; before: Begun | undefined };

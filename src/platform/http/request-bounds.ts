@@ -1,9 +1,9 @@
-import type { FastifyRequest } from "fastify";
 import { addressName } from "../addresses.ts";
 import type { Bounds } from "../bounds.ts";
 import { acquire, openFairShare, release } from "../jobs/fair-share.ts";
 import { createTally } from "../jobs/tally.ts";
 import { overloaded, type Problem } from "../problem.ts";
+import { clientAddress, type Exchange } from "./exchange.ts";
 
 /** The bounds of the requests that this process works on at once (specification 4.9). */
 export type RequestLimits = {
@@ -22,37 +22,25 @@ export const requestLimits: RequestLimits = {
 
 export type RequestBounds = {
   /** Admits a request, which may have to wait for others of its account; resolves to the refusal if it cannot. */
-  enter(request: FastifyRequest): Problem | undefined | Promise<Problem | undefined>;
+  enter(exchange: Exchange): Problem | undefined | Promise<Problem | undefined>;
   /** Reserves bytes for the body of a request; returns the refusal if they exceed a bound. */
-  takeBytes(request: FastifyRequest, bytes: number): Problem | undefined;
+  takeBytes(exchange: Exchange, bytes: number): Problem | undefined;
   /** Releases the place and the bytes of a request that was answered. */
-  leave(request: FastifyRequest): void;
+  leave(exchange: Exchange): void;
 };
-
-declare module "fastify" {
-  interface FastifyRequest {
-    /** The account among whose requests in flight this one is; 0 for none. */
-    inFlightOf: number;
-    /** Bytes reserved for its body. */
-    bodyBytes: number;
-  }
-}
 
 /** Opens the bounds of one process. */
 export function boundRequests({ inFlight, bodyBytesMax, bodyBytesEach }: RequestLimits, bounds: Bounds): RequestBounds {
   const accounts = openFairShare<number>(inFlight);
   const held = createTally<number | string>();
-  const keys = new WeakMap<FastifyRequest, number | string>();
   let heldBytes = 0;
   bounds.show("petstore_requests_in_flight", "api", () => accounts.inUse);
   bounds.show("petstore_requests_waiting", "api", () => accounts.waiting);
   bounds.show("petstore_body_bytes", "api", () => heldBytes);
 
   /** Found once for each request: a body may come in thousands of chunks, and its address after hundreds of others. */
-  function bodyKey(request: FastifyRequest): number | string {
-    const key = keys.get(request) ?? request.caller?.accountId ?? addressName(request.ip);
-    keys.set(request, key);
-    return key;
+  function bodyKey(exchange: Exchange): number | string {
+    return (exchange.bodyOf ??= exchange.caller?.accountId ?? addressName(clientAddress(exchange)));
   }
 
   function refuse(): Problem {
@@ -61,38 +49,38 @@ export function boundRequests({ inFlight, bodyBytesMax, bodyBytesEach }: Request
   }
 
   return {
-    enter(request) {
-      const { caller } = request;
+    enter(exchange) {
+      const { caller } = exchange;
       if (!caller) return undefined;
       const { accountId } = caller;
       const refusal = acquire(accounts, accountId);
       if (typeof refusal === "string") return refuse();
-      request.inFlightOf = accountId;
+      exchange.inFlightOf = accountId;
       return refusal?.then((late) => {
         if (late === undefined) return undefined;
-        request.inFlightOf = 0;
+        exchange.inFlightOf = 0;
         return refuse();
       });
     },
-    takeBytes(request, bytes) {
-      const key = bodyKey(request);
+    takeBytes(exchange, bytes) {
+      if (bytes === 0) return undefined;
+      const key = bodyKey(exchange);
       if (heldBytes + bytes > bodyBytesMax || held.of(key) + bytes > bodyBytesEach) {
         bounds.refused("body_bytes");
         return overloaded("The request bodies in progress are too large together. Try again in a moment.");
       }
-      request.bodyBytes += bytes;
+      exchange.bodyBytes += bytes;
       heldBytes += bytes;
       held.add(key, bytes);
       return undefined;
     },
-    leave(request) {
-      // a request whose URL cannot be routed has no decorations
-      if (request.inFlightOf) release(accounts, request.inFlightOf);
-      request.inFlightOf = 0;
-      if (!request.bodyBytes) return;
-      heldBytes -= request.bodyBytes;
-      held.take(bodyKey(request), request.bodyBytes);
-      request.bodyBytes = 0;
+    leave(exchange) {
+      if (exchange.inFlightOf !== 0) release(accounts, exchange.inFlightOf);
+      exchange.inFlightOf = 0;
+      if (exchange.bodyBytes === 0) return;
+      heldBytes -= exchange.bodyBytes;
+      held.take(bodyKey(exchange), exchange.bodyBytes);
+      exchange.bodyBytes = 0;
     },
   };
 }

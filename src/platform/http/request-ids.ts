@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 
 const process = randomBytes(6).toString("base64url");
 let count = 0;
@@ -13,7 +13,7 @@ export function nextRequestId(): string {
 const ownId = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** The caller's `X-Request-Id` if it is valid, otherwise a new id. */
-export function requestIdOf({ headers }: IncomingMessage): string {
+export function requestIdOf({ headers }: { headers: IncomingHttpHeaders }): string {
   const given = headers["x-request-id"];
   return typeof given === "string" && ownId.test(given) ? given : nextRequestId();
 }
@@ -22,12 +22,17 @@ export function requestIdOf({ headers }: IncomingMessage): string {
 const traceForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-[A-Za-z0-9._-]{0,64})?$/;
 
 /** The `traceparent` of a request, for the log; undefined if it is not valid (W3C Trace Context, 2.2 and 4.3). */
-export function traceparentOf({ headers }: IncomingMessage): string | undefined {
+export function traceparentOf({ headers }: { headers: IncomingHttpHeaders }): string | undefined {
   const { traceparent } = headers;
   if (typeof traceparent !== "string") return undefined;
   const [, version, trace = "", parent = "", more] = traceForm.exec(traceparent) ?? [];
   if (version === undefined || version === "ff" || (version === "00" && more !== undefined)) return undefined;
   return isZero(trace) || isZero(parent) ? undefined : traceparent;
+}
+
+/** The trace id of a valid `traceparent`. */
+export function traceIdOf(traceparent: string): string {
+  return traceparent.slice(3, 35);
 }
 
 function isZero(hexadecimal: string): boolean {

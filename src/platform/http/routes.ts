@@ -1,12 +1,13 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock, NowRange } from "../clock.ts";
-import type { Database } from "../db/database.ts";
+import { andThen, rolledBack, type Awaitable, type Database } from "../db/database.ts";
+import type { Origin } from "../events.ts";
 import { Problem } from "../problem.ts";
 import { answerWriter, send } from "./answers.ts";
-import { bodyBytesMaxOf, hasBody, parseJson, readBody, streamBody, tooLarge } from "./bodies.ts";
+import { bodyBytesMaxOf, parseJson, streamBody } from "./bodies.ts";
 import { idempotencyKeyOf, idempotentRunner } from "./idempotency.ts";
-import { requireJsonAccepted, requireMediaType } from "./negotiation.ts";
-import { type Caller, clientAddress } from "./caller.ts";
+import { requireAccepted, requireMediaType } from "./negotiation.ts";
+import type { Caller } from "./caller.ts";
+import { addHeader, clientAddress, type Exchange, type Route, type Surface } from "./exchange.ts";
 import {
   readingOf,
   sunsetOf,
@@ -18,8 +19,12 @@ import {
   type Received,
   type Sunsets,
 } from "./operation.ts";
+import { asksForDryRun, dryRunApplied } from "./preferences.ts";
+import { receiveBody, requireBodyWithin } from "./receiving.ts";
 import type { RequestBounds } from "./request-bounds.ts";
 import { addressOf, prefix, relocated } from "./api-surfaces.ts";
+import { hasEmptyParameter, notFound, otherMethods, type Router } from "./router.ts";
+import { parse as parseQuery } from "fast-querystring";
 import { bodyValidator, parameterValidator } from "./validation.ts";
 
 /** What the operations of an app run with. */
@@ -28,6 +33,8 @@ export type Runtime<S> = {
   clock: Clock;
   nowRange: () => NowRange;
   requests: Pick<RequestBounds, "takeBytes">;
+  /** How long the answer of a request with an Idempotency-Key is kept. */
+  answersKeptMs: number;
   /** What the operations need besides the database. */
   services: S;
   sunsets: Sunsets;
@@ -36,44 +43,66 @@ export type Runtime<S> = {
 type Change<S> = Extract<Operation<S>, { write: unknown }>;
 
 /** Everything about one operation that is the same for all its requests. */
-type Route<S> = {
+type Compiled<S> = {
   operation: Operation<S>;
   runtime: Runtime<S>;
   base: string;
   validateParams: ReturnType<typeof parameterValidator> | undefined;
   validateQuery: ReturnType<typeof parameterValidator>;
   validateBody: ReturnType<typeof bodyValidator> | undefined;
-  addDeprecation: ((request: FastifyRequest, now: number) => void) | undefined;
+  addDeprecation: ((exchange: Exchange, now: number) => void) | undefined;
   writeAnswer: ReturnType<typeof answerWriter>;
   idempotent: ReturnType<typeof idempotentRunner>;
   mediaTypes: readonly string[];
+  /** The media type of its answers. */
+  answersWith: string | undefined;
   bytesMax: number;
 };
 
 /** The validated input of one request, with the parsed body as it was sent. */
-type Given = { params: unknown; query: unknown; body: unknown; sent: unknown; key: string | undefined; now: number };
+type Given = { params: unknown; query: unknown; body: unknown; sent: unknown; key: string | undefined; isDryRun: boolean; now: number };
+
+/** A request to an operation, with its caller and its one moment. */
+type Asked = { exchange: Exchange; caller: Caller | null; now: number };
 
 /**
- * Adds a route below `base` for each operation, and a 405 for each method that a path does not have. Refusals come in the order of
+ * Adds a route below a surface for each operation, and a 405 for each method that a path does not have. Refusals come in the order of
  * specification 1.9; the gate has made those that come before them (address, key, limits).
  */
-export function addOperations<S>(app: FastifyInstance, operations: Operation<S>[], runtime: Runtime<S>, base = prefix): void {
-  const idempotent = idempotentRunner();
-  for (const operation of operations) {
-    const route = routeOf(operation, runtime, idempotent, base);
-    app.route({
-      method: operation.method,
-      url: routePattern(base, operation.path),
-      config: { operationId: operation.operationId, isOpen: operation.scope === null },
-      handler: (request, reply) => handleRequest(route, request, reply),
+export function addOperations<S>(router: Pick<Router, "add">, surface: Surface, operations: Operation<S>[], runtime: Runtime<S>): void {
+  const idempotent = idempotentRunner(runtime.answersKeptMs);
+  for (const [path, own] of Map.groupBy(operations, (operation) => operation.path)) {
+    const byMethod = new Map(own.map((operation) => [operation.method as string, routeOf(operation, runtime, idempotent, surface)]));
+    const allow = [...byMethod.keys(), ...(byMethod.has("GET") ? ["HEAD"] : []), "OPTIONS"].toSorted().join(", ");
+    const others = otherMethods(surface, allow, (exchange) => {
+      addHeader(exchange, "Allow", allow);
+      send(exchange, 204);
     });
+    router.add(routePattern(surface.prefix, path), byMethod, others);
   }
-  for (const path of new Set(operations.map((operation) => operation.path))) addMethodNotAllowed(app, base, path, operations);
 }
 
-function routeOf<S>(operation: Operation<S>, runtime: Runtime<S>, idempotent: Route<S>["idempotent"], base: string): Route<S> {
+function routeOf<S>(operation: Operation<S>, runtime: Runtime<S>, idempotent: Compiled<S>["idempotent"], surface: Surface): Route {
+  const { operationId } = operation;
+  const compiled = compile(operation, runtime, idempotent, surface.prefix);
+  return {
+    name: operationId,
+    operationId,
+    isOpen: operation.scope === null,
+    surface,
+    hosts: surface.hosts,
+    isProbe: false,
+    problem: undefined,
+    serve: (exchange) => serve(compiled, exchange),
+  };
+}
+
+function compile<S>(operation: Operation<S>, runtime: Runtime<S>, idempotent: Compiled<S>["idempotent"], base: string): Compiled<S> {
   if (operation.scope === null && operation.body && !operation.throttle) {
     throw new TypeError(`${operation.operationId} reads bodies from anyone, so it needs a throttle`);
+  }
+  if (operation.dryRun && !(operation.write && (operation.beforeDryRun || !(operation.before || operation.finish)))) {
+    throw new TypeError(`${operation.operationId} does more than its transaction, which is all that a dry run rolls back`);
   }
   return {
     operation,
@@ -85,91 +114,121 @@ function routeOf<S>(operation: Operation<S>, runtime: Runtime<S>, idempotent: Ro
     addDeprecation: operation.deprecated && deprecationOf(operation.deprecated, sunsetOf(operation, runtime.sunsets), base),
     writeAnswer: answerWriter(operation),
     idempotent,
+    answersWith: operation.answers[200]?.mediaType,
     mediaTypes: operation.mediaTypes ?? ["application/json"],
     bytesMax: bodyBytesMaxOf(operation),
   };
 }
 
-async function handleRequest<S>(route: Route<S>, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const { operation, runtime, base } = route;
+/** Answers a request to an operation. Returns a promise only if something has to be waited for: a body, a commit, a server. */
+function serve<S>(compiled: Compiled<S>, exchange: Exchange): Awaitable<void> {
+  const { operation, runtime } = compiled;
   const now = runtime.clock();
-  operation.throttle?.(runtime.services, clientAddress(request), now);
-  if (operation.params) requireParameters(request.params as Record<string, string>);
-  route.addDeprecation?.(request, now);
-  const caller = requireScope(request, operation.scope);
-  if (caller && operation.authorize) await operation.authorize(runtime.db.forAccount(caller.accountId), caller, now);
-  requireJsonAccepted(request.headers.accept);
+  operation.throttle?.(runtime.services, clientAddress(exchange), now);
+  if (operation.params && hasEmptyParameter(exchange.params)) throw notFound();
+  compiled.addDeprecation?.(exchange, now);
+  const asked = { exchange, caller: requireScope(exchange, operation.scope), now };
+  if (!asked.caller || !operation.authorize) return receive(compiled, asked);
+  return operation.authorize(runtime.db.forAccount(asked.caller.accountId), asked.caller, now).then(() => receive(compiled, asked));
+}
 
-  let sent: unknown;
-  if (route.validateBody) {
-    const isChunked = request.headers["transfer-encoding"] !== undefined;
-    admitBody(route, request, isChunked);
-    const { requests } = runtime;
-    const bytes = await readBody(request.raw, route.bytesMax, isChunked ? (count) => requests.takeBytes(request, count) : undefined);
-    // the size comes first, and the size of a chunked body is known only now
-    if (isChunked && bytes.length > 0) requireMediaType(route.mediaTypes, request.headers);
-    sent = parseJson(bytes);
-  }
+function receive<S>(compiled: Compiled<S>, asked: Asked): Awaitable<void> {
+  const { operation, runtime, mediaTypes, bytesMax } = compiled;
+  const { exchange } = asked;
+  const { headers } = exchange;
+  requireAccepted(headers.accept, compiled.answersWith);
   if (operation.upload) {
-    requireBodyWithin(request, route.bytesMax);
-    requireMediaType([operation.upload.mediaType], request.headers);
+    requireBodyWithin(headers, bytesMax);
+    requireMediaType(operation.upload.mediaTypes, headers);
   }
-  const key = operation.method === "POST" && operation.write ? idempotencyKeyOf(request.headers["idempotency-key"]) : undefined;
-  if (request.keyProblem) throw request.keyProblem;
-  const params = route.validateParams?.(request.params);
-  const given = { params, query: route.validateQuery(request.query), body: route.validateBody?.(sent, params), sent, key, now };
-  const answered = await run(route, request, caller, given);
-  route.writeAnswer(request, reply, base === prefix ? answered : moved(answered, base));
+  if (!compiled.validateBody) return perform(compiled, asked, undefined);
+  return receiveBody(exchange, runtime.requests, mediaTypes, bytesMax).then((bytes) => perform(compiled, asked, parseJson(bytes)));
 }
 
-/** Refuses a body by its headers, before any of it is read. */
-function admitBody<S>({ runtime, mediaTypes, bytesMax }: Route<S>, request: FastifyRequest, isChunked: boolean): void {
-  requireBodyWithin(request, bytesMax);
-  if (isChunked) return;
-  if (hasBody(request.headers)) requireMediaType(mediaTypes, request.headers);
-  const refusal = runtime.requests.takeBytes(request, Number(request.headers["content-length"] ?? 0));
-  if (refusal) throw refusal;
+/** Validates what the request says, calls the operation, and sends its answer. */
+function perform<S>(compiled: Compiled<S>, asked: Asked, sent: unknown): Awaitable<void> {
+  const { operation, validateParams, validateQuery, validateBody, base, writeAnswer } = compiled;
+  const { exchange, now } = asked;
+  const key = operation.method === "POST" && operation.write ? idempotencyKeyOf(exchange.headers["idempotency-key"]) : undefined;
+  const isDryRun = asksForDryRun(exchange.headers["prefer"], operation.dryRun === true);
+  if (exchange.keyProblem) throw exchange.keyProblem;
+  const params = validateParams?.(exchange.params);
+  const query = validateQuery(exchange.query === "" ? nothing : parseQuery(exchange.query));
+  const given = { params, query, body: validateBody?.(sent, params), sent, key, isDryRun, now };
+  return andThen(run(compiled, asked, given), (answer) => writeAnswer(exchange, base === prefix ? answer : moved(answer, base)));
 }
 
-function run<S>(route: Route<S>, request: FastifyRequest, caller: Caller | null, given: Given): Promise<Answer> {
-  const { operation, runtime } = route;
+const nothing: Record<string, never> = {};
+
+function run<S>(compiled: Compiled<S>, { exchange, caller }: Asked, given: Given): Awaitable<Answer> {
+  const { operation, runtime } = compiled;
   const { db, services } = runtime;
   const { params, query, body, now } = given;
-  const { headers } = request;
+  const { headers } = exchange;
   if (operation.handle) {
-    const own = caller ? db.forAccount(caller.accountId) : db;
-    const [address, userAgent] = [clientAddress(request), headers["user-agent"] ?? ""];
-    return operation.handle({ params, query, body, db: own, caller, address, userAgent, services, now } as DashboardCall<S, never>);
+    const origin = originOf(exchange, caller, now);
+    const own = (caller ? db.forAccount(caller.accountId) : db).actingAs(origin);
+    const [address, userAgent] = [clientAddress(exchange), headers["user-agent"] ?? ""];
+    const call = { params, query, body, db: own, caller, address, userAgent, cookies: headers.cookie, services, origin, now };
+    return operation.handle(call as DashboardCall<S, never>);
   }
   if (!caller) throw unknownCaller();
   const { accountId, keyId } = caller;
   const conditions = { ifMatch: headers["if-match"], ifNoneMatch: headers["if-none-match"] };
-  const call = { params, query, body, accountId, keyId, conditions, services, now } as Call<S, never>;
-  const own = db.forAccount(accountId);
-  return operation.read ? operation.read(own, call) : change(route, operation, own, call, request, given);
+  const origin = originOf(exchange, caller, now);
+  const call = { params, query, body, accountId, keyId, conditions, headers, caller, services, now, origin } as Call<S, never>;
+  if (operation.read) return operation.read(db.forAccount(accountId), call);
+  const own = db.forAccount(accountId).actingAs(origin);
+  if (given.isDryRun) return dryRun(compiled, operation, own, call, exchange);
+  if (operation.before || operation.finish || given.key !== undefined) return change(compiled, operation, own, call, exchange, given);
+  const { write, writeTogether } = operation;
+  return own.write((tx) => write(tx, call, undefined as never), writeTogether && { together: { run: writeTogether, input: call } });
+}
+
+/** Makes a change, rolls it back, and returns its answer. An Idempotency-Key neither keeps nor replays anything. */
+async function dryRun<S>(
+  { bytesMax }: Compiled<S>,
+  { beforeDryRun, write }: Change<S>,
+  db: Database,
+  call: Call<S, never>,
+  exchange: Exchange,
+): Promise<Answer> {
+  exchange.lines += dryRunApplied;
+  const prepared = (await beforeDryRun?.(db, call, streamBody(exchange.request, bytesMax))) as never;
+  return rolledBack(db, (tx) => write(tx, call, prepared));
+}
+
+function originOf({ id }: Exchange, caller: Caller | null, now: number): Origin {
+  return { actor: actorOf(caller), requestId: id, at: now };
+}
+
+function actorOf(caller: Caller | null): Origin["actor"] {
+  if (caller?.person) return { type: "member", id: caller.person.memberId };
+  return caller?.keyId === undefined ? { type: "system", id: null } : { type: "key", id: caller.keyId };
 }
 
 async function change<S>(
-  { runtime, base, idempotent, bytesMax }: Route<S>,
-  { before, write, finish, method, path, upload }: Change<S>,
+  { runtime, base, idempotent, bytesMax }: Compiled<S>,
+  { before, write, finish, reveal, method, path, upload }: Change<S>,
   db: Database,
   call: Call<S, never>,
-  request: FastifyRequest,
+  exchange: Exchange,
   { params, sent, key }: Given,
 ): Promise<Answer> {
-  const prepared = (await before?.(db, call, streamBody(request.raw, bytesMax))) as never;
+  const prepared = (await before?.(db, call, streamBody(exchange.request, bytesMax))) as never;
   try {
-    if (key === undefined) return await db.write((tx) => write(tx, call, prepared));
+    const shown = (answer: Answer): Answer => reveal?.(answer, call) ?? answer;
+    if (key === undefined) return shown(await db.write((tx) => write(tx, call, prepared)));
     const target = `${method} ${filledPath(base, path, params as Record<string, unknown> | undefined)}`;
     const input = upload ? (prepared as Received).fingerprint : sent;
     const { accountId } = call as Call<S>;
-    return await idempotent(db, { accountId, target, key }, input, runtime.nowRange(), (tx) => write(tx, call, prepared));
+    return shown(await idempotent(db, { accountId, target, key }, input, runtime.nowRange(), (tx) => write(tx, call, prepared)));
   } finally {
     await finish?.(db, call, prepared);
   }
 }
 
-function requireScope({ caller, headers }: FastifyRequest, scope: string | null): Caller | null {
+function requireScope({ caller, headers }: Exchange, scope: string | null): Caller | null {
   if (scope === null) return caller;
   if (!caller) throw unknownCaller();
   requireOrigin(caller, headers.origin);
@@ -195,43 +254,18 @@ function moved(answer: Answer, base: string): Answer {
   return { ...answer, headers };
 }
 
-/** The router lets `/pets/` through as `/pets/{petId}` with an empty id: there is no such path. */
-function requireParameters(params: Record<string, string>): void {
-  for (const name in params) if (params[name] === "") throw notFound();
-}
-
 /** Adds `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the successor to an answer; refuses the request after the sunset. */
 function deprecationOf({ since, successor }: NonNullable<DescribedOperation["deprecated"]>, sunset: number, base: string) {
   const end = new Date(sunset).toUTCString();
-  const headers = ["Deprecation", `@${Math.floor(since / 1000)}`, "Sunset", end];
   const [before = "", name = "", after = ""] = relocated(addressOf(successor), base).split(/\{(\w+)\}/);
+  const lines = `Deprecation: @${Math.floor(since / 1000)}\r\nSunset: ${end}\r\n`;
 
-  return (request: FastifyRequest, now: number): void => {
-    const value = (request.params as Record<string, string>)[name] ?? "";
+  return (exchange: Exchange, now: number): void => {
+    const value = exchange.params[name] ?? "";
     const link = before + encodeURIComponent(value.toWellFormed()) + after;
-    request.answerHeaders.push(...headers, "Link", `<${link}>; rel="successor-version"`);
+    exchange.lines += `${lines}Link: <${link}>; rel="successor-version"\r\n`;
     if (now >= sunset) throw new Problem("operation_sunset", `This operation ended on ${end}. Its successor: ${link}`);
   };
-}
-
-function requireBodyWithin(request: FastifyRequest, bytesMax: number): void {
-  if (Number(request.headers["content-length"] ?? 0) > bytesMax) throw tooLarge(bytesMax);
-}
-
-function addMethodNotAllowed<S>(app: FastifyInstance, base: string, path: string, operations: Operation<S>[]): void {
-  const allowed = operations.filter((operation) => operation.path === path).map((operation) => operation.method as string);
-  if (allowed.includes("GET")) allowed.push("HEAD");
-  const allow = [...allowed, "OPTIONS"].toSorted().join(", ");
-  app.route({
-    method: app.supportedMethods.filter((method) => !allowed.includes(method)),
-    url: routePattern(base, path),
-    config: { allow },
-    // the other methods were refused before (`request-form.ts`)
-    handler: (request, reply) => {
-      request.answerHeaders.push("Allow", allow);
-      return send(request, reply, 204);
-    },
-  });
 }
 
 /** The path of a request in its one canonical spelling. */
@@ -241,15 +275,4 @@ function filledPath(base: string, path: string, params: Record<string, unknown> 
 
 function routePattern(base: string, path: string): string {
   return (base + path).replaceAll(/\{(\w+)\}/g, ":$1");
-}
-
-/** The path of a request's URL, without its query. */
-export function pathOf(url: string): string {
-  const end = url.indexOf("?");
-  return end < 0 ? url : url.slice(0, end);
-}
-
-/** The refusal of a path that does not exist. */
-export function notFound(): Problem {
-  return new Problem("not_found", "There is nothing at this path.");
 }

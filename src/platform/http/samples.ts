@@ -2,7 +2,15 @@ import type { DescribedOperation } from "./operation.ts";
 
 export type CodeSample = { lang: string; label: string; source: string };
 
-type Request = { method: string; path: string; headers: [string, string][]; body: string | undefined; file: string | undefined };
+type Request = {
+  method: string;
+  path: string;
+  headers: [string, string][];
+  /** Without a body, undefined. */
+  body: unknown;
+  file: string | undefined;
+  isJson: boolean;
+};
 
 /**
  * The example request of an operation as programs. They read `BASE_URL` (with the version, as
@@ -18,18 +26,19 @@ export function codeSamples(operation: DescribedOperation): CodeSample[] {
 }
 
 /** The example request of an operation, with its path below the base URL. */
-function exampleRequest({ method, path, example, body, mediaTypes, upload }: DescribedOperation): Request {
+function exampleRequest({ method, path, example, body, mediaTypes, upload, answers }: DescribedOperation): Request {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(example?.params?.[name])));
   const values = Object.entries(example?.query ?? {}).flatMap(([name, value]) => [value].flat().map((item) => [name, String(item)]));
   const query = new URLSearchParams(values).toString();
-  const mediaType = upload?.mediaType ?? (body && (mediaTypes?.[0] ?? "application/json"));
+  const mediaType = upload?.mediaTypes[0] ?? (body && (mediaTypes?.[0] ?? "application/json"));
   const headers: Request["headers"] = mediaType ? [["Content-Type", mediaType]] : [];
   return {
     method,
     path: query ? `${filled}?${query}` : filled,
     headers,
-    body: body && JSON.stringify(example?.body),
+    body: body && example?.body,
     file: upload?.sample,
+    isJson: method !== "DELETE" && answers[200]?.mediaType === undefined,
   };
 }
 
@@ -39,42 +48,56 @@ function curl({ method, path, headers, body, file }: Request): string {
     `-H "Authorization: Bearer $API_KEY"`,
     ...headers.map(([name, value]) => `-H "${name}: ${value}"`),
     ...(file === undefined ? [] : [`--data-binary @${file}`]),
-    ...(body === undefined ? [] : [`-d '${body.replaceAll("'", String.raw`'\''`)}'`]),
+    ...(body === undefined ? [] : [`-d '${indented(body, 2).replaceAll("'", String.raw`'\''`)}'`]),
   ];
   return lines.join(" \\\n  ");
 }
 
-function typeScript({ method, path, headers, body, file }: Request): string {
-  const given = [["Authorization", "`Bearer ${process.env.API_KEY}`"], ...headers.map(([name, value]) => [`"${name}"`, `"${value}"`])];
+function typeScript({ method, path, headers, body, file, isJson }: Request): string {
+  const given = ["Authorization: `Bearer ${process.env.API_KEY}`", ...headers.map(([name, value]) => `"${name}": "${value}"`)];
   return [
     ...(file === undefined ? [] : [`import { readFile } from "node:fs/promises";`, ""]),
     `const response = await fetch(\`\${process.env.BASE_URL}${path}\`, {`,
     `  method: "${method}",`,
-    `  headers: { ${given.map(([name, value]) => `${name}: ${value}`).join(", ")} },`,
+    `  headers: ${entries(given, 2)},`,
     ...(file === undefined ? [] : [`  body: await readFile("${file}"),`]),
-    ...(body === undefined ? [] : [`  body: JSON.stringify(${body}),`]),
+    ...(body === undefined ? [] : [`  body: JSON.stringify(${indented(body, 2)}),`]),
     `});`,
-    `console.log(response.status, ${method === "DELETE" ? "await response.text()" : "await response.json()"});`,
+    `console.log(response.status, ${isJson ? "await response.json()" : "await response.text()"});`,
   ].join("\n");
 }
 
 function python({ method, path, headers, body, file }: Request): string {
-  const given = [["Authorization", `f"Bearer {os.environ['API_KEY']}"`], ...headers.map(([name, value]) => [name, `"${value}"`])];
+  const given = [`"Authorization": f"Bearer {os.environ['API_KEY']}"`, ...headers.map(([name, value]) => `"${name}": "${value}"`)];
   return [
     "import os, requests",
     "",
     `response = requests.request(`,
     `    "${method}",`,
     `    f"{os.environ['BASE_URL']}${path}",`,
-    `    headers={${given.map(([name, value]) => `"${name}": ${value}`).join(", ")}},`,
+    `    headers=${entries(given, 4)},`,
     ...(file === undefined ? [] : [`    data=open("${file}", "rb"),`]),
-    ...(body === undefined ? [] : [`    data=${pythonText(body)},`]),
+    ...(body === undefined ? [] : [`    json=${pythonValue(indented(body, 4))},`]),
     `    timeout=10,`,
     `)`,
     `print(response.status_code, response.text)`,
   ].join("\n");
 }
 
-function pythonText(text: string): string {
-  return `'${text.replaceAll("\\", "\\\\").replaceAll("'", String.raw`\'`)}'`;
+/** A value as JSON over several lines, the second and later ones moved right, to stand in code that is indented by as much. */
+function indented(value: unknown, spaces: number): string {
+  return JSON.stringify(value, undefined, spaces).replaceAll("\n", `\n${" ".repeat(spaces)}`);
+}
+
+/** An object with a line for each entry. */
+function entries(given: string[], spaces: number): string {
+  const margin = " ".repeat(spaces);
+  return `{\n${given.map((entry) => `${margin}${margin}${entry},\n`).join("")}${margin}}`;
+}
+
+const pythonWords: Record<string, string> = { true: "True", false: "False", null: "None" };
+
+/** JSON of which each value has a line of its own, as Python: only these words differ. A string ends in a quote. */
+function pythonValue(json: string): string {
+  return json.replaceAll(/\b(?:true|false|null)(?=,?$)/gm, (word) => pythonWords[word] ?? word);
 }

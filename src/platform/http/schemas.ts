@@ -1,4 +1,4 @@
-import { Type, type TObject, type TOptional, type TProperties, type TSchema } from "typebox";
+import { Type, type Static, type TObject, type TOptional, type TProperties, type TSchema } from "../json-schema.ts";
 import { limitDefault } from "./paging.ts";
 
 const nameKey = Symbol("name");
@@ -18,8 +18,8 @@ export function nameOf(schema: TSchema): string | undefined {
 }
 
 /** A named schema with another description or default. The OpenAPI description refers to the named schema. */
-export function variant<T extends TSchema>(base: T, notes: { description?: string; default?: Type.Static<T> }): T {
-  return useOf(base, Type.Unsafe<Type.Static<T>>({ ...base, ...notes })) as unknown as T;
+export function variant<T extends TSchema>(base: T, notes: { description?: string; default?: Static<T> }): T {
+  return useOf(base, Type.Unsafe<Static<T>>({ ...base, ...notes })) as unknown as T;
 }
 
 /** The named schema that a schema was made from, if any. */
@@ -79,7 +79,7 @@ export const DateTime = (description: string) => Type.String({ format: "date-tim
 /** The schema, with `null` allowed too. */
 export function Nullable<T extends TSchema>(schema: T) {
   const values = (schema as { enum?: unknown[] }).enum;
-  const nullable = Type.Unsafe<Type.Static<T> | null>({ ...schema, nullable: true, ...(values && { enum: [...values, null] }) });
+  const nullable = Type.Unsafe<Static<T> | null>({ ...schema, nullable: true, ...(values && { enum: [...values, null] }) });
   const base = nameOf(schema) === undefined ? baseOf(schema) : schema;
   return base ? useOf(base, nullable) : nullable;
 }
@@ -133,4 +133,4 @@ export const ErrorSchema = named(
     ),
   }),
 );
-export type ErrorBody = Type.Static<typeof ErrorSchema>;
+export type ErrorBody = Static<typeof ErrorSchema>;

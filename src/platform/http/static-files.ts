@@ -3,8 +3,9 @@ import { readdir, readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import type { FastifyReply, FastifyRequest } from "fastify";
+import { send, sendBytes, sendText } from "./answers.ts";
 import { evaluateRead } from "./conditions.ts";
+import type { Exchange } from "./exchange.ts";
 import { chooseCoding, codings, type Coding } from "./negotiation.ts";
 
 /** A file in memory, plain and in its encodings. */
@@ -61,13 +62,16 @@ function weakEtagOf(body: Buffer): string {
 /**
  * Sends a file in the best encoding that the client accepts, or a 304 if the client has this version. Preconditions apply to a 200
  * alone (RFC 9110, 13.2.1): a page with another status is sent as it is.
+ *
+ * @param lines further headers, as lines of the answer's head
  */
-export function sendStaticFile(request: FastifyRequest, reply: FastifyReply, file: StaticFile): FastifyReply {
-  reply.header("etag", file.etag).header("vary", "Accept-Encoding");
-  const outcome = reply.statusCode === 200 ? evaluateRead(request.headers, file.etag) : "full";
-  if (outcome === "not_modified") return reply.code(304).send();
-  if (outcome === "failed") return reply.code(412).type("text/plain; charset=utf-8").send("This is not the version that If-Match names.");
-  const coding = chooseCoding(request.headers["accept-encoding"], (name) => file.encodings[name] !== undefined);
-  if (coding) reply.header("content-encoding", coding);
-  return reply.type(file.type).send((coding && file.encodings[coding]) ?? file.body);
+export function sendStaticFile(exchange: Exchange, file: StaticFile, lines: string, status = 200): void {
+  const { headers } = exchange;
+  exchange.lines += `${lines}ETag: ${file.etag}\r\nVary: Accept-Encoding\r\n`;
+  const outcome = status === 200 ? evaluateRead(headers, file.etag) : "full";
+  if (outcome === "not_modified") return send(exchange, 304);
+  if (outcome === "failed") return sendText(exchange, 412, "This is not the version that If-Match names.", "text/plain; charset=utf-8");
+  const coding = chooseCoding(headers["accept-encoding"], (name) => file.encodings[name] !== undefined);
+  if (coding) exchange.lines += `Content-Encoding: ${coding}\r\n`;
+  sendBytes(exchange, status, (coding && file.encodings[coding]) ?? file.body, file.type);
 }

@@ -5,7 +5,7 @@ import { invalidAt, Problem } from "../problem.ts";
 import { errorBody } from "./answers.ts";
 import { drainBytesMax, drainTimeMaxMs } from "./bodies.ts";
 import type { Pipelines } from "./pipelining.ts";
-import type { ApiSurface } from "./api-surfaces.ts";
+import { headerLines, type Surface } from "./exchange.ts";
 import { nextRequestId } from "./request-ids.ts";
 import { statuses } from "./statuses.ts";
 
@@ -31,7 +31,7 @@ const refused = new WeakSet<Connection>();
  * answers first. Closes the connection when the client has read the answer.
  */
 export async function refuseUnparsed(
-  { gate, headers: always }: ApiSurface,
+  { gate, lines }: Surface,
   log: Logger,
   pipelines: Pick<Pipelines, "answered">,
   error: Error & { code?: string },
@@ -49,10 +49,13 @@ export async function refuseUnparsed(
   const limits = await gate.limitHeadersOf(socket.remoteAddress ?? "unknown");
   const requestId = nextRequestId();
   log.info({ requestId, status }, "a request that could not be read");
-  const type = ["Content-Type", "application/json; charset=utf-8", "Content-Length", `${Buffer.byteLength(body)}`];
-  const headers = [...always, ...limits, "X-Request-Id", requestId, ...type, "Connection", "close"];
-  const lines = headers.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join("");
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`);
+  const own = headerLines({
+    "X-Request-Id": requestId,
+    "Content-Type": "application/json; charset=utf-8",
+    "Content-Length": `${Buffer.byteLength(body)}`,
+    Connection: "close",
+  });
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}${limits}${own}\r\n${body}`);
 }
 
 /** Reads what the client still sends, within bounds. Closing earlier would reset the connection, and lose the answer. */

@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox";
 import { detailsMax, invalidAt, Problem, type Detail } from "../problem.ts";
 import { parameterOf } from "./schemas.ts";
-import { checkOf, int64Number, type Reading, shortened } from "./value-checks.ts";
+import { checkOf, int64Number, type Check, type Reading, shortened } from "./value-checks.ts";
 
 const canonicalInteger = /^(?:0|-?[1-9]\d{0,18})$/;
 
@@ -14,7 +14,7 @@ type Parameters = Record<string, unknown>;
  * @throws Problem `invalid_request` with the first problems as its details
  */
 export function bodyValidator(schema: TSchema, reading?: Reading): (value: unknown, params?: Parameters) => unknown {
-  const check = checkOf(schema, reading);
+  const check = checkOnDemand(schema, reading);
   const { properties = {} } = schema as { properties?: Record<string, TSchema> };
   const own = Object.entries(properties).flatMap(([name, property]) => {
     const parameter = parameterOf(property);
@@ -29,6 +29,12 @@ export function bodyValidator(schema: TSchema, reading?: Reading): (value: unkno
     requireNone(found);
     return checked;
   };
+}
+
+/** Compiles a schema at its first use: a process calls few of the operations that it serves under two prefixes. */
+function checkOnDemand(schema: TSchema, reading?: Reading): Check {
+  let check: Check | undefined;
+  return (value, path, found) => (check ??= checkOf(schema, reading))(value, path, found);
 }
 
 function requireSame(body: unknown, name: string, parameter: string, params: Parameters, found: Detail[]): void {
@@ -47,14 +53,15 @@ type Property = { type?: string; items?: { type?: string }; maxItems?: number };
  */
 export function parameterValidator(schema: TSchema, where: "path" | "query"): (given: unknown) => Parameters {
   const properties = new Map(Object.entries((schema as { properties?: Record<string, Property> }).properties ?? {}));
-  const check = checkOf(schema);
+  const check = checkOnDemand(schema);
   return (given) => {
     const found: Detail[] = [];
-    const values = Object.create(null) as Record<string, unknown>; // `__proto__` is a name like any other
-    for (const [name, text] of Object.entries(given as Record<string, string | string[]>)) {
+    const values: Record<string, unknown> = {}; // only names of the schema become fields of it
+    const texts = given as Record<string, string | string[]>;
+    for (const name of Object.keys(texts)) {
       if (found.length >= detailsMax) break;
       const property = properties.get(name);
-      if (property) values[name] = convert(property, text, `${where}.${name}`);
+      if (property) values[name] = convert(property, texts[name]!, `${where}.${name}`);
       else found.push({ path: `${where}.${shortened(name)}`, message: "is not a parameter of this operation" });
     }
     requireNone(found);

@@ -146,6 +146,30 @@ test("a check stops at the 20th problem and does not read the rest of the value"
   assert.ok(looked <= detailsMax, `${looked} items were looked at`);
 });
 
+test("a keyword without a text of its own is refused by a general one, which names it", () => {
+  const refusals: [schema: object, accepted: unknown, wrong: unknown, message: string][] = [
+    [{ type: "object", minProperties: 1 }, { a: 1 }, {}, "must fit minProperties: 1"],
+    [{ type: "object", maxProperties: 1 }, { a: 1 }, { a: 1, b: 2 }, "must fit maxProperties: 1"],
+    [
+      { type: "array", items: { type: "object" }, uniqueItems: true },
+      [{ a: 1 }, {}],
+      [
+        { a: 1, b: 2 },
+        { b: 2, a: 1 },
+      ],
+      "must fit uniqueItems: true",
+    ],
+    [{ type: "number", exclusiveMinimum: 0 }, 0.1, 0, "must fit exclusiveMinimum: 0"],
+    [{ type: "integer", exclusiveMaximum: 9, nullable: true }, null, 9, "must fit exclusiveMaximum: 9"],
+    [{ type: "number", multipleOf: 0.5 }, 1.5, 1.2, "must fit multipleOf: 0.5"],
+  ];
+  for (const [schema, accepted, wrong, message] of refusals) {
+    assert.deepEqual(found(schema, accepted), [], message);
+    assert.deepEqual(found(schema, wrong), [{ path: "body", message }]);
+    assert.equal(found(schema, "another type").length, 1, "the type is checked first");
+  }
+});
+
 test("a schema with an unknown keyword, type or format is refused", () => {
   const unknown = [{ type: "string", minimum: 1, oneOf: [] }, { type: "null" }, { type: "string", format: "email" }, { type: "array" }];
   for (const schema of unknown) assert.throws(() => checkOf(schema), TypeError, JSON.stringify(schema));

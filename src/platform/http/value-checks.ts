@@ -1,4 +1,5 @@
 import type { TSchema } from "typebox";
+import { canonicalJson } from "../canonical-json.ts";
 import { detailsMax, type Detail } from "../problem.ts";
 import { parseDateTime } from "./dates.ts";
 
@@ -36,10 +37,23 @@ type Schema = {
   "x-text"?: boolean;
 };
 
-const keywords: ReadonlySet<string> = new Set<keyof Schema>([
-  ...(["type", "nullable", "enum", "default", "description", "example"] as const),
-  ...(["properties", "required", "additionalProperties", "items", "minItems", "maxItems"] as const),
-  ...(["minLength", "maxLength", "pattern", "format", "x-text", "minimum", "maximum"] as const),
+/** Keywords of JSON Schema that few schemas need, each with the values that it accepts. They share one text, which names the keyword. */
+const furtherKeywords = new Map<string, (value: never, bound: never) => boolean>(
+  Object.entries({
+    minProperties: (value: object, least: number) => Object.keys(value).length >= least,
+    maxProperties: (value: object, most: number) => Object.keys(value).length <= most,
+    uniqueItems: (items: unknown[], isAsked: boolean) => !isAsked || new Set(items.map(canonicalJson)).size === items.length,
+    exclusiveMinimum: (value: number, bound: number) => value > bound,
+    exclusiveMaximum: (value: number, bound: number) => value < bound,
+    multipleOf: (value: number, step: number) => Number.isInteger(value / step),
+  }),
+);
+
+const keywords: ReadonlySet<string> = new Set([
+  ...(["type", "nullable", "enum", "default", "description", "example"] satisfies (keyof Schema)[]),
+  ...(["properties", "required", "additionalProperties", "items", "minItems", "maxItems"] satisfies (keyof Schema)[]),
+  ...(["minLength", "maxLength", "pattern", "format", "x-text", "minimum", "maximum"] satisfies (keyof Schema)[]),
+  ...furtherKeywords.keys(),
 ]);
 
 const formats: Record<string, { fits: (value: never) => boolean; message: string }> = {
@@ -62,8 +76,24 @@ export function checkOf(schema: TSchema, reading: Reading = {}): Check {
   const unknown = Object.keys(known).find((keyword) => !keywords.has(keyword));
   if (unknown !== undefined) throw new TypeError(`the keyword ${unknown} of a schema is not known`);
   if (known.format !== undefined && !(known.format in formats)) throw new TypeError(`the format ${known.format} is not known`);
-  const check = known.enum === undefined ? checkOfType(known, reading) : checkOfEnum(known.enum);
+  const check = withFurther(known, known.enum === undefined ? checkOfType(known, reading) : checkOfEnum(known.enum));
   return known.nullable ? (value, path, found) => (value === null ? null : check(value, path, found)) : check;
+}
+
+/** Returns a check that looks at the further keywords of a schema, once a value has passed the check of all others. */
+function withFurther(schema: Schema, check: Check): Check {
+  const further = Object.entries(schema).flatMap(([keyword, bound]) => {
+    const accepts = furtherKeywords.get(keyword);
+    return accepts === undefined ? [] : [{ accepts, bound: bound as never, message: `must fit ${keyword}: ${String(bound)}` }];
+  });
+  if (further.length === 0) return check;
+  return (value, path, found) => {
+    const before = found.length;
+    const checked = check(value, path, found);
+    if (found.length > before) return checked;
+    const missed = further.find(({ accepts, bound }) => !accepts(checked as never, bound));
+    return missed ? refused(found, path, missed.message) : checked;
+  };
 }
 
 function checkOfType(schema: Schema, reading: Reading): Check {

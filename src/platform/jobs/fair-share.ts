@@ -30,6 +30,20 @@ export type FairShare<K> = Required<ShareLimits> &
     queues: Map<K | undefined, Waiting[]>;
   };
 
+/** Like `acquire`. Calls `onWaited` with the seconds that the work waited, if it had to. */
+export async function acquireTimed<K>(
+  share: FairShare<K>,
+  key: K | undefined,
+  onWaited: (seconds: number) => void,
+): Promise<Refusal | undefined> {
+  const acquired = acquire(share, key);
+  if (!(acquired instanceof Promise)) return acquired;
+  const begunAt = performance.now();
+  const refusal = await acquired;
+  onWaited((performance.now() - begunAt) / 1_000);
+  return refusal;
+}
+
 type Waiting = { settle: (refusal: Refusal | undefined) => void; timer: NodeJS.Timeout | undefined };
 
 /**

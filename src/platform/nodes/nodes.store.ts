@@ -25,20 +25,37 @@ export async function insertChange(tx: Transaction, { kind, subject }: Change, n
 }
 
 /** Returns the number of the last change, 0 before the first. */
-export async function lastChange(db: Queryable): Promise<number> {
+export async function lastChange(db: Pick<Queryable, "query">): Promise<number> {
   const rows = await db.query(sql`SELECT COALESCE(MAX(number), 0) AS number FROM changes`);
   return Number(rows[0]?.["number"]);
 }
 
 /** Lists the changes with a higher number, in their order. */
-export async function changesAfter(db: Queryable, number: number): Promise<NumberedChange[]> {
+export async function changesAfter(db: Pick<Queryable, "query">, number: number): Promise<NumberedChange[]> {
   const rows = await db.query(sql`SELECT number, kind, subject FROM changes WHERE number > ${number} ORDER BY number`);
   return rows.map((row) => ({ number: Number(row["number"]), kind: String(row["kind"]), subject: String(row["subject"]) }));
 }
 
+export type Lease = {
+  id: string;
+  /** The number of the last change that the node has applied. */
+  seen: number;
+  /** The ids of the keys that the node encrypts secrets with, the current one first, with commas between; null if it does not say. */
+  secretsKeys: string | null;
+};
+
 /** Inserts a lease of `leaseMs` from now. */
-export async function takeLease(tx: Transaction, id: string, seen: number, leaseMs: number, now: Sql): Promise<void> {
-  await tx.query(sql`INSERT INTO nodes (id, lease_until, seen) VALUES (${id}, ${now} + ${leaseMs}, ${seen})`);
+export async function takeLease(tx: Transaction, { id, seen, secretsKeys }: Lease, leaseMs: number, now: Sql): Promise<void> {
+  await tx.query(sql`
+    INSERT INTO nodes (id, lease_until, seen, secrets_keys, records_events)
+    VALUES (${id}, ${now} + ${leaseMs}, ${seen}, ${secretsKeys}, TRUE)`);
+}
+
+/** The ids of the keys that each node with a lease holds, as in its `Lease`. */
+export async function liveSecretsKeys(db: Pick<Database, "engine" | "query">): Promise<(string | null)[]> {
+  const rows = await db.query<{ secrets_keys: string | null }>(sql`
+    SELECT secrets_keys FROM nodes WHERE lease_until > ${databaseTime(db.engine)}`);
+  return rows.map((row) => row.secrets_keys);
 }
 
 /** Extends a lease to `leaseMs` from now. Returns the number of nodes with a lease, including this one, or 0 if its own lease has ended. */
@@ -50,7 +67,7 @@ export async function renewLease(tx: Transaction, id: string, seen: number, leas
 }
 
 /** Counts the nodes with a lease. */
-export async function countLive(db: Queryable, now: Sql): Promise<number> {
+export async function countLive(db: Pick<Queryable, "query">, now: Sql): Promise<number> {
   const rows = await db.query(sql`SELECT COUNT(*) AS live FROM nodes WHERE lease_until > ${now}`);
   return Number(rows[0]?.["live"]);
 }
@@ -61,7 +78,7 @@ export function leaseHasEnded(column: Sql, now: Sql): Sql {
 }
 
 /** Counts the nodes with a lease that have not acknowledged the change. */
-export async function countUnacknowledged(db: Queryable, number: number, now: Sql): Promise<number> {
+export async function countUnacknowledged(db: Pick<Queryable, "query">, number: number, now: Sql): Promise<number> {
   const rows = await db.query(sql`SELECT COUNT(*) AS n FROM nodes WHERE seen < ${number} AND lease_until > ${now}`);
   return Number(rows[0]?.["n"]);
 }

@@ -36,7 +36,7 @@ import {
   type Change,
 } from "./nodes.store.ts";
 
-export type { Change } from "./nodes.store.ts";
+export { liveSecretsKeys, type Change } from "./nodes.store.ts";
 
 /** How often the owner of a node calls `heartbeat`. */
 export const heartbeatEveryMs = 100;
@@ -114,6 +114,8 @@ export type NodeOptions = {
   /** The database for heartbeats. It must not wait for other work, or the lease ends before it is renewed. */
   db: Pick<Database, "engine" | "query" | "write">;
   id: string;
+  /** The ids of the keys that this process encrypts secrets with, the current one first, with commas between. */
+  secretsKeys?: string;
   /**
    * Applies a change: when it returns, nothing from before the change is in use any more. Without a change, rebuilds the
    * caches. If it throws, the node does not acknowledge the change and tries again with the next heartbeat.
@@ -127,19 +129,20 @@ export type NodeOptions = {
   now?: () => Sql;
 };
 
-type NodeState = Required<NodeOptions> & {
-  /** Whether other nodes may use the database, so that a lease is needed. */
-  isShared: boolean;
-  liveUntil: number;
-  leaseId: string;
-  /** Leases so far. */
-  leases: number;
-  /** The number of the last change that was applied. */
-  seen: number;
-  isAway: boolean;
-  liveNodes: number;
-  watch: NodeJS.Timeout | undefined;
-};
+type NodeState = Required<Omit<NodeOptions, "secretsKeys">> &
+  Pick<NodeOptions, "secretsKeys"> & {
+    /** Whether other nodes may use the database, so that a lease is needed. */
+    isShared: boolean;
+    liveUntil: number;
+    leaseId: string;
+    /** Leases so far. */
+    leases: number;
+    /** The number of the last change that was applied. */
+    seen: number;
+    isAway: boolean;
+    liveNodes: number;
+    watch: NodeJS.Timeout | undefined;
+  };
 
 /** Opens a node, which has no lease before its first heartbeat. Its owner calls `heartbeat` every `heartbeatEveryMs`. */
 export function openNode(options: NodeOptions): Node {
@@ -223,7 +226,7 @@ async function startLease(node: NodeState): Promise<void> {
   let count = 1;
   await node.db.write(async (tx) => {
     await deleteNode(tx, leaseId);
-    await takeLease(tx, fresh, seen, leaseMs, node.now());
+    await takeLease(tx, { id: fresh, seen, secretsKeys: node.secretsKeys ?? null }, leaseMs, node.now());
     count = await countLive(tx, node.now());
   });
   // The other nodes may just have lost their leases too, and get new ones in a moment.

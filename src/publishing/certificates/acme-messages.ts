@@ -1,5 +1,6 @@
-import { Type, type Static, type TSchema } from "typebox";
-import { Check, Errors } from "typebox/value";
+import { checkOf } from "../../platform/http/value-checks.ts";
+import { Type, type Static, type TSchema } from "../../platform/json-schema.ts";
+import type { Detail } from "../../platform/problem.ts";
 import { AcmeProblem } from "./acme-problem.ts";
 import type { HttpsAnswer } from "./transport.ts";
 
@@ -66,10 +67,9 @@ export const RenewalInfoMessage = Type.Object({
 /** Parses the message in a successful answer. @throws AcmeProblem `nonsense` if it is not JSON or not as the RFC requires */
 export function parseMessage<T extends TSchema>(schema: T, what: string, answer: HttpsAnswer): Static<T> {
   const value = parseJson(answer.body);
-  if (Check(schema, value)) return value;
-  const [error] = Errors(schema, value);
-  const where = error === undefined || error.instancePath === "" ? "" : `${error.instancePath} `;
-  const why = value === undefined ? "it is not JSON" : `${where}${error?.message ?? "is wrong"}`;
+  const fault = faultOf(schema, value);
+  if (fault === undefined) return value as Static<T>;
+  const why = value === undefined ? "it is not JSON" : `${fault.path} ${fault.message}`;
   throw new AcmeProblem("nonsense", `The certificate authority sent an invalid ${what}: ${why}.`, { status: answer.status });
 }
 
@@ -80,7 +80,7 @@ const retryAfterMsMax = 7 * 86_400_000;
 export function problemOf(answer: HttpsAnswer, what: string, now: number): AcmeProblem {
   const value = parseJson(answer.body);
   const more = { status: answer.status, retryAt: parseRetryAfter(answer.headers["retry-after"], now) };
-  const described = Check(Problems, value) ? describeProblem(value) : null;
+  const described = faultOf(Problems, value) === undefined ? describeProblem(value as Static<typeof Problems>) : null;
   const said = described?.text ?? `HTTP ${answer.status}`;
   const type = described?.type ?? null;
   if (answer.status === 429 || type === "rateLimited") {
@@ -108,6 +108,13 @@ export function parseRetryAfter(header: string | undefined, now: number): number
   if (header === undefined) return null;
   const at = /^\d+$/.test(header) ? now + Number(header) * 1000 : Date.parse(header);
   return Number.isNaN(at) ? null : Math.min(Math.max(at, now), now + retryAfterMsMax);
+}
+
+/** The first fault of a value; undefined if it is as the schema requires. */
+function faultOf(schema: TSchema, value: unknown): Detail | undefined {
+  const found: Detail[] = [];
+  checkOf(schema)(value, "answer", found);
+  return found[0];
 }
 
 function parseJson(body: Buffer): unknown {

@@ -5,11 +5,11 @@ import { startAcmeProxy, type AcmeProxy, type ProxiedAnswer, type ProxiedRequest
 import { startChallengeResponder, type ChallengeResponder } from "../../../test/support/challenge-responder.ts";
 import { startDnsServer, type DnsServer } from "../../../test/support/dns-server.ts";
 import { startPebble, type Pebble } from "../../../test/support/pebble.ts";
-import { newOrder, openAccount, resumeOrder, type AcmeAccount } from "./acme.ts";
+import { newAcmeOrder, openAccount, resumeAcmeOrder, type AcmeAccount } from "./acme.ts";
 import type { AcmeProblem } from "./acme-problem.ts";
 import { closeAcmeSession, openAcmeSession } from "./acme-session.ts";
 import { newPrivateKey } from "./csr.ts";
-import { completeOrder, type OrderWork } from "./acme-order.ts";
+import { completeAcmeOrder, type AcmeOrderWork } from "./acme-order.ts";
 
 const isFinalize = (request: ProxiedRequest): boolean => request.path.startsWith("/finalize-order/");
 const isOrder = (request: ProxiedRequest): boolean => request.path === "/order-plz";
@@ -41,8 +41,8 @@ describe("a certificate order", () => {
     await Promise.all([pebble.stop(), responder.close(), dns.close()]);
   });
 
-  async function issuance(hostname: string, prefer: OrderWork["prefer"] = "http-01"): Promise<OrderWork> {
-    const publish: OrderWork["publish"] = (challenge) => responder.publish(hostname, challenge, Date.now());
+  async function issuance(hostname: string, prefer: AcmeOrderWork["prefer"] = "http-01"): Promise<AcmeOrderWork> {
+    const publish: AcmeOrderWork["publish"] = (challenge) => responder.publish(hostname, challenge, Date.now());
     return { hostname, key: await newPrivateKey(), prefer, publish };
   }
 
@@ -61,7 +61,7 @@ describe("a certificate order", () => {
     it(`ends in a trusted certificate by ${prefer}, with half of all nonces refused`, async () => {
       const hostname = `${prefer}.shop.test`;
       const wanted = await issuance(hostname, prefer);
-      const issued = await completeOrder(account, await newOrder(account, hostname), wanted);
+      const issued = await completeAcmeOrder(account, await newAcmeOrder(account, hostname), wanted);
       const [leaf, intermediate] = issued.chain.split(/(?<=-----END CERTIFICATE-----\n)/).map((text) => new X509Certificate(text));
       const root = new X509Certificate(await pebble.root());
       assert.equal(leaf!.subjectAltName, `DNS:${hostname}`);
@@ -74,7 +74,7 @@ describe("a certificate order", () => {
   it("issues many names at the same time", async () => {
     const names = Array.from({ length: 20 }, (_, index) => `many-${index}.shop.test`);
     const issued = await Promise.all(
-      names.map(async (name) => completeOrder(account, await newOrder(account, name), await issuance(name))),
+      names.map(async (name) => completeAcmeOrder(account, await newAcmeOrder(account, name), await issuance(name))),
     );
     assert.deepEqual(
       issued.map(({ leaf }) => leaf.subjectAltName),
@@ -90,7 +90,9 @@ describe("a certificate order", () => {
       if (isOrder(request) && answer.status === 201) orders++;
       return isFinalize(request) && answer.status === 200 && lost++ === 0 ? "hang up" : answer;
     };
-    const issued = await during({ after: lose }, async () => completeOrder(account, await newOrder(account, wanted.hostname), wanted));
+    const issued = await during({ after: lose }, async () =>
+      completeAcmeOrder(account, await newAcmeOrder(account, wanted.hostname), wanted),
+    );
     assert.ok(issued.leaf.checkPrivateKey(wanted.key));
     assert.deepEqual({ orders, lost }, { orders: 1, lost: 1 });
   });
@@ -99,7 +101,7 @@ describe("a certificate order", () => {
     for (const when of ["before", "after"] as const) {
       it(`is resumed from its URL alone when everything is lost ${when} the authority receives ${step}`, async () => {
         const wanted = await issuance(`killed-${when}-${step.replaceAll("/", "").toLowerCase()}.shop.test`);
-        const order = await newOrder(account, wanted.hostname);
+        const order = await newAcmeOrder(account, wanted.hostname);
         let dead = false;
         const cut = (request: ProxiedRequest): "hang up" | undefined => {
           dead ||= request.path.startsWith(step);
@@ -107,8 +109,8 @@ describe("a certificate order", () => {
         };
         const cutAfter = (request: ProxiedRequest, answer: ProxiedAnswer) => cut(request) ?? answer;
         const faults = when === "before" ? { before: cut } : { before: () => (dead ? "hang up" : undefined), after: cutAfter };
-        await during(faults, () => assert.rejects(completeOrder(account, order, wanted), { failure: "unreachable" }));
-        const { leaf } = await completeOrder(account, await resumeOrder(account, order.url), wanted);
+        await during(faults, () => assert.rejects(completeAcmeOrder(account, order, wanted), { failure: "unreachable" }));
+        const { leaf } = await completeAcmeOrder(account, await resumeAcmeOrder(account, order.url), wanted);
         assert.ok(leaf.checkPrivateKey(wanted.key));
       });
     }
@@ -116,52 +118,52 @@ describe("a certificate order", () => {
 
   it("is resumed when not every node answered the challenge", async () => {
     const wanted = await issuance("unpublished.shop.test");
-    const order = await newOrder(account, wanted.hostname);
+    const order = await newAcmeOrder(account, wanted.hostname);
     proxy.requests.length = 0;
-    await assert.rejects(completeOrder(account, order, { ...wanted, publish: () => Promise.reject(new Error("killed")) }), {
+    await assert.rejects(completeAcmeOrder(account, order, { ...wanted, publish: () => Promise.reject(new Error("killed")) }), {
       message: "killed",
     });
     assert.equal(proxy.requests.filter((request) => request.path.startsWith("/chalZ/")).length, 0);
-    assert.ok((await completeOrder(account, await resumeOrder(account, order.url), wanted)).leaf.checkPrivateKey(wanted.key));
+    assert.ok((await completeAcmeOrder(account, await resumeAcmeOrder(account, order.url), wanted)).leaf.checkPrivateKey(wanted.key));
   });
 
   it("continues when the authority has checked the name before the challenge is answered", async () => {
     const wanted = await issuance("raced.shop.test");
-    const order = await newOrder(account, wanted.hostname);
+    const order = await newAcmeOrder(account, wanted.hostname);
     await during({ before: (request) => (isFinalize(request) ? "hang up" : undefined) }, () =>
-      assert.rejects(completeOrder(account, order, wanted)),
+      assert.rejects(completeAcmeOrder(account, order, wanted)),
     );
     let looks = 0;
     const late: AcmeProxy["intercept"]["after"] = (request, answer) =>
       request.path.startsWith("/authZ/") && answer.status === 200 && looks++ === 0 ? withStatus(answer, "pending") : answer;
-    const { leaf } = await during({ after: late }, () => completeOrder(account, order, wanted));
+    const { leaf } = await during({ after: late }, () => completeAcmeOrder(account, order, wanted));
     assert.ok(leaf.checkPrivateKey(wanted.key));
     assert.equal(proxy.requests.filter((request) => request.path.startsWith("/chalZ/")).length > 0, true);
   });
 
   it("fails for good, with the authority's message, when the name does not point here", async () => {
     const wanted = await issuance("missing.elsewhere.test");
-    const order = await newOrder(account, wanted.hostname);
-    await assert.rejects(completeOrder(account, order, wanted), {
+    const order = await newAcmeOrder(account, wanted.hostname);
+    await assert.rejects(completeAcmeOrder(account, order, wanted), {
       failure: "invalid",
       type: /^(connection|dns)$/,
       message: /missing\.elsewhere\.test/,
     });
-    const given = await resumeOrder(account, order.url);
+    const given = await resumeAcmeOrder(account, order.url);
     assert.equal(given.status, "invalid");
-    await assert.rejects(completeOrder(account, given, wanted), { failure: "invalid", message: /missing\.elsewhere\.test/ });
+    await assert.rejects(completeAcmeOrder(account, given, wanted), { failure: "invalid", message: /missing\.elsewhere\.test/ });
   });
 
   it("is invalid when the authority no longer has it", async () => {
     const url = new URL("/my-order/forgotten", proxy.directoryUrl).href;
-    await assert.rejects(resumeOrder(account, url), { failure: "invalid", status: 404 });
+    await assert.rejects(resumeAcmeOrder(account, url), { failure: "invalid", status: 404 });
   });
 
   it("refuses a certificate that has expired already", async () => {
     const wanted = await issuance("expired.shop.test");
-    const order = await newOrder(account, wanted.hostname);
+    const order = await newAcmeOrder(account, wanted.hostname);
     const later = { ...account, session: { ...account.session, clock: () => Date.UTC(2300, 0, 1) } };
-    await assert.rejects(completeOrder(later, order, wanted), { failure: "nonsense", message: /expired/ });
+    await assert.rejects(completeAcmeOrder(later, order, wanted), { failure: "nonsense", message: /expired/ });
   });
 
   it("reports a 429 with the time that Retry-After names, and does not retry automatically", async () => {
@@ -170,7 +172,7 @@ describe("a certificate order", () => {
     );
     const before429 = Date.now();
     await during({ before: (request) => (isOrder(request) ? { status: 429, headers: { "retry-after": "3600" }, body } : undefined) }, () =>
-      assert.rejects(newOrder(account, "limited.shop.test"), (error: AcmeProblem) => {
+      assert.rejects(newAcmeOrder(account, "limited.shop.test"), (error: AcmeProblem) => {
         assert.equal(error.failure, "rate_limited");
         assert.match(error.message, /too many certificates already issued/);
         assert.ok(error.retryAt! >= before429 + 3_600_000 && error.retryAt! <= Date.now() + 3_600_000);
@@ -184,31 +186,31 @@ describe("a certificate order", () => {
     const at = Math.ceil(Date.now() / 1000) * 1000 + 600_000;
     const answer = { status: 503, headers: { "retry-after": new Date(at).toUTCString() }, body: Buffer.from("<h1>down</h1>") };
     await during({ before: (request) => (isOrder(request) ? answer : undefined) }, () =>
-      assert.rejects(newOrder(account, "down.shop.test"), { failure: "unavailable", status: 503, retryAt: at }),
+      assert.rejects(newAcmeOrder(account, "down.shop.test"), { failure: "unavailable", status: 503, retryAt: at }),
     );
   });
 
   it("is returned for a later resumption when the authority needs more than a minute", async () => {
     const wanted = await issuance("slow.shop.test");
-    const order = await newOrder(account, wanted.hostname);
+    const order = await newAcmeOrder(account, wanted.hostname);
     await during(
       {
         after: (request, answer) =>
           isFinalize(request) && answer.status === 200 ? withStatus(answer, "processing", { "retry-after": "7200" }) : answer,
       },
       () =>
-        assert.rejects(completeOrder(account, order, wanted), (error: AcmeProblem) => {
+        assert.rejects(completeAcmeOrder(account, order, wanted), (error: AcmeProblem) => {
           assert.equal(error.failure, "unavailable");
           return error.retryAt! > Date.now() + 7_000_000;
         }),
     );
-    assert.ok((await completeOrder(account, await resumeOrder(account, order.url), wanted)).leaf.checkPrivateKey(wanted.key));
+    assert.ok((await completeAcmeOrder(account, await resumeAcmeOrder(account, order.url), wanted)).leaf.checkPrivateKey(wanted.key));
   });
 
   it("refuses a certificate that is for another name or another key", async () => {
     const [mine, other] = await Promise.all([issuance("mine.shop.test"), issuance("other.shop.test")]);
-    const foreign = await completeOrder(account, await newOrder(account, other.hostname), other);
-    const order = await newOrder(account, mine.hostname);
+    const foreign = await completeAcmeOrder(account, await newAcmeOrder(account, other.hostname), other);
+    const order = await newAcmeOrder(account, mine.hostname);
     await during(
       {
         after: (request, answer) =>
@@ -216,9 +218,9 @@ describe("a certificate order", () => {
             ? { ...answer, headers: {}, body: Buffer.from(foreign.chain) }
             : answer,
       },
-      () => assert.rejects(completeOrder(account, order, mine), { failure: "nonsense", message: /not for mine\.shop\.test/ }),
+      () => assert.rejects(completeAcmeOrder(account, order, mine), { failure: "nonsense", message: /not for mine\.shop\.test/ }),
     );
-    await assert.rejects(completeOrder(account, await resumeOrder(account, order.url), { ...mine, key: other.key }), {
+    await assert.rejects(completeAcmeOrder(account, await resumeAcmeOrder(account, order.url), { ...mine, key: other.key }), {
       failure: "nonsense",
       message: /another key/,
     });

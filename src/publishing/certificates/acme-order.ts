@@ -4,7 +4,7 @@ import {
   downloadCertificate,
   finalize,
   getAuthorization,
-  resumeOrder,
+  resumeAcmeOrder,
   type AcmeAccount,
   type AcmeChallenge,
   type AcmeOrder,
@@ -16,7 +16,7 @@ import { signingRequest } from "./csr.ts";
 import type { IssuedCertificate } from "./issued.ts";
 
 /** What the caller provides to complete an order. */
-export type OrderWork = {
+export type AcmeOrderWork = {
   hostname: string;
   /** The key of the certificate. Save it before the order is finalized, so that an issued certificate always has its key. */
   key: KeyObject;
@@ -32,23 +32,23 @@ const pollMsMax = 5_000;
 const patienceMs = 60_000;
 
 /**
- * Completes an order, whatever its state, and returns its certificate. After a crash, a lost answer or a failure that is not `invalid`, call it
- * again with `resumeOrder(url)`: it continues the same order. Waits at most a minute at each step.
+ * Completes an order, whatever its state, and returns its certificate. After a crash, a lost answer or a failure other than `invalid`, call this
+ * again with `resumeAcmeOrder(url)` to continue the same order. Waits at most a minute at each step.
  *
  * @throws AcmeProblem `unavailable`, with `retryAt`, if the authority needs more time; also with every other failure
  */
-export async function completeOrder(account: AcmeAccount, order: AcmeOrder, issuance: OrderWork): Promise<IssuedCertificate> {
+export async function completeAcmeOrder(account: AcmeAccount, order: AcmeOrder, work: AcmeOrderWork): Promise<IssuedCertificate> {
   let current = order;
   if (current.status === "pending") {
-    for (const url of current.authorizations) await prove(account, url, issuance);
-    current = await pollOrder(account, await resumeOrder(account, order.url), (one) => one.status !== "pending");
+    for (const url of current.authorizations) await prove(account, url, work);
+    current = await pollOrder(account, await resumeAcmeOrder(account, order.url), (one) => one.status !== "pending");
   }
-  if (current.status === "ready") current = await finalize(account, current, signingRequest(issuance.key, issuance.hostname));
+  if (current.status === "ready") current = await finalize(account, current, signingRequest(work.key, work.hostname));
   current = await pollOrder(account, current, (one) => one.status === "valid");
-  return downloadCertificate(account, current, issuance);
+  return downloadCertificate(account, current, work);
 }
 
-async function prove(account: AcmeAccount, url: string, { prefer, publish }: OrderWork): Promise<void> {
+async function prove(account: AcmeAccount, url: string, { prefer, publish }: AcmeOrderWork): Promise<void> {
   const authorization = await getAuthorization(account, url);
   if (authorization.status === "valid") return;
   const challenge = authorization.challenges.find((one) => one.type === prefer) ?? authorization.challenges[0];
@@ -73,7 +73,7 @@ async function pollOrder(account: AcmeAccount, order: AcmeOrder, done: (order: A
   const settled = await poll(
     account,
     order,
-    () => resumeOrder(account, order.url),
+    () => resumeAcmeOrder(account, order.url),
     (one) => one.status === "invalid" || done(one),
   );
   if (settled.status !== "invalid") return settled;

@@ -11,7 +11,7 @@ const dayMs = 86_400_000;
 const now = 100 * dayMs;
 const shop: LimitSubjects = { hostname: "www.shop.test", registrableDomain: "shop.test", directoryUrl: "https://ca.test/dir" };
 
-test("uses that no limit counts any more are deleted, however many, and the others stay", async (t) => {
+test("all uses that no limit counts any more are deleted, and only those", async (t) => {
   const db = openSqlite(join(temporaryFolder(t), "test.db"));
   t.after(() => db.close());
   await migrate(db, 0);

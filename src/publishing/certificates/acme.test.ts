@@ -5,7 +5,7 @@ import { after, before, describe, it } from "node:test";
 import { createServer as createTlsServer } from "node:tls";
 import { startAcmeProxy, type AcmeProxy, type ProxiedAnswer } from "../../../test/support/acme-proxy.ts";
 import { startPebble, type Pebble } from "../../../test/support/pebble.ts";
-import { answerChallenge, getAuthorization, newOrder, openAccount, type AcmeAccount } from "./acme.ts";
+import { answerChallenge, getAuthorization, newAcmeOrder, openAccount, type AcmeAccount } from "./acme.ts";
 import type { AcmeProblem } from "./acme-problem.ts";
 import { closeAcmeSession, openAcmeSession } from "./acme-session.ts";
 import { newPrivateKey } from "./csr.ts";
@@ -69,12 +69,12 @@ describe("the conversation with an authority", () => {
   });
 
   it("sends `replaces` only where the directory offers renewal information", async () => {
-    await newOrder(account, "plain.test", { replaces: "aa.bb" });
+    await newAcmeOrder(account, "plain.test", { replaces: "aa.bb" });
     assert.deepEqual(proxy.requests.at(-1)?.payload, { identifiers: [{ type: "dns", value: "plain.test" }] });
     const { directory } = account.session;
     const offering = { ...directory, renewalInfo: "https://localhost/ari" };
     const able = { ...account, session: { ...account.session, directory: offering } };
-    await newOrder(able, "plain.test", { replaces: "aa.bb" }).catch(() => {});
+    await newAcmeOrder(able, "plain.test", { replaces: "aa.bb" }).catch(() => {});
     assert.deepEqual(proxy.requests.at(-1)?.payload, {
       identifiers: [{ type: "dns", value: "plain.test" }],
       replaces: "aa.bb",
@@ -90,7 +90,7 @@ describe("the conversation with an authority", () => {
     proxy.intercept = {
       before: ({ path, payload }) => (path === "/order-plz" && JSON.stringify(payload).includes("replaces") ? replaced : undefined),
     };
-    const order = await newOrder(able, "again.test", { replaces: "aa.bb" });
+    const order = await newAcmeOrder(able, "again.test", { replaces: "aa.bb" });
     proxy.intercept = {};
     assert.equal(order.status, "pending");
   });
@@ -105,7 +105,7 @@ describe("the conversation with an authority", () => {
       { type: "http-01", url, token },
       { type: "tls-alpn-01", url },
     ];
-    const order = await newOrder(account, "odd.test");
+    const order = await newAcmeOrder(account, "odd.test");
     await answering("/authZ/", json({ status: "pending", challenges }), async () => {
       const authorization = await getAuthorization(account, order.authorizations[0]!);
       assert.deepEqual(
@@ -117,17 +117,17 @@ describe("the conversation with an authority", () => {
 
   it("gives up after a bounded number of refused nonces", async () => {
     const answer = { status: 400, ...json({ type: "urn:ietf:params:acme:error:badNonce", detail: "no" }) };
-    await answering("/order-plz", answer, () => assert.rejects(newOrder(account, "nonce.test"), { type: "badNonce" }));
+    await answering("/order-plz", answer, () => assert.rejects(newAcmeOrder(account, "nonce.test"), { type: "badNonce" }));
     assert.equal(proxy.requests.filter((request) => request.path === "/order-plz").length, 33);
   });
 
   it("keeps no more than 32 nonces, and none that is not base64url", async () => {
-    await Promise.all(Array.from({ length: 60 }, (_, index) => newOrder(account, `nonces-${index}.test`)));
+    await Promise.all(Array.from({ length: 60 }, (_, index) => newAcmeOrder(account, `nonces-${index}.test`)));
     assert.ok(account.session.nonces.length <= 32);
     const kept = [...account.session.nonces];
     await answering("/nonce-plz", { headers: { "replay-nonce": "not base64url!" } }, async () => {
       account.session.nonces.length = 0;
-      await assert.rejects(newOrder(account, "nonce.test"), { failure: "nonsense", message: /no nonces/ });
+      await assert.rejects(newAcmeOrder(account, "nonce.test"), { failure: "nonsense", message: /no nonces/ });
     });
     account.session.nonces.push(...kept);
   });
@@ -166,7 +166,7 @@ describe("the conversation with an authority", () => {
     it(`reports nonsense when the answer to an order is ${what}`, async () => {
       const headers = { location: "https://localhost/order/1", ...answer.headers };
       await answering("/order-plz", { ...answer, headers }, () =>
-        assert.rejects(newOrder(account, "nonsense.test"), { failure: "nonsense", message }),
+        assert.rejects(newAcmeOrder(account, "nonsense.test"), { failure: "nonsense", message }),
       );
     });
   }
@@ -174,19 +174,19 @@ describe("the conversation with an authority", () => {
   it("reports nonsense when a new order has no URL", async () => {
     const order = { status: "pending", authorizations: ["https://a/b"], finalize: "https://a/b" };
     await answering("/order-plz", { status: 201, ...json(order) }, () =>
-      assert.rejects(newOrder(account, "nowhere.test"), { failure: "nonsense", message: /did not send the URL/ }),
+      assert.rejects(newAcmeOrder(account, "nowhere.test"), { failure: "nonsense", message: /did not send the URL/ }),
     );
   });
 
   it("handles refusals that are not problem documents, and removes control characters from their texts", async () => {
     for (const body of ["", "oops", "[1]", '{"type":7}', '"text"']) {
       await answering("/order-plz", { status: 400, body: Buffer.from(body) }, () =>
-        assert.rejects(newOrder(account, "bad.test"), { failure: "refused", status: 400 }),
+        assert.rejects(newAcmeOrder(account, "bad.test"), { failure: "refused", status: 400 }),
       );
     }
     const detail = `line\r\nbreak \u001b[31m ${"long ".repeat(1000)}`;
     await answering("/order-plz", { status: 403, ...json({ detail }) }, () =>
-      assert.rejects(newOrder(account, "bad.test"), (error: AcmeProblem) => {
+      assert.rejects(newAcmeOrder(account, "bad.test"), (error: AcmeProblem) => {
         assert.doesNotMatch(error.message, /\p{Cc}/u);
         assert.ok(error.message.length <= 600);
         return true;
@@ -227,7 +227,7 @@ describe("the conversation with an authority", () => {
     const stop = new AbortController();
     const session = { ...account.session, signal: stop.signal };
     stop.abort(new Error("stopping"));
-    const order = await newOrder(account, "stop.test");
+    const order = await newAcmeOrder(account, "stop.test");
     const { challenges } = await getAuthorization(account, order.authorizations[0]!);
     await assert.rejects(answerChallenge({ ...account, session }, challenges[0]!), { name: "AbortError" });
   });

@@ -60,20 +60,20 @@ export type OrderOptions = {
 };
 
 /** Orders a certificate for `hostname` (RFC 8555 section 7.4). */
-export async function newOrder(account: AcmeAccount, hostname: string, options: OrderOptions = {}): Promise<AcmeOrder> {
+export async function newAcmeOrder(account: AcmeAccount, hostname: string, options: OrderOptions = {}): Promise<AcmeOrder> {
   const { directory } = account.session;
   const replaces = directory.renewalInfo === undefined ? undefined : options.replaces;
   const payload = { identifiers: [{ type: "dns", value: hostname }] };
   try {
-    return await placeOrder(account, { ...payload, replaces });
+    return await postNewOrder(account, { ...payload, replaces });
   } catch (error) {
     // The certificate was already replaced, for example before a backup was restored. Order without `replaces` (RFC 9773 section 5).
-    if (replaces !== undefined && error instanceof AcmeProblem && error.type === "alreadyReplaced") return placeOrder(account, payload);
+    if (replaces !== undefined && error instanceof AcmeProblem && error.type === "alreadyReplaced") return postNewOrder(account, payload);
     throw error;
   }
 }
 
-async function placeOrder(account: AcmeAccount, payload: object): Promise<AcmeOrder> {
+async function postNewOrder(account: AcmeAccount, payload: object): Promise<AcmeOrder> {
   const answer = await signedPost(account, account.session.directory.newOrder, payload, "order");
   return parseOrder(account, answer, location(answer, "order"));
 }
@@ -83,7 +83,7 @@ async function placeOrder(account: AcmeAccount, payload: object): Promise<AcmeOr
  *
  * @throws AcmeProblem `invalid` if the authority no longer has it; also with every other failure
  */
-export async function resumeOrder(account: AcmeAccount, orderUrl: string): Promise<AcmeOrder> {
+export async function resumeAcmeOrder(account: AcmeAccount, orderUrl: string): Promise<AcmeOrder> {
   try {
     return parseOrder(account, await signedPost(account, orderUrl, null, "order"), orderUrl);
   } catch (error) {
@@ -95,8 +95,8 @@ export async function resumeOrder(account: AcmeAccount, orderUrl: string): Promi
 }
 
 /** Reads an order; null if it has failed or is gone, so that a new one is needed. @throws AcmeProblem */
-export async function resumeLiveOrder(account: AcmeAccount, orderUrl: string): Promise<AcmeOrder | null> {
-  const order = await resumeOrder(account, orderUrl).catch((error: unknown) => {
+export async function resumeLiveAcmeOrder(account: AcmeAccount, orderUrl: string): Promise<AcmeOrder | null> {
+  const order = await resumeAcmeOrder(account, orderUrl).catch((error: unknown) => {
     if (error instanceof AcmeProblem && error.failure === "invalid") return null;
     throw error;
   });
@@ -152,7 +152,7 @@ export async function finalize(account: AcmeAccount, order: AcmeOrder, csr: Buff
   } catch (error) {
     const unknown = error instanceof AcmeProblem && (error.failure === "unreachable" || error.type === "orderNotReady");
     if (!unknown) throw error;
-    const now = await resumeOrder(account, order.url);
+    const now = await resumeAcmeOrder(account, order.url);
     if (now.status === "processing" || now.status === "valid") return now;
     throw error;
   }

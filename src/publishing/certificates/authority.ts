@@ -2,20 +2,20 @@ import { createPrivateKey } from "node:crypto";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { openAccount, type AcmeAccount } from "./acme.ts";
-import { closeAcmeSession, openAcmeSession } from "./acme-session.ts";
+import { closeAcmeSession, openAcmeSession, type AcmeSessionSettings } from "./acme-session.ts";
 import { findAccountKey, keepAccountKey } from "./secrets.store.ts";
 import { newPrivateKey } from "./csr.ts";
 import type { ExternalAccount } from "./jws.ts";
-import { decryptSecret, encryptSecret, type SecretsKeys } from "./secrets.ts";
+import { decryptSecret, encryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
 
 export type AuthoritySettings = {
   directoryUrl: string;
   ca: string | undefined;
   email: string | undefined;
   external: ExternalAccount | undefined;
-  /** The names of the authority in CAA records. If empty, those in its directory. */
+  /** The names of the authority in CAA records. Default, if empty: those in its directory. */
   caaIdentities: readonly string[];
-};
+} & Pick<AcmeSessionSettings, "traced">;
 
 export type Authority = {
   directoryUrl: string;
@@ -33,13 +33,13 @@ export type Authority = {
 /** The certificate authority of this service (specification 5.7: `ACME_*`). The encrypted key of the account is saved for the next start. */
 export function openAuthority(parts: { db: Database; clock: Clock; keys: SecretsKeys; settings: AuthoritySettings }): Authority {
   const { db, clock, keys, settings } = parts;
-  const { directoryUrl, ca, email, external } = settings;
+  const { directoryUrl, ca, email, external, traced } = settings;
   const closing = new AbortController();
   let opened: AcmeAccount | undefined;
   let opening: Promise<AcmeAccount> | undefined;
 
   async function open(): Promise<AcmeAccount> {
-    const session = await openAcmeSession({ directoryUrl, ca, clock, signal: closing.signal });
+    const session = await openAcmeSession({ directoryUrl, ca, clock, signal: closing.signal, traced });
     try {
       opened = await openAccount(session, await accountKey(), { email, external });
       return opened;

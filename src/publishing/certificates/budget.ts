@@ -1,6 +1,6 @@
 /**
- * A limit of the authority that the service counts too, to stop before the authority refuses: a refusal gives a shop owner no useful reason, and
- * failed tries use up later ones. The window slides. No authority can count more strictly, so this never allows more than it does.
+ * A limit of the authority. The service counts it too, and stops before the authority refuses: a refusal gives a shop owner no useful reason, and
+ * may count against later tries. The window slides, which is the strictest way to count, so the service never allows more than the authority.
  */
 export type Limit = { count: number; perMs: number };
 
@@ -25,7 +25,7 @@ export const letsEncryptBudget: Budget = {
   orders: { count: 300, perMs: 3 * hourMs },
 };
 
-/** When each limit was used (ms since the epoch), in any order: for the name, its registrable domain, and the account. */
+/** The times (ms since the epoch) at which each limit was used, in any order. */
 export type LimitUses = Record<LimitName, number[]>;
 
 /**

@@ -1,73 +1,109 @@
 import { createPrivateKey } from "node:crypto";
 import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/db/database.ts";
+import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { domainChanged } from "../domains/domains.ts";
-import { newOrder, resumeLiveOrder, type AcmeAccount, type AcmeChallenge, type AcmeOrder } from "./acme.ts";
-import { completeOrder } from "./acme-order.ts";
+import { newAcmeOrder, resumeLiveAcmeOrder, type AcmeAccount, type AcmeChallenge, type AcmeOrder } from "./acme.ts";
+import { completeAcmeOrder } from "./acme-order.ts";
 import { NotPermitted } from "./acme-problem.ts";
 import { listUses, recordUse, type LimitSubjects } from "./acme-usage.store.ts";
 import { limitReached, type Budget, type LimitReached, type OrderKind } from "./budget.ts";
 import { requireLease, type ClaimedDomain } from "./certificate-state.store.ts";
 import { tlsAlpnCertificate } from "./challenges.ts";
-import { saveChallenge } from "./challenges.store.ts";
+import { saveChallenge, type StoredChallenge } from "./challenges.store.ts";
 import { newPrivateKey } from "./csr.ts";
 import type { IssuedCertificate } from "./issued.ts";
-import { findOrder, lockOrder, saveOrder, saveOrderUrl } from "./orders.store.ts";
-import { decryptSecret, encryptSecret, type SecretsKeys } from "./secrets.ts";
+import {
+  findCertificateOrder,
+  lockCertificateOrder,
+  saveCertificateOrder,
+  saveCertificateOrderUrl,
+  type StoredCertificateOrder,
+} from "./certificate-orders.store.ts";
+import { decryptSecret, encryptSecret, withCurrentKey, type SecretsKeys } from "../../platform/secrets.ts";
 
-export type OrderParts = { db: Database; clock: Clock; keys: SecretsKeys; budget: Budget; announcer: Announcer };
+/** Where the certificate order of a name is stored. `key` is encrypted for the name. */
+export type CertificateOrderStore = {
+  find(db: Queryable): Promise<StoredCertificateOrder | null>;
+  /** Like `find`, and locks the row until commit. */
+  lock(tx: Transaction): Promise<StoredCertificateOrder | null>;
+  /** Holds the lease of the name until commit. @throws NotPermitted if this process lost it */
+  requireLease(tx: Transaction): Promise<void>;
+  save(tx: Transaction, order: StoredCertificateOrder): Promise<void>;
+  /** Saves the URL of the order that was begun with this key; false if another order was begun since. */
+  saveUrl(tx: Transaction, order: { key: string; url: string }): Promise<boolean>;
+  saveChallenge(tx: Transaction, challenge: PublishedChallenge): Promise<void>;
+};
+
+type PublishedChallenge = Omit<StoredChallenge, "accountId" | "hostname">;
+
+export type CertificateOrderParts = { db: Database; clock: Clock; keys: SecretsKeys; budget: Budget; announcer: Announcer };
 
 /** The certificate to order. `replaces` identifies the certificate that it renews (RFC 9773). */
-export type OrderRequest = { subjects: LimitSubjects; kind: OrderKind; replaces: string | undefined };
+export type CertificateRequest = { subjects: LimitSubjects; kind: OrderKind; replaces: string | undefined };
 
 /** A certificate that the authority has issued, with its key, encrypted for the host name. */
 export type OrderedCertificate = { issued: IssuedCertificate; key: string };
 
 const challengeMs = 86_400_000;
 
+/** Stores the certificate order of a customer's domain. */
+export function domainOrderStore(domain: ClaimedDomain): CertificateOrderStore {
+  const { accountId, hostname } = domain;
+  return {
+    find: (db) => findCertificateOrder(db, accountId, hostname),
+    lock: (tx) => lockCertificateOrder(tx, accountId, hostname),
+    requireLease: (tx) => requireLease(tx, domain),
+    save: (tx, order) => saveCertificateOrder(tx, accountId, hostname, order),
+    saveUrl: (tx, order) => saveCertificateOrderUrl(tx, accountId, hostname, order),
+    saveChallenge: (tx, challenge) => saveChallenge(tx, { accountId, hostname, ...challenge }),
+  };
+}
+
 /**
- * Orders a certificate for a claimed name, or continues the order under way. Saves each step before it begins the next one: if the process dies
+ * Orders a certificate for a claimed name, or continues the order under way. Saves each step before it begins the next one. If the process dies
  * in between, the next process continues the same order and places no second one.
  *
  * @throws AcmeProblem
  * @throws NotPermitted if another node or account holds the name now
  */
 export async function orderCertificate(
-  parts: OrderParts,
-  domain: ClaimedDomain,
+  parts: CertificateOrderParts,
+  hostname: string,
+  store: CertificateOrderStore,
   account: AcmeAccount,
-  request: OrderRequest,
+  request: CertificateRequest,
 ): Promise<OrderedCertificate | LimitReached> {
-  const open = await resumeOrPlace(parts, domain, account, request);
+  const open = await resumeOrPlace(parts, hostname, store, account, request);
   if ("limit" in open) return open;
-  const issued = await completeOrder(account, open.order, {
-    hostname: domain.hostname,
-    key: createPrivateKey(decryptSecret(parts.keys, open.key, domain.hostname)),
+  const issued = await completeAcmeOrder(account, open.order, {
+    hostname,
+    key: createPrivateKey(decryptSecret(parts.keys, open.key, hostname)),
     prefer: open.failures % 2 === 0 ? "http-01" : "tls-alpn-01",
-    publish: (challenge) => publishChallenge(parts, domain, challenge),
+    publish: (challenge) => publishChallenge(parts, hostname, store, challenge),
   });
-  return { issued, key: open.key };
+  // Another process may have begun the order, and encrypted the key with an earlier secrets key.
+  return { issued, key: withCurrentKey(parts.keys, open.key, hostname) };
 }
 
-/** An order under way. `key` is the encrypted key of its certificate, `failures` how often the name has failed in a row. */
+/** An order under way. `key` is the encrypted key of its certificate; `failures` counts the failures of the name in a row. */
 type OpenOrder = { order: AcmeOrder; key: string; failures: number };
 
 /** Saves the key before it places an order, and the URL of the order as soon as the authority has answered. */
 async function resumeOrPlace(
-  parts: OrderParts,
-  domain: ClaimedDomain,
+  parts: CertificateOrderParts,
+  hostname: string,
+  store: CertificateOrderStore,
   account: AcmeAccount,
-  request: OrderRequest,
+  request: CertificateRequest,
 ): Promise<OpenOrder | LimitReached> {
   const { db, clock, budget, keys } = parts;
-  const { accountId, hostname } = domain;
   const { subjects, kind, replaces } = request;
   const { directoryUrl } = subjects;
-  const kept = await findOrder(db, accountId, hostname);
+  const kept = await store.find(db);
   const failures = kept?.failures ?? 0;
   if (kept?.url && kept.key && kept.directoryUrl === directoryUrl) {
-    const order = await resumeLiveOrder(account, kept.url);
+    const order = await resumeLiveAcmeOrder(account, kept.url);
     if (order) return { order, key: kept.key, failures };
   }
   const now = clock();
@@ -77,37 +113,37 @@ async function resumeOrPlace(
   const pem = (await newPrivateKey()).export({ format: "pem", type: "pkcs8" });
   const key = encryptSecret(keys, pem, hostname);
   const isBegun = await db.write(async (tx) => {
-    await requireLease(tx, domain);
-    if (((await lockOrder(tx, accountId, hostname))?.url ?? null) !== (kept?.url ?? null)) return false;
-    await saveOrder(tx, accountId, hostname, { directoryUrl, url: null, key, failures });
+    await store.requireLease(tx);
+    if (((await store.lock(tx))?.url ?? null) !== (kept?.url ?? null)) return false;
+    await store.save(tx, { directoryUrl, url: null, key, failures });
     await recordUse(tx, "orders", subjects, now);
     return true;
   });
   // The node that held the name before has just saved the URL of its order: continue that one.
-  if (!isBegun) return resumeOrPlace(parts, domain, account, request);
+  if (!isBegun) return resumeOrPlace(parts, hostname, store, account, request);
 
-  const order = await newOrder(account, hostname, { replaces });
+  const order = await newAcmeOrder(account, hostname, { replaces });
   // Saves the URL even if this node has lost the lease: the node that holds the name now continues this order, unless it has begun another.
-  if (!(await db.write((tx) => saveOrderUrl(tx, accountId, hostname, { key, url: order.url }))))
+  if (!(await db.write((tx) => store.saveUrl(tx, { key, url: order.url }))))
     throw new NotPermitted(`another order was begun for ${hostname}`);
   return { order, key, failures };
 }
 
 /** Resolves when every node answers the challenge. */
 async function publishChallenge(
-  { db, clock, keys, announcer }: OrderParts,
-  domain: ClaimedDomain,
+  { db, clock, keys, announcer }: CertificateOrderParts,
+  hostname: string,
+  store: CertificateOrderStore,
   { type, token, keyAuthorization }: AcmeChallenge,
 ): Promise<void> {
-  const { accountId, hostname } = domain;
   const now = clock();
   const pair = type === "tls-alpn-01" ? await tlsAlpnCertificate(hostname, keyAuthorization, now) : null;
   const certificateKey = pair && encryptSecret(keys, pair.key, hostname);
   const certificate = pair?.cert ?? null;
   const expiresAt = now + challengeMs;
   await db.write(async (tx) => {
-    await requireLease(tx, domain);
-    await saveChallenge(tx, { accountId, hostname, type, token, keyAuthorization, certificate, certificateKey, expiresAt });
+    await store.requireLease(tx);
+    await store.saveChallenge(tx, { type, token, keyAuthorization, certificate, certificateKey, expiresAt });
     await announcer.publish(tx, domainChanged(hostname));
   });
   await announcer.waitForAll();

@@ -13,22 +13,23 @@ import type { OrderedCertificate } from "./certificate-order.ts";
 import { saveProgress, saveResult, type CertificateNote, type ClaimedDomain } from "./certificate-state.store.ts";
 import { saveCertificate, setRenewAt } from "./certificates.store.ts";
 import { deleteChallenges } from "./challenges.store.ts";
-import { deleteOrder, findOrder, saveFailures, saveHold } from "./orders.store.ts";
+import { deleteCertificateOrder, findCertificateOrder, saveFailures, saveHold } from "./certificate-orders.store.ts";
 import { holdAfterFailure, renewAt, retryAfterFailure } from "./renewal.ts";
 
-// How the work on a name can end. Each function saves the result and when the name is due again, unless the worker has lost its lease.
+// The ways in which the work on a name can end. Each function saves the result and the time at which the name is due again, and nothing if the worker
+// has lost its lease.
 
 type ResultParts = { db: Database; clock: Clock; announcer: Announcer; authority: Pick<Authority, "directoryUrl"> };
 
 /** A certificate is due again this long after it was issued, to ask the authority when to renew it. */
-const askAfterMs = 3_600_000;
+export const askAfterMs = 3_600_000;
 
 /** The certificate is still good. Deletes the order, so that earlier failures do not delay a later renewal. */
 export async function saveValid({ db }: ResultParts, domain: ClaimedDomain, due: { renewAt: number; dueAt: number }): Promise<void> {
   await db.write(async (tx) => {
     if (!(await saveResult(tx, domain, { dueAt: due.dueAt, status: "issued", problem: null, retryAt: null }))) return;
     await setRenewAt(tx, domain.accountId, domain.hostname, due.renewAt);
-    await deleteOrder(tx, domain.accountId, domain.hostname);
+    await deleteCertificateOrder(tx, domain.accountId, domain.hostname);
   });
 }
 
@@ -47,7 +48,7 @@ export async function saveIssued(parts: ResultParts, domain: ClaimedDomain, { is
     // Before the certificate: its row refers to the name's row, which may have been deleted.
     if (!(await saveProgress(tx, domain, done))) return false;
     const id = await saveCertificate(tx, accountId, { hostname, chain, key, notBefore, notAfter, renewalId, renewAt: at });
-    await deleteOrder(tx, accountId, hostname);
+    await deleteCertificateOrder(tx, accountId, hostname);
     await deleteChallenges(tx, accountId, hostname);
     await recordUse(tx, "duplicates", subjects, now);
     await recordUse(tx, "domain", subjects, now);
@@ -100,12 +101,13 @@ export async function saveFailure(parts: ResultParts, domain: ClaimedDomain, err
   await announcer.waitForAll();
 }
 
+/** Saves any other result. */
 export async function finish({ db }: ResultParts, domain: ClaimedDomain, note: CertificateNote): Promise<void> {
   await db.write((tx) => saveResult(tx, domain, note));
 }
 
 async function failuresWithThis({ db }: ResultParts, { accountId, hostname }: ClaimedDomain): Promise<number> {
-  return ((await findOrder(db, accountId, hostname))?.failures ?? 0) + 1;
+  return ((await findCertificateOrder(db, accountId, hostname))?.failures ?? 0) + 1;
 }
 
 export function subjectsOf({ authority }: ResultParts, { hostname, registrableDomain }: StoredDomain): LimitSubjects {

@@ -4,8 +4,10 @@ import type { Database, Transaction } from "../../platform/db/database.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
 import {
   claimDue,
+  reviewTroublesOf,
   domainFromRow,
   hasPaidPlan,
+  recordCertificate,
   type AppliedCheck,
   type CertificateState,
   type DomainRow,
@@ -13,11 +15,11 @@ import {
 } from "../domains/domains.store.ts";
 import { NotPermitted } from "./acme-problem.ts";
 import { certificateAfterCheck } from "./certificate-request.ts";
-import { findHold } from "./orders.store.ts";
+import { findHold } from "./certificate-orders.store.ts";
 
 // The columns `certificate_…` of `domains`, which only this file writes.
 
-/** How long (ms) the worker suspends a certificate that is due if the account's plan has no custom domains. */
+/** While an account's plan has no custom domains, the worker looks at its due certificates again after this time (ms). */
 export const suspendedMs = 3_600_000;
 
 /** A name that this process works on as long as its lease holds. */
@@ -72,15 +74,24 @@ async function saveNote(tx: Transaction, claimed: ClaimedDomain, note: Certifica
   const before = await lockClaimed(tx, claimed);
   if (before === null) return false;
   const { accountId, id } = claimed;
-  const { caa, problems, certificate } = before;
-  const after = { caa, problems, ...certificate, ...note };
+  const after = { caa: before.caa, problems: before.problems, ...before.certificate, ...note };
   await tx.query(sql`
     UPDATE domains SET certificate_id = ${after.id}, certificate_status = ${after.status}, certificate_issued_at = ${after.issuedAt},
       certificate_expires_at = ${after.expiresAt}, certificate_problem = ${after.problem}, certificate_retry_at = ${after.retryAt},
       certificate_due_at = ${after.dueAt}, caa = ${after.caa}, problems = ${JSON.stringify(after.problems)},
       certificate_lease_until = ${leaseUntil}, version = version + 1
     WHERE account_id = ${accountId} AND id = ${id}`);
+  await reviewTroublesOf(tx, before);
+  const { caa: _caa, problems: _problems, ...certificate } = { ...after, wantedSince: before.certificate.wantedSince };
+  recordChange(tx, claimed, before, { ...before, certificate });
   return true;
+}
+
+/** Records an event for a new certificate, and for the first failure in a row. `claimed`: the name before the work on it. */
+function recordChange(tx: Transaction, claimed: StoredDomain, before: StoredDomain, after: StoredDomain): void {
+  const [was, is] = [before.certificate, after.certificate];
+  if (is.id !== was.id) recordCertificate(tx, was.id === null ? "certificate.issued" : "certificate.renewed", after, claimed);
+  else if (is.problem !== null && was.problem === null) recordCertificate(tx, "certificate.failing", after, before);
 }
 
 /** Makes the suspended certificates of an account due now. Does nothing while its plan has no custom domains. */

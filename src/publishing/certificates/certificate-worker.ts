@@ -1,4 +1,4 @@
-import type { RowLeases } from "../../platform/nodes/row-leases.ts";
+import type { RowLease, RowLeases } from "../../platform/nodes/row-leases.ts";
 import { openFairShare, runInTurn } from "../../platform/jobs/fair-share.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import type { DnsVerdict } from "../dns/dns.ts";
@@ -8,14 +8,14 @@ import { AcmeProblem, NotPermitted } from "./acme-problem.ts";
 import { knowsRenewalInfo, renewalInfoOf } from "./ari.ts";
 import type { Authority } from "./authority.ts";
 import type { OrderKind } from "./budget.ts";
-import { orderCertificate, type OrderParts } from "./certificate-order.ts";
+import { domainOrderStore, orderCertificate, type CertificateOrderParts } from "./certificate-order.ts";
 import { finish, saveBlocked, saveFailure, saveIssued, saveLimitReached, saveValid, subjectsOf } from "./certificate-results.ts";
 import { claimCertificates, resumeCertificates, saveProgress, suspendedMs, type ClaimedDomain } from "./certificate-state.store.ts";
 import { findCertificate, type StoredCertificate } from "./certificates.store.ts";
-import { findHold } from "./orders.store.ts";
+import { findHold } from "./certificate-orders.store.ts";
 import { renewAt } from "./renewal.ts";
 
-export type CertificateWorkerParts = OrderParts & {
+export type CertificateWorkerParts = CertificateOrderParts & {
   authority: Authority;
   /** Checks the DNS of a name as strictly as the authority does, so that no order is wasted on a name that it would refuse. */
   preflight: (domain: StoredDomain) => Promise<DnsVerdict>;
@@ -24,7 +24,7 @@ export type CertificateWorkerParts = OrderParts & {
 };
 
 /** Longer than all steps of an order may take: 6 requests of 15 s and 3 waits of a minute. Frees the names of a node that hangs but still sends heartbeats. */
-const leaseMs = 10 * 60_000;
+export const leaseMs = 10 * 60_000;
 const pollEveryMs = 1_000;
 const atOnceMax = 16;
 /** How long to wait before the authority is asked again when to renew, if it could not say. */
@@ -52,25 +52,32 @@ export function openCertificateWorker(parts: CertificateWorkerParts): Worker {
 
 /** Orders or renews the certificate of one name if it is time, and saves the result and the time of the next run. */
 async function workOn(parts: CertificateWorkerParts, domain: ClaimedDomain): Promise<void> {
-  const { db, clock, authority, leases } = parts;
+  const { db, clock } = parts;
   if (domain.status !== "verified" || !(await hasPaidPlan(db, domain.accountId))) return suspend(parts, domain);
   const retryAt = await findHold(db, domain.hostname, clock());
   if (retryAt !== null) return finish(parts, domain, { retryAt, dueAt: retryAt });
   const certificate = await findCertificate(db, domain.accountId, domain.hostname);
+  await askAuthority(parts, domain.lease, {
+    work: (account) => renewOrOrder(parts, domain, certificate, account),
+    onFailure: (error) => saveFailure(parts, domain, error),
+  });
+}
+
+/** Runs work with the account at the authority, whose requests are sent only while the lease is held. Ends quietly if another node has the lease now. */
+export async function askAuthority(
+  { authority, leases }: Pick<CertificateWorkerParts, "authority" | "leases">,
+  lease: RowLease,
+  { work, onFailure }: { work: (account: AcmeAccount) => Promise<void>; onFailure: (error: AcmeProblem) => Promise<void> },
+): Promise<void> {
   let account: AcmeAccount | undefined;
   try {
     account = await authority.account();
-    await renewOrOrder(
-      parts,
-      domain,
-      certificate,
-      withPermit(account, () => leases.isHeld(domain.lease)),
-    );
+    await work(withPermit(account, () => leases.isHeld(lease)));
   } catch (error) {
-    if (error instanceof NotPermitted) return; // another node works on the name now
+    if (error instanceof NotPermitted) return;
     if (!(error instanceof AcmeProblem)) throw error;
     if (account !== undefined && error.type === "accountDoesNotExist") authority.forget(account);
-    await saveFailure(parts, domain, error);
+    await onFailure(error);
   }
 }
 
@@ -89,7 +96,7 @@ async function renewOrOrder(
   account: AcmeAccount,
 ): Promise<void> {
   const { db } = parts;
-  const due = await nextOrder(parts, domain, certificate, account);
+  const due = await nextOrder(parts, domain.hostname, certificate, account);
   if ("renewAt" in due) return saveValid(parts, domain, due);
   const verdict = await parts.preflight(domain);
   if (verdict.outcome !== "verified" || verdict.certificate !== "allowed") return saveBlocked(parts, domain, verdict);
@@ -97,22 +104,26 @@ async function renewOrOrder(
   if (!(await db.write((tx) => saveProgress(tx, domain, progress)))) return;
 
   const replaces = due.kind === "new" ? undefined : (certificate?.renewalId ?? undefined);
-  const ordered = await orderCertificate(parts, domain, account, { subjects: subjectsOf(parts, domain), kind: due.kind, replaces });
+  const ordered = await orderCertificate(parts, domain.hostname, domainOrderStore(domain), account, {
+    subjects: subjectsOf(parts, domain),
+    kind: due.kind,
+    replaces,
+  });
   await ("limit" in ordered ? saveLimitReached(parts, domain, ordered) : saveIssued(parts, domain, ordered));
 }
 
 /** The order that is due now; otherwise when to renew the certificate, and when to look again. Times in ms. */
-async function nextOrder(
-  { clock }: CertificateWorkerParts,
-  domain: ClaimedDomain,
-  certificate: StoredCertificate | null,
+export async function nextOrder(
+  { clock }: Pick<CertificateWorkerParts, "clock">,
+  hostname: string,
+  certificate: Pick<StoredCertificate, "notBefore" | "notAfter" | "renewalId"> | null,
   { session }: AcmeAccount,
 ): Promise<{ kind: OrderKind } | { renewAt: number; dueAt: number }> {
   const now = clock();
   if (certificate === null || certificate.notAfter <= now) return { kind: "new" };
   const { renewalId } = certificate;
   const info = await renewalInfoOf(session, renewalId);
-  const at = renewAt(certificate, info, renewalId ?? domain.hostname);
+  const at = renewAt(certificate, info, renewalId ?? hostname);
   if (at <= now) return { kind: info !== null && renewalId !== null && info.start <= now ? "ari" : "renewal" };
   const asksAgain = renewalId !== null && knowsRenewalInfo(session);
   return { renewAt: at, dueAt: Math.min(at, info?.askAgainAt ?? (asksAgain ? now + askAgainMs : at)) };

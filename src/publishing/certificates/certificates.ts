@@ -1,2 +1,6 @@
+// What the rest of the service uses of this folder, beside the tables.
 export { parseBudget } from "./budget.ts";
-export { decryptSecret, parseSecretsKeys, type SecretsKeys } from "./secrets.ts";
+export { encryptedColumns } from "./encrypted-columns.store.ts";
+export { decryptSecret, idsOf, parseSecretsKeys, secretsKeysText, type SecretsKeys } from "../../platform/secrets.ts";
+export type { Secrets } from "./secrets-file.ts";
+export { beginRotation, rotationStep } from "./secrets-rotation.ts";

@@ -9,9 +9,9 @@ export type Lifetime = { notBefore: number; notAfter: number };
 export type RenewalWindow = { start: number; end: number };
 
 /**
- * Returns when to renew a certificate. If the authority gave a window (RFC 9773 section 4.2), returns a moment in it. The moment follows from
- * `identifier`: it is the same on every node and after a restart, and the moments of many certificates are spread evenly. Without a window, or if
- * the certificate expires before that moment, returns when a third of its lifetime is left. A moment in the past means now.
+ * Returns when to renew a certificate; a moment in the past means now. If the authority gave a window (RFC 9773 section 4.2), returns a moment in it,
+ * derived from `identifier`: every node computes the same moment, also after a restart, and many certificates are spread evenly over the window.
+ * Without a window, or if the certificate expires before that moment, returns the moment when a third of the certificate's lifetime is left.
  */
 export function renewAt(lifetime: Lifetime, window: RenewalWindow | null, identifier: string): number {
   const atThird = lifetime.notAfter - Math.floor((lifetime.notAfter - lifetime.notBefore) / 3);
@@ -32,12 +32,12 @@ export function retryAfterFailure(failures: number, now: number, retryAt: number
   return Math.max(now + (backoffMs[failures - 1] ?? dayMs), retryAt ?? 0);
 }
 
-const askedAgainMs = 60_000;
+const holdMs = 60_000;
 
 /**
- * When Re-verify may ask the authority again after a failure at `now`: after a minute, so that one name cannot use up the orders of all, but not
- * before the authority's Retry-After (RFC 8555, section 6.6).
+ * When the service may ask the authority again for a name that failed at `now`, even if somebody presses Re-verify: after a minute, so that one name
+ * cannot use up the limits that all names share, but not before the authority's Retry-After (RFC 8555, section 6.6).
  */
 export function holdAfterFailure(now: number, retryAt: number | null): number {
-  return Math.max(now + askedAgainMs, retryAt ?? 0);
+  return Math.max(now + holdMs, retryAt ?? 0);
 }

@@ -7,6 +7,8 @@ export type TransportSettings = {
   ca?: string | undefined;
   /** The longest time for one exchange, from looking up the name to the last byte. */
   timeoutMs?: number | undefined;
+  /** Wraps the transport, to trace its exchanges. Default: the transport as it is. */
+  traced?: ((transport: Transport) => Transport) | undefined;
 };
 
 export type HttpsRequest = {
@@ -33,7 +35,8 @@ const idleMsMax = 30_000;
 export function openTransport(settings: TransportSettings = {}): Transport {
   const agent = new Agent({ ca: settings.ca, keepAlive: true, maxSockets: socketsMax, timeout: idleMsMax });
   const timeoutMs = settings.timeoutMs ?? timeoutMsDefault;
-  return { exchange: (sent) => exchangeBounded(agent, timeoutMs, sent), close: () => agent.destroy() };
+  const transport: Transport = { exchange: (sent) => exchangeBounded(agent, timeoutMs, sent), close: () => agent.destroy() };
+  return settings.traced?.(transport) ?? transport;
 }
 
 async function exchangeBounded(agent: Agent, timeoutMs: number, sent: HttpsRequest): Promise<HttpsAnswer> {
@@ -62,7 +65,7 @@ async function exchangeBounded(agent: Agent, timeoutMs: number, sent: HttpsReque
 
 class StaleConnection extends Error {}
 
-/** Connections that have completed their TLS handshake. */
+/** The sockets that have completed their TLS handshake. */
 const opened = new WeakSet<object>();
 
 function exchangeOnce(url: URL, options: RequestOptions, { body, permit }: HttpsRequest): Promise<HttpsAnswer> {

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { connect, isIP } from "node:net";
-import { decode, encode, RECURSION_DESIRED, type DecodedPacket, type OptAnswer, type RecordType } from "dns-packet";
+import type { DecodedPacket, OptAnswer, RecordType } from "dns-packet";
 
 export type Nameserver = { host: string; port: number };
 
@@ -30,6 +30,7 @@ export async function ask(
   question: { name: string; type: RecordType },
   { timeoutMs, edns }: { timeoutMs: number; edns: boolean },
 ): Promise<DecodedPacket | Silence> {
+  const { decode, encode, RECURSION_DESIRED } = await import("dns-packet");
   const query = encode({
     type: "query",
     id: randomInt(0x10000),

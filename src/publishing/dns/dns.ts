@@ -1,4 +1,5 @@
-import { lookUpFacts, lookUpRecordFacts } from "./facts.ts";
+import { judgeCaa, type CaaAuthority } from "./caa.ts";
+import { lookUpFacts, lookUpOwnHost, lookUpRecordFacts } from "./facts.ts";
 import type { CheckedName } from "./dns-problems.ts";
 import { leadsHere } from "./dns-verdict.ts";
 import type { Dns } from "./lookup.ts";
@@ -7,7 +8,16 @@ import { verify, type DnsVerdict, type ExpectedDns } from "./verification.ts";
 export type { CaaAuthority } from "./caa.ts";
 export { parseNameserver } from "./dns-query.ts";
 export type { CheckedName, DnsProblem, DnsProblemCode } from "./dns-problems.ts";
-export { isPlatformDomain, parseHostname, recordFor, sharedDomain, type DomainKind, type Hostname, type OwnNames } from "./hostnames.ts";
+export {
+  isPlatformDomain,
+  parseHostname,
+  recordFor,
+  relativeName,
+  sharedDomain,
+  type DomainKind,
+  type Hostname,
+  type OwnNames,
+} from "./hostnames.ts";
 export { createDns, dnsFor, type Dns, type Lookup } from "./lookup.ts";
 export { isTypo } from "./typo.ts";
 export { proofIn, type DnsVerdict, type Proof } from "./verification.ts";
@@ -20,4 +30,24 @@ export async function checkDns(dns: Dns, expected: ExpectedDns): Promise<DnsVerd
 /** Whether the record of a name leads to the platform; false where DNS gives no answer. */
 export async function recordLeadsHere(dns: Dns, name: CheckedName): Promise<boolean> {
   return leadsHere(name, await lookUpRecordFacts(dns, name));
+}
+
+/** Returns why no authority would issue a certificate for the host of PUBLIC_URL now, and what to do; null if nothing speaks against it. */
+export async function ownHostProblem(dns: Dns, hostname: string, authority: CaaAuthority | null): Promise<string | null> {
+  const [{ records }, caa] = await lookUpOwnHost(dns, hostname);
+  const lookups = [records.a, records.aaaa];
+  if (!lookups.some(({ outcome }) => outcome === "records")) {
+    const failed = lookups.find((lookup) => lookup.outcome === "failed");
+    if (failed)
+      return `The DNS server ${failed.server} does not answer for ${hostname} (${failed.reason}). Check DNS_SERVERS and the name's zone.`;
+    return `${hostname} has no address in DNS. Create an A or AAAA record that leads to this machine.`;
+  }
+  const verdict = authority === null ? ({ outcome: "allowed" } as const) : judgeCaa(caa, authority);
+  if (verdict.outcome === "blocked") {
+    const names = authority?.identities.join(" or ") || "the authority";
+    return `The CAA records of ${verdict.at} do not allow this authority. Add one: 0 issue "${names}".`;
+  }
+  if (verdict.outcome === "unknown")
+    return `The CAA records of ${verdict.at} cannot be looked up (${verdict.reason}). Check the name's zone and DNS_SERVERS.`;
+  return null;
 }

@@ -30,6 +30,11 @@ export async function lookUpRecordFacts(dns: Dns, { hostname, platformDomain }: 
   return { records, target: { a, aaaa } };
 }
 
+/** Looks up the addresses of a host, and the CAA records that count for it. */
+export function lookUpOwnHost(dns: Dns, hostname: string): Promise<[{ records: Records }, DnsFacts["caa"]]> {
+  return Promise.all([lookUpRecords(dns, hostname).then((records) => ({ records })), lookUpCaa(dns, hostname)]);
+}
+
 /** Looks up all names at once: the usual three take one round trip. */
 function lookUpCaa(dns: Dns, hostname: string): Promise<DnsFacts["caa"]> {
   return Promise.all(caaNames(hostname).map(async (name) => ({ name, lookup: await dns.lookUp(name, "CAA") })));

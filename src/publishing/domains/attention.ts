@@ -4,7 +4,8 @@ import type { DomainStatus } from "./schedule.ts";
 type AttentionCheck = { check: "still_verifies" | "caa_allows" | "re_verify"; passed: boolean | null; message: string };
 export type Attention = { since: number; message: string; checks: AttentionCheck[] };
 
-const certificateDueMs = 30 * 60_000;
+/** How long (ms) a certificate may take (specification 5.8). */
+export const certificateDueMs = 30 * 60_000;
 
 /**
  * What an owner should look at when a certificate is 30 minutes late (specification 5.8); null before that, and if there is a certificate or

@@ -4,6 +4,7 @@ import { lockHolder, promoteToPrimary, saveCheck, type AppliedCheck, type Stored
 import { needsProof, ownershipRecordFor, type OwnershipRecord } from "./ownership.ts";
 import { nextCheckAt, statusAfter } from "./schedule.ts";
 import { isReady, type NameState } from "./serving.ts";
+import { noteTroubles } from "./troubles.store.ts";
 import { listVerifications, recordVerification } from "./verifications.store.ts";
 
 /** What the checks of domains work with. */
@@ -85,7 +86,8 @@ export async function applyCheck(
   };
   if (outcome === "verified") await recordVerification(tx, before, now);
   await authority?.requestCertificate(tx, { before, after, isAsked }, now);
-  const saved = await saveCheck(tx, after);
+  const saved = await saveCheck(tx, before, after);
+  await noteTroubles(tx, saved, now);
   const isPromoted = isReady(stateOf(saved), authority !== null, now) && (await promoteToPrimary(tx, saved.accountId, saved.hostname));
   return isPromoted ? { ...saved, primary: true, becomesPrimary: false, version: saved.version + 1 } : saved;
 }

@@ -1,4 +1,5 @@
 import { breaks, type Database, type Transaction } from "../../platform/db/database.ts";
+import { systemOrigin } from "../../platform/events.ts";
 import { Problem } from "../../platform/problem.ts";
 import { parseHostname, proofIn, type Hostname, type Lookup, type Proof } from "../dns/dns.ts";
 import { tryLockProjectOf } from "../projects/projects.store.ts";
@@ -39,7 +40,7 @@ export async function claimDomain(tx: Transaction, checks: Checks, owner: Owner,
   if (holder !== null) {
     // The lock of its project comes before that of the name. Waiting for it now could deadlock.
     if (!(await tryLockProjectOf(tx, holder))) tx.startOver();
-    await deleteDomain(tx, holder);
+    await deleteDomain(tx, holder, holder.accountId === owner.accountId ? undefined : systemOrigin);
   }
   if (holder !== null && decision === "take_over") await insertLost(tx, holder, now);
   await deleteLost(tx, owner.accountId, hostname);
@@ -86,7 +87,7 @@ export async function prepareDomainsConfig(
       ...(redirects !== undefined && { redirects }),
     });
     for (const hostname of added) await claimDomain(tx, checks, owner, wanted.get(hostname)!, switchedAt);
-    await saveNames(tx, owner.accountId, before, after);
+    await saveNames(tx, owner, before, after);
     return added;
   };
 }

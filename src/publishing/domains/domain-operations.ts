@@ -80,7 +80,7 @@ export async function changeDomain(tx: Transaction, call: DomainCall<{ body: Sta
   const names = await lockNames(tx, { accountId, projectId }, (name) => isReadyAt(checks, name, now));
   const { redirect } = body;
   const change = { ...body, ...(redirect?.to !== undefined && { redirect: { ...redirect, to: storedForm(redirect.to) } }) };
-  await saveNames(tx, accountId, names, changeName(names, domain.hostname, present(change)));
+  await saveNames(tx, { accountId, projectId }, names, changeName(names, domain.hostname, present(change)));
   const answered = await answer(tx, services, await findDomain(tx, accountId, projectId, domain.hostname), now);
   await announcer.publish(tx, projectChanged(accountId, projectId));
   return answered;

@@ -1,16 +1,19 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { walkRows } from "../../platform/db/index-walk.ts";
-import { limitTo } from "../../platform/db/batches.ts";
+import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
+import type { Origin } from "../../platform/events.ts";
 import { byId } from "../../platform/ids.ts";
 import { invalidAt, Problem } from "../../platform/problem.ts";
 import type { Hostname } from "../dns/dns.ts";
+import { recordDomain } from "./domain-events.ts";
 import { domainFromRow, type DomainRow, type StoredDomain } from "./domain-rows.ts";
 import { domainsMax, paidPlans } from "./domains.ts";
 
 export { domainFromRow, type AppliedCheck, type CertificateState, type DomainRow, type StoredDomain } from "./domain-rows.ts";
 export { lockProjectOf } from "../projects/projects.store.ts";
 export { promoteToPrimary } from "./names.store.ts";
+export { recordCertificate } from "./domain-events.ts";
 
 /** @throws Problem `plan_required` unless the account's plan has custom domains */
 export async function requirePaidPlan(db: Queryable, accountId: number): Promise<void> {
@@ -69,7 +72,9 @@ export async function insertDomain(
       proof_needed, next_check_at, certificate_status, version, created_at)
     VALUES (${owner.accountId}, nextval('domain_ids'), ${owner.projectId}, ${name.hostname}, ${name.registrableDomain}, ${name.kind}, 'pending',
       ${false}, '[]', 'unknown', ${proofNeeded}, ${now}, 'none', 1, ${now}) RETURNING *`);
-  return domainFromRow(rows[0]!);
+  const added = domainFromRow(rows[0]!);
+  recordDomain(tx, "domain.added", added);
+  return added;
 }
 
 /** The names of an account that are served now: their number, and the first ones by name. None if its plan has no custom domains. */
@@ -90,18 +95,24 @@ export async function hasNamesWithHsts(db: Queryable, accountId: number, now: nu
   return rows.length > 0;
 }
 
-export async function deleteDomain(tx: Transaction, { accountId, hostname }: StoredDomain): Promise<void> {
+/** @param origin who removes it, if not the caller: another account's caller is not named to its holder */
+export async function deleteDomain(tx: Transaction, domain: StoredDomain, origin?: Origin): Promise<void> {
+  const { accountId, hostname } = domain;
+  recordDomain(tx, "domain.removed", domain, domain, origin);
   await tx.query(sql`DELETE FROM domains WHERE account_id = ${accountId} AND hostname = ${hostname}`);
 }
 
-/** Writes the result of a check, and ends the lease of the check. */
-export async function saveCheck(tx: Transaction, domain: StoredDomain): Promise<StoredDomain> {
+/** Writes the result of a check of a name, which was `before`, and ends the lease of the check. */
+export async function saveCheck(tx: Transaction, before: StoredDomain, domain: StoredDomain): Promise<StoredDomain> {
   const rows = await tx.query<DomainRow>(sql`
     UPDATE domains SET status = ${domain.status}, problems = ${JSON.stringify(domain.problems)}, caa = ${domain.caa},
       proof_needed = ${domain.proofNeeded}, next_check_at = ${domain.nextCheckAt}, check_lease_until = NULL, verified_at = ${domain.verifiedAt},
       first_verified_at = COALESCE(first_verified_at, ${domain.verifiedAt}), version = version + 1
     WHERE account_id = ${domain.accountId} AND id = ${domain.id} RETURNING *`);
-  return domainFromRow(rows[0]!);
+  const saved = domainFromRow(rows[0]!);
+  if (saved.status === "verified" && before.status !== "verified") recordDomain(tx, "domain.verified", saved, before);
+  if (saved.status === "failing" && before.status !== "failing") recordDomain(tx, "domain.failing", saved, before);
+  return saved;
 }
 
 /** Leases up to `count` domains that have work due, in an order; `lease` is the SQL that writes the lease. Skips locked rows. */
@@ -110,6 +121,24 @@ export async function claimDue(tx: Transaction, due: Sql, lease: Sql, order: Sql
     UPDATE domains SET ${lease} WHERE ${due} AND id IN (SELECT id FROM domains WHERE ${due} ORDER BY ${order} LIMIT ${count}${tx.skipLocked("domains")})
     RETURNING *`);
   return rows.map(domainFromRow);
+}
+
+/** Has the names of an account looked at again, because its plan has changed. */
+export async function reviewTroubles(db: Database, accountId: number): Promise<void> {
+  await writeInBatches(
+    db,
+    (limit) => sql`
+    UPDATE domain_troubles SET due_at = 0 WHERE account_id = ${accountId} AND hostname IN (
+      SELECT hostname FROM domain_troubles WHERE account_id = ${accountId} AND (due_at IS NULL OR due_at > 0) ${limit})
+    RETURNING 1`,
+  );
+}
+
+/** Has a name looked at again, because a change may have brought a trouble or ended one. */
+export async function reviewTroublesOf(tx: Transaction, { accountId, hostname }: StoredDomain): Promise<void> {
+  await tx.query(sql`
+    INSERT INTO domain_troubles (account_id, hostname, troubles, due_at) VALUES (${accountId}, ${hostname}, '', 0)
+    ON CONFLICT (account_id, hostname) DO UPDATE SET due_at = 0`);
 }
 
 const first = (rows: DomainRow[]): StoredDomain | null => (rows[0] ? domainFromRow(rows[0]) : null);

@@ -1,5 +1,5 @@
 import { domainToASCII } from "node:url";
-import { Type, type Static } from "typebox";
+import { Type, type Static } from "../../platform/json-schema.ts";
 import type { Change } from "../../platform/nodes/nodes.ts";
 import { Challenge, DateTime, enumeration, Id, named, Nullable, variant } from "../../platform/http/schemas.ts";
 import { RedirectStatus } from "../projects/projects.ts";

@@ -1,8 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
 import sql, { join, type Sql } from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { redirectsMax } from "../projects/projects.ts";
+import { recordNames } from "../projects/projects.store.ts";
 import { redirectOf, type DomainRow } from "./domain-rows.ts";
 import { domainsMax, paidPlans } from "./domains.ts";
+import { configuredPrimary } from "./primary-name.ts";
 import type { SiteName } from "./redirects.ts";
 import type { DomainStatus } from "./schedule.ts";
 import type { NameState } from "./serving.ts";
@@ -33,7 +36,7 @@ export async function lockNames(
 /** Saves the primary name and the redirects of a project where they differ from `before`. */
 export async function saveNames(
   tx: Transaction,
-  accountId: number,
+  { accountId, projectId }: { accountId: number; projectId: number },
   before: readonly SiteName[],
   after: readonly SiteName[],
 ): Promise<void> {
@@ -47,6 +50,14 @@ export async function saveNames(
         redirect_status = ${redirect?.status ?? null}, version = version + 1
       WHERE account_id = ${accountId} AND hostname = ${hostname}`);
   }
+  const [was, is] = [configurationOf(before), configurationOf(after)];
+  if (!isDeepStrictEqual(was, is)) await recordNames(tx, { accountId, projectId }, [was, is]);
+}
+
+/** The configuration of a project's names, as `GET /projects/{projectId}` shows it. */
+function configurationOf(names: readonly SiteName[]) {
+  const redirects = names.flatMap(({ hostname: from, redirect }) => (redirect ? [{ from, ...redirect }] : []));
+  return { primary: configuredPrimary(names), redirects: redirects.toSorted((a, b) => (a.from < b.from ? -1 : 1)) };
 }
 
 /** Makes a name primary that was waiting to be ready for it. Returns whether it did. */

@@ -3,23 +3,9 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import { Problem } from "../../platform/problem.ts";
 import { configuredPrimary } from "./primary-name.ts";
-import { applyConfig, changeName, type Redirect, type SiteName } from "./redirects.ts";
+import { applyConfig, changeName, type SiteName } from "./redirects.ts";
+import { name, pending, to } from "../../../test/support/site-names.ts";
 
-/** A name that is verified and has its certificate. */
-const name = (hostname: string, redirect: Redirect | null = null, primary = false): SiteName => ({
-  hostname,
-  status: "verified",
-  ready: true,
-  primary,
-  becomesPrimary: false,
-  redirect,
-});
-const pending = (hostname: string, redirect: Redirect | null = null, primary = false): SiteName => ({
-  ...name(hostname, redirect, primary),
-  status: "pending",
-  ready: false,
-});
-const to = (hostname: string, status: Redirect["status"] = 301): Redirect => ({ to: hostname, status });
 const find = (names: SiteName[], hostname: string): SiteName => names.find((one) => one.hostname === hostname)!;
 const two = [name("example.com"), name("www.example.com", null, true)];
 

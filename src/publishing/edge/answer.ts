@@ -2,10 +2,13 @@ import type { IncomingHttpHeaders } from "node:http";
 import { evaluateRead } from "../../platform/http/conditions.ts";
 import { chooseCoding } from "../../platform/http/negotiation.ts";
 import { cacheControl, findFile, type Found } from "./files.ts";
-import { canonicalLink, domainRedirect, httpsRedirect, type PublicPorts, type Redirect } from "./redirects.ts";
+import { renderedAnswer } from "./rendered.ts";
+import { canonicalLink, domainRedirect, httpsRedirect, originAt, type PublicPorts, type Redirect } from "./redirects.ts";
 import { parseRange, type ByteRange } from "./ranges.ts";
+import { photoAt, photosHost } from "../photos/photos.ts";
 import { parseHost, parseTarget, splitAbsoluteForm, type Target } from "./requests.ts";
-import type { Certificates, Challenges, Encoding, Manifest, PublishedFile, Sites } from "./site.ts";
+import type { RenderStorefront } from "../storefront/storefront.ts";
+import type { Certificates, Challenges, Encoding, Manifest, PublishedFile, Site, Sites } from "./site.ts";
 
 export type EdgeRequest = {
   method: string;
@@ -25,7 +28,9 @@ export type Answer = {
   headers: Record<string, string | number>;
   /** The host whose site answers, if one does: removing the host cuts the connection. */
   host?: string;
-  body?: Body | string;
+  body?: Body | string | Buffer;
+  /** Finds the answer, if it is not in memory; its status, headers and body then take the place of these, and `headers` are added. */
+  pending?: () => Promise<Answer>;
 };
 export type Served = {
   sites: Sites;
@@ -36,6 +41,9 @@ export type Served = {
   platformDomain: string;
   /** The max-age of a name's Strict-Transport-Security header; undefined if the name does not send one. */
   hstsSeconds: (host: string) => number | undefined;
+  renderStorefront: RenderStorefront | undefined;
+  /** The size of a photo; undefined if the account, or no account, has it. */
+  findPhoto: (photo: { hash: string; type: string }, accountId: number | undefined) => Promise<number | undefined>;
 };
 
 const challengePath = "/.well-known/acme-challenge/";
@@ -67,8 +75,12 @@ function decide(request: EdgeRequest, served: Served): Answer {
   const authorization = isChallenge ? served.challenges.http(host, url.slice(challengePath.length)) : undefined;
   if (authorization !== undefined) return text(200, authorization);
 
+  const ofPhotos =
+    host === `${photosHost}.${served.platformDomain}` ? photoAnswer(parseTarget(url), undefined, request, served) : undefined;
+  if (ofPhotos !== undefined) return { ...ofPhotos, host };
   const site = served.sites.get(host);
   if (site?.status === "unknown") return later;
+  if (site?.status === "own") return isChallenge ? text(404, "There is no such challenge.") : toOwnHttps(host, url, served);
   if (site === undefined || site.status === "suspended") return text(404, "There is no site at this address.");
   const target = parseTarget(url);
   if (target === undefined) return { ...text(400, "The request has no valid path."), host };
@@ -80,10 +92,48 @@ function decide(request: EdgeRequest, served: Served): Answer {
   const isPlain = request.secureHost === undefined && !request.cameByHttps;
   const secure = isPlain && !isChallenge ? httpsRedirect(host, target, served.certificates, served.ports) : undefined;
   if (secure !== undefined) return { ...redirectTo(secure), host };
-  const reply = fromManifest(site.manifest, target, request);
-  if (site.canonical === undefined || !isOfFile(reply)) return { ...reply, host };
-  const link = canonicalLink(site.canonical, target, served.certificates, served.ports);
-  return { ...reply, headers: { ...reply.headers, Link: link }, host };
+  if (site.status === "deployment")
+    return { status: 200, headers: {}, host, pending: () => deploymentAnswer(host, site, target, request, served) };
+  const reply = liveAnswer(host, site, target, request, served);
+  reply.host = host;
+  if (site.canonical !== undefined && isOfFile(reply)) {
+    reply.headers.Link = canonicalLink(site.canonical, target, served.certificates, served.ports);
+  }
+  return reply;
+}
+
+type LiveSite = Extract<Site, { status: "live" }>;
+
+/** A page of the storefront, a photo or a file of a site. */
+function liveAnswer(host: string, site: LiveSite, target: Target, request: EdgeRequest, served: Served): Answer {
+  return (
+    storefrontAnswer(host, site, target, request, served) ??
+    (site.manifest.has(target.path) ? undefined : photoAnswer(target, site.accountId, request, served)) ??
+    fromManifest(site.manifest, target, request)
+  );
+}
+
+/** The answer of one deployment at its own address, which search engines do not list (specification 6.8). */
+async function deploymentAnswer(
+  host: string,
+  { find }: Extract<Site, { status: "deployment" }>,
+  target: Target,
+  request: EdgeRequest,
+  served: Served,
+): Promise<Answer> {
+  const site = await find();
+  if (site === undefined) return text(404, "There is no such deployment at this address.");
+  const { pending, ...rest } = liveAnswer(host, site, target, request, served);
+  const found = pending === undefined ? rest : await pending();
+  return { ...found, headers: { ...rest.headers, ...found.headers, "X-Robots-Tag": "noindex" } };
+}
+
+/** The API and the dashboard answer over HTTPS only; before the first certificate there is nothing to redirect to. */
+function toOwnHttps(host: string, url: string, { certificates, ports }: Served): Answer {
+  const target = parseTarget(url);
+  if (target === undefined) return text(400, "The request has no valid path.");
+  const secure = httpsRedirect(host, target, certificates, ports);
+  return secure === undefined ? notCertified : redirectTo(secure);
 }
 
 /** Only the answer of a file names a canonical address; a 404 or a redirect does not. */
@@ -94,6 +144,62 @@ function isPlatformChallenge(host: string, { path }: Target, { platformDomain }:
   return host.endsWith(`.${platformDomain}`) && `/${path}/`.startsWith(challengePath);
 }
 
+/** The answer of a built-in storefront, undefined if the site has none or has a file at the path. */
+function storefrontAnswer(
+  host: string,
+  { shop, manifest, canonical }: LiveSite,
+  target: Target,
+  { method, headers }: EdgeRequest,
+  { renderStorefront, certificates, ports }: Served,
+): Answer | undefined {
+  if (shop === undefined || renderStorefront === undefined || photoAt(target.path) !== undefined || (method !== "GET" && method !== "HEAD"))
+    return undefined;
+  const found = findFile(manifest, target.path);
+  if (found.kind === "folder" || (found.kind === "file" && found.status === 200)) return undefined;
+  const icon = target.path === "favicon.ico" && shop.settings.icon !== undefined ? manifest.get(shop.settings.icon) : undefined;
+  if (icon !== undefined) return fileAnswer({ kind: "file", status: 200, path: target.path, file: icon }, method, headers);
+  return {
+    status: 200,
+    headers: {},
+    pending: async () => {
+      const origin = originAt(canonical ?? host, certificates, ports);
+      const page = await renderStorefront({ ...shop, origin }, target.path, target.query);
+      if (page.status === 404 && found.kind === "file") return fileAnswer(found, method, headers);
+      return renderedAnswer(page, headers) ?? text(412, "The page has changed.");
+    },
+  };
+}
+
+/** The answer to a path of a photo, undefined for any other. It is of the given account, or of any account. */
+function photoAnswer(
+  target: Target | undefined,
+  accountId: number | undefined,
+  { method, headers }: EdgeRequest,
+  { findPhoto }: Served,
+): Answer | undefined {
+  const photo = target && photoAt(target.path);
+  if (target === undefined || photo === undefined || (method !== "GET" && method !== "HEAD")) return undefined;
+  return {
+    status: 200,
+    headers: {},
+    pending: async () => {
+      const size = await findPhoto(photo, accountId);
+      if (size === undefined) return text(404, "There is no such photo.");
+      const { hash, type } = photo;
+      const reply = fileAnswer(
+        { kind: "file", status: 200, path: target.path, file: { hash, size, type, encodings: {} } },
+        method,
+        headers,
+      );
+      if (reply.headers["ETag"] !== undefined) reply.headers["Cache-Control"] = "public, max-age=31536000, immutable";
+      // any site may show a photo, whatever its own policies ask of what it loads
+      reply.headers["Cross-Origin-Resource-Policy"] = "cross-origin";
+      return reply;
+    },
+  };
+}
+
+/** Returns an answer that nothing else holds, so that the caller may add to it. */
 function fromManifest(manifest: Manifest, target: Target, { method, headers }: EdgeRequest): Answer {
   if (method !== "GET" && method !== "HEAD") {
     const refused = text(405, "Published files are only read.");
@@ -113,7 +219,7 @@ function fileAnswer({ file, path, status }: Extract<Found, { kind: "file" }>, me
   const encoding =
     range === undefined ? chooseCoding(asked["accept-encoding"], (coding) => file.encodings[coding] !== undefined) : undefined;
   const etag = etagOf(file, encoding);
-  const headers = headersOf(file, path, encoding, etag);
+  const headers = headersOf(file, path, etag);
 
   if (status === 200) {
     const outcome = evaluateRead(asked, etag);
@@ -133,19 +239,31 @@ function fileAnswer({ file, path, status }: Extract<Found, { kind: "file" }>, me
 
 /** Strong: the same tag means the same bytes, so each encoding has its own (RFC 9110, 8.8.3.3). */
 export function etagOf(file: PublishedFile, encoding: Encoding | undefined): string {
-  return encoding === undefined ? `"${file.hash.slice(0, 32)}"` : `"${file.hash.slice(0, 32)}-${encoding}"`;
+  const own = `"${file.hash.slice(0, 32)}`;
+  return encoding === undefined ? `${own}"` : `${own}-${encoding}"`;
 }
 
 /** The headers that a 304 repeats from the 200. */
-function headersOf(file: PublishedFile, path: string, encoding: Encoding | undefined, etag: string): Record<string, string | number> {
+function headersOf(file: PublishedFile, path: string, etag: string): Record<string, string | number> {
   const headers: Record<string, string | number> = {
     ETag: etag,
-    "Cache-Control": cacheControl(path),
+    "Cache-Control": cacheControlOf(file, path),
     "X-Content-Type-Options": "nosniff",
     "Accept-Ranges": "bytes",
   };
-  if (encoding !== undefined || file.encodings.br !== undefined || file.encodings.gzip !== undefined) headers.Vary = "Accept-Encoding";
+  if (file.encodings.br !== undefined || file.encodings.gzip !== undefined) headers.Vary = "Accept-Encoding";
   return headers;
+}
+
+/** The Cache-Control of each file at the path where it was last served: the pattern of its name takes longer than all other headers. */
+const cacheControls = new WeakMap<PublishedFile, { path: string; value: string }>();
+
+function cacheControlOf(file: PublishedFile, path: string): string {
+  const known = cacheControls.get(file);
+  if (known?.path === path) return known.value;
+  const value = cacheControl(path);
+  cacheControls.set(file, { path, value });
+  return value;
 }
 
 /** The size of a file in this encoding, in bytes. */
@@ -159,6 +277,8 @@ function redirectTo({ status, location }: Redirect): Answer {
 }
 
 const unavailable = text(503, "This site cannot be served now. Try again in a moment.");
+const uncertified = text(503, "This address gets its certificate now. Try again in a minute.");
+const notCertified: Answer = { ...uncertified, headers: { ...uncertified.headers, "Retry-After": 60 } };
 /** The answer for a site or file that is probably available again in a moment. */
 export const later: Answer = { ...unavailable, headers: { ...unavailable.headers, "Retry-After": 1 } };
 

@@ -12,7 +12,8 @@ export type Connections = {
   dropAll(): void;
 };
 
-export function trackConnections(): Connections {
+/** `siteOf` returns the host under which the connections to a host are kept, so that they are cut with it. Default: the host itself. */
+export function trackConnections(siteOf = (host: string): string => host): Connections {
   const open = new Set<Duplex>();
   const hosts = new WeakMap<Duplex, string>();
   const byHost = new Map<string, Set<Duplex>>();
@@ -33,7 +34,8 @@ export function trackConnections(): Connections {
     });
   }
 
-  function use(socket: Duplex, host: string): void {
+  function use(socket: Duplex, name: string): void {
+    const host = siteOf(name);
     if (hosts.get(socket) === host || !open.has(socket)) return;
     forget(socket);
     hosts.set(socket, host);
@@ -52,7 +54,7 @@ export function trackConnections(): Connections {
     for (const socket of open) socket.destroy();
   }
 
-  const speaksTo = (socket: Duplex, host: string): boolean => hosts.get(socket) === host;
+  const speaksTo = (socket: Duplex, host: string): boolean => hosts.get(socket) === siteOf(host);
 
   return { track, use, speaksTo, drop, dropAll };
 }

@@ -9,17 +9,21 @@ import { guardConnections, type ConnectionGuard } from "../../platform/connectio
 import { addressName } from "../../platform/addresses.ts";
 import { boundPipelines, type Pipelines } from "../../platform/http/pipelining.ts";
 import { listeningError } from "../../platform/listening.ts";
-import { hasAddress } from "../../platform/parse.ts";
+import { hasAddress, type AddressList } from "../../platform/parse.ts";
 import type { Served } from "./answer.ts";
+import type { OnVisit } from "./access-log.ts";
 import { openBodies, type OpenContent } from "./bodies.ts";
 import { trackConnections, type Connections } from "./connections.ts";
 import { createExchange, type Exchange, type SecureConnection } from "./exchange.ts";
 import { createHttp2Bounds, type Http2Bounds, type Http2Load } from "./http2-bounds.ts";
 import { edgeLimits, type EdgeLimits } from "./limits.ts";
+import { deploymentAt } from "./requests.ts";
 import type { Certificates, Challenges, Log, Sites } from "./site.ts";
+import { passConnections, type OwnHost } from "./own-host.ts";
 import { createTlsServer } from "./tls.ts";
 
 export type { KeyPair, Log, Site } from "./site.ts";
+export { deploymentAt, deploymentHost } from "./requests.ts";
 
 /** `publicPort`: the port to use in redirects, if a proxy maps it. Default: the port of the listener. */
 type EdgeListener = { host: string; port: number; publicPort?: number };
@@ -32,11 +36,19 @@ export type EdgeOptions = {
   hstsSeconds: (host: string) => number | undefined;
   certificates: Certificates;
   challenges: Challenges;
+  /** The host that another server of this process answers over HTTPS. Default: none. */
+  own?: OwnHost | undefined;
   openContent: OpenContent;
+  /** Renders the pages of built-in storefronts. Default: there are none. */
+  renderStorefront?: Served["renderStorefront"];
+  /** The size of a photo by its hash. Default: there is none. */
+  findPhoto?: Served["findPhoto"];
   /** The proxies whose X-Forwarded-Proto header counts. Default: none. */
-  trustedProxies?: BlockList;
+  trustedProxies?: AddressList;
   bounds: Bounds;
   log: Log;
+  /** Called after each answer. Default: not. */
+  onVisit?: OnVisit;
   clock: Clock;
   limits?: Partial<EdgeLimits>;
 };
@@ -45,6 +57,8 @@ export type Edge = {
   addresses: { http: AddressInfo; https: AddressInfo | undefined };
   /** Cuts all connections to a host. Remove the host from `sites` and `certificates` first, so that no client can reconnect to it. */
   dropHost(host: string): void;
+  /** Makes each further answer over HTTP/1.1 close its connection, so that clients connect to another node before this one stops. */
+  retire(): void;
   /** Stops accepting connections, gives running answers `graceMs` to finish, and then cuts them. Default: 5,000. */
   close(graceMs?: number): Promise<void>;
   /** The sessions, streams and bytes that HTTP/2 clients hold now. */
@@ -55,13 +69,15 @@ type State = {
   guard: ConnectionGuard;
   connections: Connections;
   http2Bounds: Http2Bounds;
-  trustedProxies: BlockList;
+  trustedProxies: AddressList;
   secured: WeakMap<object, SecureConnection>;
   http1: Server;
   http2: Http2Server;
   tls: TlsServer;
   /** The open HTTP/2 sessions. */
   sessions: Set<Http2Session>;
+  isRetiring: boolean;
+  own: { host: string; pass: (socket: TLSSocket) => void } | undefined;
 };
 
 /**
@@ -72,20 +88,37 @@ type State = {
 export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const limits = { ...edgeLimits, ...options.limits };
   const { sites, certificates, challenges, platformDomain, hstsSeconds, trustedProxies = new BlockList(), bounds, log } = options;
+  const { onVisit = () => undefined, findPhoto = async () => undefined } = options;
   const guard = guardConnections({ limits, exempt: trustedProxies, bounds, listener: "edge" });
-  const connections = trackConnections();
+  const connections = trackConnections((host) => deploymentAt(host, platformDomain)?.projectHost ?? host);
   const bodies = openBodies(options.openContent, limits);
-  const served: Served = { sites, certificates, challenges, ports: { http: 0, https: undefined }, platformDomain, hstsSeconds };
+  const ports = { http: 0, https: undefined };
+  const served: Served = {
+    sites,
+    certificates,
+    challenges,
+    ports,
+    platformDomain,
+    hstsSeconds,
+    findPhoto,
+    renderStorefront: options.renderStorefront,
+  };
   const secured = new WeakMap<object, SecureConnection>();
   const { hotFileBytesMax } = limits;
   const http2Bounds = createHttp2Bounds(limits, options.clock, bounds);
-  const exchange = createExchange({ served, secured, connections, bodies, http2Bounds, hotFileBytesMax, trustedProxies, log });
+  const exchange = createExchange({ served, secured, connections, bodies, http2Bounds, hotFileBytesMax, trustedProxies, log, onVisit });
 
   const http1 = openHttp1(exchange, limits, boundPipelines(bounds));
   const http2 = openHttp2(exchange, limits);
   const sessions = trackSessions(http2);
-  const tls = createTlsServer({ ...options, limits, serve: (socket, host) => serveSecure(edge, socket, host) });
-  const edge: State = { guard, connections, http2Bounds, trustedProxies, secured, http1, http2, tls, sessions };
+  const tls = createTlsServer({
+    ...options,
+    limits,
+    serve: (socket, host) => serveSecure(edge, socket, host),
+    http1Host: options.own?.host,
+  });
+  const own = options.own && openOwn(options.own, served, guard);
+  const edge: State = { guard, connections, http2Bounds, trustedProxies, secured, http1, http2, tls, sessions, isRetiring: false, own };
   guardListeners(edge);
 
   const addresses = await listenOnBoth(edge, options);
@@ -96,9 +129,16 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   return {
     addresses,
     dropHost: (host) => connections.drop(host),
+    retire: () => void (edge.isRetiring = true),
     close: (graceMs = 5_000) => closeEdge(edge, idleCheck, graceMs),
     http2Load: () => http2Bounds.load(),
   };
+}
+
+function openOwn(own: OwnHost, { ports, hstsSeconds }: Served, guard: ConnectionGuard): State["own"] {
+  // As for sites: a browser that turns `http` into `https` keeps any other port.
+  const seconds = (): number | undefined => (ports.http === 80 && ports.https === 443 ? hstsSeconds(own.host) : undefined);
+  return { host: own.host, pass: passConnections(own, guard, seconds) };
 }
 
 function trackSessions(http2: Http2Server): Set<Http2Session> {
@@ -112,13 +152,14 @@ function trackSessions(http2: Http2Server): Set<Http2Session> {
 
 /** Passes a connection whose handshake has succeeded to the server of its protocol. */
 function serveSecure(
-  { guard, connections, secured, http1, http2, http2Bounds, trustedProxies }: State,
+  { guard, connections, secured, http1, http2, http2Bounds, trustedProxies, own }: State,
   socket: TLSSocket,
   host: string,
 ): void {
   guard.secured(socket);
   connections.track(socket);
   connections.use(socket, host);
+  if (host === own?.host) return own.pass(socket);
   if (socket.alpnProtocol !== "h2") {
     secured.set(socket, { socket, host });
     http1.emit("connection", socket);
@@ -134,14 +175,18 @@ function serveSecure(
 }
 
 /** Counts the connections of both listeners, and their requests. */
-function guardListeners({ guard, connections, secured, http1, http2, tls }: State): void {
+function guardListeners(edge: State): void {
+  const { guard, connections, secured, http1, http2, tls } = edge;
   for (const listener of [http1, tls]) {
     listener.prependListener("connection", (socket: Socket) => {
       connections.track(socket);
       if (!(socket instanceof TLSSocket)) guard.admit(socket);
     });
   }
-  http1.on("request", ({ socket }, response) => guard.requested(socket, response));
+  http1.prependListener("request", ({ socket }, response) => {
+    guard.requested(socket, response);
+    if (edge.isRetiring) response.shouldKeepAlive = false;
+  });
   http2.on("stream", (stream) => {
     const socket = stream.session && secured.get(stream.session)?.socket;
     if (socket) guard.requested(socket, stream);
@@ -182,9 +227,10 @@ function openHttp1(exchange: Exchange, limits: EdgeLimits, pipelines: Pipelines)
       requestTimeout: limits.requestTimeoutMs,
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       connectionsCheckingInterval: limits.timeoutCheckMs,
+      optimizeEmptyRequests: true, // nothing reads a body
     },
     (request, response) => {
-      pipelines.begin(request, response);
+      response.on("close", pipelines.begin(request, response));
       exchange.http1(request, response);
     },
   );

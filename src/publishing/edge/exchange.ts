@@ -1,17 +1,20 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
-import type { BlockList } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { hasBody } from "../../platform/http/bodies.ts";
+import { requestIdOf, traceIdOf, traceparentOf } from "../../platform/http/request-ids.ts";
 import { stopParsing } from "../../platform/http/stop-parsing.ts";
-import { hasAddress } from "../../platform/parse.ts";
+import { hasAddress, type AddressList } from "../../platform/parse.ts";
 import { Problem } from "../../platform/problem.ts";
+import { loggedPath } from "../../platform/logged-path.ts";
 import { answer, later, text, type Answer, type Served } from "./answer.ts";
+import type { OnVisit, Visit } from "./access-log.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Connections } from "./connections.ts";
 import type { Http2Bounds } from "./http2-bounds.ts";
 import { sendHttp2 } from "./send-http2.ts";
-import { sendAnswer } from "./send.ts";
+import { parseHost, splitAbsoluteForm } from "./requests.ts";
+import { sendAnswer, type Sent } from "./send.ts";
 import type { Log } from "./site.ts";
 
 /** A TLS connection and the name that it was made for. */
@@ -25,8 +28,10 @@ export type ExchangeParts = {
   bodies: Bodies;
   http2Bounds: Http2Bounds;
   hotFileBytesMax: number;
-  trustedProxies: BlockList;
+  trustedProxies: AddressList;
   log: Log;
+  /** Called after each answer. */
+  onVisit: OnVisit;
 };
 
 export type Exchange = {
@@ -36,7 +41,7 @@ export type Exchange = {
 
 /** Answers the requests of both protocols. An unexpected error becomes a neutral 500 and a line in the log. */
 export function createExchange(parts: ExchangeParts): Exchange {
-  const { served, secured, connections, bodies, http2Bounds, hotFileBytesMax, trustedProxies, log } = parts;
+  const { served, secured, connections, bodies, http2Bounds, hotFileBytesMax, trustedProxies } = parts;
   function http1(request: IncomingMessage, response: ServerResponse): void {
     const { method = "", url = "", headers, socket } = request;
     if (hasBody(headers)) stopParsing(socket); // the answer closes the connection, and nothing reads a body
@@ -51,9 +56,11 @@ export function createExchange(parts: ExchangeParts): Exchange {
       connections.use(socket, reply.host);
       return reply;
     };
-    const send = (reply: Answer): Promise<void> => sendAnswer(reply, request, response, bodies, hotFileBytesMax);
+    const send = (reply: Answer, sent: Sent): void | Promise<void> =>
+      whenFound(reply, (found) => sendAnswer(found, request, response, sent, { bodies, hotFileBytesMax }));
     const cut = (): void => void response.destroy();
-    void attempt(decide, send, () => (response.headersSent ? cut : undefined));
+    const asked = { protocol: "http/1.1", authority, method, url, headers } as const;
+    attempt(parts, asked, { decide, send, begun: () => (response.headersSent ? cut : undefined) });
   }
 
   function http2(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
@@ -66,31 +73,123 @@ export function createExchange(parts: ExchangeParts): Exchange {
     if (secure === undefined || secure.socket.destroyed || !http2Bounds.addStream(stream)) return;
     if (!stream.endAfterHeaders) stream.resume();
     const decide = (): Answer => answer({ method, url, authority, secureHost: secure.host, cameByHttps: false, headers }, served);
-    const send = (reply: Answer): Promise<void> =>
-      sendHttp2(reply, stream, method === "HEAD", { bodies, bounds: http2Bounds, hotFileBytesMax });
+    const send = (reply: Answer, sent: Sent): void | Promise<void> =>
+      whenFound(reply, (found) => sendHttp2(found, stream, method === "HEAD", sent, { bodies, bounds: http2Bounds, hotFileBytesMax }));
     const cut = (): void => stream.close(constants.NGHTTP2_INTERNAL_ERROR);
-    void attempt(decide, send, () => (stream.headersSent ? cut : undefined));
-  }
-
-  /** @param begun returns undefined until the answer's headers are sent, then a function that cuts the answer off */
-  async function attempt(
-    decide: () => Answer,
-    send: (reply: Answer) => Promise<void>,
-    begun: () => (() => void) | undefined,
-  ): Promise<void> {
-    try {
-      await send(decide());
-    } catch (error) {
-      if (isLostConnection(error)) return;
-      log.error({ err: error }, "a request to a published site failed");
-      const isBusy = error instanceof Problem && error.code === "unavailable";
-      const cut = begun();
-      if (cut === undefined) await send(isBusy ? later : internalError);
-      else cut();
-    }
+    const asked = { protocol: "h2", authority, method, url, headers } as const;
+    attempt(parts, asked, { decide, send, begun: () => (stream.headersSent ? cut : undefined) });
   }
 
   return { http1, http2 };
+}
+
+/** Sends an answer at once, or when it is found. */
+function whenFound(reply: Answer, send: (found: Answer) => void | Promise<void>): void | Promise<void> {
+  const { pending, host, headers } = reply;
+  if (pending === undefined) return send(reply);
+  return pending().then((found) => send({ ...found, ...(host !== undefined && { host }), headers: { ...found.headers, ...headers } }));
+}
+
+type Asked = Pick<Visit, "protocol" | "method"> & { authority: string | undefined; url: string; headers: IncomingHttpHeaders };
+type Answering = {
+  decide: () => Answer;
+  /** Returns a promise only if the answer has to wait, for the disk or for the visitor. */
+  send: (reply: Answer, sent: Sent) => void | Promise<void>;
+  /** Returns undefined until the answer's headers are sent, then a function that cuts the answer off. */
+  begun: () => (() => void) | undefined;
+};
+
+/** A request that is being answered. */
+type Progress = { asked: Asked; startedAt: number; sent: Sent; requestId: string | undefined };
+
+/** Answers a request and reports the visit. Never throws. An answer that is in memory is sent without a promise, at half the cost. */
+function attempt(parts: ExchangeParts, asked: Asked, answering: Answering): void {
+  const progress: Progress = { asked, startedAt: performance.now(), sent: { status: 0, bytes: 0, isCut: false }, requestId: undefined };
+  let reply = wrongHost;
+  try {
+    reply = answering.decide();
+    const sending = answering.send(reply, progress.sent);
+    if (sending !== undefined) return void finish(parts, progress, answering, { sending, reply });
+  } catch (error) {
+    return void fail(parts, progress, answering, { error, reply });
+  }
+  parts.onVisit(visitOf(progress, reply));
+}
+
+/** Reports the visit when the answer is sent. Never rejects. */
+async function finish(
+  parts: ExchangeParts,
+  progress: Progress,
+  answering: Answering,
+  { sending, reply }: { sending: Promise<void>; reply: Answer },
+): Promise<void> {
+  try {
+    await sending;
+  } catch (error) {
+    return fail(parts, progress, answering, { error, reply });
+  }
+  parts.onVisit(visitOf(progress, reply));
+}
+
+/** Reports the visit of a request that failed, and answers it if nothing was sent. Never rejects. */
+async function fail(
+  parts: ExchangeParts,
+  progress: Progress,
+  answering: Answering,
+  { error, reply }: { error: unknown; reply: Answer },
+): Promise<void> {
+  progress.sent.isCut = isLostConnection(error);
+  const sent = progress.sent.isCut ? reply : await answerFailed(parts, progress, answering, { error, reply });
+  parts.onVisit(visitOf(progress, sent));
+}
+
+/** Logs why a request failed, and answers with a 500 or 503 if nothing was sent yet. Returns the answer. */
+async function answerFailed(
+  { log }: ExchangeParts,
+  progress: Progress,
+  { send, begun }: Answering,
+  { error, reply }: { error: unknown; reply: Answer },
+): Promise<Answer> {
+  const { sent } = progress;
+  const { requestId, traceId, host, path } = visitOf(progress, reply);
+  log.error({ err: error, requestId, traceId, host, path }, "a request to a published site failed");
+  const cut = begun();
+  if (cut !== undefined) {
+    sent.isCut = true;
+    cut();
+    return reply;
+  }
+  const isBusy = error instanceof Problem && error.code === "unavailable";
+  const { headers, ...rest } = isBusy ? later : internalError;
+  const known = reply.host === undefined ? {} : { host: reply.host };
+  const instead: Answer = { ...rest, ...known, headers: { ...headers, "X-Request-Id": requestId } };
+  try {
+    await send(instead, sent);
+  } catch {
+    sent.isCut = true; // the visitor left
+  }
+  return instead;
+}
+
+function visitOf(progress: Progress, { host, status }: Answer): Visit {
+  const { asked, startedAt, sent } = progress;
+  const { protocol, method, headers } = asked;
+  const { authority = asked.authority, target } = splitAbsoluteForm(asked.url);
+  const traceparent = headers.traceparent === undefined ? undefined : traceparentOf(asked);
+  return {
+    host: host ?? parseHost(authority),
+    isKnown: host !== undefined,
+    protocol,
+    requestId: (progress.requestId ??= requestIdOf(asked)),
+    traceparent,
+    traceId: traceparent && traceIdOf(traceparent),
+    method,
+    path: loggedPath(target),
+    status: sent.status || status,
+    bytes: sent.bytes,
+    ms: performance.now() - startedAt,
+    isCut: sent.isCut,
+  };
 }
 
 const ignore = (): void => undefined;
@@ -98,7 +197,7 @@ const wrongHost = text(421, "This connection still answers for another name.");
 const internalError = text(500, "Something went wrong on our side.");
 
 /** If several proxies have added to `X-Forwarded-Proto`, the first value is that of the visitor's connection. */
-function isForwardedHttps({ headers, socket }: IncomingMessage, trustedProxies: BlockList): boolean {
+function isForwardedHttps({ headers, socket }: IncomingMessage, trustedProxies: AddressList): boolean {
   const forwarded = headers["x-forwarded-proto"];
   if (forwarded === undefined || !/^https *(,|$)/i.test(String(forwarded))) return false;
   return socket.remoteAddress !== undefined && hasAddress(trustedProxies, socket.remoteAddress);

@@ -122,7 +122,8 @@ function addStream(state: State, http2: ServerHttp2Stream): boolean {
   const stream: Stream = { http2, session, unsentBytes: 0, activeAt: 0, pieceBytes: Math.min(window, pieceBytes.max) };
   streamOf.set(http2, stream);
   touch(state, stream);
-  http2.once("close", () => {
+  // `on` is cheaper than `once`, and a stream closes once
+  http2.on("close", () => {
     streamOf.delete(http2);
     countUnsent(state, stream, -stream.unsentBytes);
     for (const { streams } of [address, all]) streams.delete(stream);

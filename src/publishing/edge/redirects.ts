@@ -23,9 +23,13 @@ export function canonicalLink(canonical: string, target: Target, certificates: C
   return `<${address}>; rel="canonical"`;
 }
 
+/** The origin of a name: HTTPS if it has a certificate. */
+export function originAt(host: string, certificates: Certificates, ports: PublicPorts): string {
+  return httpsOrigin(host, certificates, ports) ?? originOf("http", host, ports.http);
+}
+
 function addressAt(host: string, target: Target, certificates: Certificates, ports: PublicPorts): string {
-  const origin = httpsOrigin(host, certificates, ports) ?? originOf("http", host, ports.http);
-  return origin + target.rawPath + target.query;
+  return originAt(host, certificates, ports) + target.rawPath + target.query;
 }
 
 /** Returns the redirect from HTTP to HTTPS, if the name has a certificate. Status 308 keeps the method. */

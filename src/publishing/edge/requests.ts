@@ -7,10 +7,12 @@ export type Target = {
   query: string;
 };
 
-const labelPattern = /^[a-z0-9_-]+$/;
+const namePattern = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 const labelLengthMax = 63;
 const ipv6Pattern = /^\[[0-9a-f:.]{2,45}\]$/;
 const hostLengthMax = 253;
+/** No leading zero, so that a deployment has one address; 15 digits are an exact number. */
+const deploymentPattern = /^([1-9]\d{0,14})--([^.]+)\.(.+)$/;
 /** A published path has at most 1,024 bytes in NFC. Decomposed it may have up to half as many characters more. */
 const composedCharactersMax = 1_536;
 
@@ -30,12 +32,25 @@ export function parseHost(authority: string | undefined): string | undefined {
 /** Normalises a host name, such as one from SNI: lower case, without the final dot. Returns undefined if it is not a host name. */
 export function normaliseName(name: string): string | undefined {
   const plain = (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase();
-  const isLabel = (label: string): boolean => label.length <= labelLengthMax && labelPattern.test(label);
-  return plain.length <= hostLengthMax && plain.split(".").every(isLabel) ? plain : undefined;
+  if (plain.length > hostLengthMax || !namePattern.test(plain)) return undefined;
+  return plain.length <= labelLengthMax || plain.split(".").every((label) => label.length <= labelLengthMax) ? plain : undefined;
+}
+
+/** The host at which one deployment of a project is served (specification 6.8); undefined if the slug is too long for it. */
+export function deploymentHost(id: number, slug: string, platformDomain: string): string | undefined {
+  const label = `${id}--${slug}`;
+  return label.length > labelLengthMax ? undefined : `${label}.${platformDomain}`;
+}
+
+/** The deployment that a host names and the host of its project, whether or not they exist; undefined for any other host. */
+export function deploymentAt(host: string, platformDomain: string): { id: number; projectHost: string } | undefined {
+  const [, id, slug, domain] = deploymentPattern.exec(host) ?? [];
+  return domain === platformDomain ? { id: Number(id), projectHost: `${slug}.${domain}` } : undefined;
 }
 
 /** In the absolute form (`GET http://host/path`) the target's host takes precedence over the Host header (RFC 9112, section 3.2.2). */
 export function splitAbsoluteForm(url: string): { authority: string | undefined; target: string } {
+  if (url.startsWith("/")) return { authority: undefined, target: url };
   const absolute = /^https?:\/\/([^/?#]*)/i.exec(url);
   if (absolute === null) return { authority: undefined, target: url };
   const rest = url.slice(absolute[0].length);
@@ -47,6 +62,7 @@ export function splitAbsoluteForm(url: string): { authority: string | undefined;
  * backslashes, control characters, `.` and `..` in any spelling. Escapes are decoded once: `%252e` is the file called `%2e`.
  */
 export function parseTarget(url: string): Target | undefined {
+  if (isPlain(url)) return { path: url.slice(1), rawPath: url, query: "" };
   const end = /[?#]/.exec(url)?.index ?? url.length;
   const query = url[end] === "?" ? escapeOutsideAscii(url.slice(end).split("#", 1)[0]!) : "";
   const rawPath = escapeOutsideAscii(url.slice(0, end));
@@ -55,6 +71,9 @@ export function parseTarget(url: string): Target | undefined {
   if (path === undefined || /[\p{Cc}\\]/u.test(path) || /(?:^|\/)\.\.?(?:\/|$)/.test(path)) return undefined;
   return { path, rawPath, query };
 }
+
+/** Whether a target is what most are: a path without escapes and query, in which no segment begins with a dot. */
+const isPlain = (url: string): boolean => /^\/[\w./-]*$/.test(url) && !url.includes("/.");
 
 /** Converts a path to NFC, unless it is longer than any published one: the conversion takes quadratic time. */
 function toNfc(path: string | undefined): string | undefined {

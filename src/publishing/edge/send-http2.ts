@@ -2,62 +2,109 @@ import { constants, type ServerHttp2Stream } from "node:http2";
 import { busy, busyText, sizeOf, type Answer, type Body } from "./answer.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Http2Bounds } from "./http2-bounds.ts";
+import type { ByteRange } from "./ranges.ts";
+import type { Sent } from "./send.ts";
 
 export type Http2Parts = { bodies: Bodies; bounds: Http2Bounds; hotFileBytesMax: number };
 
 /** Reads at most `bytes` bytes of a file, starting at `position`. */
-type Read = (position: number, bytes: number) => Promise<Buffer>;
+type Read = (position: number, bytes: number) => Buffer | Promise<Buffer>;
 
 /**
  * Sends an answer over HTTP/2. Reads each piece of a body after the client has taken the one before, so that the edge holds only one piece
- * per stream for a client that stops reading.
+ * per stream for a client that stops reading. Returns a promise only if the answer is not sent at once.
  */
-export async function sendHttp2(answer: Answer, stream: ServerHttp2Stream, isHead: boolean, parts: Http2Parts): Promise<void> {
+export function sendHttp2(answer: Answer, stream: ServerHttp2Stream, isHead: boolean, sent: Sent, parts: Http2Parts): void | Promise<void> {
   const { body } = answer;
-  if (body === undefined || isHead) return begin(answer, stream, undefined);
-  if (typeof body === "string") return begin(answer, stream, Buffer.from(body));
+  const visitor = { stream, sent };
+  if (body === undefined || isHead) return begin(answer, visitor, undefined);
+  if (Buffer.isBuffer(body)) return begin(answer, visitor, body);
+  if (typeof body === "string") return begin(answer, visitor, Buffer.from(body));
   const { file, encoding } = body;
   const size = sizeOf(file, encoding);
-  if (size > parts.hotFileBytesMax) return sendLarge(answer, body, stream, parts);
-  return sendPieces(answer, body, stream, parts.bounds, async (position, bytes) => {
-    const whole = parts.bodies.hot(file, encoding) ?? (await parts.bodies.read(file, encoding));
+  if (size > parts.hotFileBytesMax) return sendLarge(answer, body, visitor, parts);
+  const { start, end: last } = rangeOf(body);
+  const reserved = parts.bounds.reserve(stream, last + 1 - start);
+  const part = (whole: Buffer, position: number, bytes: number): Buffer => {
     if (whole.length !== size) throw new Error("the file is not of the size that its manifest says");
     return bytes === size ? whole : copyOf(whole.subarray(position, position + bytes));
+  };
+  const hot = parts.bodies.hot(file, encoding);
+  if (hot !== undefined && reserved === last + 1 - start) return begin(answer, visitor, part(hot, start, reserved));
+  return sendPieces(answer, body, visitor, { bounds: parts.bounds, reserved }, (position, bytes) => {
+    const cached = parts.bodies.hot(file, encoding);
+    if (cached !== undefined) return part(cached, position, bytes);
+    return parts.bodies.read(file, encoding).then((whole) => part(whole, position, bytes));
   });
 }
 
-async function sendLarge(answer: Answer, body: Body, stream: ServerHttp2Stream, { bodies, bounds }: Http2Parts): Promise<void> {
+/** The first and the last byte to send. */
+function rangeOf({ file, encoding, range }: Body): ByteRange {
+  return range ?? { start: 0, end: sizeOf(file, encoding) - 1 };
+}
+
+type Visitor = { stream: ServerHttp2Stream; sent: Sent };
+type Pieces = { bounds: Http2Bounds; reserved: number };
+
+async function sendLarge(answer: Answer, body: Body, visitor: Visitor, { bodies, bounds }: Http2Parts): Promise<void> {
   const opened = await bodies.open(answer.host ?? "", body.file, body.encoding);
-  if (opened === undefined) return begin(busy, stream, Buffer.from(busyText));
+  if (opened === undefined) return begin(busy, visitor, Buffer.from(busyText));
   try {
-    await sendPieces(answer, body, stream, bounds, (position, bytes) => opened.read(position, bytes));
+    const { start, end: last } = rangeOf(body);
+    const reserved = bounds.reserve(visitor.stream, last + 1 - start);
+    await sendPieces(answer, body, visitor, { bounds, reserved }, (position, bytes) => opened.read(position, bytes));
   } finally {
     await opened.close();
   }
 }
 
-async function sendPieces(answer: Answer, body: Body, stream: ServerHttp2Stream, bounds: Http2Bounds, read: Read): Promise<void> {
-  const { start: first, end: last } = body.range ?? { start: 0, end: sizeOf(body.file, body.encoding) - 1 };
+/** @param pieces `reserved`: the size of the first piece, which the bounds have counted already */
+async function sendPieces(answer: Answer, body: Body, visitor: Visitor, pieces: Pieces, read: Read): Promise<void> {
+  const { stream, sent } = visitor;
+  const { bounds } = pieces;
+  const { start: first, end: last } = rangeOf(body);
   for (let position = first; position <= last;) {
-    const piece = await read(position, bounds.reserve(stream, last + 1 - position));
+    const piece = await read(position, position === first ? pieces.reserved : bounds.reserve(stream, last + 1 - position));
     position += piece.length;
-    if (position > last && !stream.headersSent) return begin(answer, stream, piece);
-    if (isGone(stream)) return;
-    if (!stream.headersSent) stream.respond({ ":status": answer.status, ...answer.headers });
+    if (position > last && !stream.headersSent) return begin(answer, visitor, piece);
+    if (isGone(stream)) return void (sent.isCut = true);
+    if (!stream.headersSent) stream.respond(headerList(answer));
+    sent.status = answer.status;
+    sent.bytes += piece.length;
     if (position > last) return end(stream, piece);
     await write(stream, piece);
-    if (isGone(stream)) return;
+    if (isGone(stream)) return void (sent.isCut = true);
     bounds.sent(stream);
   }
-  begin(answer, stream, undefined);
+  begin(answer, visitor, undefined);
 }
 
 /** Sends an answer whose body is in memory. */
-function begin({ status, headers }: Answer, stream: ServerHttp2Stream, body: Buffer | undefined): void {
-  if (isGone(stream)) return;
+function begin(answer: Answer, { stream, sent }: Visitor, body: Buffer | undefined): void {
+  if (isGone(stream)) return void (sent.isCut = true);
   const isEmpty = body === undefined || body.length === 0;
-  stream.respond({ ":status": status, ...headers }, { endStream: isEmpty });
+  sent.status = answer.status;
+  sent.bytes = body?.length ?? 0;
+  stream.respond(headerList(answer), { endStream: isEmpty });
   end(stream, body);
+}
+
+/** Names and values, one after the other: Node copies an object of them into a slower one for each answer. */
+function headerList({ status, headers }: Answer): string[] {
+  const list = [":status", String(status)];
+  for (const name in headers) list.push(lowerCase(name), String(headers[name]));
+  return list;
+}
+
+/** Holds the few names that the edge sends. */
+const lowerNames = new Map<string, string>();
+
+function lowerCase(name: string): string {
+  const known = lowerNames.get(name);
+  if (known !== undefined) return known;
+  const lower = name.toLowerCase();
+  lowerNames.set(name, lower);
+  return lower;
 }
 
 /** If a client sends more than this many bytes after its answer, the edge resets the stream. */

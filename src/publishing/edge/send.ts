@@ -2,51 +2,71 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { busy, busyText, sizeOf, type Answer, type Body } from "./answer.ts";
 import { hasBody } from "../../platform/http/bodies.ts";
+import { headerLine, writeHead } from "../../platform/http/response-head.ts";
 import type { Bodies, OpenBody } from "./bodies.ts";
 
 const chunkBytes = 64 * 1024;
 
-/** Sends an answer over HTTP/1.1. If the request has a body, the connection closes after the answer, and the body is not read. */
-export async function sendAnswer(
+/** The status that was sent (0 before it is), the bytes of the body, and whether the visitor left before its end. */
+export type Sent = { status: number; bytes: number; isCut: boolean };
+
+/**
+ * Sends an answer over HTTP/1.1. If the request has a body, the connection closes after the answer, and the body is not read. Returns a
+ * promise only if the body is not in memory.
+ */
+export function sendAnswer(
   answer: Answer,
   request: IncomingMessage,
   response: ServerResponse,
-  bodies: Bodies,
-  hotFileBytesMax: number,
-): Promise<void> {
-  if (answer.body === undefined || request.method === "HEAD") return finish(answer, request, response);
-  if (typeof answer.body === "string") return finish(answer, request, response, answer.body);
-  const { file, encoding, range } = answer.body;
-  if (sizeOf(file, encoding) > hotFileBytesMax) return sendLarge(answer, answer.body, request, response, bodies);
-  const whole = bodies.hot(file, encoding) ?? (await bodies.read(file, encoding));
-  if (whole.length !== sizeOf(file, encoding)) throw new Error("the file is not of the size that its manifest says");
-  return finish(answer, request, response, range === undefined ? whole : whole.subarray(range.start, range.end + 1));
+  sent: Sent,
+  { bodies, hotFileBytesMax }: { bodies: Bodies; hotFileBytesMax: number },
+): void | Promise<void> {
+  const visitor = { request, response, sent };
+  if (answer.body === undefined || request.method === "HEAD") return finish(answer, visitor);
+  if (typeof answer.body === "string" || Buffer.isBuffer(answer.body)) return finish(answer, visitor, answer.body);
+  const { body } = answer;
+  const { file, encoding } = body;
+  if (sizeOf(file, encoding) > hotFileBytesMax) return sendLarge(answer, body, visitor, bodies);
+  const hot = bodies.hot(file, encoding);
+  if (hot !== undefined) return sendWhole(answer, body, visitor, hot);
+  return bodies.read(file, encoding).then((whole) => sendWhole(answer, body, visitor, whole));
 }
 
-async function sendLarge(answer: Answer, body: Body, request: IncomingMessage, response: ServerResponse, bodies: Bodies): Promise<void> {
+function sendWhole(answer: Answer, { file, encoding, range }: Body, visitor: Visitor, whole: Buffer): void {
+  if (whole.length !== sizeOf(file, encoding)) throw new Error("the file is not of the size that its manifest says");
+  finish(answer, visitor, range === undefined ? whole : whole.subarray(range.start, range.end + 1));
+}
+
+type Visitor = { request: IncomingMessage; response: ServerResponse; sent: Sent };
+
+async function sendLarge(answer: Answer, body: Body, visitor: Visitor, bodies: Bodies): Promise<void> {
+  const { response, sent } = visitor;
   const { file, encoding, range } = body;
   const opened = await bodies.open(answer.host ?? "", file, encoding);
-  if (opened === undefined) return finish(busy, request, response, busyText);
+  if (opened === undefined) return finish(busy, visitor, busyText);
   try {
-    if (isGone(response)) return;
-    begin(answer, request, response);
-    await pipeline(readChunks(opened, range?.start ?? 0, range?.end ?? sizeOf(file, encoding) - 1), response);
+    if (isGone(response)) return void (sent.isCut = true);
+    begin(answer, visitor);
+    await pipeline(readChunks(opened, range?.start ?? 0, range?.end ?? sizeOf(file, encoding) - 1, sent), response);
   } finally {
     await opened.close();
   }
 }
 
-async function* readChunks(body: OpenBody, start: number, end: number): AsyncGenerator<Buffer> {
+async function* readChunks(body: OpenBody, start: number, end: number, sent: Sent): AsyncGenerator<Buffer> {
   for (let position = start; position <= end;) {
     const chunk = await body.read(position, Math.min(chunkBytes, end + 1 - position));
     position += chunk.length;
     yield chunk;
+    sent.bytes += chunk.length;
   }
 }
 
-function finish(answer: Answer, request: IncomingMessage, response: ServerResponse, body?: string | Buffer): void {
-  if (isGone(response)) return;
-  begin(answer, request, response);
+function finish(answer: Answer, visitor: Visitor, body?: string | Buffer): void {
+  const { response, sent } = visitor;
+  if (isGone(response)) return void (sent.isCut = true);
+  begin(answer, visitor);
+  if (body !== undefined) sent.bytes = Buffer.byteLength(body);
   if (unsent.push({ response, body }) === 1) setImmediate(sendAll);
 }
 
@@ -64,9 +84,12 @@ function sendAll(): void {
   for (const { response, body } of answers) if (!isGone(response)) response.end(body);
 }
 
-function begin({ status, headers }: Answer, request: IncomingMessage, response: ServerResponse): void {
-  const closes = hasBody(request.headers) || status === 421 || status === 400;
-  response.writeHead(status, closes ? { ...headers, Connection: "close" } : headers);
+function begin({ status, headers }: Answer, { request, response, sent }: Visitor): void {
+  sent.status = status;
+  if (hasBody(request.headers) || status === 421 || status === 400) response.shouldKeepAlive = false;
+  let lines = "";
+  for (const name in headers) lines += headerLine(name, headers[name] ?? "");
+  writeHead(request, response, status, lines);
 }
 
 function isGone(response: ServerResponse): boolean {

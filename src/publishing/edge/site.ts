@@ -1,3 +1,5 @@
+import type { Storefront } from "../storefront/storefront.ts";
+
 /**
  * The types of the edge's inputs. The edge reads them at every request and handshake, so they must not wait for DNS, a certificate authority
  * or another node. Host names are in lower case and punycode, without a final dot.
@@ -9,10 +11,14 @@ export type PublishedFile = { hash: string; size: number; type: string; encoding
 export type Manifest = ReadonlyMap<string, PublishedFile>;
 
 export type Site =
-  /** `canonical`: the site's preferred name for search engines, if it is another one. */
-  | { status: "live"; manifest: Manifest; canonical?: string }
+  /** `canonical`: the site's preferred name for search engines, if it is another one. `accountId`: whose photos it serves. `shop`: its built-in storefront. */
+  | { status: "live"; manifest: Manifest; canonical?: string; accountId?: number; shop?: Storefront }
   /** `to` is a name that serves the site and does not redirect. */
   | { status: "redirect"; to: string; code: 301 | 302 | 307 | 308 }
+  /** One deployment of a project, at an address of its own; undefined if the project does not have it. */
+  | { status: "deployment"; find: () => Promise<Extract<Site, { status: "live" }> | undefined> }
+  /** The host of the API and the dashboard, whose server answers its HTTPS connections. */
+  | { status: "own" }
   /** Attached to a project, but not served: the account's plan no longer includes custom domains. */
   | { status: "suspended" }
   /** This node does not know at the moment who has the name and what it serves. */

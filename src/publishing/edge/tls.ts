@@ -16,6 +16,8 @@ export type TlsParts = {
   log: Log;
   /** Called with each secure connection whose name is served; `socket.alpnProtocol` is its protocol. */
   serve(socket: TLSSocket, host: string): void;
+  /** A name that is served over HTTP/1.1 only. */
+  http1Host?: string | undefined;
 };
 
 /**
@@ -37,7 +39,10 @@ export function createTlsServer(parts: TlsParts): Server {
     // Node calls it with the connection as `this`: on TLS 1.3 before SNICallback, on 1.2 after SNICallback and the choice of a cipher, which
     // needs a certificate. So SNICallback returns the challenge's certificate for a name that has no other.
     ALPNCallback(this: TLSSocket, offer: { servername: string; protocols: string[] }) {
-      if (!offer.protocols.includes(challengeProtocol)) return protocols.find((protocol) => offer.protocols.includes(protocol));
+      if (!offer.protocols.includes(challengeProtocol)) {
+        const known = parts.http1Host !== undefined && normaliseName(offer.servername) === parts.http1Host ? ["http/1.1"] : protocols;
+        return known.find((protocol) => offer.protocols.includes(protocol));
+      }
       const context = challengeContext(offer.servername);
       if (context === undefined) return undefined;
       challenged.set(this, context);

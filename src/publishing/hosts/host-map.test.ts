@@ -6,7 +6,7 @@ import sql, { type Sql } from "sql-template-tag";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 import { openSqlite } from "../../platform/db/sqlite.ts";
-import { encryptSecret, newSecretsKey, parseSecretsKeys } from "../certificates/secrets.ts";
+import { encryptSecret, newSecretsKey, parseSecretsKeys } from "../../platform/secrets.ts";
 import { saveCertificate } from "../certificates/certificates.store.ts";
 import { domainChanged } from "../domains/domains.ts";
 import { insertDomain } from "../domains/domains.store.ts";
@@ -38,6 +38,7 @@ test("the most recently used manifests stay parsed, up to a bound; an evicted on
     isLive: () => true,
     hasAuthority: true,
     platformDomain: "sites.test",
+    ownHost: null,
     platformCertificate: null,
     drop: () => undefined,
     manifestChars: 2 * text("three").length,
@@ -80,6 +81,7 @@ test("a handshake between a renewal and its change message gets the new certific
     isLive: () => true,
     hasAuthority: true,
     platformDomain: "sites.test",
+    ownHost: null,
     platformCertificate: null,
     drop: () => undefined,
   });
@@ -124,6 +126,7 @@ test("the primary name and redirects follow the changes of single names, in any 
     isLive: () => true,
     hasAuthority: true,
     platformDomain: "sites.test",
+    ownHost: null,
     platformCertificate: null,
     drop: (host) => dropped.push(host),
   });

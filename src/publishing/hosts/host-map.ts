@@ -1,11 +1,13 @@
 import type { Change } from "../../platform/nodes/nodes.ts";
 import { decryptSecret } from "../certificates/certificates.ts";
-import { findCertificate, findCertificateById } from "../certificates/certificates.store.ts";
+import { findCertificate, findCertificateById, findOwnCertificate } from "../certificates/certificates.store.ts";
 import { hstsSeconds, isReady, servedAt, servingOf, type ServingContext, type Serving } from "../domains/domains.ts";
-import type { KeyPair, Site } from "../edge/edge.ts";
+import { deploymentAt, type KeyPair, type Site } from "../edge/edge.ts";
+import { photosHost } from "../photos/photos.ts";
 import {
   domainsIn,
   emptyState,
+  findDeployed,
   projectsIn,
   setChallenges,
   setDomains,
@@ -18,7 +20,7 @@ import { readChallenges, readDomains, readProjects, type Scope } from "./hosts.s
 
 export type Hosts = ReturnType<typeof openHosts>;
 
-const platformCertificateId = "platform";
+const platformCertificatePrefix = "platform";
 
 /**
  * Answers the edge, at each request and handshake, how a host is served: from memory, without a query. The map is empty until the first
@@ -29,31 +31,46 @@ export function openHosts(parts: HostParts) {
   const state = emptyState(parts);
   const { isLive, challenges } = state;
   return {
-    sites: { get: (host: string) => (isLive() ? siteAt(state, host) : unknown) },
-    hstsSeconds: (host: string) => (isLive() ? hstsSecondsOf(state, host) : undefined),
+    // The API answers for its own host, also while this node may not serve sites: nobody can take that host over.
+    sites: { get: (host: string) => (host === state.ownHost ? own : isLive() ? siteAt(state, host) : unknown) },
+    hstsSeconds: (host: string) => (isLive() || host === state.ownHost ? hstsSecondsOf(state, host) : undefined),
     certificates: {
-      current: (host: string) => (isLive() ? currentCertificate(state, host) : undefined),
+      current: (host: string) => (host === state.ownHost ? state.own?.id : isLive() ? currentCertificate(state, host) : undefined),
       load: (id: string, host: string) => loadCertificate(state, id, host),
     },
     challenges: {
       http: (host: string, token: string) => (isLive() ? challenges.get(host)?.tokens.get(token) : undefined),
       tlsAlpn: (host: string) => (isLive() ? challenges.get(host)?.pair : undefined),
     },
+    /** Uses another certificate for the platform's own names from the next handshake on. */
+    setPlatformCertificate: (pair: KeyPair | null) => setPlatformCertificate(state, pair),
     applyChange: (change: Change | undefined) => applyChange(state, change),
     onLeaseLost: () => dropAll(state),
   };
 }
 
 const unknown: Site = { status: "unknown" };
+const own: Site = { status: "own" };
 const suspended: Site = { status: "suspended" };
 
 function siteAt(state: HostState, host: string): Site | undefined {
   const domain = state.domains.get(host);
   const projectId = domain?.projectId ?? state.slugs.get(host) ?? 0;
   const project = state.projects.get(projectId);
-  if (project?.site === undefined) return undefined;
+  if (project === undefined) return deploymentSite(state, host);
+  if (project.site === undefined) return undefined;
   const around = aroundOf(state, projectId, { redirectToPrimary: project.redirectToPrimary, isPaid: domain?.suspended !== true });
   return siteOf(domain === undefined ? servedAt(host, null, around) : servingOf(domain, around), project.site);
+}
+
+/** What a host names that is neither a domain nor a project: a deployment of a known project, which the database knows. */
+function deploymentSite(state: HostState, host: string): Site | undefined {
+  const named = deploymentAt(host, state.platformDomain);
+  const projectId = named && state.slugs.get(named.projectHost);
+  const project = projectId === undefined ? undefined : state.projects.get(projectId);
+  if (named === undefined || projectId === undefined || project === undefined) return undefined;
+  const owner = { accountId: project.accountId, projectId };
+  return { status: "deployment", find: () => findDeployed(state, owner, named.id) };
 }
 
 function aroundOf(
@@ -78,27 +95,39 @@ function siteOf(serving: Serving, site: LiveSite): Site {
   return {
     status: "live",
     canonical,
+    ...(site.accountId !== undefined && { accountId: site.accountId }),
+    ...(site.shop !== undefined && { shop: site.shop }),
     get manifest() {
       return site.manifest;
     },
   };
 }
 
-function hstsSecondsOf({ domains, projects, clock }: HostState, host: string): number | undefined {
+function hstsSecondsOf({ domains, projects, own: ownHost, ownHost: name, clock }: HostState, host: string): number | undefined {
+  if (host === name) return ownHost && hstsSeconds(ownHost.firstIssuedAt, clock());
   const domain = domains.get(host);
   const isSent = domain !== undefined && !domain.suspended && projects.get(domain.projectId)?.hsts === true;
   return isSent && domain.verifiedSince !== null ? hstsSeconds(domain.verifiedSince, clock()) : undefined;
 }
 
-function currentCertificate({ domains, slugs, platformCertificate }: HostState, host: string): string | undefined {
+function setPlatformCertificate(state: HostState, pair: KeyPair | null): void {
+  state.platformCertificate = pair;
+  state.platformCertificates += 1; // the edge caches a certificate by its id
+}
+
+function currentCertificate(state: HostState, host: string): string | undefined {
+  const { domains, slugs, platformCertificate, platformCertificates } = state;
+  const photosAt = `${photosHost}.${state.platformDomain}`;
   const domain = domains.get(host);
   if (domain !== undefined) return domain.suspended || domain.certificateId === null ? undefined : String(domain.certificateId);
-  return platformCertificate !== null && slugs.has(host) ? platformCertificateId : undefined;
+  const isServed = slugs.has(host) || host === photosAt || slugs.has(deploymentAt(host, state.platformDomain)?.projectHost ?? "");
+  return platformCertificate !== null && isServed ? platformCertificatePrefix + platformCertificates : undefined;
 }
 
 async function loadCertificate(state: HostState, id: string, host: string): Promise<KeyPair | undefined> {
   const { db, keys, platformCertificate } = state;
-  if (id === platformCertificateId) return platformCertificate ?? undefined;
+  if (host === state.ownHost) return state.own?.pair;
+  if (id.startsWith(platformCertificatePrefix)) return platformCertificate ?? undefined;
   const certificate = (await findCertificateById(db, Number(id))) ?? (await findRenewed(state, host));
   return certificate === null ? undefined : { cert: certificate.chain, key: decryptSecret(keys, certificate.key, certificate.hostname) };
 }
@@ -110,9 +139,10 @@ async function findRenewed({ db, domains }: HostState, host: string) {
 }
 
 async function applyChange(state: HostState, change: Change | undefined): Promise<void> {
-  const { db } = state;
+  const { db, ownHost } = state;
   const scope = scopeOf(change);
   if (scope === "nothing") return;
+  if (ownHost !== null && (scope === undefined || ("hostname" in scope && scope.hostname === ownHost))) await readOwn(state, ownHost);
   const [domainRows, projectRows, challengeRows] = await Promise.all([
     readDomains(db, scope),
     scope !== undefined && "hostname" in scope ? undefined : readProjects(db, scope),
@@ -122,6 +152,18 @@ async function applyChange(state: HostState, change: Change | undefined): Promis
   setDomains(state, domainsIn(state, scope, projects), domainRows);
   if (projectRows) setProjects(state, projects, projectRows);
   if (challengeRows) setChallenges(state, scope && "hostname" in scope ? [scope.hostname] : [...state.challenges.keys()], challengeRows);
+}
+
+/** A certificate that cannot be decrypted is one line in the log; the host keeps the one that it has. */
+async function readOwn(state: HostState, ownHost: string): Promise<void> {
+  const stored = await findOwnCertificate(state.db, ownHost);
+  if (stored === null) return;
+  const { number, chain, key, firstIssuedAt } = stored;
+  try {
+    state.own = { id: `own ${number}`, pair: { cert: chain, key: decryptSecret(state.keys, key, ownHost) }, firstIssuedAt };
+  } catch (error) {
+    state.log.error({ err: error, host: ownHost }, "the certificate of PUBLIC_URL cannot be used");
+  }
 }
 
 /** The part of the map that a change concerns; all of it for an unknown kind, which a newer version of the program may send. */

@@ -4,7 +4,8 @@ import { createLru, type Lru } from "../../platform/lru.ts";
 import { decryptSecret, type SecretsKeys } from "../certificates/certificates.ts";
 import type { KeyPair, Log, Site } from "../edge/edge.ts";
 import { manifestFromText, type Manifest } from "../projects/projects.ts";
-import type { ChallengeRow, DomainRow, ProjectRow, Scope } from "./hosts.store.ts";
+import type { Storefront } from "../storefront/storefront.ts";
+import { readDeployment, type ChallengeRow, type DomainRow, type ProjectRow, type Scope } from "./hosts.store.ts";
 
 export type HostParts = {
   db: Database;
@@ -16,6 +17,8 @@ export type HostParts = {
   /** Whether certificates are ordered for custom domains. */
   hasAuthority: boolean;
   platformDomain: string;
+  /** The host of PUBLIC_URL, if this service certifies it; else null. */
+  ownHost: string | null;
   /** The operator's wildcard certificate for the platform's own names. */
   platformCertificate: KeyPair | null;
   /** Closes the connections to a host that is no longer served, or no longer by the same project. */
@@ -28,11 +31,18 @@ type Project = { accountId: number; host: string; hsts: boolean; redirectToPrima
 export type LiveSite = Extract<Site, { status: "live" }>;
 type Challenge = { tokens: Map<string, string>; pair: KeyPair | undefined };
 
+/** The certificate of the host of PUBLIC_URL. */
+type OwnHost = { id: string; pair: KeyPair; firstIssuedAt: number };
+
 /** All hosts that are served, in memory. */
 export type HostState = HostParts & {
+  /** Undefined until the host has a certificate. */
+  own: OwnHost | undefined;
   /** Parsed manifests, by a number for each site. */
   manifests: Lru<Manifest>;
   sitesMade: number;
+  /** How many times the platform's certificate was replaced. */
+  platformCertificates: number;
   projects: Map<number, Project>;
   /** Project by host name on the platform. */
   slugs: Map<string, number>;
@@ -52,8 +62,10 @@ const manifestCharsMax = 64 * 1024 * 1024;
 export function emptyState(parts: HostParts): HostState {
   return {
     ...parts,
+    own: undefined,
     manifests: createLru<Manifest>(parts.manifestChars ?? manifestCharsMax),
     sitesMade: 0,
+    platformCertificates: 0,
     projects: new Map(),
     slugs: new Map(),
     domains: new Map(),
@@ -86,17 +98,26 @@ export function setProjects(state: HostState, known: number[], rows: ProjectRow[
   for (const id of known) if (!there.has(id)) forgetProject(state, id);
 }
 
-function setProject(state: HostState, { id, accountId, slug, hsts, redirectToPrimary, manifest }: ProjectRow): void {
+function setProject(state: HostState, row: ProjectRow): void {
+  const { id, accountId, slug, hsts, redirectToPrimary } = row;
   const host = `${slug}.${state.platformDomain}`;
   const before = state.projects.get(id);
-  state.projects.set(id, { accountId, host, hsts, redirectToPrimary, site: manifest === null ? undefined : liveSite(state, manifest) });
+  state.projects.set(id, {
+    accountId,
+    host,
+    hsts,
+    redirectToPrimary,
+    site: liveSite(state, row),
+  });
   state.slugs.set(host, id);
   setOf(state.projectsOf, accountId).add(id);
   if (before !== undefined && before.host !== host) forgetSlug(state, before.host, id);
 }
 
 /** Parses the manifest at its first use, and again if it was evicted: visitors rarely open most sites of a large platform. */
-function liveSite(state: HostState, text: string): LiveSite {
+function liveSite(state: HostState, row: ProjectRow): LiveSite | undefined {
+  const { accountId, manifest: text } = row;
+  if (text === null) return undefined;
   const { manifests } = state;
   state.sitesMade += 1;
   const key = String(state.sitesMade);
@@ -107,10 +128,34 @@ function liveSite(state: HostState, text: string): LiveSite {
   };
   return {
     status: "live",
+    accountId,
+    ...shopOf(row),
     get manifest() {
       return manifests.get(key) ?? parse();
     },
   };
+}
+
+/** What a ready deployment of a project serves, whether or not it is live; undefined if the project does not have it any more. */
+export async function findDeployed(
+  state: HostState,
+  { accountId, projectId }: { accountId: number; projectId: number },
+  id: number,
+): Promise<LiveSite | undefined> {
+  const key = `deployment ${accountId}/${id}`;
+  const known = state.manifests.get(key);
+  const row = await readDeployment(state.db, { accountId, projectId, id }, known === undefined);
+  if (row === undefined) return undefined;
+  const manifest = known ?? manifestFromText(row.manifest ?? "[]");
+  if (known === undefined) state.manifests.set(key, manifest, row.manifest?.length ?? 0);
+  return { status: "live", accountId, ...shopOf(row), manifest };
+}
+
+/** The storefront of a deployment, if it has one. */
+function shopOf({ accountId, name, storefront }: Pick<ProjectRow, "accountId" | "name" | "storefront">): { shop?: Storefront } {
+  if (storefront === null) return {};
+  const given = JSON.parse(storefront) as Pick<Storefront, "settings"> & { name?: string };
+  return { shop: { accountId, name: given.name ?? name, settings: given.settings } };
 }
 
 function forgetProject(state: HostState, id: number): void {

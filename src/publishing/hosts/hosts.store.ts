@@ -10,6 +10,9 @@ export type ProjectRow = {
   hsts: boolean;
   redirectToPrimary: boolean;
   manifest: string | null;
+  name: string;
+  /** JSON of its settings, and of its name if it has another one than the project. */
+  storefront: string | null;
 };
 
 /** A custom domain that was verified once; `suspended` while its account's plan has none. */
@@ -43,8 +46,10 @@ export async function readProjects(db: Queryable, scope: Exclude<Scope, { hostna
     hsts: number | boolean;
     redirect_to_primary: number | boolean;
     manifest: string | null;
+    name: string;
+    storefront: string | null;
   }>(sql`
-    SELECT p.account_id, p.id, p.slug, p.hsts, p.redirect_to_primary, d.manifest FROM projects p
+    SELECT p.account_id, p.id, p.slug, p.hsts, p.redirect_to_primary, p.name, d.manifest, d.storefront FROM projects p
     LEFT JOIN deployments d ON d.account_id = p.account_id AND d.id = p.deployment_id
     ${scope === undefined ? empty : sql`WHERE p.account_id = ${scope.accountId}${one}`}`);
   return rows.map((row) => ({
@@ -54,7 +59,23 @@ export async function readProjects(db: Queryable, scope: Exclude<Scope, { hostna
     hsts: Boolean(row.hsts),
     redirectToPrimary: Boolean(row.redirect_to_primary),
     manifest: row.manifest,
+    name: row.name,
+    storefront: row.storefront,
   }));
+}
+
+/** What a ready deployment of a project serves, with its manifest if that is wanted; undefined if the project does not have it. */
+export async function readDeployment(
+  db: Queryable,
+  { accountId, projectId, id }: { accountId: number; projectId: number; id: number },
+  withManifest: boolean,
+): Promise<Pick<ProjectRow, "accountId" | "name" | "storefront" | "manifest"> | undefined> {
+  const rows = await db.query<{ name: string; storefront: string | null; manifest: string | null }>(sql`
+    SELECT p.name, d.storefront, ${withManifest ? sql`d.manifest` : sql`NULL AS manifest`} FROM deployments d
+    JOIN projects p ON p.account_id = d.account_id AND p.id = d.project_id
+    WHERE d.account_id = ${accountId} AND d.id = ${id} AND d.project_id = ${projectId} AND d.status = 'ready'`);
+  const [row] = rows;
+  return row && { accountId, ...row };
 }
 
 export async function readDomains(db: Queryable, scope: Scope): Promise<DomainRow[]> {
@@ -98,6 +119,7 @@ function within(scope: Scope): Sql {
 
 /** The challenges of one name, or of all. */
 export async function readChallenges(db: Queryable, hostname?: string): Promise<ChallengeRow[]> {
+  const ofName = hostname === undefined ? empty : sql`WHERE hostname = ${hostname}`;
   const rows = await db.query<{
     hostname: string;
     token: string;
@@ -105,8 +127,8 @@ export async function readChallenges(db: Queryable, hostname?: string): Promise<
     certificate: string | null;
     certificate_key: string | null;
   }>(sql`
-    SELECT hostname, token, key_authorization, certificate, certificate_key FROM challenges
-    ${hostname === undefined ? empty : sql`WHERE hostname = ${hostname}`}`);
+    SELECT hostname, token, key_authorization, certificate, certificate_key FROM challenges ${ofName}
+    UNION ALL SELECT hostname, token, key_authorization, certificate, certificate_key FROM own_challenges ${ofName}`);
   return rows.map((row) => ({
     hostname: row.hostname,
     token: row.token,

@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { extract, type Extract, type Header } from "tar-stream";
+import type { Extract, Header } from "tar-stream";
 import { slots } from "../../platform/jobs/fair-share.ts";
 import { Problem } from "../../platform/problem.ts";
 import { createPathSet, publishedPath, quoted } from "./archive-paths.ts";
@@ -16,7 +16,6 @@ import {
   stageFile,
   type StagedFile,
 } from "./content.ts";
-import { contentTypeOf, isCompressible } from "./content-types.ts";
 import type { Manifest } from "./manifest.ts";
 import type { ClaimedFile } from "./deployments.ts";
 import { formName, type Content } from "./shared-content.ts";
@@ -85,6 +84,7 @@ async function stageEntries(
   incoming: string,
   limits: ArchiveLimits,
 ): Promise<{ projectFile: ProjectFile; staged: Map<string, StagedFile> }> {
+  const { extract } = await import("tar-stream");
   const tar = extract();
   const gunzip = createGunzip();
   // A separate stream: like `gzip`, it ignores padding after the gzip data, and stops reading there.
@@ -158,6 +158,7 @@ function refuseMissing(staged: Map<string, StagedFile>): never {
 }
 
 async function publishStaged(staged: Map<string, StagedFile>, content: Content, incoming: string): Promise<Manifest> {
+  const { contentTypeOf, isCompressible } = await import("./content-types.ts");
   const { folder } = content;
   const manifest: Manifest = new Map();
   for (const [path, { hash, size }] of staged) manifest.set(path, { hash, size, type: contentTypeOf(path), encodings: {} });

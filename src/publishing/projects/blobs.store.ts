@@ -62,11 +62,12 @@ export async function expireBlobs(tx: Transaction, before: number): Promise<void
       LIMIT ${expiredAtOnce})`);
 }
 
-/** Marks content as unused that was made before a time and is in no deployment. */
+/** Marks content as unused that was made before a time and is in no deployment and no photo. */
 export async function noteOrphanContent(tx: Transaction, before: number): Promise<void> {
   await tx.query(sql`
     INSERT INTO unused_files (hash)
     SELECT DISTINCT LEFT(name, ${hashLength}) FROM blobs WHERE made_at < ${before} AND name NOT LIKE 'upload/%'
       AND NOT EXISTS (SELECT 1 FROM files WHERE files.hash = LEFT(blobs.name, ${hashLength}))
+      AND NOT EXISTS (SELECT 1 FROM photo_files WHERE photo_files.hash = LEFT(blobs.name, ${hashLength}))
     ON CONFLICT (hash) DO NOTHING`);
 }

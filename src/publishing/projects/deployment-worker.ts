@@ -8,7 +8,7 @@ import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import { Problem } from "../../platform/problem.ts";
 import { unpackArchive, type UnpackedArchive } from "./archive.ts";
 import type { Content } from "./shared-content.ts";
-import { deploymentsKept, failureOf, type ClaimedFile } from "./deployments.ts";
+import { failureOf, type ClaimedFile } from "./deployments.ts";
 import {
   claimDeployments,
   claimFiles,
@@ -33,6 +33,8 @@ export type DeploymentWorkerParts = {
   content: Content;
   announcer: Announcer;
   leases: RowLeases;
+  /** Deployments of a project that are kept. */
+  kept: number;
   /**
    * Checks the `domains` of a `petstore.json`. Returns the function that applies and announces them in the transaction of the switch. Both
    * throw the Problem that refuses them.
@@ -125,14 +127,19 @@ async function publish(context: Context, waiting: WaitingDeployment, claimed: st
  *
  * @throws Problem `storage_limit_reached`
  */
-async function claimContent({ db, content }: Context, waiting: WaitingDeployment, files: ClaimedFile[], claimed: string[]): Promise<void> {
+async function claimContent(
+  { db, content, kept }: Context,
+  waiting: WaitingDeployment,
+  files: ClaimedFile[],
+  claimed: string[],
+): Promise<void> {
   const { accountId, projectId } = waiting;
   const hashes = files.map(({ hash }) => hash);
   content.hold(hashes);
   claimed.push(...hashes);
   await db.write(async (tx) => {
     const { deploymentId } = await lockProject(tx, accountId, projectId);
-    await pruneDeployments(tx, accountId, projectId, deploymentId, deploymentsKept - 1);
+    await pruneDeployments(tx, accountId, projectId, deploymentId, kept - 1);
     await claimFiles(tx, waiting, files);
   });
 }
@@ -154,7 +161,7 @@ async function switchProject(context: Context, waiting: WaitingDeployment, unpac
 
 /** Writes the final status. Returns false if the project is gone, or if another process has taken the deployment over. */
 function finish(
-  { db }: Context,
+  { db, kept }: Context,
   { accountId, projectId }: WaitingDeployment,
   write: (tx: Transaction) => Promise<boolean>,
 ): Promise<boolean> {
@@ -162,7 +169,7 @@ function finish(
     .write(async (tx) => {
       const { deploymentId } = await lockProject(tx, accountId, projectId);
       if (!(await write(tx))) return false;
-      await pruneDeployments(tx, accountId, projectId, deploymentId);
+      await pruneDeployments(tx, accountId, projectId, deploymentId, kept);
       return true;
     })
     .catch(falseIfGone);

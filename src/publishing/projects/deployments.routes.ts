@@ -1,7 +1,6 @@
 import type { Static } from "typebox";
 import type { Transaction } from "../../platform/db/database.ts";
-import { requireConditions } from "../../platform/http/conditions.ts";
-import { formatDateTime } from "../../platform/http/dates.ts";
+import { requireConditions, versionOfShown } from "../../platform/http/conditions.ts";
 import { operation, type Answer, type Call, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
@@ -15,6 +14,8 @@ import {
   insertDeployment,
   isUploadTaken,
   listDeployments,
+  recordedDeployment,
+  recordPromotion,
   requireRoom,
   type StoredDeployment,
 } from "./deployments.store.ts";
@@ -22,8 +23,15 @@ import { PageQuery, projectChanged, ProjectPath } from "./projects.ts";
 import { findProject, lockProject, switchDeployment } from "./projects.store.ts";
 import type { Uploads } from "./uploads.ts";
 
-/** `wake` starts the worker that unpacks deployments. */
-export type DeploymentServices = { uploads: Uploads; wake: () => void; announcer: Announcer };
+/** `wake` starts the worker that unpacks deployments; `deploymentsKept` of each project are kept. */
+export type DeploymentServices = {
+  uploads: Uploads;
+  wake: () => void;
+  announcer: Announcer;
+  deploymentsKept: number;
+  /** The address of one deployment of a project; undefined if the slug is too long for it. */
+  urlOfDeployment: (id: number, slug: string) => string | undefined;
+};
 
 const path = "/projects/{projectId}/deployments";
 const onePath = "/projects/{projectId}/deployments/{deploymentId}";
@@ -38,6 +46,7 @@ const ready: Deployment = {
   error: null,
   files: 1,
   bytes: 14,
+  url: "http://1--rex.petstore.localhost:8081",
   createdAt: "2026-12-24T10:00:00Z",
 };
 
@@ -49,19 +58,19 @@ export const deploymentRoutes: Operation<DeploymentServices>[] = [
     tag,
     stability,
     summary: "List deployments",
-    description: "A project's deployments, ordered by `id`: the 10 that the service keeps, and those that are queued.",
+    description: "A project's deployments, ordered by `id`: those that the service keeps (10 by default), and those that are queued.",
     scope: "publishing:read",
     params: ProjectPath,
     query: PageQuery,
     example: { params: projectParams },
     answers: { 200: listed("The deployments.", Deployments, [ready]) },
     problems: ["not_found"],
-    read: async (db, { accountId, params: { projectId }, query }) => {
+    read: async (db, { accountId, params: { projectId }, query, services }) => {
       const [after = 0] = positionOf(query, 1) ?? [];
-      await findProject(db, accountId, projectId);
+      const { slug } = await findProject(db, accountId, projectId);
       const rows = await listDeployments(db, accountId, projectId, Number(after), (query.limit ?? limitDefault) + 1);
       const page = pageOf(path.replace("{projectId}", String(projectId)), query, rows, (row) => [row.id]);
-      return { status: 200, body: page.rows.map(deploymentOf), headers: page.headers };
+      return { status: 200, body: page.rows.map((row) => shownDeployment(row, slug, services)), headers: page.headers };
     },
   }),
   operation({
@@ -76,22 +85,32 @@ export const deploymentRoutes: Operation<DeploymentServices>[] = [
     scope: "publishing:write",
     params: ProjectPath,
     upload: {
-      mediaType: "application/gzip",
+      mediaTypes: ["application/gzip"],
       bytesMax: archiveLimits.packedBytesMax,
       sample: "site.tar.gz",
       description: "A gzipped tar, at most 50 MiB: `tar -czf site.tar.gz -C site .`",
     },
     example: { params: projectParams },
     answers: {
-      202: created("The deployment, which the service now unpacks.", Deployment, { ...ready, id: 2, status: "queued", files: 0, bytes: 0 }),
+      202: created("The deployment, which the service now unpacks.", Deployment, {
+        ...ready,
+        id: 2,
+        status: "queued",
+        files: 0,
+        bytes: 0,
+        url: null,
+      }),
     },
     problems: ["not_found", "storage_limit_reached"],
     before: (_db, { accountId, services }, body) => services.uploads.receive(accountId, body),
-    write: async (tx, { accountId, params: { projectId }, now }, { name }) => {
+    write: async (tx, { accountId, params: { projectId }, services, now, origin }, { name }) => {
       const project = await lockProject(tx, accountId, projectId);
-      await requireRoom(tx, accountId, projectId, project.deploymentId);
-      const deployment = await insertDeployment(tx, accountId, projectId, name, now);
-      return { ...answer(deployment, 202), headers: { location: addressOf(`/projects/${projectId}/deployments/${deployment.id}`) } };
+      await requireRoom(tx, accountId, projectId, project.deploymentId, services.deploymentsKept);
+      const deployment = await insertDeployment(tx, accountId, projectId, name, now, origin);
+      return {
+        ...answer(deployment, project.slug, services, 202),
+        headers: { location: addressOf(`/projects/${projectId}/deployments/${deployment.id}`) },
+      };
     },
     finish: async (db, { services: { uploads, wake } }, { name }) => {
       if (await isUploadTaken(db, name)) wake();
@@ -111,8 +130,10 @@ export const deploymentRoutes: Operation<DeploymentServices>[] = [
     example: { params: oneParams },
     answers: { 200: resource("The deployment.", Deployment, ready) },
     problems: ["not_found"],
-    read: async (db, { accountId, params: { projectId, deploymentId } }) =>
-      answer(await findDeployment(db, accountId, projectId, deploymentId)),
+    read: async (db, { accountId, params: { projectId, deploymentId }, services }) => {
+      const { slug } = await findProject(db, accountId, projectId);
+      return answer(await findDeployment(db, accountId, projectId, deploymentId), slug, services);
+    },
   }),
   operation({
     operationId: "promoteDeployment",
@@ -137,21 +158,27 @@ type OneDeployment = { params: Static<typeof DeploymentPath> };
 async function promoteDeployment(tx: Transaction, call: Call<DeploymentServices, OneDeployment>): Promise<Answer> {
   const { accountId, params, conditions, services } = call;
   const { projectId, deploymentId } = params;
-  await lockProject(tx, accountId, projectId);
+  const { slug, deploymentId: before } = await lockProject(tx, accountId, projectId);
   const deployment = await findDeployment(tx, accountId, projectId, deploymentId);
-  requireConditions(conditions, deployment.version);
+  const answered = answer(deployment, slug, services);
+  requireConditions(conditions, answered.version);
   if (deployment.status !== "ready") {
     throw new Problem("deployment_not_ready", `Deployment ${deploymentId} is ${deployment.status}: only a ready one can be served.`);
   }
   await switchDeployment(tx, accountId, projectId, deploymentId);
+  if (before !== deploymentId) recordPromotion(tx, deployment);
   await services.announcer.publish(tx, projectChanged(accountId, projectId));
-  return answer(deployment);
+  return answered;
 }
 
-function answer(deployment: StoredDeployment, status = 200) {
-  return { status, body: deploymentOf(deployment), version: deployment.version };
+/** The version changes with the address, too. */
+function answer(deployment: StoredDeployment, slug: string, services: DeploymentServices, status = 200) {
+  const body = shownDeployment(deployment, slug, services);
+  return { status, body, version: versionOfShown(deployment.version, body) };
 }
 
-function deploymentOf({ id, projectId, status, error, files, bytes, createdAt }: StoredDeployment): Deployment {
-  return { id, projectId, status, error, files, bytes, createdAt: formatDateTime(createdAt) };
+/** A deployment as the answers show it. */
+export function shownDeployment(deployment: StoredDeployment, slug: string, { urlOfDeployment }: DeploymentServices): Deployment {
+  const url = deployment.status === "ready" ? (urlOfDeployment(deployment.id, slug) ?? null) : null;
+  return { ...recordedDeployment(deployment), url };
 }

@@ -2,40 +2,22 @@ import sql, { bulk, join, type Sql } from "sql-template-tag";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { walkRows } from "../../platform/db/index-walk.ts";
 import { limitTo } from "../../platform/db/batches.ts";
+import { actorText, systemOrigin, type Origin } from "../../platform/events.ts";
 import { byId } from "../../platform/ids.ts";
 import { andUncrowded, type ClaimShare } from "../../platform/jobs/worker.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
 import { Problem } from "../../platform/problem.ts";
 import { changePublishedBytes, noRoomForBytes, readStorage } from "../../platform/storage-quotas.ts";
-import { deploymentsKept, waitingMax, type ClaimedFile, type DeploymentStatus } from "./deployments.ts";
+import { recordEnd, type EndedRow } from "./deployment-events.ts";
+import { columns, deploymentFromRow, type DeploymentRow, type StoredDeployment } from "./deployment-rows.ts";
+import { waitingMax, type ClaimedFile } from "./deployments.ts";
 import { manifestToText, type Manifest } from "./manifest.ts";
+import { storefrontText, type ProjectFile } from "./project-file.ts";
 
-export type StoredDeployment = {
-  id: number;
-  accountId: number;
-  projectId: number;
-  status: DeploymentStatus;
-  error: string | null;
-  files: number;
-  bytes: number;
-  version: number;
-  createdAt: number;
-};
+export { recordPromotion } from "./deployment-events.ts";
+export { recordedDeployment, type StoredDeployment } from "./deployment-rows.ts";
 
-type DeploymentRow = {
-  account_id: number;
-  id: number;
-  project_id: number;
-  status: DeploymentStatus;
-  error: string | null;
-  files: number;
-  bytes: number;
-  version: number;
-  created_at: number;
-};
-
-const columns = sql`account_id, id, project_id, status, error, files, bytes, version, created_at`;
 const hashesAtOnce = 500;
 /** The lock for claiming files and for removing unclaimed ones. */
 const contentLock = "content";
@@ -49,7 +31,7 @@ export async function listDeployments(
 ): Promise<StoredDeployment[]> {
   const walk = { table: "deployments", index: "deployments_by_project", columns, accountId, equal: { project_id: projectId } };
   const rows = await db.query<DeploymentRow>(walkRows(db.engine, { ...walk, order: ["id"], after: [afterId] }, limit));
-  return rows.map(fromRow);
+  return rows.map(deploymentFromRow);
 }
 
 /** @throws Problem `not_found` */
@@ -57,16 +39,17 @@ export async function findDeployment(db: Queryable, accountId: number, projectId
   const [row] = await db.query<DeploymentRow>(sql`
     SELECT ${columns} FROM deployments WHERE account_id = ${accountId} AND project_id = ${projectId} AND id = ${id}`);
   if (!row) throw new Problem("not_found", `${byId("Project", projectId)} has no ${byId("deployment", id)}.`);
-  return fromRow(row);
+  return deploymentFromRow(row);
 }
 
-/** @throws Problem `unavailable` while too many deployments of the account wait */
+/** `origin`: who uploaded it. @throws Problem `unavailable` while too many deployments of the account wait */
 export async function insertDeployment(
   tx: Transaction,
   accountId: number,
   projectId: number,
   upload: string,
   now: number,
+  { actor, requestId }: Origin = systemOrigin,
 ): Promise<StoredDeployment> {
   const waiting = await tx.query(sql`SELECT 1 FROM deployments WHERE account_id = ${accountId} AND status = 'queued' LIMIT ${waitingMax}`);
   if (waiting.length === waitingMax) {
@@ -75,9 +58,10 @@ export async function insertDeployment(
     });
   }
   const [row] = await tx.query<DeploymentRow>(sql`
-    INSERT INTO deployments (account_id, id, project_id, status, files, bytes, upload, version, created_at)
-    VALUES (${accountId}, nextval('deployment_ids'), ${projectId}, 'queued', 0, 0, ${upload}, 1, ${now}) RETURNING ${columns}`);
-  return fromRow(row!);
+    INSERT INTO deployments (account_id, id, project_id, status, files, bytes, upload, version, created_at, uploaded_by, upload_request_id)
+    VALUES (${accountId}, nextval('deployment_ids'), ${projectId}, 'queued', 0, 0, ${upload}, 1, ${now}, ${actorText(actor)}, ${requestId})
+    RETURNING ${columns}`);
+  return deploymentFromRow(row!);
 }
 
 /** Whether a deployment uses this upload. */
@@ -135,20 +119,21 @@ const heldBy = ({ until, leaseId }: RowLease): Sql => sql`status = 'queued' AND 
 export async function keepManifest(
   tx: Transaction,
   { accountId, id, lease }: WaitingDeployment,
-  { manifest, files, bytes }: { manifest: Manifest; files: number; bytes: number },
+  { manifest, files, bytes, projectFile }: { manifest: Manifest; files: number; bytes: number; projectFile: ProjectFile },
 ): Promise<boolean> {
   const kept = await tx.query(sql`
-    UPDATE deployments SET manifest = ${manifestToText(manifest)}, files = ${files}, bytes = ${bytes}
+    UPDATE deployments SET manifest = ${manifestToText(manifest)}, storefront = ${storefrontText(projectFile)}, files = ${files}, bytes = ${bytes}
     WHERE account_id = ${accountId} AND id = ${id} AND ${heldBy(lease)} RETURNING 1`);
   return kept.length > 0;
 }
 
 /** Marks a deployment as ready. Returns false if the lease was lost or the project is gone. */
 export async function finishDeployment(tx: Transaction, { accountId, id, lease }: WaitingDeployment): Promise<boolean> {
-  const done = await tx.query(sql`
+  const [done] = await tx.query<EndedRow>(sql`
     UPDATE deployments SET status = 'ready', upload = NULL, lease_until = NULL, version = version + 1
-    WHERE account_id = ${accountId} AND id = ${id} AND ${heldBy(lease)} RETURNING 1`);
-  return done.length > 0;
+    WHERE account_id = ${accountId} AND id = ${id} AND ${heldBy(lease)} RETURNING ${columns}, uploaded_by, upload_request_id`);
+  if (done) recordEnd(tx, "deployment.ready", done);
+  return done !== undefined;
 }
 
 /**
@@ -157,7 +142,11 @@ export async function finishDeployment(tx: Transaction, { accountId, id, lease }
  *
  * @throws Problem `storage_limit_reached`
  */
-export async function claimFiles(tx: Transaction, { accountId, id }: WaitingDeployment, files: readonly ClaimedFile[]): Promise<void> {
+export async function claimFiles(
+  tx: Transaction,
+  { accountId, id }: Pick<WaitingDeployment, "accountId" | "id">,
+  files: readonly ClaimedFile[],
+): Promise<void> {
   await tx.lock(contentLock);
   await changePublishedBytes(tx, accountId, async () => {
     const before = await bytesOnlyIn(tx, accountId, [id]); // from an interrupted try
@@ -183,10 +172,11 @@ async function bytesOnlyIn(db: Queryable, accountId: number, ids: readonly numbe
 
 /** Marks a deployment as failed. Returns false if the lease was lost or the project is gone. */
 export async function failDeployment(tx: Transaction, { accountId, id, lease }: WaitingDeployment, error: string): Promise<boolean> {
-  const failed = await tx.query(sql`
+  const [failed] = await tx.query<EndedRow>(sql`
     UPDATE deployments SET status = 'failed', error = ${error}, upload = NULL, lease_until = NULL, version = version + 1
-    WHERE account_id = ${accountId} AND id = ${id} AND ${heldBy(lease)} RETURNING 1`);
-  if (failed.length === 0) return false;
+    WHERE account_id = ${accountId} AND id = ${id} AND ${heldBy(lease)} RETURNING ${columns}, uploaded_by, upload_request_id`);
+  if (!failed) return false;
+  recordEnd(tx, "deployment.failed", failed);
   await freeFiles(tx, accountId, [id]);
   return true;
 }
@@ -197,7 +187,7 @@ export async function pruneDeployments(
   accountId: number,
   projectId: number,
   servedId: number | null,
-  kept = deploymentsKept,
+  kept: number,
 ): Promise<void> {
   const old = await listOld(tx, accountId, projectId, servedId, kept);
   if (old.length === 0) return;
@@ -206,15 +196,21 @@ export async function pruneDeployments(
 }
 
 /**
- * Refuses a deployment of a locked project if the account has no room at all, not even that of the deployment which it would replace. How much
- * a deployment adds is known only after it is unpacked.
+ * Refuses a deployment of a locked project, of which `kept` are kept, if the account has no room at all, not even that of the deployment
+ * which it would replace. How much a deployment adds is known only after it is unpacked.
  *
  * @throws Problem `storage_limit_reached`
  */
-export async function requireRoom(tx: Transaction, accountId: number, projectId: number, servedId: number | null): Promise<void> {
+export async function requireRoom(
+  tx: Transaction,
+  accountId: number,
+  projectId: number,
+  servedId: number | null,
+  kept: number,
+): Promise<void> {
   const { publishedBytes } = await readStorage(tx, accountId);
   if (publishedBytes.remaining > 0) return;
-  const old = await listOld(tx, accountId, projectId, servedId, deploymentsKept - 1);
+  const old = await listOld(tx, accountId, projectId, servedId, kept - 1);
   const freed = old.length === 0 ? 0 : await bytesOnlyIn(tx, accountId, old);
   if (publishedBytes.used - freed >= publishedBytes.limit) throw noRoomForBytes(publishedBytes, 0);
 }
@@ -268,11 +264,13 @@ export async function hasUnusedFiles(db: Queryable): Promise<boolean> {
 }
 
 /**
- * Lists at most `limit` contents that no deployment needs, and unmarks those that one needs again. None of them can be claimed before commit.
+ * Lists at most `limit` contents that no deployment and no photo needs, and unmarks those that one needs again. None of them can be claimed before commit.
  */
 export async function listUnusedFiles(tx: Transaction, limit: number): Promise<string[]> {
   await tx.lock(contentLock);
-  await tx.query(sql`DELETE FROM unused_files WHERE EXISTS (SELECT 1 FROM files WHERE files.hash = unused_files.hash)`);
+  await tx.query(sql`
+    DELETE FROM unused_files WHERE EXISTS (SELECT 1 FROM files WHERE files.hash = unused_files.hash)
+      OR EXISTS (SELECT 1 FROM photo_files WHERE photo_files.hash = unused_files.hash)`);
   const rows = await tx.query<{ hash: string }>(sql`SELECT hash FROM unused_files ORDER BY hash LIMIT ${limit}`);
   return rows.map(({ hash }) => hash);
 }
@@ -280,9 +278,4 @@ export async function listUnusedFiles(tx: Transaction, limit: number): Promise<s
 /** Deletes the marks of removed content. */
 export async function deleteUnusedFiles(tx: Transaction, hashes: string[]): Promise<void> {
   if (hashes.length > 0) await tx.query(sql`DELETE FROM unused_files WHERE hash IN (${join(hashes)})`);
-}
-
-function fromRow(row: DeploymentRow): StoredDeployment {
-  const { account_id: accountId, id, project_id: projectId, status, error, files, bytes, version, created_at: createdAt } = row;
-  return { accountId, id, projectId, status, error, files, bytes, version, createdAt };
 }

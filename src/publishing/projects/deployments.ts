@@ -1,4 +1,4 @@
-import { Type, type Static } from "typebox";
+import { Type, type Static } from "../../platform/json-schema.ts";
 import { DateTime, enumeration, Id, named, Nullable, variant } from "../../platform/http/schemas.ts";
 import { Problem } from "../../platform/problem.ts";
 import { projectFileName } from "./project-file.ts";
@@ -7,8 +7,6 @@ const deploymentStatuses = ["queued", "ready", "failed"] as const;
 export type DeploymentStatus = (typeof deploymentStatuses)[number];
 const DeploymentStatus = enumeration("DeploymentStatus", deploymentStatuses);
 
-/** Deployments of a project that are kept, the one that is served included (specification 6.2). */
-export const deploymentsKept = 10;
 /** A file that a deployment publishes: the SHA-256 of its content, and its size in bytes. */
 export type ClaimedFile = { hash: string; size: number };
 
@@ -25,6 +23,12 @@ export const Deployment = named(
       error: Nullable(Type.String({ description: "Why it failed, and what to change." })),
       files: Type.Integer({ description: "How many files it serves." }),
       bytes: Type.Integer({ format: "int64", description: "Their size, unpacked." }),
+      url: Nullable(
+        Type.String({
+          description:
+            "The address of this deployment alone, while it is kept; null unless it is `ready`, or if the slug is too long for it.",
+        }),
+      ),
       createdAt: DateTime("When it was uploaded."),
     },
     { additionalProperties: false },

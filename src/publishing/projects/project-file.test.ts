@@ -28,12 +28,13 @@ test("name, primary and redirects are read; the status of a redirect is 301 by d
           { from: "old.example.com", to: "www.example.com", status: 308 },
         ],
       },
+      storefront: undefined,
     },
   );
 });
 
 test("a file without domains has none", () => {
-  const none = { name: undefined, domains: { primary: undefined, redirects: undefined } };
+  const none = { name: undefined, domains: { primary: undefined, redirects: undefined }, storefront: undefined };
   assert.deepEqual(parse({}), none);
   assert.deepEqual(parse({ domains: {} }), none);
   assert.deepEqual(parse("\uFEFF{}"), none);

@@ -1,5 +1,6 @@
 import { domainToASCII } from "node:url";
 import { Problem } from "../../platform/problem.ts";
+import { parseStorefront, type StorefrontSettings } from "../storefront/storefront.ts";
 import { quoted } from "./archive-paths.ts";
 
 export const redirectStatuses = [301, 302, 307, 308] as const;
@@ -10,7 +11,12 @@ type ProjectRedirect = { from: string; to: string; status: RedirectStatusCode };
  * The content of `petstore.json`. Host names are in lower case and punycode; the domain rules decide whether they may be attached. An empty list
  * of redirects removes them, an absent one changes nothing.
  */
-export type ProjectFile = { name: string | undefined; domains: { primary: string | undefined; redirects: ProjectRedirect[] | undefined } };
+export type ProjectFile = {
+  name: string | undefined;
+  domains: { primary: string | undefined; redirects: ProjectRedirect[] | undefined };
+  /** Undefined if the deployment serves only its files. */
+  storefront: StorefrontSettings | undefined;
+};
 
 export const projectFileName = "petstore.json";
 export const projectFileBytesMax = 64 * 1024;
@@ -25,12 +31,18 @@ function refuse(why: string): never {
 
 /** Parses `petstore.json` (specification 6.4). Each refusal names the field and what to write instead. */
 export function parseProjectFile(bytes: Uint8Array): ProjectFile {
-  const file = asObject(parseJson(bytes), "the file", ["$schema", "name", "domains"]);
+  const file = asObject(parseJson(bytes), "the file", ["$schema", "name", "domains", "storefront"]);
   const domains = file.domains === undefined ? {} : asObject(file.domains, "`domains`", ["primary", "redirects"]);
   const primary = domains.primary === undefined ? undefined : asHostname(domains.primary, "`domains.primary`");
   const redirects = domains.redirects === undefined ? undefined : asRedirects(domains.redirects);
   refuseLoops(redirects ?? [], primary);
-  return { name: file.name === undefined ? undefined : asName(file.name), domains: { primary, redirects } };
+  const storefront = file.storefront === undefined ? undefined : parseStorefront(file.storefront, refuse);
+  return { name: file.name === undefined ? undefined : asName(file.name), domains: { primary, redirects }, storefront };
+}
+
+/** What is stored of a storefront: its settings with the name of the shop. Null without one. */
+export function storefrontText({ name, storefront }: ProjectFile): string | null {
+  return storefront === undefined ? null : JSON.stringify({ name, settings: storefront });
 }
 
 function parseJson(bytes: Uint8Array): unknown {

@@ -167,8 +167,9 @@ async function changeProject(
   call: Call<ProjectServices, OneProject & { body: Static<typeof WrittenProjectPatch> }>,
 ): Promise<Answer> {
   const { accountId, params, body, conditions, services, now } = call;
-  if (body.slug !== undefined) requireSlug(body.slug);
   const project = await lockProject(tx, accountId, params.projectId);
+  // a slug from before a rule stays as it is
+  if (body.slug !== undefined && body.slug !== project.slug) requireSlug(body.slug);
   requireConditions(conditions, (await answer(tx, services, project, now)).version);
   const updated = await updateProject(tx, project, body, now);
   const answered = await answer(tx, services, updated, now);

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import sql from "sql-template-tag";
 import { breaks, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
+import { fieldsBefore, type EventDraft } from "../../platform/events.ts";
+import { formatDateTime } from "../../platform/http/dates.ts";
 import { byId } from "../../platform/ids.ts";
 import { invalidAt, Problem } from "../../platform/problem.ts";
 import { freeFilesOf } from "./deployments.store.ts";
@@ -88,7 +90,9 @@ export async function insertProject(
     )
     .catch(slugTaken(slug));
   await requireFree(tx, accountId, slug, now);
-  return requireRow(rows, 0);
+  const made = requireRow(rows, 0);
+  tx.record(eventOf("project.created", made));
+  return made;
 }
 
 /** Saves a change to a locked project, unless nothing changes. @throws Problem `slug_taken` */
@@ -111,20 +115,59 @@ export async function updateProject(
     )
     .catch(slugTaken(slug));
   if (slug !== before.slug) await requireFree(tx, accountId, slug, now);
-  return requireRow(rows, id);
+  const updated = requireRow(rows, id);
+  recordUpdate(tx, before, updated);
+  return updated;
 }
 
 /** Sets the deployment that a project serves. */
 export async function switchDeployment(tx: Transaction, accountId: number, id: number, deploymentId: number): Promise<void> {
-  await tx.query(sql`
-    UPDATE projects SET deployment_id = ${deploymentId}, version = version + 1 WHERE account_id = ${accountId} AND id = ${id}`);
+  const before = await lockProject(tx, accountId, id);
+  const rows = await tx.query<ProjectRow>(sql`
+    UPDATE projects SET deployment_id = ${deploymentId}, version = version + 1 WHERE account_id = ${accountId} AND id = ${id} RETURNING ${columns}`);
+  recordUpdate(tx, before, requireRow(rows, id));
+}
+
+/** Records that the primary name or the redirects of a project have changed; `names` are those before and after. */
+export async function recordNames(
+  tx: Transaction,
+  { accountId, projectId }: ProjectOf,
+  names: [before: object, after: object],
+): Promise<void> {
+  const event = eventOf("project.updated", await findProject(tx, accountId, projectId));
+  tx.record({ ...event, data: { ...event.data, domains: names[1] }, previous: { domains: names[0] } });
+}
+
+function recordUpdate(tx: Transaction, before: StoredProject, after: StoredProject): void {
+  const event = eventOf("project.updated", after);
+  const previous = fieldsBefore(eventOf("project.updated", before).data, event.data);
+  if (Object.keys(previous).length > 0) tx.record({ ...event, previous });
+}
+
+/** The project without what follows from its names and from the settings of the service. */
+function eventOf(type: EventDraft["type"], project: StoredProject): EventDraft {
+  const { accountId, id, name, slug, deploymentId, redirectToPrimary, hsts, createdAt, version } = project;
+  const data = { id, name, slug, deploymentId, redirectToPrimary, hsts, createdAt: formatDateTime(createdAt) };
+  return { accountId, type, resource: { type: "project", id }, data, version };
 }
 
 /** Deletes a project, which the caller has locked, with its deployments and domains; its content becomes free to remove. */
 export async function deleteProject(tx: Transaction, accountId: number, id: number, now: number): Promise<void> {
+  const project = await findProject(tx, accountId, id);
   await keepSlug(tx, accountId, id, now);
   await freeFilesOf(tx, accountId, id);
+  await recordRemovedNames(tx, project);
+  tx.record(eventOf("project.deleted", project));
   await tx.query(sql`DELETE FROM projects WHERE account_id = ${accountId} AND id = ${id}`);
+}
+
+async function recordRemovedNames(tx: Transaction, { accountId, id: projectId }: StoredProject): Promise<void> {
+  const names = await tx.query<{ hostname: string; kind: string; status: string }>(sql`
+    SELECT hostname, kind, status FROM domains WHERE account_id = ${accountId} AND project_id = ${projectId} ORDER BY id`);
+  for (const { hostname, kind, status } of names) {
+    const data = { hostname, projectId, kind, status };
+    tx.record({ accountId, type: "domain.removed", resource: { type: "domain", id: hostname }, data });
+  }
 }
 
 const deletedAtOnce = 20;

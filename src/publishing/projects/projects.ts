@@ -1,4 +1,4 @@
-import { Type, type Static } from "typebox";
+import { Type, type Static } from "../../platform/json-schema.ts";
 import { DateTime, enumeration, Id, named, Nullable, OwnId, paging, Text, writtenBack } from "../../platform/http/schemas.ts";
 import type { Change } from "../../platform/nodes/nodes.ts";
 import { invalidAt } from "../../platform/problem.ts";
@@ -116,7 +116,7 @@ export function projectChanged(accountId: number, projectId: number): Change {
 
 /** Names that people would take for the service itself, or that have a meaning for software (RFC 2142, RFC 8461, autoconfiguration). */
 const reserved = new Set(
-  "www api app admin administrator dashboard docs help support status mail smtp imap pop ftp ns ns1 ns2 dns mx autoconfig autodiscover wpad isatap mta-sts localhost static assets cdn login signin sign-in account accounts billing security abuse postmaster hostmaster webmaster root petstore".split(
+  "www api app admin administrator dashboard docs help support status mail smtp imap pop ftp ns ns1 ns2 dns mx autoconfig autodiscover wpad isatap mta-sts localhost static assets cdn login signin sign-in account accounts billing security abuse postmaster hostmaster webmaster root petstore photos".split(
     " ",
   ),
 );
@@ -129,8 +129,8 @@ const reserved = new Set(
 export function requireSlug(text: string): void {
   const reason = !/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(text)
     ? "must be lower-case letters, digits and hyphens, and neither begin nor end with a hyphen"
-    : text.slice(2, 4) === "--"
-      ? "must not have two hyphens at its third place, which announce punycode"
+    : text.includes("--")
+      ? "must not have two hyphens side by side"
       : reserved.has(text)
         ? "is reserved: choose another"
         : undefined;

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open, rm, type FileHandle } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Database } from "../../platform/db/database.ts";
 import { makeFolder, placeFile, stagingStream } from "../../platform/files.ts";
@@ -9,7 +10,7 @@ import { slots } from "../../platform/jobs/fair-share.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
 import { Problem } from "../../platform/problem.ts";
 import { openContentCache, type ContentCache } from "./content-cache.ts";
-import { contentPath, encodings, type Encoding } from "./content.ts";
+import { contentPath, encodings, flushContentFolders, openIncoming, publishFile, stageFile, type Encoding } from "./content.ts";
 import { deleteUnusedFiles, listUnusedFiles } from "./deployments.store.ts";
 import type { Blobs } from "./shared-bytes.ts";
 
@@ -25,6 +26,8 @@ export type Content = {
   known(hashes: readonly string[]): Promise<Map<string, number>>;
   /** Stores a form in the folder for every node. Returns its stored size, which differs if another node has made the form in another way. */
   share(hash: string, encoding: Encoding | undefined, size: number): Promise<number>;
+  /** Publishes bytes under their hashes for every node, and holds them until `release`. */
+  publish(files: readonly { hash: string; bytes: Buffer }[]): Promise<void>;
   /** Keeps files in the folder that a deployment is about to publish, until `release`. */
   hold(hashes: readonly string[]): void;
   release(hashes: readonly string[]): void;
@@ -43,20 +46,28 @@ const formsOf = (hash: string): string[] => [undefined, ...encodings].map((encod
 /** The content of a process that has its database to itself. */
 export function localContent(db: Database, folder: string): Content {
   const { hold, release, isHeld } = createHolding();
+  /** Either publishes or removes: an unused file may be what is published next. */
+  const alone = slots(1);
   return {
     folder,
     open: (hash, encoding) => open(contentPath(folder, hash, encoding)),
+    publish: (files) =>
+      alone(async () => {
+        hold(files.map(({ hash }) => hash));
+        await placeBytes(folder, files).catch(releasing(files, release));
+      }),
     known: async () => new Map(),
     share: async (_hash, _encoding, size) => size,
     hold,
     release,
     /** Deletes the files before their rows, so that a killed process leaves nothing behind. */
-    async remove(limit) {
-      const hashes = (await db.write((tx) => listUnusedFiles(tx, limit))).filter((hash) => !isHeld(hash));
-      await removeForms(folder, hashes);
-      if (hashes.length > 0) await db.write((tx) => deleteUnusedFiles(tx, hashes));
-      return hashes.length;
-    },
+    remove: (limit) =>
+      alone(async () => {
+        const hashes = (await db.write((tx) => listUnusedFiles(tx, limit))).filter((hash) => !isHeld(hash));
+        await removeForms(folder, hashes);
+        if (hashes.length > 0) await db.write((tx) => deleteUnusedFiles(tx, hashes));
+        return hashes.length;
+      }),
   };
 }
 
@@ -75,14 +86,23 @@ export function sharedContent(db: Database, folder: string, blobs: Blobs, cacheB
   const { hold, release, isHeld } = createHolding();
   const cache = openContentCache(folder, cacheBytesMax, isHeld);
   const context: SharedContext = { folder, blobs, cache, fetching: new Map(), inTurn: slots(fetchesAtOnce) };
+  const share = async (hash: string, encoding: Encoding | undefined, size: number): Promise<number> => {
+    await cache.grow(size);
+    return blobs.put(formName(hash, encoding), createReadStream(contentPath(folder, hash, encoding)));
+  };
   return {
     folder,
+    async publish(files) {
+      hold(files.map(({ hash }) => hash));
+      const stored = async (): Promise<void> => {
+        await placeBytes(folder, files);
+        for (const { hash, bytes } of files) await share(hash, undefined, bytes.length);
+      };
+      await stored().catch(releasing(files, release));
+    },
     open: (hash, encoding, size) => openShared(context, contentPath(folder, hash, encoding), size),
     known: (hashes) => blobs.sizes(hashes.flatMap(formsOf)),
-    async share(hash, encoding, size) {
-      await cache.grow(size);
-      return blobs.put(formName(hash, encoding), createReadStream(contentPath(folder, hash, encoding)));
-    },
+    share,
     hold,
     release,
     /** The folders of other nodes keep the files until they need the room. */
@@ -139,6 +159,26 @@ function createHolding(): Pick<Content, "hold" | "release"> & { isHeld: (hash: s
     isHeld: (hash) => held.of(hash) > 0,
   };
 }
+
+async function placeBytes(folder: string, files: readonly { hash: string; bytes: Buffer }[]): Promise<void> {
+  const incoming = await openIncoming(folder);
+  try {
+    for (const { bytes } of files) await publishFile(folder, await stageFile(incoming, Readable.from([bytes])));
+    await flushContentFolders(
+      folder,
+      files.map(({ hash }) => hash),
+    );
+  } finally {
+    await rm(incoming, { recursive: true, force: true });
+  }
+}
+
+const releasing =
+  (files: readonly { hash: string }[], release: Content["release"]) =>
+  (error: unknown): never => {
+    release(files.map(({ hash }) => hash));
+    throw error;
+  };
 
 async function removeForms(folder: string, hashes: readonly string[]): Promise<void> {
   for (const hash of hashes) {

@@ -47,6 +47,7 @@ export const categoryRoutes: Operation[] = [
     summary: "Create a category",
     description: "Adds a category. Its name must be unique; case does not count.",
     scope: "catalogue:write",
+    dryRun: true,
     body: NewCategory,
     example: { body: { name: "Rabbits", description: "Long ears, quick feet." } },
     answers: {
@@ -83,6 +84,7 @@ export const categoryRoutes: Operation[] = [
     summary: "Replace a category",
     description: "Replaces name and description; a description that is left out is removed.",
     scope: "catalogue:write",
+    dryRun: true,
     params: CategoryPath,
     body: WrittenCategory,
     example: { params: { categoryId: 1 }, body: newDogs },
@@ -103,6 +105,7 @@ export const categoryRoutes: Operation[] = [
     summary: "Update a category",
     description: "A JSON merge patch (RFC 7396): fields that are left out stay, `null` removes the description.",
     scope: "catalogue:write",
+    dryRun: true,
     params: CategoryPath,
     body: WrittenCategoryPatch,
     mediaTypes: mergePatch,
@@ -124,6 +127,7 @@ export const categoryRoutes: Operation[] = [
     summary: "Delete a category",
     description: "Deletes a category that has no pets.",
     scope: "catalogue:write",
+    dryRun: true,
     params: CategoryPath,
     example: { params: { categoryId: 2 } },
     answers: { 204: deleted("The category is gone.") },
@@ -131,7 +135,7 @@ export const categoryRoutes: Operation[] = [
     write: async (tx, { accountId, params, conditions }) => {
       const current = await lockCategory(tx, accountId, params.categoryId);
       requireConditions(conditions, current.version);
-      await deleteCategory(tx, accountId, params.categoryId);
+      await deleteCategory(tx, accountId, current);
       return { status: 204 };
     },
   }),

@@ -2,6 +2,7 @@ import sql from "sql-template-tag";
 import { breaks, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
 import { walkRows } from "../../platform/db/index-walk.ts";
 import { normalize } from "../../platform/normalize.ts";
+import { fieldsBefore, type EventDraft } from "../../platform/events.ts";
 import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
@@ -49,7 +50,9 @@ export async function insertCategory(tx: Transaction, accountId: number, { name,
   const [row] = rows;
   if (!row) throw categoryExists(name);
   await addRecords(tx, accountId, 1);
-  return fromRow(row);
+  const created = fromRow(row);
+  tx.record(eventOf(accountId, "category.created", created));
+  return created;
 }
 
 /** Updates a locked category if the change makes a difference. @throws Problem `category_exists` */
@@ -65,20 +68,28 @@ export async function updateCategory(
     const rows = await tx.query<CategoryRow>(sql`
       UPDATE categories SET name = ${next.name}, name_key = ${normalize(next.name)}, description = ${next.description ?? null}, version = version + 1
       WHERE account_id = ${accountId} AND id = ${id} RETURNING ${columns}`);
-    return requireRow(rows, id);
+    const updated = requireRow(rows, id);
+    tx.record({ ...eventOf(accountId, "category.updated", updated), previous: fieldsBefore(current.category, updated.category) });
+    return updated;
   } catch (error) {
     throw breaks("unique", error) ? categoryExists(next.name) : error;
   }
 }
 
-/** @throws Problem `category_not_empty` */
-export async function deleteCategory(tx: Transaction, accountId: number, id: number): Promise<void> {
+/** Deletes a locked category. @throws Problem `category_not_empty` */
+export async function deleteCategory(tx: Transaction, accountId: number, current: StoredCategory): Promise<void> {
+  const { id } = current.category;
   try {
-    const gone = await tx.query(sql`DELETE FROM categories WHERE account_id = ${accountId} AND id = ${id} RETURNING 1`);
-    await removeRecords(tx, accountId, gone.length);
+    await tx.query(sql`DELETE FROM categories WHERE account_id = ${accountId} AND id = ${id}`);
+    await removeRecords(tx, accountId, 1);
+    tx.record(eventOf(accountId, "category.deleted", current));
   } catch (error) {
     throw breaks("foreign_key", error) ? new Problem("category_not_empty", `Category ${id} has pets: move or delete them first.`) : error;
   }
+}
+
+function eventOf(accountId: number, type: EventDraft["type"], { category, version }: StoredCategory): EventDraft {
+  return { accountId, type, resource: { type: "category", id: category.id }, data: category, version };
 }
 
 function requireRow(rows: CategoryRow[], id: number): StoredCategory {

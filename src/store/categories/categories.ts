@@ -1,4 +1,4 @@
-import { Type, type Static } from "typebox";
+import { Type, type Static } from "../../platform/json-schema.ts";
 import { Id, named, Nullable, OwnId, paging, Text, writtenBack } from "../../platform/http/schemas.ts";
 
 const name = Text("Category name, for example a species. Unique, whatever its case.", 1, 200);

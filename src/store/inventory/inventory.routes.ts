@@ -1,3 +1,4 @@
+import { andThen } from "../../platform/db/database.ts";
 import { isConditional, requireAbsentAllowed, requireConditions } from "../../platform/http/conditions.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
@@ -44,11 +45,12 @@ export const inventoryRoutes: Operation[] = [
     query: InventoryQuery,
     example: { query: { status: ["available"] } },
     answers: { 200: listed("The entries.", InventoryItems, [item]) },
-    read: async (db, { accountId, query }) => {
+    read: (db, { accountId, query }) => {
       const [after = 0] = positionOf(query, 1) ?? [];
-      const rows = await listItems(db, accountId, query, Number(after), (query.limit ?? limitDefault) + 1);
-      const page = pageOf(path, query, rows, (row) => [row.item.petId]);
-      return { status: 200, body: page.rows.map((row) => row.item), headers: page.headers };
+      return andThen(listItems(db, accountId, query, Number(after), (query.limit ?? limitDefault) + 1), (rows) => {
+        const page = pageOf(path, query, rows, (row) => [row.item.petId]);
+        return { status: 200, body: page.rows.map((row) => row.item), headers: page.headers };
+      });
     },
   }),
   operation({
@@ -63,10 +65,8 @@ export const inventoryRoutes: Operation[] = [
     example: { params },
     answers: { 200: resource("The entry.", InventoryItem, item) },
     problems: ["not_found"],
-    read: async (db, { accountId, params: { petId } }) => {
-      const { item: body, version } = await findItem(db, accountId, petId);
-      return { status: 200, body, version };
-    },
+    read: (db, { accountId, params: { petId } }) =>
+      andThen(findItem(db, accountId, petId), ({ item: body, version }) => ({ status: 200, body, version })),
   }),
   operation({
     operationId: "replaceInventoryItem",
@@ -77,6 +77,7 @@ export const inventoryRoutes: Operation[] = [
     description:
       "Replaces the count of free units; open orders keep the units that they hold. Starts tracking a pet that has no entry. The `status` follows from the count: leave it out, or send the one that you read or the one that follows; any other is a 400.",
     scope: "inventory:write",
+    dryRun: true,
     params: InventoryPath,
     body: WrittenItem,
     example: { params, body: { quantity: 12 } },
@@ -94,7 +95,7 @@ export const inventoryRoutes: Operation[] = [
       if (current) requireConditions(conditions, current.version);
       else requireAbsentAllowed(conditions);
       const isSame = current?.item.quantity === body.quantity;
-      const { item: after, version } = isSame ? current : await setQuantity(tx, accountId, petId, body.quantity);
+      const { item: after, version } = isSame ? current : await setQuantity(tx, accountId, petId, body.quantity, current);
       requireFollowingStatus(body.status, current?.item.status, after.status);
       if (current) return { status: 200, body: after, version };
       return { status: 201, body: after, version, headers: { location: addressOf(`${path}/${petId}`) } };
@@ -108,14 +109,15 @@ export const inventoryRoutes: Operation[] = [
     summary: "Stop tracking a pet",
     description: "Deletes the entry. Open orders then hold nothing, and further ones are not limited by stock; the pet keeps its status.",
     scope: "inventory:write",
+    dryRun: true,
     params: InventoryPath,
     example: { params },
     answers: { 204: deleted("The pet is untracked.") },
     problems: ["not_found", "precondition_failed"],
     write: async (tx, { accountId, params: { petId }, conditions }) => {
-      const { version } = await lockItemWithOrders(tx, accountId, petId);
-      requireConditions(conditions, version);
-      await deleteItem(tx, accountId, petId);
+      const entry = await lockItemWithOrders(tx, accountId, petId);
+      requireConditions(conditions, entry.version);
+      await deleteItem(tx, accountId, entry);
       return { status: 204 };
     },
   }),
@@ -127,6 +129,7 @@ export const inventoryRoutes: Operation[] = [
     summary: "Adjust a stock count",
     description: "Adds units to the count or subtracts them. Two callers can do so at once, and neither change is lost.",
     scope: "inventory:write",
+    dryRun: true,
     stability: "experimental",
     params: InventoryPath,
     body: InventoryAdjustment,

@@ -1,8 +1,11 @@
-import sql, { join } from "sql-template-tag";
-import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
-import { findRows, mergeRows } from "../../platform/db/index-walk.ts";
+import sql, { join, raw } from "sql-template-tag";
+import { andThen, type Awaitable, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
+import { findRows } from "../../platform/db/index-walk.ts";
+import { lockingStatement, statement } from "../../platform/db/statement.ts";
+import { walkStatement } from "../../platform/db/walk-statements.ts";
 import { limitTo } from "../../platform/db/batches.ts";
 import { int32Max } from "../../platform/http/schemas.ts";
+import { fieldsBefore, type EventDraft, type Origin } from "../../platform/events.ts";
 import { byId } from "../../platform/ids.ts";
 import { invalidAt, Problem } from "../../platform/problem.ts";
 import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
@@ -17,55 +20,74 @@ import { statusOfStock, type InventoryItem, type InventoryQuery } from "./invent
  * with the counts, a second statement writes it to the entry and to the pet: most changes leave it, and its indexes, alone.
  */
 
-type ItemRow = { pet_id: number; quantity: number; held: number; status: PetStatus; version: number };
+type ItemRow = [petId: number, quantity: number, held: number, status: PetStatus, version: number];
 
 /** An entry with the version that its ETag shows. */
 export type StoredItem = { item: InventoryItem; held: number; version: number };
 
-const columns = sql`pet_id, quantity, held, status, version`;
+/** The columns of an entry, in the order of `ItemRow`. */
+const columnNames = "pet_id, quantity, held, status, version";
+const columns = raw(columnNames);
+const itemByPet = `SELECT ${columnNames} FROM inventory WHERE account_id = ? AND pet_id = ?`;
+const findByPet = statement<ItemRow>(itemByPet);
+const lockByPet = lockingStatement<ItemRow>(itemByPet);
+const writeStatus = statement("UPDATE inventory SET status = ? WHERE account_id = ? AND pet_id = ?");
+/** The columns of a changed entry, in the order of `ChangedRow`. */
+type ChangedRow = [...ItemRow, lowStock: number];
+const changedColumns = (account: string) => `${columnNames}, (SELECT low_stock FROM accounts WHERE id = ${account})`;
+const changeCounts = statement<ChangedRow>(`
+  UPDATE inventory SET quantity = quantity + ?1, held = held + ?2, version = version + ?3
+  WHERE account_id = ?4 AND pet_id = ?5
+    AND quantity + ?1 >= 0 AND held + ?2 >= 0 AND quantity + ?1 + held + ?2 <= ${int32Max}
+  RETURNING ${changedColumns("?4")}`);
+const setCount = statement<ChangedRow>(`
+  INSERT INTO inventory (account_id, pet_id, quantity, held, status, version)
+  VALUES (?1, ?2, ?3, 0, ?4, 1)
+  ON CONFLICT (account_id, pet_id) DO UPDATE SET quantity = excluded.quantity, version = inventory.version + 1
+    WHERE excluded.quantity + inventory.held <= ${int32Max}
+  RETURNING ${changedColumns("?1")}`);
 
 /** Returns up to `limit` entries that pass the filters, by pet id, from above `afterPetId` on. */
-export async function listItems(
+export function listItems(
   db: Database,
   accountId: number,
   { status, petId }: InventoryQuery,
   afterPetId: number,
   limit: number,
-): Promise<StoredItem[]> {
-  if (petId) return (await findItems(db, accountId, petId, status, afterPetId, limit)).map(fromRow);
+): Awaitable<StoredItem[]> {
+  if (petId) return findItems(db, accountId, petId, status, afterPetId, limit);
   const walk = { table: "inventory", columns, accountId, order: ["pet_id"], after: [afterPetId] };
   const statuses = [...new Set(status)];
   const isFiltered = statuses.length > 0 && statuses.length < petStatuses.length;
   const walks = isFiltered ? statuses.map((value) => ({ ...walk, index: "inventory_by_status", equal: { status: value } })) : [walk];
-  return (await db.query<ItemRow>(mergeRows(db.engine, walks, limit))).map(fromRow);
+  const { statement: text, values } = walkStatement<ItemRow>(db.engine, walks, limit);
+  return andThen(db.rows(text, values), (rows) => rows.map(fromRow));
 }
 
 /** Returns the entries of these pets, a hundred at most. */
-function findItems(
+async function findItems(
   db: Database,
   accountId: number,
   petIds: number[],
   status: PetStatus[] | undefined,
   afterPetId: number,
   limit: number,
-): Promise<ItemRow[]> {
+): Promise<StoredItem[]> {
   const found = findRows(db.engine, { table: "inventory", columns, accountId, key: "pet_id" }, petIds);
   const withStatus = status ? sql`AND status IN (${join(status)})` : sql``;
-  return db.query<ItemRow>(sql`
+  const rows = await db.query<{ pet_id: number; quantity: number; held: number; status: PetStatus; version: number }>(sql`
     SELECT * FROM (${found}) AS wanted WHERE pet_id > ${afterPetId} ${withStatus} ORDER BY pet_id ${limitTo(limit)}`);
+  return rows.map(({ pet_id: id, quantity, held, status: shown, version }) => fromRow([id, quantity, held, shown, version]));
 }
 
 /** @throws Problem `not_found` */
-export async function findItem(db: Queryable, accountId: number, petId: number): Promise<StoredItem> {
-  const rows = await db.query<ItemRow>(sql`SELECT ${columns} FROM inventory WHERE account_id = ${accountId} AND pet_id = ${petId}`);
-  return fromRow(rows[0] ?? absent(petId));
+export function findItem(db: Queryable, accountId: number, petId: number): Awaitable<StoredItem> {
+  return andThen(db.rows(findByPet, [accountId, petId]), ([row]) => fromRow(row ?? absent(petId)));
 }
 
 /** Locks the entry until the transaction ends. Returns undefined if the pet is untracked. */
-export async function lockItem(tx: Transaction, accountId: number, petId: number): Promise<StoredItem | undefined> {
-  const [row] = await tx.query<ItemRow>(sql`
-    SELECT ${columns} FROM inventory WHERE account_id = ${accountId} AND pet_id = ${petId}${tx.forUpdate}`);
-  return row && fromRow(row);
+export function lockItem(tx: Transaction, accountId: number, petId: number): Awaitable<StoredItem | undefined> {
+  return andThen(tx.rows(lockByPet, [accountId, petId]), ([row]) => row && fromRow(row));
 }
 
 /**
@@ -86,17 +108,21 @@ export async function lockItems(tx: Transaction, accountId: number, petIds: numb
 /**
  * Sets the number of free units of a pet that is locked, or begins tracking it.
  *
+ * @param current the entry, which is locked; undefined for a new one
  * @throws Problem `storage_limit_reached` for a new entry
  */
-export async function setQuantity(tx: Transaction, accountId: number, petId: number, quantity: number): Promise<StoredItem> {
-  const rows = await tx.query<ItemRow>(sql`
-    INSERT INTO inventory (account_id, pet_id, quantity, held, status, version)
-    VALUES (${accountId}, ${petId}, ${quantity}, 0, ${statusOfStock({ quantity, held: 0 })}, 1)
-    ON CONFLICT (account_id, pet_id) DO UPDATE SET quantity = excluded.quantity, version = inventory.version + 1
-      WHERE excluded.quantity + inventory.held <= ${int32Max}
-    RETURNING ${columns}`);
-  const entry = await settle(tx, accountId, rows[0] ?? tooMany());
-  if (entry.version > 1) return entry;
+export async function setQuantity(
+  tx: Transaction,
+  accountId: number,
+  petId: number,
+  quantity: number,
+  current: StoredItem | undefined,
+): Promise<StoredItem> {
+  const status = statusOfStock({ quantity, held: 0 });
+  const rows = await tx.rows(setCount, [accountId, petId, quantity, status]);
+  const row = rows[0] ?? tooMany();
+  const entry = await settle(tx, accountId, row, current ? { before: current.item } : { before: {} });
+  if (current) return entry;
   await deriveStatus(tx, accountId, petId, entry.item.status); // An untracked pet may have any status.
   await addRecords(tx, accountId, 1);
   return entry;
@@ -129,15 +155,28 @@ export async function lockItemWithOrders(tx: Transaction, accountId: number, pet
 }
 
 /** Ends tracking: deletes the entry that `lockItemWithOrders` has locked, and its orders hold nothing. The pet keeps its status. */
-export async function deleteItem(tx: Transaction, accountId: number, petId: number): Promise<void> {
+export async function deleteItem(tx: Transaction, accountId: number, entry: StoredItem): Promise<void> {
+  const { petId } = entry.item;
   await tx.query(sql`DELETE FROM inventory WHERE account_id = ${accountId} AND pet_id = ${petId}`);
   await tx.query(sql`UPDATE orders SET held = 0 WHERE account_id = ${accountId} AND pet_id = ${petId} AND complete = FALSE AND held > 0`);
   await removeRecords(tx, accountId, 1);
+  tx.record(eventOf(accountId, "inventory.deleted", entry));
 }
 
 /** Takes free units for an open order. Returns false, and changes nothing, if no entry has that many. */
-export async function takeUnits(tx: Transaction, accountId: number, petId: number, units: number): Promise<boolean> {
-  return (await change(tx, accountId, petId, -units, units)) !== undefined;
+export function takeUnits(tx: Transaction, accountId: number, petId: number, units: number): Awaitable<boolean> {
+  return andThen(change(tx, accountId, petId, -units, units), (entry) => entry !== undefined);
+}
+
+/** What one of several orders takes. */
+export type Take = { units: number; origin: Origin };
+
+/** Does the same for several open orders of a pet, one after another. */
+export function takeUnitsOfAll(tx: Transaction, accountId: number, petId: number, takes: readonly Take[]): Awaitable<boolean> {
+  const units = takes.reduce((sum, take) => sum + take.units, 0);
+  return andThen(tx.rows(changeCounts, [-units, units, takes.length, accountId, petId]), ([row]) =>
+    row === undefined ? false : andThen(settle(tx, accountId, row, { takes }), () => true),
+  );
 }
 
 /** Gives back units that an open order held. */
@@ -155,26 +194,78 @@ export function insufficient(petId: number, free: number): Problem {
   return new Problem("insufficient_stock", `Pet ${petId} has ${free} free ${free === 1 ? "unit" : "units"}, which is too few.`);
 }
 
-async function change(tx: Transaction, accountId: number, petId: number, free: number, held: number): Promise<StoredItem | undefined> {
-  const [row] = await tx.query<ItemRow>(sql`
-    UPDATE inventory SET quantity = quantity + ${free}, held = held + ${held}, version = version + 1
-    WHERE account_id = ${accountId} AND pet_id = ${petId}
-      AND quantity + ${free} >= 0 AND held + ${held} >= 0 AND quantity + ${free} + held + ${held} <= ${int32Max}
-    RETURNING ${columns}`);
-  return row && settle(tx, accountId, row);
+/** Adds to the counts of an entry. Returns undefined if there is no entry, or if its counts do not allow it. */
+function change(tx: Transaction, accountId: number, petId: number, free: number, held: number): Awaitable<StoredItem | undefined> {
+  return andThen(
+    tx.rows(changeCounts, [free, held, 1, accountId, petId]),
+    ([row]) => row && settle(tx, accountId, row, { before: { petId, quantity: row[1] - free, status: row[3] } }),
+  );
 }
 
-/** Writes the status that follows from changed counts, if it differs. */
-async function settle(tx: Transaction, accountId: number, row: ItemRow): Promise<StoredItem> {
-  const status = statusOfStock(row);
-  if (status !== row.status) {
-    await tx.query(sql`UPDATE inventory SET status = ${status} WHERE account_id = ${accountId} AND pet_id = ${row.pet_id}`);
-    await deriveStatus(tx, accountId, row.pet_id, status);
+/** The entry before its counts changed, without fields if there was none; or what orders took from it, one after another. */
+type Course = { before: Partial<InventoryItem>; takes?: undefined } | { before?: undefined; takes: readonly Take[] };
+
+/** Writes the status that follows from changed counts, if it differs, and records what happened to the entry. */
+function settle(tx: Transaction, accountId: number, row: ChangedRow, course: Course): Awaitable<StoredItem> {
+  const [petId, quantity, held, before, version, lowStock] = row;
+  const status = statusOfStock({ quantity, held });
+  const after = fromRow([petId, quantity, held, status, version]);
+  if (course.takes) recordTakes(tx, accountId, after, course.takes, before, lowStock);
+  else recordCount(tx, accountId, course.before, after, lowStock);
+  return status === before ? after : writeStatuses(tx, accountId, after, course.takes?.at(-1)?.origin);
+}
+
+async function writeStatuses(tx: Transaction, accountId: number, entry: StoredItem, origin: Origin | undefined): Promise<StoredItem> {
+  const { petId, status } = entry.item;
+  await tx.run(writeStatus, [status, accountId, petId]);
+  await deriveStatus(tx, accountId, petId, status, origin);
+  return entry;
+}
+
+/** Records what each order took, as if each had changed the entry alone. */
+function recordTakes(
+  tx: Transaction,
+  accountId: number,
+  after: StoredItem,
+  takes: readonly Take[],
+  statusBefore: PetStatus,
+  lowStock: number,
+): void {
+  const { petId } = after.item;
+  let taken = takes.reduce((sum, { units }) => sum + units, 0);
+  let before: InventoryItem = { petId, quantity: after.item.quantity + taken, status: statusBefore };
+  for (const [i, { units, origin }] of takes.entries()) {
+    taken -= units;
+    const [quantity, held] = [after.item.quantity + taken, after.held - taken];
+    const item = { petId, quantity, status: statusOfStock({ quantity, held }) };
+    recordCount(tx, accountId, before, { item, held, version: after.version - takes.length + i + 1 }, lowStock, origin);
+    before = item;
   }
-  return fromRow({ ...row, status });
 }
 
-function fromRow({ pet_id: petId, quantity, held, status, version }: ItemRow): StoredItem {
+function recordCount(
+  tx: Transaction,
+  accountId: number,
+  before: Partial<InventoryItem>,
+  after: StoredItem,
+  lowStock: number,
+  origin?: Origin,
+): void {
+  const { quantity, status } = after.item;
+  const free = before.quantity ?? 0;
+  if (quantity === before.quantity && status === before.status) return;
+  const known = { petId: after.item.petId, ...before };
+  const previous = fieldsBefore(known, after.item);
+  tx.record({ ...eventOf(accountId, "inventory.updated", after), previous }, origin);
+  if (free > lowStock && quantity <= lowStock) tx.record({ ...eventOf(accountId, "inventory.low", after), previous }, origin);
+  if (free > 0 && quantity === 0) tx.record({ ...eventOf(accountId, "inventory.out", after), previous }, origin);
+}
+
+function eventOf(accountId: number, type: EventDraft["type"], { item, version }: StoredItem): EventDraft {
+  return { accountId, type, resource: { type: "inventory", id: item.petId }, data: item, version };
+}
+
+function fromRow([petId, quantity, held, status, version]: ItemRow): StoredItem {
   return { item: { petId, quantity, status }, held, version };
 }
 

@@ -1,31 +1,67 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Transaction } from "../../platform/db/database.ts";
+import { andThen, type Awaitable, type Transaction } from "../../platform/db/database.ts";
+import type { Origin } from "../../platform/events.ts";
 import { byId } from "../../platform/ids.ts";
 import { Problem, unknownReference } from "../../platform/problem.ts";
 import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
-import { giveBackUnits, insufficient, lockItem, lockItems, requireUntracked, sellUnits, takeUnits } from "../inventory/inventory.store.ts";
+import {
+  giveBackUnits,
+  insufficient,
+  lockItem,
+  lockItems,
+  requireUntracked,
+  sellUnits,
+  takeUnits,
+  takeUnitsOfAll,
+} from "../inventory/inventory.store.ts";
 import { lockPet, petExists } from "../pets/pets.store.ts";
 import { unitsMoved, type OrderFields } from "./orders.ts";
-import { deleteOrder, insertOrder, updateOrder, type StoredOrder } from "./orders.store.ts";
+import { deleteOrder, insertOrders, updateOrder, type StoredOrder } from "./orders.store.ts";
 
 /**
- * No unit is sold twice (specification 2.5). For each pet, the units counted in, minus those that complete orders sold and
- * those that open orders hold, are its free units, and none of these numbers is ever negative. Each function runs in the
- * transaction of its request, so a refusal changes nothing.
+ * No unit is sold twice (specification 2.5). For each pet:
+ *
+ *   free units = units counted in - units sold by complete orders - units held by open orders
+ *
+ * None of these numbers is ever negative. Each function runs in the transaction of its request, so a refusal changes nothing.
  */
+
+/** The fields of a new order, its account, and who places it. */
+export type OrderRequest = { accountId: number; fields: OrderFields; origin: Origin };
 
 /**
  * Inserts an order, and holds or sells its units.
  *
  * @throws Problem `unknown_reference`, `pet_not_available`, `insufficient_stock`; for an open order also `storage_limit_reached`
  */
-export async function placeOrder(tx: Transaction, accountId: number, fields: OrderFields): Promise<StoredOrder> {
+export function placeOrder(tx: Transaction, { accountId, fields, origin }: OrderRequest): Awaitable<StoredOrder> {
   const { petId, quantity, complete } = fields;
-  const taken = petId === null ? 0 : await hold(tx, accountId, petId, quantity);
-  const held = complete ? await sell(tx, accountId, petId, taken) : taken;
-  const order = await insertOrder(tx, accountId, fields, held);
-  if (!complete) await addRecords(tx, accountId, 1);
-  return order;
+  const taken = petId === null ? 0 : hold(tx, accountId, petId, quantity);
+  const held = andThen(taken, (units) => (complete ? sell(tx, accountId, petId, units) : units));
+  const inserted = andThen(held, (units) => insertOrders(tx, [{ accountId, fields, held: units, origin }]));
+  return andThen(inserted, ([order]) => (complete ? order! : andThen(addRecords(tx, accountId, 1), () => order!)));
+}
+
+/**
+ * Places several orders with one change of the stock for each pet and one INSERT. It places only open orders of pets with stock, and those of
+ * one pet only if it has enough units for all of them. For every other order it returns undefined and changes nothing: `placeOrder` decides those.
+ *
+ * @throws Problem `storage_limit_reached` if an account has no room for all of them
+ */
+export async function placeOrders(tx: Transaction, requests: readonly OrderRequest[]): Promise<(StoredOrder | undefined)[]> {
+  const isOpenOrder = ({ fields }: OrderRequest): boolean => fields.petId !== null && !fields.complete;
+  const byPet = Map.groupBy(requests.filter(isOpenOrder), ({ accountId, fields }) => `${accountId} ${fields.petId}`);
+  const withUnits = new Set<OrderRequest>();
+  for (const orders of byPet.values()) {
+    const [{ accountId, fields }] = orders as [OrderRequest];
+    const takes = orders.map((order) => ({ units: order.fields.quantity, origin: order.origin }));
+    if (await takeUnitsOfAll(tx, accountId, fields.petId!, takes)) for (const order of orders) withUnits.add(order);
+  }
+  const placed = requests.filter((request) => withUnits.has(request)).map((request) => ({ ...request, held: request.fields.quantity }));
+  const inserted = await insertOrders(tx, placed);
+  for (const [accountId, { length }] of Map.groupBy(placed, (order) => order.accountId)) await addRecords(tx, accountId, length);
+  let next = 0;
+  return requests.map((request) => (withUnits.has(request) ? inserted[next++] : undefined));
 }
 
 /**
@@ -44,16 +80,17 @@ export async function changeOrder(tx: Transaction, accountId: number, order: Sto
   let { held } = order;
   if (stockChanges) held = await move(tx, accountId, order, next);
   if (next.complete) held = await sell(tx, accountId, next.petId, held);
-  const changed = await updateOrder(tx, accountId, id, next, held);
+  const changed = await updateOrder(tx, accountId, order, next, held);
   if (next.complete && !current.complete) await removeRecords(tx, accountId, 1); // Complete orders do not count.
   return changed;
 }
 
 /** Cancels a locked order and gives back what it holds. @throws Problem `order_complete` */
-export async function cancelOrder(tx: Transaction, accountId: number, { id, fields, held }: StoredOrder): Promise<void> {
+export async function cancelOrder(tx: Transaction, accountId: number, order: StoredOrder): Promise<void> {
+  const { id, fields, held } = order;
   if (fields.complete) throw orderComplete(id);
   if (fields.petId !== null && held > 0) await giveBackUnits(tx, accountId, fields.petId, held);
-  await deleteOrder(tx, accountId, id);
+  await deleteOrder(tx, accountId, order);
   await removeRecords(tx, accountId, 1);
 }
 
@@ -70,8 +107,12 @@ async function move(tx: Transaction, accountId: number, { fields: current, held 
 }
 
 /** Holds units of a pet for an order. Returns how many it holds: `units` if the pet is tracked, otherwise 0. */
-async function hold(tx: Transaction, accountId: number, petId: number, units: number): Promise<number> {
-  if (await takeUnits(tx, accountId, petId, units)) return units;
+function hold(tx: Transaction, accountId: number, petId: number, units: number): Awaitable<number> {
+  const taken = takeUnits(tx, accountId, petId, units);
+  return andThen(taken, (isTaken) => (isTaken ? units : holdWithLocks(tx, accountId, petId, units)));
+}
+
+async function holdWithLocks(tx: Transaction, accountId: number, petId: number, units: number): Promise<number> {
   const entry = await lockItem(tx, accountId, petId);
   await requireNotSold(tx, accountId, petId);
   if (!entry) {

@@ -1,10 +1,12 @@
+import { andThen } from "../../platform/db/database.ts";
+import type { Origin } from "../../platform/events.ts";
 import { requireConditions } from "../../platform/http/conditions.ts";
 import { parseDateTime } from "../../platform/http/dates.ts";
-import { operation, type Operation } from "../../platform/http/operation.ts";
+import { operation, type Answer, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
-import { cancelOrder, changeOrder, placeOrder } from "./fulfilment.store.ts";
+import { cancelOrder, changeOrder, placeOrder, placeOrders, type OrderRequest } from "./fulfilment.store.ts";
 import { NewOrder, Order, OrderPath, OrderQuery, Orders, patchOrder, WrittenOrder, WrittenOrderPatch, type OrderFields } from "./orders.ts";
 import { findOrder, listOrders, lockOrder, orderOf, type StoredOrder } from "./orders.store.ts";
 
@@ -27,12 +29,14 @@ export const orderRoutes: Operation[] = [
     query: OrderQuery,
     example: { query: { complete: false } },
     answers: { 200: listed("The orders.", Orders, [open]) },
-    read: async (db, { accountId, query }) => {
+    read: (db, { accountId, query }) => {
       const asked = { ...query, sort: query.sort ?? "id" }; // A cursor stays valid whether or not the next request names the default `sort`.
       const after = positionOf(asked, 1);
-      const rows = await listOrders(db, accountId, asked, after && Number(after[0]), (query.limit ?? limitDefault) + 1);
-      const page = pageOf(path, asked, rows, (row) => [row.id]);
-      return { status: 200, body: page.rows.map(orderOf), headers: page.headers };
+      const rows = listOrders(db, accountId, asked, after && Number(after[0]), (query.limit ?? limitDefault) + 1);
+      return andThen(rows, (found) => {
+        const page = pageOf(path, asked, found, (row) => [row.id]);
+        return { status: 200, body: page.rows.map(orderOf), headers: page.headers };
+      });
     },
   }),
   operation({
@@ -44,6 +48,7 @@ export const orderRoutes: Operation[] = [
     description:
       "Places an order. While the pet's stock is tracked, an open order holds its units, and a complete one has sold them. An order for more units than are free is refused, so no unit is sold twice. Without `petId` it is a draft. An `id` in the body is ignored.",
     scope: "orders:write",
+    dryRun: true,
     body: NewOrder,
     example: { body: { petId: 1, quantity: 2, shipDate: "2026-12-24T10:00:00Z" } },
     answers: {
@@ -56,10 +61,9 @@ export const orderRoutes: Operation[] = [
       }),
     },
     problems: ["unknown_reference", "pet_not_available", "insufficient_stock", "storage_limit_reached"],
-    write: async (tx, { accountId, body }) => {
-      const order = await placeOrder(tx, accountId, fieldsOf(body));
-      return { ...answer(order, 201), headers: { location: addressOf(`${path}/${order.id}`) } };
-    },
+    write: (tx, call) => andThen(placeOrder(tx, requestOf(call)), placedAnswer),
+    writeTogether: (tx, calls) =>
+      andThen(placeOrders(tx, calls.map(requestOf)), (orders) => orders.map((order) => order && placedAnswer(order))),
   }),
   operation({
     operationId: "getOrder",
@@ -73,7 +77,7 @@ export const orderRoutes: Operation[] = [
     example: { params },
     answers: { 200: resource("The order.", Order, open) },
     problems: ["not_found"],
-    read: async (db, { accountId, params: { orderId } }) => answer(await findOrder(db, accountId, orderId)),
+    read: (db, { accountId, params: { orderId } }) => andThen(findOrder(db, accountId, orderId), answer),
   }),
   operation({
     operationId: "replaceOrder",
@@ -84,6 +88,7 @@ export const orderRoutes: Operation[] = [
     description:
       "Replaces the order; a field that is left out gets its default. When the pet or the quantity changes, the order takes or gives back units. `complete: true` sells them and is final: afterwards only the ship date may change.",
     scope: "orders:write",
+    dryRun: true,
     params: OrderPath,
     body: WrittenOrder,
     example: { params, body: { petId: 1, quantity: 3, shipDate: "2026-12-27T10:00:00Z" } },
@@ -104,6 +109,7 @@ export const orderRoutes: Operation[] = [
     description:
       "A JSON merge patch (RFC 7396): fields that are left out stay, `petId: null` turns the order into a draft and gives its units back.",
     scope: "orders:write",
+    dryRun: true,
     params: OrderPath,
     body: WrittenOrderPatch,
     mediaTypes: mergePatch,
@@ -124,6 +130,7 @@ export const orderRoutes: Operation[] = [
     summary: "Cancel an order",
     description: "Deletes an unfulfilled order and gives back the units that it holds.",
     scope: "orders:write",
+    dryRun: true,
     params: OrderPath,
     example: { params },
     answers: { 204: deleted("The order is gone.") },
@@ -137,8 +144,16 @@ export const orderRoutes: Operation[] = [
   }),
 ];
 
-function answer(order: StoredOrder, status = 200) {
-  return { status, body: orderOf(order), version: order.version };
+function requestOf({ accountId, body, origin }: { accountId: number; body: NewOrder; origin: Origin }): OrderRequest {
+  return { accountId, fields: fieldsOf(body), origin };
+}
+
+function placedAnswer(order: StoredOrder): Answer {
+  return { ...answer(order), status: 201, headers: { location: addressOf(`${path}/${order.id}`) } };
+}
+
+function answer(order: StoredOrder) {
+  return { status: 200, body: orderOf(order), version: order.version };
 }
 
 function fieldsOf({ petId, quantity = 1, shipDate, complete = false }: Order): OrderFields {

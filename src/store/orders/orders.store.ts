@@ -1,80 +1,129 @@
-import sql from "sql-template-tag";
-import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
-import { walkRows } from "../../platform/db/index-walk.ts";
+import { raw } from "sql-template-tag";
+import { andThen, type Awaitable, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
+import { insertion, lockingStatement, statement } from "../../platform/db/statement.ts";
+import { walkStatement } from "../../platform/db/walk-statements.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
+import { fieldsBefore, type EventDraft, type Origin } from "../../platform/events.ts";
 import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { Order, OrderFields, OrderQuery } from "./orders.ts";
 
-type OrderRow = {
-  id: number;
-  pet_id: number | null;
-  quantity: number;
-  held: number;
-  ship_date: number | null;
-  complete: boolean | number;
-  version: number;
-};
+type OrderRow = [
+  id: number,
+  petId: number | null,
+  quantity: number,
+  held: number,
+  shipDate: number | null,
+  complete: boolean | number,
+  version: number,
+];
 
 /** An order, the units that it holds, and the version that its ETag shows. */
 export type StoredOrder = { id: number; fields: OrderFields; held: number; version: number };
 
-const columns = sql`id, pet_id, quantity, held, ship_date, complete, version`;
+/** The columns of an order, in the order of `OrderRow`. */
+const columnNames = "id, pet_id, quantity, held, ship_date, complete, version";
+const columns = raw(columnNames);
+const orderById = `SELECT ${columnNames} FROM orders WHERE account_id = ? AND id = ?`;
+const findById = statement<OrderRow>(orderById);
+const lockById = lockingStatement<OrderRow>(orderById);
+const update = statement<OrderRow>(`
+  UPDATE orders SET pet_id = ?, quantity = ?, held = ?, ship_date = ?, complete = ?, version = version + 1
+  WHERE account_id = ? AND id = ? RETURNING ${columnNames}`);
+const newOrders = insertion("orders", "order_ids", ["account_id", "pet_id", "quantity", "held", "ship_date", "complete", "version"]);
+const deleteById = statement("DELETE FROM orders WHERE account_id = ? AND id = ?");
 
-/** Returns up to `limit` orders that pass the filters, in the order of `sort`; with `afterId` only those after that id. */
-export async function listOrders(
+/** Returns up to `limit` orders that pass the filters, sorted by `sort`; with `afterId`, only those that come after it. */
+export function listOrders(
   db: Database,
   accountId: number,
   { petId, complete, sort }: OrderQuery,
   afterId: number | undefined,
   limit: number,
-): Promise<StoredOrder[]> {
-  const equal = { ...(petId !== undefined && { pet_id: petId }), ...(complete !== undefined && { complete }) };
-  const parts = [petId !== undefined && "pet", complete !== undefined && "complete"].filter((part) => part !== false);
-  const index = parts.length > 0 && { index: `orders_by_${parts.join("_")}` };
+): Awaitable<StoredOrder[]> {
   const course = sort === "-id" ? { isBackwards: true, until: afterId } : { after: afterId === undefined ? undefined : [afterId] };
-  const walk = { table: "orders", ...index, columns, accountId, equal, order: ["id"], ...course };
-  return (await db.query<OrderRow>(walkRows(db.engine, walk, limit))).map(fromRow);
+  const walk = { table: "orders", columns, accountId, order: ["id"], ...course };
+  const walks = filtersOf(petId, complete).map((filter) => ({ ...walk, ...filter }));
+  const { statement: text, values } = walkStatement<OrderRow>(db.engine, walks, limit);
+  return andThen(db.rows(text, values), (rows) => rows.map(fromRow));
+}
+
+/**
+ * The index walks that a list merges. All orders of a pet take two, one of its open and one of its complete orders: an index for both together
+ * would make each new order write one more page (decision 0081).
+ */
+function filtersOf(petId: number | undefined, complete: boolean | undefined) {
+  if (petId === undefined) return [complete === undefined ? {} : { index: "orders_by_complete", equal: { complete } }];
+  const completes = complete === undefined ? [false, true] : [complete];
+  return completes.map((one) => ({ index: "orders_by_pet_complete", equal: { pet_id: petId, complete: one } }));
 }
 
 /** @throws Problem `not_found` */
-export async function findOrder(db: Queryable, accountId: number, id: number): Promise<StoredOrder> {
-  return requireRow(await db.query<OrderRow>(sql`SELECT ${columns} FROM orders WHERE account_id = ${accountId} AND id = ${id}`), id);
+export function findOrder(db: Queryable, accountId: number, id: number): Awaitable<StoredOrder> {
+  return andThen(db.rows(findById, [accountId, id]), (rows) => requireRow(rows, id));
 }
 
 /** Locks the order until the transaction ends. @throws Problem `not_found` */
-export async function lockOrder(tx: Transaction, accountId: number, id: number): Promise<StoredOrder> {
-  const rows = await tx.query<OrderRow>(sql`
-    SELECT ${columns} FROM orders WHERE account_id = ${accountId} AND id = ${id}${tx.forUpdate}`);
-  return requireRow(rows, id);
+export function lockOrder(tx: Transaction, accountId: number, id: number): Awaitable<StoredOrder> {
+  return andThen(tx.rows(lockById, [accountId, id]), (rows) => requireRow(rows, id));
 }
 
-/** Inserts an order whose `held` units have been taken from the stock. */
-export async function insertOrder(tx: Transaction, accountId: number, fields: OrderFields, held: number): Promise<StoredOrder> {
-  const rows = await tx.query<OrderRow>(sql`
-    INSERT INTO orders (account_id, id, pet_id, quantity, held, ship_date, complete, version)
-    VALUES (${accountId}, nextval('order_ids'), ${fields.petId}, ${fields.quantity}, ${held}, ${fields.shipDate}, ${fields.complete}, 1)
-    RETURNING ${columns}`);
-  return fromRow(rows[0]!);
+/** An order to insert, whose `held` units have been taken from the stock. */
+export type PlacedOrder = { accountId: number; fields: OrderFields; held: number; origin: Origin };
+
+/** Inserts orders, which get ascending identifiers. */
+export function insertOrders(tx: Transaction, placed: readonly PlacedOrder[]): Awaitable<StoredOrder[]> {
+  const rows = placed.map(({ accountId, fields: { petId, quantity, shipDate, complete }, held }) => [
+    accountId,
+    petId,
+    quantity,
+    held,
+    shipDate,
+    Number(complete),
+    1,
+  ]);
+  return andThen(tx.insert(newOrders, rows), (ids) =>
+    placed.map(({ accountId, fields, held, origin }, i) => {
+      const order = { id: ids[i]!, fields, held, version: 1 };
+      tx.record(eventOf(accountId, "order.created", order), origin);
+      return order;
+    }),
+  );
 }
 
 /** Updates a locked order; `held` is the number of units that it now holds. @throws Problem `not_found` */
-export async function updateOrder(tx: Transaction, accountId: number, id: number, fields: OrderFields, held: number): Promise<StoredOrder> {
-  const rows = await tx.query<OrderRow>(sql`
-    UPDATE orders SET pet_id = ${fields.petId}, quantity = ${fields.quantity}, held = ${held}, ship_date = ${fields.shipDate},
-      complete = ${fields.complete}, version = version + 1
-    WHERE account_id = ${accountId} AND id = ${id} RETURNING ${columns}`);
-  return requireRow(rows, id);
+export function updateOrder(
+  tx: Transaction,
+  accountId: number,
+  current: StoredOrder,
+  fields: OrderFields,
+  held: number,
+): Awaitable<StoredOrder> {
+  const { id } = current;
+  const { petId, quantity, shipDate, complete } = fields;
+  const values = [petId, quantity, held, shipDate, Number(complete), accountId, id];
+  return andThen(tx.rows(update, values), (rows) => {
+    const updated = requireRow(rows, id);
+    const type = complete && !current.fields.complete ? "order.completed" : "order.updated";
+    tx.record({ ...eventOf(accountId, type, updated), previous: fieldsBefore(orderOf(current), orderOf(updated)) });
+    return updated;
+  });
 }
 
 /** Deletes a locked order. The caller gives back the units that it held. */
-export async function deleteOrder(tx: Transaction, accountId: number, id: number): Promise<void> {
-  await tx.query(sql`DELETE FROM orders WHERE account_id = ${accountId} AND id = ${id}`);
+export async function deleteOrder(tx: Transaction, accountId: number, order: StoredOrder): Promise<void> {
+  await tx.run(deleteById, [accountId, order.id]);
+  tx.record(eventOf(accountId, "order.cancelled", order));
+}
+
+function eventOf(accountId: number, type: EventDraft["type"], order: StoredOrder): EventDraft {
+  return { accountId, type, resource: { type: "order", id: order.id }, data: orderOf(order), version: order.version };
 }
 
 /** Returns the order as an answer shows it: `petId` and `shipDate` only if set. */
 export function orderOf({ id, fields: { petId, quantity, shipDate, complete } }: StoredOrder): Order {
-  return { id, ...(petId !== null && { petId }), quantity, ...(shipDate !== null && { shipDate: formatDateTime(shipDate) }), complete };
+  if (shipDate !== null) return { id, ...(petId !== null && { petId }), quantity, shipDate: formatDateTime(shipDate), complete };
+  return petId === null ? { id, quantity, complete } : { id, petId, quantity, complete };
 }
 
 function requireRow(rows: OrderRow[], id: number): StoredOrder {
@@ -83,6 +132,6 @@ function requireRow(rows: OrderRow[], id: number): StoredOrder {
   return fromRow(row);
 }
 
-function fromRow({ id, pet_id: petId, quantity, held, ship_date: shipDate, complete, version }: OrderRow): StoredOrder {
+function fromRow([id, petId, quantity, held, shipDate, complete, version]: OrderRow): StoredOrder {
   return { id, fields: { petId, quantity, shipDate, complete: Boolean(complete) }, held, version };
 }

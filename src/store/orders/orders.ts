@@ -1,4 +1,4 @@
-import { Type, type Static } from "typebox";
+import { Type, type Static } from "../../platform/json-schema.ts";
 import { DateTime, enumeration, Id, int32Max, named, Nullable, OwnId, paging, variant, writtenBack } from "../../platform/http/schemas.ts";
 
 const petId = Id("ID of the pet in the order. An order without it is a draft.");
@@ -18,6 +18,7 @@ export const Order = named("Order", Type.Object(fields, { additionalProperties: 
 export type Order = Static<typeof Order>;
 /** An order as a client sends it. It has its own schema because optional fields of a body may be null, and those of an answer never are. */
 export const NewOrder = named("NewOrder", Type.Object(fields, { additionalProperties: false }));
+export type NewOrder = Static<typeof NewOrder>;
 export const WrittenOrder = writtenBack(NewOrder, { id: OwnId("orderId") });
 
 export const Orders = named("Orders", Type.Array(Order));

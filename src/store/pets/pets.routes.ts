@@ -1,12 +1,14 @@
-import type { Transaction } from "../../platform/db/database.ts";
+import { andThen, type Transaction } from "../../platform/db/database.ts";
 import { requireConditions } from "../../platform/http/conditions.ts";
-import { operation, type Operation } from "../../platform/http/operation.ts";
+import { operation, type Answer, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
 import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
-import { listPets, namePosition, sortOf } from "./pet-lists.store.ts";
+import { findPets } from "./pet-ids.store.ts";
+import { listPets, sortOf } from "./pet-lists.store.ts";
+import { searchPets, searchPosition, searchPositionLengths, type FoundPet } from "./pet-search.store.ts";
 import { batchBytesMax, NewPet, NewPets, patchPet, Pet, PetPath, PetQuery, Pets, WrittenPet, WrittenPetPatch } from "./pets.ts";
 import { deletePet, findPet, insertPet, insertPets, lockPet, lockPetWithEntry, updatePet, type StoredPet } from "./pets.store.ts";
 
@@ -34,14 +36,28 @@ export const petRoutes: Operation[] = [
         headers: ["Link", "ETag"],
       },
     },
-    read: async (db, { accountId, query }) => {
+    read: (db, { accountId, query }) => {
       const asked = { ...query, sort: sortOf(query) }; // A cursor then also fits a request that names the default order.
+      const { id, q } = query;
       const byName = asked.sort.endsWith("name");
-      const rows = await listPets(db, accountId, query, positionOf(asked, byName ? 2 : 1), (query.limit ?? limitDefault) + 1);
-      const page = pageOf(path, asked, rows, (row) => (byName ? namePosition(row) : [row.pet.id]));
-      const [first] = page.rows;
-      const one = query.id?.length === 1 && first ? { version: first.version } : {};
-      return { status: 200, body: page.rows.map(({ pet }) => pet), headers: page.headers, ...one };
+      const after = positionOf(asked, ...(q === undefined ? [byName ? 2 : 1] : searchPositionLengths));
+      const rows = (query.limit ?? limitDefault) + 1;
+      const position = (found: FoundPet) => (byName ? searchPosition(found) : [found.pet.id]);
+      if (id) {
+        return andThen(findPets(db, accountId, { ...query, id }, after, rows), (found) => {
+          const { rows: body, headers } = pageOf(path, asked, found, position);
+          const [first] = body;
+          return { ...page({ rows: body.map(({ pet }) => pet), headers }), ...(id.length === 1 && first && { version: first.version }) };
+        });
+      }
+      if (q === undefined)
+        return andThen(listPets(db, accountId, query, after, rows), (found) =>
+          page(pageOf(path, asked, found, (pet) => position({ pet }))),
+        );
+      return andThen(searchPets(db, accountId, { ...query, q }, after, rows), (found) => {
+        const { rows: body, headers } = pageOf(path, asked, found, position);
+        return page({ rows: body.map(({ pet }) => pet), headers });
+      });
     },
   }),
   operation({
@@ -52,6 +68,7 @@ export const petRoutes: Operation[] = [
     summary: "Create a pet",
     description: "Adds a pet to a category. Its status is `available` unless another is given.",
     scope: "catalogue:write",
+    dryRun: true,
     body: NewPet,
     example: { body: { name: "Bella", categoryId: 1, status: "available" } },
     answers: { 201: created("The pet as it was created.", Pet, { id: 4, name: "Bella", categoryId: 1, status: "available" }) },
@@ -69,6 +86,7 @@ export const petRoutes: Operation[] = [
     summary: "Create many pets",
     description: "Adds up to 1,000 pets in one request, all or none; the answer has them in the order of the request.",
     scope: "catalogue:write",
+    dryRun: true,
     stability: "beta",
     body: NewPets,
     bodyBytesMax: batchBytesMax,
@@ -108,10 +126,11 @@ export const petRoutes: Operation[] = [
     example: { params: rexParams },
     answers: { 200: resource("The pet.", Pet, rex) },
     problems: ["not_found", "operation_sunset"],
-    read: async (db, { accountId, params }) => {
-      const { pet, version } = await findPet(db, accountId, params.petId);
-      return { status: 200, body: pet, version };
-    },
+    read: (db, { accountId, params: { petId } }) =>
+      andThen(findPet(db, accountId, petId), (found) => {
+        const { pet, version } = found ?? absent(petId);
+        return { status: 200, body: pet, version };
+      }),
   }),
   operation({
     operationId: "replacePet",
@@ -122,6 +141,7 @@ export const petRoutes: Operation[] = [
     description:
       "Replaces name, category and status. A status that is left out becomes `available`. While stock is tracked the status follows the stock: leave it out or send the current one; any other is a 409 `status_follows_stock`.",
     scope: "catalogue:write",
+    dryRun: true,
     params: PetPath,
     body: WrittenPet,
     example: { params: rexParams, body: { name: "Rex the Brave", categoryId: 1, status: "available" } },
@@ -143,6 +163,7 @@ export const petRoutes: Operation[] = [
     description:
       "A JSON merge patch (RFC 7396): fields that are left out stay. While stock is tracked the status follows the stock: any other is a 409 `status_follows_stock`.",
     scope: "catalogue:write",
+    dryRun: true,
     params: PetPath,
     body: WrittenPetPatch,
     mediaTypes: mergePatch,
@@ -165,6 +186,7 @@ export const petRoutes: Operation[] = [
     description:
       "Deletes a pet and its inventory entry. It is refused while an open order has the pet; complete orders keep its identifier.",
     scope: "catalogue:write",
+    dryRun: true,
     params: PetPath,
     example: { params: { petId: 3 } },
     answers: { 204: deleted("The pet is gone.") },
@@ -180,6 +202,10 @@ export const petRoutes: Operation[] = [
 
 async function requirePet(tx: Transaction, accountId: number, id: number): Promise<StoredPet> {
   return (await lockPet(tx, accountId, id)) ?? absent(id);
+}
+
+function page({ rows: body, headers }: { rows: Pet[]; headers: Record<string, string> }): Answer {
+  return { status: 200, body, headers };
 }
 
 function absent(id: number): never {

@@ -1,28 +1,44 @@
-import sql, { join } from "sql-template-tag";
-import { breaks, type Queryable, type Transaction } from "../../platform/db/database.ts";
+import sql, { join, raw } from "sql-template-tag";
+import { andThen, breaks, type Awaitable, type Queryable, type Transaction } from "../../platform/db/database.ts";
+import { insertion, keyStatement, lockingStatement } from "../../platform/db/statement.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
+import { fieldsBefore, type EventDraft, type Origin } from "../../platform/events.ts";
 import { byId } from "../../platform/ids.ts";
 import { detailsMax, Problem, unknownReference } from "../../platform/problem.ts";
 import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
 import { nameKeyOf, statusDefault, type NewPet, type Pet, type PetChange, type PetStatus } from "./pets.ts";
+
+export { categoriesOfPets } from "./pet-search.store.ts";
 
 export type PetRow = { id: number; name: string; category_id: number; status: PetStatus; version: number };
 
 /** A pet with the version that its ETag shows. */
 export type StoredPet = { pet: Pet; version: number };
 
-export const petColumns = sql`id, name, category_id, status, version`;
+/** The columns of a pet, in the order of `PetValues`. */
+const columnNames = "id, name, category_id, status, version";
+type PetValues = [id: number, name: string, categoryId: number, status: PetStatus, version: number];
+const petById = `SELECT ${columnNames} FROM pets WHERE account_id = ? AND id = ?`;
+const findById = keyStatement<PetValues>("pets", petById);
+const newPets = insertion("pets", "pet_ids", ["account_id", "name", "name_key", "category_id", "status", "version"]);
+const lockById = lockingStatement<PetValues>(petById);
 
-/** @throws Problem `not_found` */
-export async function findPet(db: Queryable, accountId: number, id: number): Promise<StoredPet> {
-  return requireRow(await db.query<PetRow>(sql`SELECT ${petColumns} FROM pets WHERE account_id = ${accountId} AND id = ${id}`), id);
+export const petColumns = raw(columnNames);
+
+/** Returns undefined if there is no such pet. */
+export function findPet(db: Queryable, accountId: number, id: number): Awaitable<StoredPet | undefined> {
+  return andThen(db.rows(findById, [accountId, id]), petOf);
 }
 
 /** Locks the pet until the transaction ends. Returns undefined if there is no such pet. */
-export async function lockPet(tx: Transaction, accountId: number, id: number): Promise<StoredPet | undefined> {
-  const [row] = await tx.query<PetRow>(sql`
-    SELECT ${petColumns} FROM pets WHERE account_id = ${accountId} AND id = ${id}${tx.forUpdate}`);
-  return row && storedPet(row);
+export function lockPet(tx: Transaction, accountId: number, id: number): Awaitable<StoredPet | undefined> {
+  return andThen(tx.rows(lockById, [accountId, id]), petOf);
+}
+
+function petOf([values]: PetValues[]): StoredPet | undefined {
+  if (values === undefined) return undefined;
+  const [id, name, categoryId, status, version] = values;
+  return { pet: { id, name, categoryId, status }, version };
 }
 
 /** Returns whether the account has the pet, without locking it. */
@@ -37,23 +53,16 @@ export async function insertPet(tx: Transaction, accountId: number, pet: NewPet)
   return stored!;
 }
 
-/** The most rows of one INSERT, because each binds six values. */
-const insertRowsMax = 200;
-
 /**
  * Inserts all of the pets, in order, or none.
  *
  * @throws Problem `unknown_reference` that names the first pet of an unknown category, `storage_limit_reached`
  */
-export async function insertPets(tx: Transaction, accountId: number, pets: NewPet[]): Promise<Pet[]> {
-  await requireCategories(tx, accountId, pets);
-  const inserted: Pet[] = [];
-  for (let from = 0; from < pets.length; from += insertRowsMax) {
-    const rows = await insertRows(tx, accountId, pets.slice(from, from + insertRowsMax));
-    inserted.push(...rows.map(({ pet }) => pet));
-  }
+export async function insertPets(tx: Transaction, accountId: number, created: NewPet[]): Promise<Pet[]> {
+  await requireCategories(tx, accountId, created);
+  const inserted = await insertRows(tx, accountId, created);
   await addRecords(tx, accountId, inserted.length);
-  return inserted;
+  return inserted.map(({ pet }) => pet);
 }
 
 /**
@@ -67,17 +76,20 @@ export async function updatePet(tx: Transaction, accountId: number, current: Sto
   const stock = change.status === pet.status ? undefined : await findStock(tx, accountId, pet.id);
   const status = stock ? pet.status : (change.status ?? statusDefault);
   const isSame = change.name === pet.name && change.categoryId === pet.categoryId && status === pet.status;
-  const updated = isSame ? current : await writePet(tx, accountId, { ...change, id: pet.id, status });
+  const updated = isSame ? current : await writePet(tx, accountId, current, { ...change, id: pet.id, status });
   if (stock && change.status !== null) throw statusFollowsStock(pet, change.status, stock);
   return updated;
 }
 
-async function writePet(tx: Transaction, accountId: number, { id, name, categoryId, status }: Pet): Promise<StoredPet> {
+async function writePet(tx: Transaction, accountId: number, current: StoredPet, next: Pet): Promise<StoredPet> {
+  const { id, name, categoryId, status } = next;
   try {
     const rows = await tx.query<PetRow>(sql`
       UPDATE pets SET name = ${name}, name_key = ${nameKeyOf(name)}, category_id = ${categoryId}, status = ${status}, version = version + 1
       WHERE account_id = ${accountId} AND id = ${id} RETURNING ${petColumns}`);
-    return requireRow(rows, id);
+    const updated = requireRow(rows, id);
+    recordUpdate(tx, accountId, current, updated);
+    return updated;
   } catch (error) {
     throw breaks("foreign_key", error) ? unknownCategory(categoryId) : error;
   }
@@ -98,23 +110,32 @@ function statusFollowsStock({ id, status }: Pet, wanted: PetStatus, { quantity, 
 }
 
 /** Writes the status that follows from the stock, if it differs. */
-export async function deriveStatus(tx: Transaction, accountId: number, id: number, status: PetStatus): Promise<void> {
-  await tx.query(sql`
-    UPDATE pets SET status = ${status}, version = version + 1
-    WHERE account_id = ${accountId} AND id = ${id} AND status <> ${status}`);
+export async function deriveStatus(tx: Transaction, accountId: number, id: number, status: PetStatus, origin?: Origin): Promise<void> {
+  const current = await lockPet(tx, accountId, id);
+  if (!current || current.pet.status === status) return;
+  await tx.query(sql`UPDATE pets SET status = ${status}, version = version + 1 WHERE account_id = ${accountId} AND id = ${id}`);
+  recordUpdate(tx, accountId, current, { pet: { ...current.pet, status }, version: current.version + 1 }, origin);
 }
 
-/** A pet, and whether the inventory has an entry for it. */
-export type PetWithEntry = StoredPet & { isTracked: boolean };
+function eventOf(accountId: number, type: EventDraft["type"], { pet, version }: StoredPet): EventDraft {
+  return { accountId, type, resource: { type: "pet", id: pet.id }, data: pet, version };
+}
+
+function recordUpdate(tx: Transaction, accountId: number, before: StoredPet, after: StoredPet, origin?: Origin): void {
+  tx.record({ ...eventOf(accountId, "pet.updated", after), previous: fieldsBefore(before.pet, after.pet) }, origin);
+}
+
+/** A pet, and its inventory entry if it is tracked. */
+export type PetWithEntry = StoredPet & { entry: { quantity: number; status: PetStatus; version: number } | undefined };
 
 /** Locks the inventory entry, then the pet, so that no order can take units. Returns undefined if there is no such pet. */
 export async function lockPetWithEntry(tx: Transaction, accountId: number, id: number): Promise<PetWithEntry | undefined> {
-  const entry = sql`SELECT 1 FROM inventory WHERE account_id = ${accountId} AND pet_id = ${id}`;
-  const isTracked = (await tx.query(sql`${entry}${tx.forUpdate}`)).length > 0;
+  const find = sql`SELECT quantity, status, version FROM inventory WHERE account_id = ${accountId} AND pet_id = ${id}`;
+  const [entry] = await tx.query<NonNullable<PetWithEntry["entry"]>>(sql`${find}${tx.forUpdate}`);
   const pet = await lockPet(tx, accountId, id);
   // An entry may have been added before the pet was locked. Its lock comes before the pet's, so the transaction starts over.
-  if (!isTracked && (await tx.query(entry)).length > 0) tx.startOver();
-  return pet && { ...pet, isTracked };
+  if (!entry && (await tx.query(find)).length > 0) tx.startOver();
+  return pet && { ...pet, entry };
 }
 
 /**
@@ -122,26 +143,33 @@ export async function lockPetWithEntry(tx: Transaction, accountId: number, id: n
  *
  * @throws Problem `pet_in_use` while an unfulfilled order is for this pet
  */
-export async function deletePet(tx: Transaction, accountId: number, { pet: { id }, isTracked }: PetWithEntry): Promise<void> {
+export async function deletePet(tx: Transaction, accountId: number, current: PetWithEntry): Promise<void> {
+  const { pet, entry } = current;
+  const { id } = pet;
   const gone = await tx.query(sql`
     DELETE FROM pets WHERE account_id = ${accountId} AND id = ${id} AND NOT EXISTS
       (SELECT 1 FROM orders WHERE account_id = ${accountId} AND pet_id = ${id} AND complete = FALSE)
     RETURNING id`);
   if (gone.length === 0) throw new Problem("pet_in_use", `Pet ${id} has an unfulfilled order: fulfil or delete the order first.`);
-  await removeRecords(tx, accountId, isTracked ? 2 : 1);
+  await removeRecords(tx, accountId, entry ? 2 : 1);
+  if (entry) {
+    const { version, ...counted } = entry;
+    const data = { petId: id, ...counted };
+    tx.record({ accountId, type: "inventory.deleted", resource: { type: "inventory", id }, data, version });
+  }
+  tx.record(eventOf(accountId, "pet.deleted", current));
 }
 
-async function insertRows(tx: Transaction, accountId: number, pets: NewPet[]): Promise<StoredPet[]> {
-  const rows = pets.map(
-    ({ name, categoryId, status = statusDefault }) =>
-      sql`(${accountId}, nextval('pet_ids'), ${name}, ${nameKeyOf(name)}, ${categoryId}, ${status}, 1)`,
-  );
+async function insertRows(tx: Transaction, accountId: number, created: NewPet[]): Promise<StoredPet[]> {
+  const whole = created.map(({ name, categoryId, status = statusDefault }) => ({ name, categoryId, status }));
+  const rows = whole.map(({ name, categoryId, status }) => [accountId, name, nameKeyOf(name), categoryId, status, 1]);
   try {
-    const inserted = await tx.query<PetRow>(sql`
-      INSERT INTO pets (account_id, id, name, name_key, category_id, status, version) VALUES ${join(rows)} RETURNING ${petColumns}`);
-    return inserted.toSorted((a, b) => a.id - b.id).map(storedPet);
+    const ids = await tx.insert(newPets, rows);
+    const inserted = whole.map((pet, i) => ({ pet: { id: ids[i]!, ...pet }, version: 1 }));
+    for (const pet of inserted) tx.record(eventOf(accountId, "pet.created", pet));
+    return inserted;
   } catch (error) {
-    throw breaks("foreign_key", error) ? unknownCategory(pets[0]!.categoryId) : error;
+    throw breaks("foreign_key", error) ? unknownCategory(created[0]!.categoryId) : error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { Type, type Static } from "typebox";
+import { Type, type Static } from "../../platform/json-schema.ts";
 import { normalize } from "../../platform/normalize.ts";
 import { enumeration, Id, named, Nullable, OwnId, paging, Text, variant, writtenBack } from "../../platform/http/schemas.ts";
 
@@ -54,7 +54,8 @@ export const PetQuery = Type.Object({
     Type.String({
       maxLength: 200,
       pattern: "^[^\\u0000]*$",
-      description: "Only pets whose name begins with this text, in any case. The order is then by name: `name` or `-name`.",
+      description:
+        "Only pets whose name, or a word of it, begins with this text, in any case. Names that begin with it come first, by `name` or `-name`; then the others, by that word.",
       "x-text": true,
     }),
   ),

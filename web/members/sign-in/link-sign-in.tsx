@@ -2,16 +2,15 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useState, type ReactNode } from "react";
 import { dashboardKey } from "../../calls/lists.ts";
-import { ask, type CurrentUser } from "../../calls/members.ts";
+import { ask, type CurrentUser, type SecondStep } from "../../calls/members.ts";
 import { Refusal } from "../../calls/refusal.ts";
 import { usePageTitle } from "../../frame/page-title.ts";
 import { Waiting } from "../../frame/waiting.tsx";
 import { ErrorPanel } from "../../parts/error-panel.tsx";
 import { texts } from "../../texts/texts.ts";
-import { HowToGetALink } from "./password-sign-in.tsx";
 import styles from "./sign-in.module.css";
 
-type Props = { token: string; onSignedIn: (standing: CurrentUser) => void; onGiveUp: () => void };
+type Props = { token: string; onSignedIn: (answer: CurrentUser | SecondStep) => void; onGiveUp: () => void };
 
 /** Sends the token of a sign-in link when the button is pressed, so that programs which open links in mail do not use it up. Explains what to do if the link no longer works. */
 export function LinkSignIn({ token, onSignedIn, onGiveUp }: Props): ReactNode {
@@ -53,11 +52,7 @@ export function LinkSignIn({ token, onSignedIn, onGiveUp }: Props): ReactNode {
   return (
     <>
       <h1>{isOver ? texts.signIn.linkOver : texts.signIn.title}</h1>
-      {isOver ? (
-        <HowToGetALink text={texts.signIn.linkOverText} command={texts.signIn.inviteCommand} />
-      ) : (
-        <ErrorPanel error={error} onRetry={() => void refetch()} />
-      )}
+      {isOver ? <p className={styles.lead}>{texts.signIn.linkOverText}</p> : <ErrorPanel error={error} onRetry={() => void refetch()} />}
       <Button mt="md" variant="default" onClick={onGiveUp}>
         {texts.signIn.withPassword}
       </Button>

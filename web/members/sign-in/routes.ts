@@ -5,8 +5,11 @@ import { destinationOf } from "./destination.ts";
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "sign-in",
-  // `to` is always returned: the router would keep the unchecked value of an omitted key
-  validateSearch: (search): { to?: string | undefined } => ({ to: destinationOf(search["to"], location.origin) }),
+  // each key is always returned: the router would keep the unchecked value of an omitted one
+  validateSearch: (search): { to?: string | undefined; add?: true | undefined } => ({
+    to: destinationOf(search["to"], location.origin),
+    add: search["add"] === true ? true : undefined,
+  }),
   component: lazyRouteComponent(() => import("./sign-in-page.tsx"), "SignInPage"),
 });
 

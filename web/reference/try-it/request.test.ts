@@ -76,7 +76,7 @@ test("whatever is in a request, a shell hands it to curl as it is", () => {
     fc.property(text, text, (value, body) => {
       const command = curlOf({ method: "POST", url: `${baseUrl}/pets`, headers: [["X-Note", value]], body });
       const script = `curl() { printf '%s\\0' "$@"; }\n${command}`;
-      const printed = execFileSync("bash", ["-c", script], { encoding: "utf8", env: { API_KEY: "psk_test" } }).split("\0");
+      const printed = execFileSync("bash", ["--norc", "-c", script], { encoding: "utf8", env: { API_KEY: "psk_test" } }).split("\0");
       assert.deepEqual(printed, [
         "-X",
         "POST",

@@ -1,0 +1,66 @@
+/**
+ * Sends requests at a rate that does not depend on the answers, in a process of its own, and prints the 99th percentile (ms)
+ * of their waits. A wait begins when a request is due, not when a connection is free for it, so that a slow server does not hide
+ * its slowness by delaying requests (coordinated omission). Arrivals are random, independent of each other.
+ */
+import { connect, type Socket } from "node:net";
+
+export type OpenLoad = { url: string; key: string; path: string; idsMax: number; isOrder: boolean; perSecond: number; seconds: number };
+
+const connections = 64;
+/** Requests that may wait for a connection: beyond them the server is saturated, and no percentile says anything. */
+const waitingMax = 50_000;
+const drainMsMax = 20_000;
+
+const { url, key, path, idsMax, isOrder, perSecond, seconds } = JSON.parse(process.env["LOAD"] ?? "") as OpenLoad;
+const { hostname, port, host } = new URL(url);
+const waits: number[] = [];
+const due: number[] = [];
+const idle: Socket[] = [];
+const endsAt = performance.now() + seconds * 1_000;
+let nextAt = performance.now();
+let open = 0;
+
+for (let number = 0; number < connections; number++) idle.push(await connection());
+loop();
+
+function loop(): void {
+  const now = performance.now();
+  for (; nextAt <= now && nextAt < endsAt; nextAt += (-Math.log(1 - Math.random()) * 1_000) / perSecond) due.push(nextAt);
+  if (due.length > waitingMax || now > endsAt + drainMsMax)
+    throw new Error(`the server does not keep up with ${perSecond} requests a second`);
+  while (due.length > 0 && idle.length > 0) send(idle.pop()!, due.shift()!);
+  if (now < endsAt || due.length > 0 || open > 0) return void setImmediate(loop);
+  const sorted = waits.toSorted((a, b) => a - b);
+  console.log(sorted[Math.floor(sorted.length * 0.99)]);
+  process.exit();
+}
+
+function send(socket: Socket, dueAt: number): void {
+  open += 1;
+  const id = 1 + Math.floor(Math.random() * idsMax);
+  const body = isOrder ? `{"petId":${id},"quantity":1}` : "";
+  const head = isOrder ? `POST ${path}` : `GET ${path}/${id}`;
+  const more = isOrder ? `content-type: application/json\r\ncontent-length: ${body.length}\r\n` : "";
+  socket.write(`${head} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${key}\r\n${more}\r\n${body}`, "latin1");
+  let text = "";
+  const onData = (chunk: string): void => {
+    text += chunk;
+    const end = text.indexOf("\r\n\r\n");
+    const length = Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1]);
+    if (end < 0 || text.length < end + 4 + length) return;
+    if (!/^HTTP\/1\.1 20[01] /.test(text)) throw new Error(text.slice(0, end));
+    socket.off("data", onData);
+    waits.push(performance.now() - dueAt);
+    open -= 1;
+    idle.push(socket);
+  };
+  socket.on("data", onData);
+}
+
+function connection(): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true }, () => resolve(socket));
+    socket.setEncoding("latin1").on("error", reject);
+  });
+}

@@ -1,0 +1,57 @@
+import { execFile, spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
+import { once } from "node:events";
+import { availableParallelism } from "node:os";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const runMsMax = 120_000;
+const stopMsMax = 20_000;
+
+/** The core of each side, so that the load generator takes nothing from the server that is measured. */
+const cores = { server: 0, load: 1 } as const;
+
+/** A command that runs on the core of its side, and wherever the system likes if there is only one core. Needs Linux. */
+function pinned(side: keyof typeof cores, command: string[]): [program: string, args: string[]] {
+  const [program = "", ...args] = availableParallelism() > 1 ? ["taskset", "-c", String(cores[side]), ...command] : command;
+  return [program, args];
+}
+
+/** Starts a server that is measured, on the core of servers. */
+export function spawnServer(command: string[], options: SpawnOptions): ChildProcess {
+  return spawn(...pinned("server", command), options);
+}
+
+/** Runs a load generator on the core of load generators and returns what it prints. Ends it after two minutes. */
+export function runLoad(command: string[], env: Record<string, string> = {}): Promise<string> {
+  return runOn("load", command, env);
+}
+
+/** Runs what a server is compared with on the core of servers and returns what it prints. Ends it after two minutes. */
+export function runOnServerCore(command: string[], env: Record<string, string>): Promise<string> {
+  return runOn("server", command, env);
+}
+
+async function runOn(side: keyof typeof cores, command: string[], env: Record<string, string>): Promise<string> {
+  const bounds = { timeout: runMsMax, killSignal: "SIGKILL", maxBuffer: 64 * 1_048_576 } as const;
+  const { stdout } = await run(...pinned(side, command), { ...bounds, env: { ...process.env, ...env } });
+  return stdout;
+}
+
+/** Returns the first line that a process prints. @throws Error if it ends before */
+export async function firstLine(child: ChildProcess): Promise<string> {
+  if (!child.stdout) throw new Error("the child's output is not piped");
+  const ended = once(child, "exit").then(([code]) => Promise.reject(new Error(`a server ended with ${code} before it listened`)));
+  const [line] = (await Promise.race([once(createInterface(child.stdout), "line"), ended])) as [string];
+  return line;
+}
+
+/** Ends a process, after 20 seconds by force. */
+export async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, "exit");
+  child.kill("SIGTERM");
+  const timer = setTimeout(() => child.kill("SIGKILL"), stopMsMax);
+  await exit;
+  clearTimeout(timer);
+}

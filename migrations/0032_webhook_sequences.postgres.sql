@@ -1,0 +1,2 @@
+CREATE SEQUENCE webhook_ids;
+CREATE SEQUENCE webhook_delivery_ids;

@@ -1,0 +1,35 @@
+import { demandAccount } from "../administration/accounts.ts";
+import { id, operation, type Parts } from "../administration/operation.ts";
+import { auditFilters, filterOf } from "../events/log/audit.ts";
+import { readAudit } from "../events/log/audit.store.ts";
+import { withNames } from "../events/log/named-events.store.ts";
+import { Type } from "../platform/json-schema.ts";
+
+const pageMax = 100;
+const fields = {
+  account: id,
+  ...auditFilters,
+  before: Type.Optional(id),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: pageMax })),
+};
+
+/** An operator's view of who did what in an account (specification 8.7). */
+export function auditOperations({ db }: Pick<Parts, "db">) {
+  return {
+    /** A page of the events that pass the filters, the newest first, and `before` of the next page; null at the end. Default of `limit`: 100. */
+    "audit.list": operation(fields, async ({ account, before, limit = pageMax, ...asked }) => {
+      await demandAccount(db, account);
+      const { events, next } = await readAudit(db, account, filterOf(asked), before, limit);
+      return { events: await withNames(db, account, events), next };
+    }),
+
+    /** The same as CSV. The first page has the heading. */
+    "audit.export": operation(fields, async ({ account, before, limit = pageMax, ...asked }) => {
+      await demandAccount(db, account);
+      const { auditHeading, auditLines } = await import("../events/log/audit-csv.ts"); // few are made
+      const { events, next } = await readAudit(db, account, filterOf(asked), before, limit);
+      const lines = auditLines(await withNames(db, account, events));
+      return { csv: before === undefined ? `${auditHeading()}${lines}` : lines, count: events.length, next };
+    }),
+  };
+}

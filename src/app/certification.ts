@@ -1,0 +1,108 @@
+import { getServers } from "node:dns";
+import type { Clock } from "../platform/clock.ts";
+import type { Database } from "../platform/db/database.ts";
+import type { Worker } from "../platform/jobs/worker.ts";
+import type { Logger } from "../platform/log.ts";
+import type { Announcer } from "../platform/nodes/nodes.ts";
+import type { RowLeases } from "../platform/nodes/row-leases.ts";
+import { openAuthority, type Authority } from "../publishing/certificates/authority.ts";
+import { requestCertificate } from "../publishing/certificates/certificate-state.store.ts";
+import { openCertificateWorker } from "../publishing/certificates/certificate-worker.ts";
+import { openOwnCertificateWorker } from "../publishing/certificates/own-certificate-worker.ts";
+import type { SecretsKeys } from "../platform/secrets.ts";
+import { createDns, type Dns, ownHostProblem, parseHostname } from "../publishing/dns/dns.ts";
+import { checkDomain, type Checks } from "../publishing/domains/checks.ts";
+import type { StoredDomain } from "../publishing/domains/domains.store.ts";
+import { ownHostOf } from "./edge.ts";
+import type { Settings } from "./settings.ts";
+import type { Tracing } from "./tracing.ts";
+
+/** How long a removal waits for DNS, to warn of a record that is still there: beyond it, nobody is warned. */
+const quickTimeoutMs = 3_000;
+
+type VerificationParts = { settings: Settings; db: Database; clock: Clock; keys: SecretsKeys; tracing: Tracing | undefined };
+type CertificationParts = VerificationParts & {
+  log: Logger;
+  announcer: Announcer;
+  checks: Checks;
+  authority: Authority | undefined;
+  leases: RowLeases;
+  onError: (error: unknown) => void;
+};
+
+/** Opens the checks of domains and, if the operator has chosen one, the certificate authority. */
+export function openVerification({ settings, db, clock, keys, tracing }: VerificationParts, proofSecret: () => Uint8Array) {
+  const { acmeDirectoryUrl: directoryUrl, acmeEabKid, acmeEabHmac } = settings;
+  const authority: Authority | undefined =
+    directoryUrl === ""
+      ? undefined
+      : openAuthority({
+          db,
+          clock,
+          keys,
+          settings: {
+            directoryUrl,
+            ca: settings.acmeCa || undefined,
+            email: settings.acmeEmail || undefined,
+            external: acmeEabKid === "" ? undefined : { keyId: acmeEabKid, hmacKey: acmeEabHmac },
+            caaIdentities: settings.acmeCaaIdentities,
+            traced: tracing && ((transport) => tracing.tracedCalls("acme", transport)),
+          },
+        });
+  const servers = settings.dnsServers.length > 0 ? settings.dnsServers : getServers();
+  const checks: Checks = {
+    dns: tracedDns(createDns({ servers }), tracing),
+    quickDns: tracedDns(createDns({ servers: servers.slice(0, 1), timeoutMs: quickTimeoutMs, tries: 1 }), tracing),
+    own: { platformDomain: settings.platformDomain, publicHost: new URL(settings.publicUrl).hostname },
+    proofSecret,
+    authority: authority
+      ? { caa: () => ({ identities: authority.caaIdentities(), accountUrl: authority.accountUrl() }), requestCertificate }
+      : null,
+  };
+  return { authority, checks };
+}
+
+/** A look-up that failed is an answer, not an exception. */
+function tracedDns(dns: Dns, tracing: Tracing | undefined): Dns {
+  const problemOf = (answer: unknown): string | undefined => {
+    const lookup = answer as Awaited<ReturnType<Dns["lookUp"]>>;
+    return lookup.outcome === "failed" ? lookup.reason : undefined;
+  };
+  return tracing?.tracedCalls("dns", dns, problemOf) ?? dns;
+}
+
+/** Opens the workers that order certificates: none without an authority. */
+export function openCertificateWorkers(parts: CertificationParts): Worker[] {
+  const { settings, db, clock, log, keys, announcer, checks, authority, leases, onError } = parts;
+  if (!authority) return [];
+  authority.account().catch((error: unknown) => log.warn({ err: error }, "the certificate authority cannot be used now"));
+  const preflight = async (domain: StoredDomain) => (await checkDomain(checks, db, domain)).verdict;
+  const budget = settings.acmeBudget;
+  const ofDomains = openCertificateWorker({ db, clock, keys, authority, budget, preflight, announcer, leases, onError });
+  const own = openOwnWorker(parts, authority);
+  return own ? [ofDomains, own] : [ofDomains];
+}
+
+/** The worker of the certificate of PUBLIC_URL, if this service gets one. */
+function openOwnWorker(parts: CertificationParts, authority: Authority): Worker | undefined {
+  const { settings, db, clock, log, keys, announcer, checks, leases, onError } = parts;
+  const host = ownHostOf(settings);
+  if (host === null) return undefined;
+  const { hostname, registrableDomain } = parseHostname(host, { ...checks.own, publicHost: "" });
+  const budget = settings.acmeBudget;
+  const preflight = () => ownHostProblem(checks.dns, hostname, checks.authority?.caa() ?? null);
+  return openOwnCertificateWorker({
+    db,
+    clock,
+    keys,
+    authority,
+    budget,
+    hostname,
+    registrableDomain,
+    preflight,
+    announcer,
+    leases,
+    log,
+    onError,
+  });
+}

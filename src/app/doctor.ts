@@ -1,0 +1,205 @@
+import { statfsSync, statSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { dirname } from "node:path";
+import { migrationsFor } from "../platform/db/migrate.ts";
+import { requireAccess } from "../platform/folder-access.ts";
+import { databasePath, socketPath } from "./storage.ts";
+import type { Settings } from "./settings.ts";
+
+/** What a check found. `isUnreachable`: a service that this one needs does not answer. */
+export type Finding = { check: string; level: "ok" | "warning" | "fault"; message: string; fix: string | null; isUnreachable: boolean };
+
+const answerMs = 5_000;
+/** Below these the disk is nearly full, and full. */
+const [roomyBytes, fullBytes] = [1024 ** 3, 100 * 1024 ** 2];
+/** Clocks of machines with a time server differ by less. */
+const clockMsMax = 5_000;
+
+const ok = (check: string, message: string): Finding => ({ check, level: "ok", message, fix: null, isUnreachable: false });
+const warning = (check: string, message: string, fix: string): Finding => ({ check, level: "warning", message, fix, isUnreachable: false });
+const fault = (check: string, message: string, fix: string, isUnreachable = false): Finding => ({
+  check,
+  level: "fault",
+  message,
+  fix,
+  isUnreachable,
+});
+
+/** Checks what a service with these settings needs, and changes nothing. No check takes more than a few seconds. */
+export async function examine(settings: Settings, clock: () => number): Promise<Finding[]> {
+  const isRunning = await answers(socketPath(settings));
+  const checks = [
+    checkFolder(settings),
+    settings.databaseUrl === "" ? checkEmbedded(settings, clock) : checkPostgres(settings, clock),
+    checkRedis(settings, clock),
+    checkPorts(settings, isRunning),
+    checkDns(settings),
+    checkAuthority(settings, clock),
+  ];
+  return (await Promise.all(checks)).flat();
+}
+
+async function checkFolder({ dataDir }: Settings): Promise<Finding[]> {
+  try {
+    requireAccess(dataDir);
+  } catch (error) {
+    return [fault("folder", reasonOf(error), "give the folder to the user that runs the service, with mode 0700")];
+  }
+  const stats = statSync(dataDir, { throwIfNoEntry: false });
+  if (stats && !stats.isDirectory()) return [fault("folder", `DATA_DIR=${dataDir} is not a folder`, "set DATA_DIR to a folder")];
+  if (!stats) return [ok("folder", `${dataDir} does not exist yet: the first start makes it`)];
+  const found = [ok("folder", `${dataDir} can be read and written`)];
+  if ((stats.mode & 0o077) !== 0 && process.platform !== "win32")
+    found.push(warning("folder", `${dataDir} is open to other users of the machine`, `chmod 700 ${dataDir}`));
+  const { bavail, bsize } = statfsSync(dataDir);
+  const free = bavail * bsize;
+  const shown = `${(free / 1024 ** 3).toFixed(1)} GiB free at ${dataDir}`;
+  const more = "free some space, or move DATA_DIR to a larger disk";
+  if (free < fullBytes) return [...found, fault("disk", shown, more)];
+  return [...found, free < roomyBytes ? warning("disk", shown, more) : ok("disk", shown)];
+}
+
+async function checkEmbedded({ dataDir }: Settings, clock: () => number): Promise<Finding[]> {
+  const file = databasePath(dataDir);
+  if (!statSync(file, { throwIfNoEntry: false })) return [ok("database", "no data yet: the first start makes the embedded database")];
+  const { DatabaseSync } = await import("node:sqlite");
+  try {
+    const db = new DatabaseSync(file, { readOnly: true, timeout: 1_000 });
+    try {
+      const row = db.prepare("SELECT MAX(number) AS number, MAX(applied_at) AS applied_at FROM migrations").get();
+      const at = Number(row?.["applied_at"]);
+      const behind = at - clock() > 3_600_000;
+      const found = [schemaFinding(Number(row?.["number"]), migrationsFor("sqlite").at(-1)?.number ?? 0)];
+      if (behind) found.push(fault("clock", `the clock is behind the data, of ${new Date(at).toISOString()}`, "set the clock"));
+      else found.push(ok("clock", `${new Date(clock()).toISOString()}, not behind the data`));
+      return found;
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    return [fault("database", `${file} cannot be read (${reasonOf(error)})`, "run `petstore verify`; a backup can be restored")];
+  }
+}
+
+async function checkPostgres({ databaseUrl }: Settings, clock: () => number): Promise<Finding[]> {
+  const { default: pg } = await import("pg");
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: answerMs, query_timeout: answerMs });
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ now: string; has: boolean }>(
+      "SELECT EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS now, to_regclass('migrations') IS NOT NULL AS has",
+    );
+    const found = [clockFinding("PostgreSQL", Number(rows[0]?.now), clock())];
+    if (rows[0]?.has !== true) return [...found, ok("database", "PostgreSQL answers; it is empty, and the first start makes the tables")];
+    const newest = await client.query<{ number: number }>("SELECT MAX(number) AS number FROM migrations");
+    return [...found, schemaFinding(Number(newest.rows[0]?.number), migrationsFor("postgres").at(-1)?.number ?? 0)];
+  } catch (error) {
+    return [fault("database", `PostgreSQL does not answer (${reasonOf(error)})`, "see to the server, DATABASE_URL and the network", true)];
+  } finally {
+    client.end().catch(() => undefined);
+  }
+}
+
+function schemaFinding(found: number, known: number): Finding {
+  if (found > known) return fault("database", "the data is of a newer version", "run that version, or go back to the copy from before it");
+  if (found < known) return ok("database", "the data is of an earlier version: the next start upgrades it");
+  return ok("database", "the data is of this version");
+}
+
+async function checkRedis({ redisUrl, redisCa }: Settings, clock: () => number): Promise<Finding[]> {
+  if (redisUrl === "") return [ok("redis", "not set: this process counts limits alone")];
+  const { Redis } = await import("iovalkey");
+  const options = { lazyConnect: true, connectTimeout: answerMs, commandTimeout: answerMs, maxRetriesPerRequest: 0 };
+  const redis = new Redis(redisUrl, { ...options, retryStrategy: () => null, ...(redisCa !== "" && { tls: { ca: redisCa } }) });
+  let reason: unknown;
+  redis.on("error", (error) => (reason = error));
+  try {
+    await redis.connect();
+    const [seconds] = await redis.time();
+    return [ok("redis", "Redis answers"), clockFinding("Redis", Number(seconds) * 1_000, clock())];
+  } catch (error) {
+    return [fault("redis", `Redis does not answer (${reasonOf(reason ?? error)})`, "see to the server, REDIS_URL and the network", true)];
+  } finally {
+    redis.disconnect();
+  }
+}
+
+function clockFinding(of: string, theirs: number, ours: number): Finding {
+  const awaySeconds = Math.round(Math.abs(theirs - ours) / 1_000);
+  if (Math.abs(theirs - ours) <= clockMsMax) return ok("clock", `the same as that of ${of}`);
+  const message = `${awaySeconds} seconds away from that of ${of}`;
+  const fix = "set the clocks, and keep them by a time server";
+  return awaySeconds > 3_600 ? fault("clock", message, fix) : warning("clock", message, fix);
+}
+
+async function checkPorts({ host, port, edgeHttpPort, edgeHttpsPort }: Settings, isRunning: boolean): Promise<Finding[]> {
+  const ports = Object.entries({ PORT: port, EDGE_HTTP_PORT: edgeHttpPort, EDGE_HTTPS_PORT: edgeHttpsPort });
+  return Promise.all(
+    ports.map(async ([name, number]) => {
+      const code = number === 0 ? undefined : await whyNotListened(host, number);
+      const check = `port ${number}`;
+      if (code === undefined) return ok(check, `${name} is free`);
+      if (code === "EADDRINUSE" && isRunning) return ok(check, `${name} is held, and this service is running`);
+      if (code === "EADDRINUSE") return fault(check, `${name} is held by another program`, `stop that program, or set ${name}`);
+      if (code === "EACCES")
+        return fault(check, `this user may not listen at ${name}`, `use a port from 1024 on, or grant CAP_NET_BIND_SERVICE`);
+      return fault(check, `HOST=${host} cannot be listened at (${code})`, "set HOST to an address of this machine");
+    }),
+  );
+}
+
+function whyNotListened(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}
+
+/** Whether something listens at a socket of this machine. */
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (!statSync(dirname(path), { throwIfNoEntry: false })) return resolve(false);
+    const socket = connect(path, () => resolve(true));
+    socket.setTimeout(1_000, () => socket.destroy());
+    socket.once("error", () => resolve(false)).once("close", () => resolve(false));
+    socket.once("connect", () => socket.destroy());
+    return undefined;
+  });
+}
+
+async function checkDns({ dnsServers, platformDomain }: Settings): Promise<Finding[]> {
+  if (platformDomain === "localhost" || platformDomain.endsWith(".localhost"))
+    return [ok("dns", `${platformDomain} leads to this machine without DNS`)];
+  const { createDns } = await import("../publishing/dns/dns.ts");
+  const found = await createDns({ servers: dnsServers }).lookUp(platformDomain, "A");
+  if (found.outcome === "records") return [ok("dns", `${platformDomain} has the address ${found.records[0]?.value ?? ""}`)];
+  if (found.outcome === "none")
+    return [warning("dns", `${platformDomain} has no A record`, "create one that leads to the edge, and one for *." + platformDomain)];
+  return [fault("dns", `${found.server} does not answer (${found.reason})`, "see to DNS_SERVERS and the network", true)];
+}
+
+async function checkAuthority({ acmeDirectoryUrl, acmeCa }: Settings, clock: () => number): Promise<Finding[]> {
+  if (acmeDirectoryUrl === "") return [ok("acme", "not set: custom domains get no certificates")];
+  const { openTransport } = await import("../publishing/certificates/transport.ts");
+  const transport = openTransport({ ca: acmeCa === "" ? undefined : acmeCa, timeoutMs: answerMs });
+  try {
+    const { status, headers, body } = await transport.exchange({ method: "GET", url: acmeDirectoryUrl });
+    const isDirectory = status === 200 && body.includes('"newOrder"');
+    if (!isDirectory) return [fault("acme", `the answer (${status}) is not that of an ACME directory`, "set ACME_DIRECTORY_URL")];
+    const date = Date.parse(headers.date ?? "");
+    return [ok("acme", "the directory answers"), ...(Number.isNaN(date) ? [] : [clockFinding("the ACME directory", date, clock())])];
+  } catch (error) {
+    return [
+      fault("acme", `the directory does not answer (${reasonOf(error)})`, "see to ACME_DIRECTORY_URL, ACME_CA_FILE and the network", true),
+    ];
+  } finally {
+    transport.close();
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return (message || code || String(error)).split("\n")[0] ?? "";
+}

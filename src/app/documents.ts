@@ -1,0 +1,58 @@
+import type { App } from "../platform/http/app.ts";
+import { headerLines, type Exchange } from "../platform/http/exchange.ts";
+import { addPage } from "../platform/http/router.ts";
+import { openStaticText, sendStaticFile, type StaticFile } from "../platform/http/static-files.ts";
+import { apiOperations } from "./operations.ts";
+import { apiCatalogue, guidePath, guides, llmsText, operationPath, referenceTexts, type ReferenceText } from "./reference-texts.ts";
+import type { Settings } from "./settings.ts";
+import { sendPage, type Web } from "./web.ts";
+
+/** The origin that people see, and the dates of the description. */
+type DocumentOptions = Pick<Settings, "getPetSunset"> & { publicUrl: string };
+
+/** Caching and CORS of what every origin may read. */
+export const openToAll = headerLines({ "Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache" });
+const markdownType = "text/markdown; charset=utf-8";
+const catalogueType = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
+
+/**
+ * Adds the reference for readers without JavaScript: each page in Markdown and within the web application's shell, `/llms.txt`, and the
+ * catalogue of the API. Each text is made at its first request, and kept: there are as many as operations and guides.
+ */
+export function addDocuments(app: Pick<App, "add">, options: DocumentOptions, web: Web | undefined): void {
+  const { publicUrl } = options;
+  const files = new Map<string, StaticFile>();
+  let pages: Map<string, ReferenceText> | undefined;
+  const texts = async (): Promise<Map<string, ReferenceText>> => {
+    const { descriptionOf } = await import("./description.ts");
+    return (pages ??= referenceTexts(descriptionOf(options)));
+  };
+
+  function serve(path: string, type: string, make: () => Promise<string>): void {
+    addPage(app, path, { hosts: "any" }, async (exchange) => {
+      const file = files.get(path) ?? openStaticText(type, await make());
+      files.set(path, file);
+      sendStaticFile(exchange, file, openToAll);
+    });
+  }
+
+  serve("/llms.txt", "text/plain; charset=utf-8", async () => llmsText(publicUrl, (await texts()).values()));
+  serve("/.well-known/api-catalog", catalogueType, async () => apiCatalogue(publicUrl));
+  const paths = ["/reference", ...apiOperations.map(({ operationId }) => operationPath(operationId)), ...guides.map(guidePath)];
+  for (const path of paths) {
+    serve(`${path}.md`, markdownType, async () => (await texts()).get(path)?.markdown ?? "");
+    if (web) addPage(app, path, {}, (exchange) => sendPrerendered(exchange, web, path));
+  }
+
+  async function sendPrerendered(exchange: Exchange, shell: Web, path: string): Promise<void> {
+    const made = files.get(path) ?? (await prerender(shell, path));
+    files.set(path, made);
+    sendPage(exchange, { ...shell, page: made });
+  }
+
+  async function prerender({ page }: Web, path: string): Promise<StaticFile> {
+    const [{ prerendered }, all] = await Promise.all([import("./reference-html.ts"), texts()]);
+    const text = all.get(path);
+    return text ? openStaticText(page.type, prerendered(page.body.toString(), text, publicUrl)) : page;
+  }
+}

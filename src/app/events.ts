@@ -1,0 +1,66 @@
+import sql from "sql-template-tag";
+import { hasExpired } from "../callers/keys/keys.ts";
+import { findKey } from "../callers/keys/keys.store.ts";
+import { listSessions } from "../callers/members/sessions.store.ts";
+import type { EventServices } from "../events/log/events.routes.ts";
+import { openFeed, type Feed } from "../events/log/feed.ts";
+import { openListeners } from "../events/log/listeners.ts";
+import type { Numbering } from "../events/log/numbering.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Database } from "../platform/db/database.ts";
+import type { Settings } from "./settings.ts";
+import type { Storage } from "./storage.ts";
+
+export type Events = {
+  feed: Feed;
+  /** Called after each commit that recorded events. */
+  onEvents: (accountIds: readonly number[]) => void;
+  /** Begins to number the events of PostgreSQL as soon as the database is up to date, until `opened` is disposed of. */
+  start(storage: Pick<Storage, "db" | "ready">, opened: AsyncDisposableStack): void;
+};
+
+/** The event log of this process. The embedded database numbers events as it commits them; on PostgreSQL one of the nodes does. */
+export function openEvents({ databaseUrl }: Pick<Settings, "databaseUrl">, onError: (error: unknown) => void): Events {
+  const feed = openFeed();
+  let numbering: Numbering | undefined;
+  let isClosed = false;
+  return {
+    feed,
+    onEvents: (accountIds) => (databaseUrl === "" ? feed.report(accountIds) : numbering?.wake()),
+    start({ db, ready }, opened) {
+      if (db.engine === "sqlite") return void ready.then(() => numberRestored(db)).catch(onError);
+      opened.defer(async () => {
+        isClosed = true;
+        await numbering?.close();
+      });
+      const open = async (): Promise<void> => {
+        const { openNumbering } = await import("../events/log/numbering.ts"); // loads the client of PostgreSQL
+        if (!isClosed) numbering = openNumbering({ db, url: databaseUrl, report: feed.report, onError });
+      };
+      ready.then(open, () => undefined); // the service reports why the database never became ready
+    },
+  };
+}
+
+/** Gives positions to events that a backup of PostgreSQL, or a move from it, brought without: the first commit does. */
+async function numberRestored(db: Database): Promise<void> {
+  const waiting = await db.query(sql`SELECT 1 FROM event_outbox LIMIT 1`);
+  if (waiting.length > 0) await db.write(async () => undefined);
+}
+
+const scope = "events:read";
+
+/** What the operations of events need. `liveNodes` returns the number of nodes, which share the streams of an account. */
+export function eventServices(db: Database, clock: Clock, feed: Feed, liveNodes: () => number): EventServices {
+  return {
+    listeners: openListeners(feed, liveNodes),
+    async mayRead({ accountId, keyId, person }) {
+      if (person) {
+        const sessions = await listSessions(db, accountId, person.memberId, clock());
+        return sessions.some(({ id }) => id === person.sessionId);
+      }
+      const key = keyId === undefined ? undefined : await findKey(db, keyId);
+      return key !== undefined && key.scopes.includes(scope) && !hasExpired(key.expiresAt, clock());
+    },
+  };
+}

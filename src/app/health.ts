@@ -1,0 +1,153 @@
+import { statSync } from "node:fs";
+import { stat, statfs } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import sql from "sql-template-tag";
+import type { Database } from "../platform/db/database.ts";
+import type { StorageFault } from "../platform/db/sqlite-statements.ts";
+import type { Faults } from "../platform/faults.ts";
+import { repeat } from "../platform/jobs/repeat.ts";
+import type { OpenLog } from "../platform/log.ts";
+import { databasePath } from "./storage.ts";
+import type { ContentWatch } from "./content-watch.ts";
+
+const checkEveryMs = 1_000;
+/** A readiness probe uses a check that is not older than this. */
+const freshMs = 250;
+/** How long a readiness probe waits for the database. */
+const probeMs = 1_000;
+/** The disk counts as full below this. A write needs some KiB; one group of writes may need more. */
+const freeBytesMin = 1 << 20;
+/** Writes of a page each that must succeed before a database counts as writable again. */
+const triesMax = 32;
+/** How long a node on PostgreSQL may be without a lease before it counts as unable to write. */
+const leaselessMs = 1_000;
+
+export type Health = {
+  /** Returns why the node takes no requests; undefined if it takes them. Waits up to a second for the database. */
+  refusal(): Promise<string | undefined>;
+  /** The faults with which the node still takes requests. */
+  warnings(): string[];
+  /** Free and total bytes of the data folder's disk at the last check, up to a second ago. */
+  disk(): Promise<{ free: number; total: number } | undefined>;
+  stop(): Promise<void>;
+};
+
+export type HealthParts = {
+  db: Database;
+  dataDir: string;
+  faults: Faults;
+  content: Pick<ContentWatch, "missing" | "recheck">;
+  logOutput: Pick<OpenLog, "lost"> | undefined;
+  isLive: () => boolean;
+  onError: (error: unknown) => void;
+};
+
+/** Begins the fault that an error of the embedded database shows. */
+export function noteStorageFault(faults: Faults, fault: StorageFault, error: unknown): void {
+  const { message } = error as Error;
+  if (fault === "damaged") faults.begin("database_damage", { reason: `the database is damaged: ${message}`, isRefusing: true });
+  else if (fault === "unwritable")
+    faults.begin("database_writes", { reason: `the database takes no writes: ${message}`, isRefusing: true });
+}
+
+/**
+ * Checks once a second, and for readiness probes: whether the disk has room, whether the database takes writes again, whether its file is
+ * still the one that this process opened, whether published files are missing, and whether the log loses lines. Damage stays a fault until the
+ * process ends: a page that can be read again may still have wrong content.
+ */
+export function openHealth(parts: HealthParts): Health {
+  const state: State = { ...parts, disk: undefined, inode: inodeOf(parts), leaselessSince: undefined };
+  let checking: Promise<void> | undefined;
+  let checkedAt = -Infinity;
+  const checkNow = (): Promise<void> =>
+    (checking ??= check(state).finally(() => {
+      checking = undefined;
+      checkedAt = performance.now();
+    }));
+  const job = repeat(checkEveryMs, checkNow, parts.onError);
+  return {
+    async refusal() {
+      if (performance.now() - checkedAt > freshMs) await checkNow();
+      return state.faults.refusal() ?? ((await answersQueries(state.db)) ? undefined : "the database does not answer");
+    },
+    warnings: () => state.faults.warnings(),
+    async disk() {
+      if (!state.disk) await checkNow();
+      return state.disk;
+    },
+    stop: () => job.stop(),
+  };
+}
+
+type State = HealthParts & {
+  disk: { free: number; total: number } | undefined;
+  /** Of the embedded database's file, when it was opened. */
+  inode: number | undefined;
+  leaselessSince: number | undefined;
+};
+
+async function check(state: State): Promise<void> {
+  const { db, content, logOutput } = state;
+  await checkDisk(state);
+  if (db.engine === "sqlite") await checkFile(state);
+  else checkLease(state);
+  if (db.engine === "sqlite" && state.faults.has("database_writes")) await tryWriting(state);
+  if (content.missing() > 0) await content.recheck();
+  const missing = content.missing();
+  mark(state, "published_files", missing > 0 && `${missing} published files are missing or damaged`);
+  mark(state, "log", logOutput?.lost().isLosing === true && `log lines are lost: ${logOutput.lost().reason}`);
+}
+
+async function checkDisk(state: State): Promise<void> {
+  const { bsize, bavail, bfree, blocks } = await statfs(state.dataDir);
+  const free = (process.getuid?.() === 0 ? bfree : bavail) * bsize;
+  state.disk = { free, total: blocks * bsize };
+  mark(state, "data_disk", free < freeBytesMin && "the disk of DATA_DIR is full", state.db.engine === "sqlite");
+}
+
+function inodeOf({ db, dataDir }: HealthParts): number | undefined {
+  return db.engine === "sqlite" ? statSync(databasePath(dataDir)).ino : undefined;
+}
+
+/** A file that was removed or replaced still takes writes, which nobody would find again. */
+async function checkFile(state: State): Promise<void> {
+  const now = await stat(databasePath(state.dataDir)).catch(() => undefined);
+  if (now?.ino !== state.inode) {
+    const reason = "petstore.db was removed or replaced while the service runs: put it back or restore a backup, then restart the service";
+    state.faults.begin("database_damage", { reason, isRefusing: true });
+  }
+}
+
+function checkLease(state: State): void {
+  if (state.isLive()) state.leaselessSince = undefined;
+  else state.leaselessSince ??= performance.now();
+  const isLate = performance.now() - (state.leaselessSince ?? Infinity) >= leaselessMs;
+  mark(state, "database_writes", isLate && "this node has no lease: the database takes no writes, or answers too late", true);
+}
+
+/** Ends the fault if `triesMax` writes succeed: a single one may fit into the space that the log has left. */
+async function tryWriting({ db, faults }: State): Promise<void> {
+  // Counts up, because SQLite writes nothing for a row that stays the same. Nothing else uses this sequence.
+  const probe = sql`
+    INSERT INTO sequences (name, value) VALUES ('write probes', 1) ON CONFLICT (name) DO UPDATE SET value = sequences.value + 1`;
+  try {
+    for (let i = 0; i < triesMax; i++) await db.write((tx) => tx.query(probe));
+    faults.end("database_writes");
+  } catch {
+    // the fault goes on
+  }
+}
+
+function mark({ faults }: State, kind: Parameters<Faults["begin"]>[0], reason: string | false, isRefusing = false): void {
+  if (reason === false) faults.end(kind);
+  else faults.begin(kind, { reason, isRefusing });
+}
+
+/** Whether the database answers in time. Without a limit, a frozen database would delay the probe for longer than its caller waits. */
+async function answersQueries(db: Database): Promise<boolean> {
+  const answered = db.query(sql`SELECT 1`).then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([answered, sleep(probeMs, false, { ref: false })]);
+}

@@ -1,0 +1,53 @@
+import type { KeyVerifier } from "../callers/keys/verify.ts";
+import { forgetPending } from "../callers/members/factors.store.ts";
+import { forgetAnswered } from "../callers/members/passkeys.store.ts";
+import { forgetEnded } from "../callers/members/sessions.store.ts";
+import type { Recorder } from "../callers/usage/recorder.ts";
+import { expireUsage } from "../callers/usage/usage.store.ts";
+import { expireEvents } from "../events/log/retention.ts";
+import type { Clock, NowRange } from "../platform/clock.ts";
+import { giveBackFreeSpace } from "../platform/db/batches.ts";
+import type { Database } from "../platform/db/database.ts";
+import { forgetOldAnswers } from "../platform/http/idempotency.store.ts";
+import { repeat } from "../platform/jobs/repeat.ts";
+import { expireNodes } from "../platform/nodes/nodes.ts";
+import type { FirstStart } from "./first-start.ts";
+import type { LimiterHandle } from "./limiter.ts";
+import type { Settings } from "./settings.ts";
+
+const limitsEveryMs = 1_000;
+const usageEveryMs = 5_000;
+const usesEveryMs = 10_000;
+const cleanEveryMs = 60_000;
+const eventsEveryMs = 600_000;
+const spaceEveryMs = 1_000;
+
+type Parts = {
+  settings: Settings;
+  db: Database;
+  clock: Clock;
+  nowRange: () => NowRange;
+  verifier: KeyVerifier;
+  usage: Recorder;
+  counting: LimiterHandle;
+  firstStart: FirstStart;
+  onError: (error: unknown) => void;
+};
+
+/** Starts the service's periodic jobs. */
+export function startJobs({ settings, db, clock, nowRange, verifier, usage, counting, firstStart, onError }: Parts) {
+  return [
+    repeat(limitsEveryMs, async () => (counting.limiter.sweep(), counting.save()), onError),
+    repeat(usageEveryMs, () => usage.flush(), onError),
+    repeat(usesEveryMs, () => verifier.saveUses(), onError),
+    repeat(cleanEveryMs, () => forgetOldAnswers(db, nowRange(), settings.answersKeptMs), onError),
+    repeat(cleanEveryMs, () => expireUsage(db, clock(), settings.usageDaysKept), onError),
+    repeat(eventsEveryMs, () => expireEvents(db, clock(), settings), onError),
+    repeat(spaceEveryMs, () => giveBackFreeSpace(db), onError),
+    repeat(cleanEveryMs, () => forgetEnded(db, clock()), onError),
+    repeat(cleanEveryMs, () => forgetPending(db, clock()), onError),
+    repeat(cleanEveryMs, () => forgetAnswered(db, clock()), onError),
+    repeat(cleanEveryMs, () => expireNodes(db), onError),
+    repeat(cleanEveryMs, () => firstStart.sweep(), onError),
+  ];
+}

@@ -1,0 +1,20 @@
+import type { openPhotoUploads } from "../publishing/photos/photo-uploads.ts";
+import type { Content } from "../publishing/projects/shared-content.ts";
+import type { StorefrontServices } from "../publishing/projects/storefront.routes.ts";
+
+/** How the storefront's form takes and shows a logo: encoded as photos are, and read from the published content. */
+export function logosOf(photos: ReturnType<typeof openPhotoUploads>, open: Content["open"]): StorefrontServices["logos"] {
+  return {
+    receive: (accountId, body) => photos.receive(accountId, body, "logo"),
+    requireStored: photos.requireStored,
+    finish: photos.finish,
+    async read(hash, size) {
+      const file = await open(hash, undefined, size);
+      try {
+        return await file.readFile();
+      } finally {
+        await file.close();
+      }
+    },
+  };
+}

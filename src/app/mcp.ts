@@ -1,0 +1,143 @@
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  ProtocolError,
+  Server,
+  type Tool as ListedTool,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
+import { errorBody, send, sendText } from "../platform/http/answers.ts";
+import { parseJson } from "../platform/http/bodies.ts";
+import { addHeader, type Exchange } from "../platform/http/exchange.ts";
+import { callInside, type InnerAnswer } from "../platform/http/inner-calls.ts";
+import { requireAccepted } from "../platform/http/negotiation.ts";
+import { asksForDryRun } from "../platform/http/preferences.ts";
+import { receiveBody } from "../platform/http/receiving.ts";
+import type { RequestBounds } from "../platform/http/request-bounds.ts";
+import type { Router } from "../platform/http/router.ts";
+import { statuses } from "../platform/http/statuses.ts";
+import { Problem } from "../platform/problem.ts";
+import { descriptionOf } from "./description.ts";
+import { apiOperations } from "./operations.ts";
+import { requestOf, resultOf, toolsOf, type Tool } from "./mcp-tools.ts";
+import type { Settings } from "./settings.ts";
+import { programVersion } from "./upgrade.ts";
+
+/** The most bytes of a message: a batch of pets, and its envelope. */
+const messageBytesMax = 1_048_576 + 65_536;
+const mediaTypes = ["application/json"];
+/** Codes of JSON-RPC 2.0. */
+const [parseError, invalidRequest, invalidParams] = [-32_700, -32_600, -32_602];
+
+const instructions =
+  "The back end of a pet shop: categories, pets, inventory, orders, and published sites. " +
+  "Lists answer {items, next}: pass `next` as `cursor` for the next page. " +
+  "A call with `dryRun: true` shows what it would do and changes nothing. " +
+  "Pass the ETag of a result as `ifMatch` to change the resource only if nobody else has changed it since. " +
+  "A refused call is an error with a stable `code`, and a `message` that says what to change.";
+
+export type McpOptions = Pick<Settings, "getPetSunset"> & Pick<Router, "find"> & { requests: RequestBounds; publicUrl: string };
+
+/** What one request is served with. `failure` is what its answer must not tell. */
+type Serving = McpOptions & { exchange: Exchange; tools: Map<string, Tool>; failure?: Error };
+
+/**
+ * Returns what answers a POST to `/mcp`: the Model Context Protocol over Streamable HTTP without sessions (specification 1.15). Each
+ * request is served by a server of its own with the tools that its key may use; a call of a tool is a call of its operation.
+ */
+export function openMcp(options: McpOptions): (exchange: Exchange) => Promise<void> {
+  const tools = new Map(toolsOf(apiOperations, descriptionOf(options)).map((tool) => [tool.shown.name, tool]));
+  return async (exchange) => {
+    const { headers } = exchange;
+    requireOwnOrigin(headers.origin, options.publicUrl);
+    requireAccepted(headers.accept);
+    asksForDryRun(headers["prefer"], false);
+    const bytes = await receiveBody(exchange, options.requests, mediaTypes, messageBytesMax);
+    if (exchange.keyProblem) throw exchange.keyProblem;
+    const message = parsed(bytes);
+    if (message instanceof Problem) return sendError(exchange, parseError, message.message);
+    if (Array.isArray(message)) return sendError(exchange, invalidRequest, "Send one message in each request: batches are not served.");
+    const serving: Serving = { ...options, exchange, tools };
+    const response = await answer(serving, message);
+    if (serving.failure !== undefined) throw serving.failure;
+    const text = await response.text();
+    if (text !== "") return sendText(exchange, response.status, text, response.headers.get("content-type") ?? "application/json");
+    addHeader(exchange, "Content-Length", "0");
+    send(exchange, response.status);
+  };
+}
+
+/** A page of another site must not use a key that its visitor's browser has. @throws Problem `forbidden` */
+function requireOwnOrigin(origin: string | undefined, publicUrl: string): void {
+  if (origin === undefined || origin === new URL(publicUrl).origin) return;
+  throw new Problem("forbidden", "Pages of other origins may not use /mcp.");
+}
+
+/** The message, or why it is not JSON. */
+function parsed(bytes: Buffer): unknown {
+  try {
+    return parseJson(bytes) ?? new Problem("invalid_request", "The request has no message.");
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+}
+
+function sendError(exchange: Exchange, code: number, message: string): void {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } });
+  sendText(exchange, 400, body, "application/json");
+}
+
+/** Answers one message, in the revision of the protocol that it is written in. */
+async function answer(serving: Serving, parsedBody: unknown): Promise<Response> {
+  const own = Object.entries(serving.exchange.headers).filter(([name]) => name.startsWith("mcp-"));
+  const headers = new Headers(own.map(([name, value]): [string, string] => [name, String(value)]));
+  headers.set("content-type", "application/json");
+  headers.set("accept", "application/json, text/event-stream");
+  const request = new Request(`${serving.publicUrl}/mcp`, { method: "POST", headers, body: JSON.stringify(parsedBody) });
+  const options = { parsedBody };
+  if (!(await isLegacyRequest(request, parsedBody))) {
+    // no subscriptions: nothing that changes is announced
+    const handler = createMcpHandler(() => serverOf(serving), { legacy: "reject", maxSubscriptions: 0 });
+    return handler.fetch(request, options);
+  }
+  const server = serverOf(serving);
+  try {
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    await server.connect(transport);
+    return await transport.handleRequest(request, options);
+  } finally {
+    await server.close();
+  }
+}
+
+function serverOf(serving: Serving): Server {
+  const server = new Server({ name: "petstore", version: programVersion() }, { capabilities: { tools: {} }, instructions });
+  const { tools, exchange } = serving;
+  const mayUse = ({ scope }: Tool): boolean => scope !== null && exchange.caller?.scopes.has(scope) === true;
+  server.setRequestHandler("tools/list", () => ({ tools: [...tools.values()].filter(mayUse).map(({ shown }) => shown) as ListedTool[] }));
+  server.setRequestHandler("tools/call", async ({ params }) => {
+    const tool = tools.get(params.name);
+    if (!tool) throw new ProtocolError(invalidParams, "There is no such tool: tools/list names those that this key may use.");
+    if (!mayUse(tool)) throw lacksScope(tool);
+    return resultOf(await called(serving, tool, params.arguments ?? {}));
+  });
+  return server;
+}
+
+function lacksScope({ scope, shown: { name } }: Tool): ProtocolError {
+  return new ProtocolError(invalidParams, `The key lacks the scope ${scope}, which ${name} needs.`, { code: "forbidden", status: 403 });
+}
+
+/** Calls the operation of a tool. What must stay inside is kept in `failure`, and answers the whole request. */
+async function called(serving: Serving, tool: Tool, given: Record<string, unknown>): Promise<InnerAnswer> {
+  try {
+    return await callInside(serving.exchange, serving, requestOf(tool, given));
+  } catch (error) {
+    if (error instanceof Problem && error.code === "invalid_request") {
+      return { status: statuses[error.code], headers: {}, body: errorBody(error) };
+    }
+    serving.failure = error as Error;
+    throw new ProtocolError(-32_603, "The call failed.");
+  }
+}

@@ -1,0 +1,167 @@
+import { readFileSync } from "node:fs";
+import { addressOf } from "../platform/http/api-surfaces.ts";
+import type { Description } from "../platform/http/description.ts";
+import { meanings, statuses } from "../platform/http/statuses.ts";
+import type { ProblemCode } from "../platform/problem.ts";
+import { inlinedOperation, type InlinedOperation } from "./inlined-description.ts";
+import { apiOperations } from "./operations.ts";
+
+type Json = Record<string, unknown>;
+
+/** A page of the reference: its address, and its text in Markdown, which begins with its title. */
+export type ReferenceText = { path: string; title: string; summary: string; markdown: string };
+
+/** The guides, whose texts are in docs/guides/. */
+export const guides = ["errors", "paging", "idempotency", "limits", "webhooks"] as const;
+
+export const operationPath = (operationId: string): string => `/reference/${operationId}`;
+export const guidePath = (name: string): string => `/reference/guides/${name}`;
+
+/** Every page of the reference by its address, made from the description. */
+export function referenceTexts(description: Description): Map<string, ReferenceText> {
+  const pages = [...apiOperations.map(({ path, method }) => operationText(description, path, method)), ...guideTexts()];
+  return new Map([overviewText(description, pages), ...pages].map((page) => [page.path, page]));
+}
+
+/** `/llms.txt`: the pages for language models, as links to their Markdown (llmstxt.org). */
+export function llmsText(publicUrl: string, pages: Iterable<ReferenceText>): string {
+  const link = ({ path, title, summary }: ReferenceText): string => `- [${title}](${publicUrl}${path}.md): ${summary}`;
+  const [overview, ...others] = pages;
+  const isGuide = ({ path }: ReferenceText): boolean => path.startsWith(guidePath(""));
+  return [
+    `# ${overview?.title}\n\n> ${overview?.summary}\n`,
+    `The API is at ${publicUrl}${addressOf("")}. Agents call it by the Model Context Protocol at ${publicUrl}/mcp, with the same keys.\n`,
+    `## Guides\n\n${others.filter(isGuide).map(link).join("\n")}\n`,
+    `## Operations\n\n${others
+      .filter((page) => !isGuide(page))
+      .map(link)
+      .join("\n")}\n`,
+    `## Optional\n\n- [OpenAPI description](${publicUrl}/openapi.json): every operation, schema and error, for programs\n`,
+  ].join("\n");
+}
+
+/** `/.well-known/api-catalog` (RFC 9727): what there is to find, as a link set (RFC 9264). */
+export function apiCatalogue(publicUrl: string): string {
+  const at = (path: string, type: string) => ({ href: publicUrl + path, type });
+  const api = {
+    anchor: publicUrl + addressOf(""),
+    "service-desc": [at("/openapi.json", "application/json"), at("/openapi.yaml", "application/yaml")],
+    "service-doc": [at("/reference", "text/html"), at("/llms.txt", "text/plain")],
+    status: [at("/readyz", "application/json")],
+  };
+  const own = { anchor: `${publicUrl}/.well-known/api-catalog`, item: [{ href: api.anchor }] };
+  return JSON.stringify({ linkset: [own, api] }, undefined, 2);
+}
+
+/** The guides, in the order in which the reference lists them. */
+export const guideTexts = (): ReferenceText[] => guides.map(guideText);
+
+function guideText(name: string): ReferenceText {
+  const markdown = readFileSync(new URL(`../../docs/guides/${name}.md`, import.meta.url), "utf8");
+  const [heading = "", first = ""] = markdown.split("\n\n");
+  const table = name === "errors" ? `\n${codesTable()}\n` : "";
+  return { path: guidePath(name), title: heading.slice(2), summary: firstSentence(first), markdown: markdown + table };
+}
+
+/** Every code with its status and meaning, below the guide of errors. */
+function codesTable(): string {
+  const codes = Object.entries(meanings) as [ProblemCode, string][];
+  const rows = codes.map(([code, meaning]) => row(`\`${code}\``, String(statuses[code]), meaning));
+  return ["## Codes\n", row("code", "status", "meaning"), row(...dashes(3)), ...rows].join("\n");
+}
+
+function overviewText({ info }: Description, pages: ReferenceText[]): ReferenceText {
+  const { title, description } = info as { title: string; description: string };
+  const list = pages.map((page) => `- [${page.title}](${page.path})`).join("\n");
+  const markdown = `# ${title}\n\n${description}\n\n## Operations and guides\n\n${list}\n`;
+  return { path: "/reference", title, summary: firstSentence(description), markdown };
+}
+
+function operationText(description: Description, path: string, method: string): ReferenceText {
+  const operation = inlinedOperation(description, path, method);
+  const { operationId, summary: title, description: about, deprecated } = operation;
+  const parts = [
+    `# ${title}`,
+    `\`${method} ${addressOf(path)}\``,
+    ...(deprecated ? ["**Deprecated.**"] : []),
+    about,
+    ...parametersOf(operation),
+    ...bodyOf(operation),
+    ...answersOf(operation),
+    ...refusalsOf(operation),
+    ...samplesOf(operation),
+  ];
+  return { path: operationPath(operationId), title, summary: firstSentence(about), markdown: `${parts.join("\n\n")}\n` };
+}
+
+function parametersOf({ parameters }: InlinedOperation): string[] {
+  const rows = parameters.map(({ name, in: where, required, description, schema }) =>
+    row(`\`${name}\``, where, typeOf(schema), required ? "required" : "", description ?? ""),
+  );
+  return rows.length === 0 ? [] : ["## Parameters", [row("name", "in", "type", "", "meaning"), row(...dashes(5)), ...rows].join("\n")];
+}
+
+function bodyOf({ requestBody }: InlinedOperation): string[] {
+  if (!requestBody) return [];
+  const types = Object.keys(requestBody.content).map((type) => `\`${type}\``);
+  const [content] = Object.values(requestBody.content);
+  return ["## Body", `${requestBody.description} ${types.join(" or ")}.`, ...fieldsOf(content?.schema), ...exampleOf(content?.example)];
+}
+
+function answersOf({ responses }: InlinedOperation): string[] {
+  return Object.entries(responses).flatMap(([status, { description, content }]) => {
+    if (!/^[23]/.test(status)) return [];
+    const [shown] = Object.values(content ?? {});
+    return [`## Answer ${status}`, description, ...fieldsOf(shown?.schema), ...exampleOf(shown?.example)];
+  });
+}
+
+function refusalsOf({ responses }: InlinedOperation): string[] {
+  const rows = Object.entries(responses).flatMap(([status, { content }]) => {
+    const examples = Object.entries(Object.values(content ?? {})[0]?.examples ?? {});
+    return examples.map(([code, { value }]) =>
+      row(status, `\`${code}\``, meanings[code as ProblemCode], String((value as Json)["message"])),
+    );
+  });
+  return ["## Refusals", [row("status", "code", "meaning", "for example"), row(...dashes(4)), ...rows].join("\n")];
+}
+
+function samplesOf(operation: InlinedOperation): string[] {
+  return operation["x-codeSamples"].flatMap(({ lang, label, source }) => [`## ${label}`, `\`\`\`${lang.toLowerCase()}\n${source}\n\`\`\``]);
+}
+
+/** The fields of an object, or of the objects in an array. */
+function fieldsOf(schema: Json | undefined): string[] {
+  const element: { properties?: Record<string, Json>; required?: string[] } | undefined = schema?.["items"] ?? schema;
+  const fields = Object.entries(element?.properties ?? {});
+  if (fields.length === 0) return [];
+  const rows = fields.map(([name, field]) => {
+    const isRequired = element?.required?.includes(name) === true;
+    return row(`\`${name}\``, typeOf(field), isRequired ? "required" : "", (field["description"] as string | undefined) ?? "");
+  });
+  return [[row("field", "type", "", "meaning"), row(...dashes(4)), ...rows].join("\n")];
+}
+
+function typeOf(schema: Json): string {
+  const { enum: values, items, allOf, type } = schema as { enum?: unknown[]; items?: Json; allOf?: Json[]; type?: string };
+  if (values) return values.map((value) => `\`${String(value)}\``).join(", ");
+  if (allOf?.[0]) return typeOf(allOf[0]);
+  return items ? `array of ${typeOf(items)}` : (type ?? "any");
+}
+
+function exampleOf(example: unknown): string[] {
+  return example === undefined ? [] : [`\`\`\`json\n${JSON.stringify(example, undefined, 2)}\n\`\`\``];
+}
+
+const row = (...cells: string[]): string => `| ${cells.map((cell) => cell.replaceAll("|", "\\|").replaceAll("\n", " ")).join(" | ")} |`;
+const dashes = (count: number): string[] => Array.from({ length: count }, () => "---");
+
+/** What a link to a page says of it, without links. */
+function firstSentence(text: string): string {
+  const [paragraph = ""] = text
+    .replaceAll("\n", " ")
+    .replaceAll(/\[([^[\]]*)\]\([^()]*\)/g, "$1")
+    .split("  ", 1);
+  const end = paragraph.indexOf(". ");
+  return end < 0 ? paragraph : paragraph.slice(0, end + 1);
+}

@@ -1,0 +1,298 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { randomBytes } from "node:crypto";
+import type { OnVisit, Visit } from "../publishing/edge/access-log.ts";
+import type { Attempted } from "../events/webhooks/attempts.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Awaitable, Database } from "../platform/db/database.ts";
+import type { Exchange } from "../platform/http/exchange.ts";
+import { loggedPath } from "../platform/logged-path.ts";
+import type { Answered } from "../platform/http/traffic.ts";
+import { repeat } from "../platform/jobs/repeat.ts";
+import type { Logger } from "../platform/log.ts";
+import type { Settings } from "./settings.ts";
+
+/** Spans that wait to be sent. Further ones are dropped. */
+const waitingMax = 2_048;
+const batchMax = 512;
+/** How long the stop waits for the collector (ms). */
+const closeMsMax = 1_000;
+
+export type Tracing = {
+  /** Begins the span of an admitted request, which `serve` answers in it. */
+  enter(exchange: Exchange, serve: () => void): void;
+  onAnswered: Answered;
+  /** The span of a visit to a published site. */
+  onVisit: OnVisit;
+  /** The span of an attempt to deliver a webhook, a trace of its own that names the request of its event. */
+  onDelivery: (attempted: Attempted) => void;
+  /** The same gate: what it awaits belongs to the request's span. */
+  tracedGate<G extends { authenticate(exchange: Exchange): unknown }>(gate: G): G;
+  /** The same database, with a span for each read and each transaction of a request. */
+  traced(db: Database): Database;
+  /**
+   * The same calls, each with a span if it is awaited: within that of its request, or of a trace of its own if it belongs to none.
+   *
+   * @param problemOf returns why an answer counts as an error; undefined if it does not. Default: no answer does
+   */
+  tracedCalls<T extends object>(system: string, calls: T, problemOf?: (answer: unknown) => string | undefined): T;
+  close(): Promise<void>;
+};
+
+type Value = { stringValue: string } | { intValue: string };
+type Attribute = { key: string; value: Value };
+type Span = Record<string, unknown>;
+/** The span of a request, which the spans of its work name as their parent. */
+type Scope = { traceId: string; spanId: string; parentSpanId?: string };
+
+type Parts = {
+  settings: Pick<Settings, "otlpEndpoint" | "otlpHeaders" | "otlpTimeoutMs" | "otlpDelayMs" | "otlpServiceName">;
+  clock: Clock;
+  log: Pick<Logger, "info" | "warn">;
+};
+
+/**
+ * Sends a span of each request, visit and webhook, and of each call to the database, Redis, DNS and the certificate authority, to an
+ * OpenTelemetry collector, as OTLP/HTTP with JSON. A request that says in its `traceparent` that it is not sampled has none. Nothing waits for the
+ * collector: spans are queued within a bound, and dropped if it is away.
+ */
+export function openTracing({ settings, clock, log }: Parts): Tracing {
+  /** Null in a request that is not sampled, whose calls have no spans either. */
+  const current = new AsyncLocalStorage<Scope | null>();
+  const scopes = new WeakMap<Exchange, Scope | null>();
+  const exporter = openExporter({ settings, log });
+
+  function add(scope: Scope, kind: number, name: string, ms: number, attributes: Attribute[], failed: boolean): void {
+    const endMs = clock();
+    const times = { startTimeUnixNano: nanoseconds(endMs - ms), endTimeUnixNano: nanoseconds(endMs) };
+    exporter.add({ ...scope, name, kind, ...times, attributes, status: failed ? { code: errorCode } : {} });
+  }
+
+  const child: Measure = async (engine, name, work) => {
+    const parent = current.getStore();
+    if (!parent) return work();
+    const startedAt = performance.now();
+    let failed = true;
+    try {
+      const result = await work();
+      failed = false;
+      return result;
+    } finally {
+      const scope = { traceId: parent.traceId, spanId: newSpanId(), parentSpanId: parent.spanId };
+      add(scope, clientKind, `${engine} ${name}`, performance.now() - startedAt, [text("db.system.name", engine)], failed);
+    }
+  };
+
+  const call = openCalls(current, add);
+
+  /** The scope of a request, the same from its gate to its answer. */
+  function scopeIn(exchange: Exchange): Scope | null {
+    let scope = scopes.get(exchange);
+    if (scope === undefined) scopes.set(exchange, (scope = scopeOf(exchange) ?? null));
+    return scope;
+  }
+
+  return {
+    enter: (exchange, serve) => current.run(scopeIn(exchange), serve),
+    onVisit(visit) {
+      const scope = scopeOf(visit);
+      if (scope) add(scope, serverKind, `${visit.method} site`, visit.ms, visitAttributes(visit), visit.status >= 500 || visit.isCut);
+    },
+    onDelivery: (sent) =>
+      add({ traceId: newTraceId(), spanId: newSpanId() }, clientKind, "webhook send", sent.ms, deliveryAttributes(sent), !sent.isDelivered),
+    tracedGate: (gate) => ({ ...gate, authenticate: (exchange) => current.run(scopeIn(exchange), () => gate.authenticate(exchange)) }),
+    tracedCalls: (system, calls, problemOf = () => undefined) => wrapped(calls, (name, answer) => call(system, name, answer, problemOf)),
+    onAnswered(exchange, ms) {
+      const { method, route, status } = exchange;
+      const scope = scopeIn(exchange);
+      if (scope) add(scope, serverKind, `${method} ${route.name}`, ms, attributesOf(exchange), status >= 500);
+    },
+    traced: (db) => tracedDatabase(db, child),
+    close: () => exporter.close(),
+  };
+}
+
+type Add = (scope: Scope, kind: number, name: string, ms: number, attributes: Attribute[], failed: boolean) => void;
+
+/** Returns the function that adds the span of a call when it is answered. */
+function openCalls(current: AsyncLocalStorage<Scope | null>, add: Add) {
+  return async function call(system: string, name: string, answer: Promise<unknown>, problemOf: (answer: unknown) => string | undefined) {
+    const parent = current.getStore();
+    if (parent === null) return answer;
+    const startedAt = performance.now();
+    let problem: string | undefined = "cancelled";
+    try {
+      const value = await answer;
+      problem = problemOf(value);
+      return value;
+    } catch (error) {
+      problem = typeOf(error);
+      throw error;
+    } finally {
+      const traceId = parent?.traceId ?? newTraceId();
+      const scope = { traceId, spanId: newSpanId(), ...(parent && { parentSpanId: parent.spanId }) };
+      const attributes = [text("petstore.system", system), ...(problem === undefined ? [] : [text("error.type", problem)])];
+      add(scope, clientKind, `${system} ${name}`, performance.now() - startedAt, attributes, problem !== undefined);
+    }
+  };
+}
+
+/** The same functions, with each promise that they return passed through `watch`. */
+function wrapped<T extends object>(calls: T, watch: (name: string, answer: Promise<unknown>) => Promise<unknown>): T {
+  const entries = Object.entries(calls).map(([name, value]: [string, unknown]) => {
+    if (typeof value !== "function") return [name, value];
+    const traced = (...values: unknown[]): unknown => {
+      const answer: unknown = Reflect.apply(value, calls, values);
+      return answer instanceof Promise ? watch(name, answer) : answer;
+    };
+    return [name, traced];
+  });
+  return Object.fromEntries(entries) as T;
+}
+
+/** Sends spans in batches, one call at a time: when a batch is full, and after a while when it is not. */
+function openExporter({ settings, log }: Pick<Parts, "settings" | "log">) {
+  let waiting: Span[] = [];
+  let isAway = false;
+  const resource = { attributes: [text("service.name", settings.otlpServiceName)] };
+
+  const closing = new AbortController();
+  let sending: Promise<void> | undefined;
+
+  /** Sends what waits, a batch after the other, one call at a time. */
+  function send(): Promise<void> {
+    return (sending ??= sendAll().finally(() => (sending = undefined)));
+  }
+
+  async function sendAll(): Promise<void> {
+    do await sendBatch();
+    while (waiting.length > 0 && !isAway);
+  }
+
+  async function sendBatch(): Promise<void> {
+    const spans = waiting.slice(0, batchMax);
+    if (spans.length === 0) return;
+    waiting = waiting.slice(spans.length);
+    const body = JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ scope: { name: "petstore" }, spans }] }] });
+    const problem = await post(settings, body, closing.signal);
+    if (problem !== undefined && !isAway) log.warn({ reason: problem }, "spans are not delivered, and are dropped until they are");
+    if (problem === undefined && isAway) log.info("spans are delivered again");
+    isAway = problem !== undefined;
+  }
+
+  const job = repeat(settings.otlpDelayMs, send, () => undefined);
+  return {
+    add(span: Span): void {
+      if (waiting.length >= waitingMax) return;
+      waiting.push(span);
+      if (waiting.length >= batchMax && !isAway) void send();
+    },
+    async close(): Promise<void> {
+      const giveUp = setTimeout(() => closing.abort(), closeMsMax);
+      await job.stop();
+      await send();
+      clearTimeout(giveUp);
+    },
+  };
+}
+
+/** Measures work as a span of the request that it belongs to, if there is one. */
+type Measure = <T>(engine: string, name: string, work: () => Awaitable<T>) => Promise<T>;
+
+function tracedDatabase(db: Database, measure: Measure): Database {
+  return {
+    ...db,
+    query: (query) => measure(db.engine, "query", () => db.query(query)),
+    rows: (statement, values) => measure(db.engine, "query", () => db.rows(statement, values)),
+    write: (body, options) => measure(db.engine, "transaction", () => db.write(body, options)),
+    forAccount: (accountId) => tracedDatabase(db.forAccount(accountId), measure),
+    actingAs: (origin) => tracedDatabase(db.actingAs(origin), measure),
+  };
+}
+
+/** Returns undefined for a request that is not sampled. */
+function scopeOf({ traceparent }: { traceparent?: string | undefined }): Scope | undefined {
+  const [, traceId = newTraceId(), parentSpanId, flags = "01"] = traceparent?.split("-") ?? [];
+  if ((Number.parseInt(flags, 16) & 1) === 0) return undefined;
+  return { traceId, spanId: newSpanId(), ...(parentSpanId !== undefined && { parentSpanId }) };
+}
+
+function newTraceId(): string {
+  return randomBytes(16).toString("hex");
+}
+
+function newSpanId(): string {
+  return randomBytes(8).toString("hex");
+}
+
+function attributesOf({ method, route, url, status, id, caller }: Exchange): Attribute[] {
+  return [
+    text("http.request.method", method),
+    text("http.route", route.name),
+    text("url.path", loggedPath(url)),
+    whole("http.response.status_code", status),
+    text("petstore.request_id", id),
+    ...(caller ? [whole("petstore.account_id", caller.accountId)] : []),
+  ];
+}
+
+function visitAttributes({ host, method, path, status, requestId, isCut }: Visit): Attribute[] {
+  return [
+    text("http.request.method", method),
+    text("server.address", host ?? ""),
+    text("url.path", path),
+    whole("http.response.status_code", status),
+    text("petstore.request_id", requestId),
+    ...(isCut ? [text("error.type", "cut")] : []),
+  ];
+}
+
+function deliveryAttributes({ accountId, webhookId, requestId, type, status, isDelivered }: Attempted): Attribute[] {
+  return [
+    text("petstore.event_type", type),
+    whole("petstore.account_id", accountId),
+    whole("petstore.webhook_id", webhookId),
+    ...(requestId === null ? [] : [text("petstore.request_id", requestId)]),
+    ...(status === null ? [] : [whole("http.response.status_code", status)]),
+    ...(isDelivered ? [] : [text("error.type", status === null ? "no_answer" : String(status))]),
+  ];
+}
+
+/** The kind of an error, without text of a caller: its code, such as `ECONNREFUSED` or `unavailable`, or its name, such as `TimeoutError`. */
+function typeOf(error: unknown): string {
+  const { code, name } = error as { code?: unknown; name?: string };
+  return typeof code === "string" ? code : (name ?? "error");
+}
+
+/** SPAN_KIND_SERVER, SPAN_KIND_CLIENT and STATUS_CODE_ERROR of OTLP. */
+const serverKind = 2;
+const clientKind = 3;
+const errorCode = 2;
+
+/** Returns undefined if the collector took the spans, or why it did not. */
+async function post(
+  { otlpEndpoint, otlpHeaders, otlpTimeoutMs }: Parts["settings"],
+  body: string,
+  closing: AbortSignal,
+): Promise<string | undefined> {
+  const headers = { ...otlpHeaders, "content-type": "application/json" };
+  try {
+    const signal = AbortSignal.any([AbortSignal.timeout(otlpTimeoutMs), closing]);
+    const response = await fetch(`${otlpEndpoint}/v1/traces`, { method: "POST", headers, body, signal, redirect: "error" });
+    await response.body?.cancel();
+    return response.ok ? undefined : `the collector answers ${response.status}`;
+  } catch (error) {
+    return (error as Error).name === "TimeoutError" ? "the collector does not answer in time" : "the collector cannot be reached";
+  }
+}
+
+function text(key: string, value: string): Attribute {
+  return { key, value: { stringValue: value } };
+}
+
+function whole(key: string, value: number): Attribute {
+  return { key, value: { intValue: String(value) } };
+}
+
+function nanoseconds(ms: number): string {
+  return String(BigInt(Math.round(ms * 1_000)) * 1_000n);
+}

@@ -1,0 +1,145 @@
+import type { DatabaseSync } from "node:sqlite";
+import { numbered, rules, type Rule } from "./check-rules.ts";
+import type { Dump, Table, Value } from "./dump.ts";
+import type { PostgresDump } from "./postgres-dump.ts";
+
+type Row = Record<string, unknown>;
+/** Runs a query in the snapshot of a dump. */
+export type Ask = (text: string) => Promise<Row[]>;
+/** Collects faults, one line each. */
+export type Faults = { add(fault: string): void; lines: string[] };
+
+/** How many faults of one rule a check names. */
+const namedMax = 20;
+/** How many faults a check reports in all. */
+const linesMax = 1_000;
+
+/** The keys that are there, and every column of envelopes, which begin with `v1.` and the identifier of their key. */
+export type SecretsCheck = { keyIds: readonly string[]; columns: readonly { table: string; column: string }[] };
+
+export function openFaults(): Faults {
+  const lines: string[] = [];
+  return { lines, add: (fault) => void (lines.length < linesMax && lines.push(fault.replaceAll("\n", " "))) };
+}
+
+/** Runs a check. Data that it cannot read is a fault too. */
+export async function attemptCheck(faults: Faults, what: string, check: () => Promise<void>): Promise<void> {
+  try {
+    await check();
+  } catch (error) {
+    faults.add(`${what}: cannot be read (${(error as Error).message})`);
+  }
+}
+
+export function asking(dump: { connection: DatabaseSync } | PostgresDump): Ask {
+  if ("connection" in dump) return async (text) => dump.connection.prepare(text).all();
+  return async (text) => (await dump.client.query<Row>(text)).rows;
+}
+
+/** Checks the rows of a snapshot: that the engine can read them, references, stock, counts, sequences, answers kept for an Idempotency-Key, and secrets. */
+export async function checkDatabase(dump: Dump, ask: Ask, secrets: SecretsCheck | undefined, faults: Faults): Promise<void> {
+  await attemptCheck(faults, "the database", () => (dump.engine === "sqlite" ? checkSqlite(ask, faults) : checkReferences(ask, faults)));
+  await checkRows(dump, ask, secrets, faults);
+  if (dump.tables.some(({ name }) => name === "idempotency"))
+    await attemptCheck(faults, "answers kept for an Idempotency-Key", () => checkAnswers(dump, faults));
+}
+
+/** Checks what rows say of each other: stock, counts, sequences and secrets. */
+export async function checkRows(
+  dump: Pick<Dump, "migrations" | "tables" | "sequences">,
+  ask: Ask,
+  secrets: SecretsCheck | undefined,
+  faults: Faults,
+): Promise<void> {
+  const tables = new Set(dump.tables.map(({ name }) => name));
+  for (const group of rules) {
+    if (!tables.has(group.table) || (group.unless !== undefined && tables.has(group.unless))) continue;
+    if (group.since !== undefined && !dump.migrations.some(({ number }) => number === group.since)) continue;
+    for (const rule of group.rules) await attemptCheck(faults, rule.what, () => checkRule(rule, ask, faults));
+  }
+  await attemptCheck(faults, "sequences", () => checkSequences(dump, tables, ask, faults));
+  if (secrets) await attemptCheck(faults, "secrets", () => checkSecrets(dump, secrets, ask, faults));
+}
+
+async function checkRule({ query, say, what }: Rule, ask: Ask, faults: Faults): Promise<void> {
+  const rows = await ask(`${query} LIMIT ${namedMax + 1}`);
+  for (const row of rows.slice(0, namedMax)) faults.add(say(row));
+  if (rows.length > namedMax) faults.add(`more rows break the rule that ${what}`);
+}
+
+async function checkSqlite(ask: Ask, faults: Faults): Promise<void> {
+  for (const row of await ask(`PRAGMA integrity_check(${namedMax})`)) {
+    const text = String(row["integrity_check"]);
+    if (text !== "ok") faults.add(`the database is damaged: ${text}`);
+  }
+  const broken = await ask(`SELECT "table", rowid AS place, parent FROM pragma_foreign_key_check LIMIT ${namedMax}`);
+  for (const { table, place, parent } of broken)
+    faults.add(`row ${String(place)} of ${String(table)} refers to a row of ${String(parent)} that is not there`);
+}
+
+/** PostgreSQL enforces foreign keys by triggers, which a superuser can switch off and a damaged index can mislead. */
+async function checkReferences(ask: Ask, faults: Faults): Promise<void> {
+  const references = await ask(`
+    SELECT source.relname AS "from", target.relname AS "to",
+      ARRAY(SELECT attname FROM unnest(conkey) WITH ORDINALITY AS part (number, place)
+        JOIN pg_attribute ON attrelid = conrelid AND attnum = number ORDER BY place)::TEXT[] AS columns,
+      ARRAY(SELECT attname FROM unnest(confkey) WITH ORDINALITY AS part (number, place)
+        JOIN pg_attribute ON attrelid = confrelid AND attnum = number ORDER BY place)::TEXT[] AS keys
+    FROM pg_constraint JOIN pg_class source ON source.oid = conrelid JOIN pg_class target ON target.oid = confrelid
+    WHERE contype = 'f' AND source.relnamespace = CAST(current_schema() AS REGNAMESPACE)`);
+  for (const row of references) {
+    const [from, to, columns, keys] = [String(row["from"]), String(row["to"]), row["columns"] as string[], row["keys"] as string[]];
+    const isSame = columns.map((column, at) => `target."${keys[at]}" = source."${column}"`).join(" AND ");
+    const isSet = columns.map((column) => `source."${column}" IS NOT NULL`).join(" AND ");
+    const [counted] = await ask(
+      `SELECT COUNT(*) AS broken FROM "${from}" source WHERE ${isSet} AND NOT EXISTS (SELECT 1 FROM "${to}" target WHERE ${isSame})`,
+    );
+    if (Number(counted?.["broken"]) > 0)
+      faults.add(`${String(counted?.["broken"])} rows of ${from} refer to rows of ${to} that are not there`);
+  }
+}
+
+async function checkSequences({ sequences }: Pick<Dump, "sequences">, tables: Set<string>, ask: Ask, faults: Faults): Promise<void> {
+  for (const [sequence, table] of Object.entries(numbered)) {
+    if (!tables.has(table)) continue;
+    const [row] = await ask(`SELECT MAX(id) AS highest FROM ${table}`);
+    const [highest, value] = [Number(row?.["highest"] ?? 0), sequences[sequence] ?? 0];
+    if (highest > value) faults.add(`${sequence} is at ${value}, and ${table} has ${highest}: an identifier would be given twice`);
+  }
+}
+
+async function checkAnswers(dump: Dump, faults: Faults): Promise<void> {
+  const table = dump.tables.find(({ name }) => name === "idempotency")!;
+  for await (const page of dump.rows(table)) checkAnswerPage(table, page, faults);
+}
+
+/** Checks rows of the answers that are kept for an Idempotency-Key. */
+export function checkAnswerPage({ columns }: Table, page: Value[][], faults: Faults): void {
+  const at = Object.fromEntries(columns.map(({ name }, place) => [name, place]));
+  for (const row of page) {
+    const status = Number(row[at["status"]!]);
+    if (isJson(row[at["headers"]!]) && status >= 200 && status < 600) continue;
+    faults.add(`the answer to the Idempotency-Key of a request of account ${String(row[at["account_id"]!])} cannot be read`);
+  }
+}
+
+function isJson(text: unknown): boolean {
+  try {
+    return typeof JSON.parse(String(text)) === "object";
+  } catch {
+    return false;
+  }
+}
+
+async function checkSecrets({ tables }: Pick<Dump, "tables">, { keyIds, columns }: SecretsCheck, ask: Ask, faults: Faults): Promise<void> {
+  for (const { table, column } of columns) {
+    if (!tables.find(({ name }) => name === table)?.columns.some(({ name }) => name === column)) continue;
+    const rows = await ask(
+      `SELECT substr(${column}, 4, 8) AS id, COUNT(*) AS count FROM ${table} WHERE ${column} IS NOT NULL GROUP BY 1 ORDER BY 1`,
+    );
+    for (const { id, count } of rows) {
+      if (!keyIds.includes(String(id)))
+        faults.add(`key ${String(id)} is missing, which opens secrets in ${table} (rows: ${String(count)})`);
+    }
+  }
+}

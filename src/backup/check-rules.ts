@@ -1,0 +1,143 @@
+/** A rule of all data: a query that returns the rows that break it, and the fault that describes one of them. */
+export type Rule = { what: string; query: string; say: (row: Record<string, unknown>) => string };
+
+const inAccount = (row: Record<string, unknown>): string => `account ${String(row["account_id"])}`;
+
+/** Stock (specification 2.5 and 2.6): what open orders hold is what the entry counts as held, and each status follows from the counts. */
+const stockRules: Rule[] = [
+  {
+    what: "stock is never negative",
+    query: "SELECT account_id, pet_id, quantity, held FROM inventory WHERE quantity < 0 OR held < 0",
+    say: (row) =>
+      `pet ${String(row["pet_id"])} of ${inAccount(row)} has ${String(row["quantity"])} free and ${String(row["held"])} held units`,
+  },
+  {
+    what: "open orders hold what the stock counts as held",
+    query: `SELECT entry.account_id, entry.pet_id, entry.held, COALESCE(taken.held, 0) AS taken FROM inventory entry
+      LEFT JOIN (SELECT account_id, pet_id, SUM(held) AS held FROM orders WHERE complete = FALSE AND held > 0 GROUP BY account_id, pet_id) taken
+        ON taken.account_id = entry.account_id AND taken.pet_id = entry.pet_id
+      WHERE entry.held <> COALESCE(taken.held, 0)`,
+    say: (row) =>
+      `pet ${String(row["pet_id"])} of ${inAccount(row)} has ${String(row["held"])} held units, and its open orders hold ${String(row["taken"])}`,
+  },
+  {
+    what: "only an open order for a tracked pet holds units, and no more than its quantity",
+    query: `SELECT account_id, id, held FROM orders WHERE held <> 0 AND (complete = TRUE OR held < 0 OR held > quantity OR pet_id IS NULL
+      OR NOT EXISTS (SELECT 1 FROM inventory WHERE inventory.account_id = orders.account_id AND inventory.pet_id = orders.pet_id))`,
+    say: (row) => `order ${String(row["id"])} of ${inAccount(row)} must not hold ${String(row["held"])} units`,
+  },
+  {
+    what: "the status of a stock entry follows from its counts",
+    query: `SELECT account_id, pet_id, status, quantity, held FROM inventory
+      WHERE status <> CASE WHEN quantity > 0 THEN 'available' WHEN held > 0 THEN 'pending' ELSE 'sold' END`,
+    say: (row) =>
+      `the stock entry of pet ${String(row["pet_id"])} of ${inAccount(row)} is ${String(row["status"])} with ${String(row["quantity"])} free and ${String(row["held"])} held units`,
+  },
+  {
+    what: "the status of a tracked pet is that of its stock",
+    query: `SELECT pets.account_id, pets.id, pets.status, inventory.status AS expected FROM pets
+      JOIN inventory ON inventory.account_id = pets.account_id AND inventory.pet_id = pets.id WHERE pets.status <> inventory.status`,
+    say: (row) => `pet ${String(row["id"])} of ${inAccount(row)} is ${String(row["status"])}, and its stock is ${String(row["expected"])}`,
+  },
+];
+
+const recordsOf = (table: string, condition = ""): string =>
+  `SELECT account_id, COUNT(*) AS found FROM ${table} ${condition} GROUP BY account_id`;
+
+/** The counts that are stored for an account equal the rows. */
+const countRules: Rule[] = [
+  {
+    what: "the records of an account are counted",
+    query: `SELECT counted.account_id, counted.used, COALESCE(own.found, 0) AS found
+      FROM (SELECT account_id, SUM(used) AS used FROM storage_quotas WHERE kind = 'records' GROUP BY account_id) counted
+      LEFT JOIN (SELECT account_id, SUM(found) AS found FROM (
+        ${recordsOf("pets")} UNION ALL ${recordsOf("categories")} UNION ALL ${recordsOf("inventory")}
+        UNION ALL ${recordsOf("orders", "WHERE complete = FALSE")}) every_record GROUP BY account_id) own ON own.account_id = counted.account_id
+      WHERE counted.used <> COALESCE(own.found, 0)`,
+    say: (row) => `${inAccount(row)} has ${String(row["found"])} records, and its storage counts ${String(row["used"])}`,
+  },
+];
+
+/** `more` are rows of an account and bytes that count beside the content of its deployments, which counts once. */
+const publishedBytes = (more = ""): Rule => ({
+  what: "the published bytes of an account are counted",
+  query: `SELECT counted.account_id, counted.used, COALESCE(own.found, 0) AS found
+    FROM (SELECT account_id, SUM(used) AS used FROM storage_quotas WHERE kind = 'published_bytes' GROUP BY account_id) counted
+    LEFT JOIN (SELECT account_id, SUM(bytes) AS found FROM (
+      SELECT account_id, bytes FROM (SELECT DISTINCT account_id, hash, bytes FROM files) each_file ${more}) every_file GROUP BY account_id) own
+      ON own.account_id = counted.account_id
+    WHERE counted.used <> COALESCE(own.found, 0)`,
+  say: (row) => `${inAccount(row)} has published ${String(row["found"])} bytes, and its storage counts ${String(row["used"])}`,
+});
+
+/** References that no foreign key of the schema holds. */
+const referenceRules: Rule[] = [
+  {
+    what: "a live deployment belongs to its project and is ready",
+    query: `SELECT account_id, id, deployment_id FROM projects WHERE deployment_id IS NOT NULL AND NOT EXISTS (
+      SELECT 1 FROM deployments WHERE deployments.account_id = projects.account_id AND deployments.project_id = projects.id
+        AND deployments.id = projects.deployment_id AND deployments.status = 'ready' AND deployments.manifest IS NOT NULL)`,
+    say: (row) => `project ${String(row["id"])} of ${inAccount(row)} serves deployment ${String(row["deployment_id"])}, which is not there`,
+  },
+  {
+    what: "a certificate is there for each domain that has one",
+    query: `SELECT account_id, hostname, certificate_id FROM domains WHERE certificate_id IS NOT NULL AND NOT EXISTS (
+      SELECT 1 FROM certificates WHERE certificates.account_id = domains.account_id AND certificates.hostname = domains.hostname)`,
+    say: (row) => `domain ${String(row["hostname"])} of ${inAccount(row)} has no certificate ${String(row["certificate_id"])}`,
+  },
+];
+
+/** The words by which a search finds pets follow their names (decision 0082). */
+const wordRules: Rule[] = [
+  {
+    what: "the words of a search are those of the pet's name",
+    query: `SELECT pet_words.account_id, pet_id, word FROM pet_words
+      LEFT JOIN pets ON pets.account_id = pet_words.account_id AND pets.id = pet_id
+      WHERE pets.id IS NULL OR pets.status <> pet_words.status OR pets.category_id <> pet_words.category_id
+        OR replace(name_key, word, '') = name_key OR shared < 0 OR shared >= length(word)`,
+    say: (row) => `the search finds pet ${String(row["pet_id"])} of ${inAccount(row)} by a word that does not fit it`,
+  },
+  {
+    what: "a pet is found by the later words of its name",
+    // the last word, by its first character; a longer name may have more words than are kept
+    query: `SELECT account_id, id FROM (
+        SELECT account_id, id, name_key, substr(name_key, length(rtrim(name_key, replace(name_key, ' ', ''))) + 1, 1) AS begin FROM pets
+        WHERE length(name_key) <= 32 AND name_key LIKE '% %') AS named
+      WHERE begin <> '' AND begin <> substr(name_key, 1, 1) AND NOT EXISTS (
+        SELECT 1 FROM pet_words WHERE pet_words.account_id = named.account_id AND pet_id = named.id AND shared = 0 AND substr(word, 1, 1) = begin)`,
+    say: (row) => `the search does not find pet ${String(row["id"])} of ${inAccount(row)} by the later words of its name`,
+  },
+];
+
+/**
+ * Rules by the table that they need, and the one that another version of them needs: a schema of an earlier version may not have it. `since` is
+ * the migration that made a table which dumps leave out.
+ */
+export const rules: { table: string; unless?: string; since?: number; rules: Rule[] }[] = [
+  { table: "pets", since: 39, rules: wordRules },
+  { table: "inventory", rules: stockRules },
+  { table: "storage_quotas", rules: countRules },
+  { table: "storage_quotas", unless: "photo_files", rules: [publishedBytes()] },
+  { table: "photo_files", rules: [publishedBytes("UNION ALL SELECT account_id, bytes FROM photo_files")] },
+  { table: "domains", rules: referenceRules },
+];
+
+/** The table and column that each sequence numbers. */
+export const numbered: Record<string, string> = {
+  account_ids: "accounts",
+  key_ids: "keys",
+  category_ids: "categories",
+  pet_ids: "pets",
+  order_ids: "orders",
+  member_ids: "members",
+  session_ids: "sessions",
+  project_ids: "projects",
+  deployment_ids: "deployments",
+  domain_ids: "domains",
+  certificate_ids: "certificates",
+  acme_usage_ids: "acme_usage",
+  photo_ids: "photos",
+  event_outbox_ids: "event_outbox",
+  webhook_ids: "webhooks",
+  webhook_delivery_ids: "webhook_deliveries",
+};

@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { decrypted, encrypted } from "./encryption.ts";
+
+const passphrase = "correct horse";
+
+async function bytesOf(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(source));
+}
+
+async function* only(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+test("what is encrypted is decrypted with the same passphrase only", async () => {
+  const plain = Buffer.from("a backup".repeat(20_000));
+  const file = await bytesOf(encrypted(only(plain), passphrase));
+  assert.deepEqual(await bytesOf(decrypted(only(file), passphrase)), plain);
+  await assert.rejects(bytesOf(decrypted(only(file), "wrong")), /the passphrase is wrong/);
+  await assert.rejects(bytesOf(decrypted(only(file), undefined)), /--passphrase-file/);
+});
+
+test("a file that asks for more than 256 MiB for its passphrase is refused before anything is computed", async () => {
+  const file = await bytesOf(encrypted(only(Buffer.from("a backup")), passphrase));
+  for (const factor of ["19", "30", "63", "99"]) {
+    const costly = Buffer.from(file.toString("latin1").replace(/(-> scrypt \S+) \d+/, `$1 ${factor}`), "latin1");
+    await assert.rejects(bytesOf(decrypted(only(costly), passphrase)), /not encrypted with a passphrase as this program or age does/);
+  }
+});

@@ -1,0 +1,88 @@
+import { Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
+import { ArchiveError } from "./manifest.ts";
+
+/** The cost of a guess (the base-2 logarithm of scrypt's N): 128 MiB and half a second. */
+const workFactor = 17;
+/** The highest cost that a file may ask for, which is that of the program `age`: 256 MiB. */
+const workFactorMax = 18;
+/** How a file in the format of age begins, and the whole header of one that is encrypted with a passphrase. */
+const ageBegins = "age-encryption.org/v1\n";
+const passphraseHeader = /^age-encryption\.org\/v1\n-> scrypt [\w+/]{22} (\d{1,2})\n[\w+/]{43}\n--- [\w+/]{43}\n/;
+const headerBytesMax = 300;
+
+type Bytes = AsyncIterable<Uint8Array>;
+
+/** Encrypts with a passphrase in the format of age, so that `age -d` opens the result too. Each piece of 64 KiB is authenticated. */
+export async function* encrypted(source: Bytes, passphrase: string): AsyncGenerator<Uint8Array> {
+  const { Encrypter } = await import("age-encryption");
+  const encrypter = new Encrypter();
+  encrypter.setPassphrase(passphrase);
+  encrypter.setScryptWorkFactor(workFactor);
+  yield* fromWeb(await encrypter.encrypt(toWeb(source)));
+}
+
+/**
+ * Decrypts a backup if it is encrypted.
+ *
+ * @throws ArchiveError if the passphrase is missing, superfluous or wrong, or if a piece was changed or is absent
+ */
+export async function* decrypted(source: Bytes, passphrase: string | undefined): AsyncGenerator<Uint8Array> {
+  const { first, all } = await peek(source);
+  const isEncrypted = first.startsWith(ageBegins);
+  if (!isEncrypted) {
+    // a backup that somebody has exchanged must not pass for the encrypted one
+    if (passphrase !== undefined) throw new ArchiveError("is not encrypted: leave out --passphrase-file if you trust it");
+    yield* all;
+    return;
+  }
+  if (passphrase === undefined) throw new ArchiveError("is encrypted: add --passphrase-file FILE");
+  const [, factor] = passphraseHeader.exec(first) ?? [];
+  if (factor === undefined || Number(factor) > workFactorMax)
+    throw new ArchiveError(
+      "cannot be decrypted: it is not encrypted with a passphrase as this program or age does, or it is damaged at its beginning",
+    );
+  const { Decrypter } = await import("age-encryption");
+  const decrypter = new Decrypter();
+  decrypter.addPassphrase(passphrase);
+  let plain: unknown;
+  try {
+    plain = await decrypter.decrypt(toWeb(all));
+  } catch (cause) {
+    throw new ArchiveError("cannot be decrypted: the passphrase is wrong, or the file is damaged at its beginning", { cause });
+  }
+  try {
+    yield* fromWeb(plain);
+  } catch (cause) {
+    throw new ArchiveError("is damaged or incomplete: a piece cannot be decrypted", { cause });
+  }
+}
+
+/** Looks at how a source begins, and returns it with these bytes again. */
+async function peek(source: Bytes): Promise<{ first: string; all: AsyncGenerator<Uint8Array> }> {
+  const iterator = source[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>;
+  let first: Uint8Array = Buffer.alloc(0);
+  let isOver = false;
+  while (first.length < headerBytesMax && !isOver) {
+    const step = await iterator.next();
+    if (step.done) isOver = true;
+    else first = Buffer.concat([first, step.value]);
+  }
+  async function* all(): AsyncGenerator<Uint8Array> {
+    try {
+      yield first;
+      for (let step = isOver ? undefined : await iterator.next(); step && !step.done; step = await iterator.next()) yield step.value;
+    } finally {
+      await iterator.return?.();
+    }
+  }
+  return { first: Buffer.from(first.subarray(0, headerBytesMax)).toString("latin1"), all: all() };
+}
+
+function toWeb(source: Bytes): ReadableStream<Uint8Array> & globalThis.ReadableStream<Uint8Array> {
+  return Readable.toWeb(Readable.from(source, { objectMode: false })) as never;
+}
+
+async function* fromWeb(stream: unknown): AsyncGenerator<Uint8Array> {
+  yield* stream as ReadableStream<Uint8Array>;
+}

@@ -1,0 +1,57 @@
+import { Problem } from "../platform/problem.ts";
+import { BackupError } from "./manifest.ts";
+
+const fullCodes = new Set(["ENOSPC", "EDQUOT", "EFBIG", "53100"]);
+/** SQLITE_FULL, and SQLITE_IOERR_WRITE, which SQLite returns if a file may not grow. */
+const fullSqliteCodes = new Set([13, 778]);
+
+/** What the system says of a path, in words. */
+const pathFaults: Record<string, string> = {
+  EACCES: "this user has no permission",
+  EPERM: "this user has no permission",
+  EROFS: "the file system is read-only",
+  ENOENT: "it is not there",
+  ENOTDIR: "a part of the path is not a folder",
+  EISDIR: "it is a folder",
+  EEXIST: "it exists already",
+  ELOOP: "its symbolic links lead in a circle",
+  ENAMETOOLONG: "the name is too long",
+  EIO: "the disk fails",
+  EMFILE: "too many files are open",
+  ENFILE: "too many files are open",
+};
+/** SQLITE_PERM, SQLITE_READONLY and SQLITE_CANTOPEN with their finer kinds have these in their lowest byte. */
+const closedSqliteCodes = new Set([3, 8, 14]);
+
+type Coded = { code?: string; errcode?: number; message?: string; path?: string; dest?: string; syscall?: string };
+
+/**
+ * Runs a step of a command. Turns a full disk, a path that cannot be used, or an error of the database server, into a BackupError with one
+ * line.
+ *
+ * @param unchanged completes the line, such as `nothing was changed`
+ * @param room completes that of a full disk. Default: the same
+ */
+export async function withFaultsNamed<T>(unchanged: string, step: () => Promise<T>, room = unchanged): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    const cause = (error instanceof Problem && error.cause instanceof Error ? error.cause : error) as Coded;
+    const { code = "", errcode = 0 } = cause;
+    if (fullCodes.has(code) || fullSqliteCodes.has(errcode))
+      throw new BackupError(`the disk has no room for more (${code || "SQLITE_FULL"}): ${room}`, { cause: error });
+    const line = lineOf(cause);
+    if (line !== undefined) throw new BackupError(`${line}: ${unchanged}`, { cause: error });
+    if (cause === error) throw error;
+    throw new BackupError(String(cause.message), { cause: error });
+  }
+}
+
+function lineOf({ code = "", errcode = 0, message, path, dest, syscall }: Coded): string | undefined {
+  if (syscall !== undefined && path !== undefined) {
+    const reason = pathFaults[code] ?? `the system refuses ${syscall}`;
+    return `${dest ?? path} cannot be used (${code}): ${reason}`;
+  }
+  if (closedSqliteCodes.has(errcode & 0xff)) return `a database file cannot be opened or written (${message})`;
+  return undefined;
+}

@@ -1,0 +1,147 @@
+import { Type, type Static, type TSchema } from "../platform/json-schema.ts";
+import type { Table } from "./dump.ts";
+
+/**
+ * The manifest of a backup, and the names in its archive. The archive is a tar file, compressed with gzip, so that `tar xzf` opens it:
+ *
+ *     petstore-backup.json           the format and the program, so that a reader can refuse another format at once
+ *     secrets.key                    unless the backup was made without secrets
+ *     database/TABLE/000001.jsonl    rows, as JSON arrays in the order of the table's columns
+ *     limits.state                   the counters of the limits, unless Redis has them
+ *     content/ab/HASH[.br|.gz]       published files and their compressed forms
+ *     uploads/NAME                   archives that wait to be unpacked
+ *     manifest.json                  the counts and checksums of all these
+ *
+ * Behind the gzip data is an empty gzip member whose comment is the SHA-256 of every byte before it. With a passphrase the whole is
+ * encrypted in the format of age (https://age-encryption.org/v1).
+ */
+export const backupFormat = 1;
+export const headerName = "petstore-backup.json";
+export const manifestName = "manifest.json";
+export const secretsName = "secrets.key";
+export const countersName = "limits.state";
+/** The embedded database in a data folder. */
+export const databaseName = "petstore.db";
+/** The time of the last backup of a data folder or its database, which the service shows as a metric. */
+export const lastBackupName = "petstore.last-backup";
+/** How the folders in a data folder begin in which backups hold the files that they read. */
+export const holdPrefix = "petstore.backup-";
+
+const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const sqlName = Type.String({ pattern: "^[a-z_0-9]{1,60}$" });
+const program = Type.String({ pattern: "^[\\w.+-]{1,40}$" });
+const shape = { additionalProperties: false };
+
+const Part = Type.Object(
+  {
+    /** `database/TABLE`, `content`, `uploads`, or the name of a single file. */
+    name: Type.String({ maxLength: 100 }),
+    files: count,
+    bytes: count,
+    rows: Type.Optional(count),
+    sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+  },
+  shape,
+);
+export type Part = Static<typeof Part>;
+
+const Format = Type.Enum([backupFormat]);
+const Header = Type.Object({ format: Format, program });
+
+const columnType = Type.Enum(["integer", "text", "boolean", "bytes"]);
+
+const Manifest = Type.Object(
+  {
+    format: Format,
+    /** The version of the program that made the backup. */
+    program,
+    /** ms since the Unix epoch, before the year 10000. */
+    madeAt: Type.Integer({ minimum: 0, maximum: 253_402_300_799_999 }),
+    engine: Type.Enum(["sqlite", "postgres"]),
+    migrations: Type.Array(Type.Object({ number: count, name: Type.String({ maxLength: 100 }) }, shape), { minItems: 1, maxItems: 10_000 }),
+    tables: Type.Array(
+      Type.Object(
+        {
+          name: sqlName,
+          columns: Type.Array(Type.Object({ name: sqlName, type: columnType }, shape), { minItems: 1, maxItems: 1_000 }),
+          key: Type.Array(sqlName, { minItems: 1, maxItems: 20 }),
+        },
+        shape,
+      ),
+      { minItems: 1, maxItems: 1_000 },
+    ),
+    sequences: Type.Unsafe<Record<string, number>>({
+      type: "object",
+      patternProperties: { "^[a-z_]{1,60}$": Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) },
+      additionalProperties: false,
+    }),
+    /** Whether the key is in the archive, and the identifiers of the keys that open what is encrypted in the database. */
+    secrets: Type.Object(
+      { isIncluded: Type.Boolean(), keys: Type.Array(Type.String({ pattern: "^[ -~]{0,8}$" }), { maxItems: 1_000 }) },
+      shape,
+    ),
+    /** Published files that the store did not have although its database refers to them. */
+    missing: count,
+    parts: Type.Array(Part, { maxItems: 1_100 }),
+  },
+  shape,
+);
+export type Manifest = Omit<Static<typeof Manifest>, "tables"> & { tables: Table[] };
+
+/** A backup cannot be made or restored. The message is one line. */
+export class BackupError extends Error {}
+
+/** What is wrong with an archive. The message follows the archive's name: `is damaged`. */
+export class ArchiveError extends Error {}
+
+/** @throws ArchiveError if another format or program wrote it */
+export async function parseHeader(text: string): Promise<void> {
+  const header = parse(text) as { format?: unknown; program?: unknown };
+  if (await fits(Header, header)) return;
+  if (typeof header.format !== "number" || typeof header.program !== "string") throw new ArchiveError("is not a backup of this program");
+  throw new ArchiveError(
+    `was made by version ${header.program} in format ${header.format}, which this version does not know: use that version`,
+  );
+}
+
+/** @throws ArchiveError */
+export async function parseManifest(text: string): Promise<Manifest> {
+  const manifest = parse(text);
+  if (!(await fits(Manifest, manifest))) throw new ArchiveError("is damaged: its manifest is not complete");
+  return manifest as Manifest;
+}
+
+/** Loads the library only here: the service opens this module at each start, and reads no backup. */
+async function fits(schema: TSchema, value: unknown): Promise<boolean> {
+  const { Check } = await import("typebox/value");
+  return Check(schema, value);
+}
+
+function parse(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null) return value;
+  } catch {
+    // the same fault
+  }
+  throw new ArchiveError("is damaged: a part of it is not JSON");
+}
+
+/** The part that an entry of the archive belongs to. */
+export function partOf(entry: string): string {
+  const [folder = "", table = ""] = entry.split("/");
+  return folder === "database" ? `${folder}/${table}` : folder;
+}
+
+/** Where a form of a published file is in an archive, by its name: the hash and a suffix. */
+export function contentEntry(form: string): string {
+  return `content/${form.slice(0, 2)}/${form}`;
+}
+
+const entryName =
+  /^(petstore-backup\.json|secrets\.key|limits\.state|manifest\.json|database\/[a-z_]{1,60}\/\d{6,9}\.jsonl|content\/([0-9a-f]{2})\/\2[0-9a-f]{62}(\.br|\.gz)?|uploads\/[\w-]{1,80}(\.[\w-]{1,20}){0,4})$/;
+
+/** Whether an archive may have an entry with this name. Nothing else is ever written to a disk. */
+export function isEntryName(name: string): boolean {
+  return entryName.test(name);
+}

@@ -1,0 +1,67 @@
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+
+/** One-time codes of authenticator apps (RFC 6238): SHA-1, six digits and 30 seconds are the only figures that every app knows. */
+const stepMs = 30_000;
+const digits = 6;
+/** RFC 4226, 4: a secret should have 160 bits. */
+const secretBytes = 20;
+/** Steps before and after the current one whose code is accepted (RFC 6238, 5.2): for clocks that differ, and for typing. */
+const stepsAround = 1;
+const alphabet = "abcdefghijklmnopqrstuvwxyz234567";
+
+/** Returns 5 bits in each character (RFC 4648, 6), in lower case and without padding. */
+export function base32(bytes: Uint8Array): string {
+  let text = "";
+  let bits = 0;
+  let value = 0;
+  for (const byte of bytes) {
+    value = (value << 8) | byte;
+    bits += 8;
+    for (; bits >= 5; bits -= 5) text += alphabet[(value >> (bits - 5)) & 31];
+    value &= 255;
+  }
+  return bits === 0 ? text : text + alphabet[(value << (5 - bits)) & 31];
+}
+
+/** Creates the secret of an authenticator app, as base64url. */
+export function newTotpSecret(): string {
+  return randomBytes(secretBytes).toString("base64url");
+}
+
+/** Returns the secret as people type it into an app, if they cannot scan it. */
+export function typedSecret(secret: string): string {
+  return base32(Buffer.from(secret, "base64url")).toUpperCase();
+}
+
+/** Returns the URI that an authenticator app reads from a QR code (the Key URI Format of Google Authenticator). */
+export function totpUri(secret: string, { account, email }: { account: string; email: string }): string {
+  // A colon separates the issuer from the name.
+  const issuer = account.replaceAll(":", " ");
+  const query = `secret=${typedSecret(secret)}&issuer=${encodeURIComponent(issuer)}&algorithm=SHA1&digits=${digits}&period=${stepMs / 1_000}`;
+  return `otpauth://totp/${encodeURIComponent(issuer)}:${encodeURIComponent(email)}?${query}`;
+}
+
+/** Returns the number of the 30 seconds that `now` (ms since the Unix epoch) is in. */
+export function stepAt(now: number): number {
+  return Math.floor(now / stepMs);
+}
+
+/** Returns the code of a step (RFC 4226, 5.3). */
+export function codeOf(secret: string, step: number): string {
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(step));
+  const mac = createHmac("sha1", Buffer.from(secret, "base64url")).update(counter).digest();
+  const offset = (mac.at(-1) ?? 0) & 15;
+  return String((mac.readUInt32BE(offset) & 0x7fff_ffff) % 10 ** digits).padStart(digits, "0");
+}
+
+/** Returns the latest step around `now` that has this code; undefined if none has. */
+export function stepOfCode(secret: string, code: string, now: number): number | undefined {
+  const given = Buffer.from(code);
+  let found: number | undefined;
+  for (let step = stepAt(now) - stepsAround; step <= stepAt(now) + stepsAround; step++) {
+    const expected = Buffer.from(codeOf(secret, step));
+    if (given.length === expected.length && timingSafeEqual(given, expected)) found = step;
+  }
+  return found;
+}

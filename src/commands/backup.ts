@@ -1,0 +1,160 @@
+import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parsePause } from "../backup/repeated.ts";
+import { callerFolder, loadSettings } from "../app/settings.ts";
+import { failure, UsageError, type Arguments, type Command, type Io, type Outcome } from "./command.ts";
+import { givenPassphrase } from "./standard-input.ts";
+import { stoppable } from "./stoppable.ts";
+
+const keepMax = 10_000;
+
+export const backup: Command = {
+  name: "backup",
+  summary: "Write everything the service keeps to one checked file, also while the service runs",
+  options: {
+    "passphrase-file": {
+      value: "FILE",
+      about: "encrypt with the passphrase in this file, in the format of age; - reads it from standard input",
+    },
+    "without-secrets": { about: "leave out the secrets key; a restore then needs it in SECRETS_KEY" },
+    to: { value: "PLACE", about: "instead of FILE: a folder or s3://bucket/prefix; the command names the backup by its time" },
+    every: { value: "TIME", about: "with --to: make a backup now and then at each interval, such as 6h, 30m or 1d" },
+    keep: { value: "N", about: "with --to: after each backup, remove those of this command beyond the newest N" },
+  },
+  operands: ["[FILE]"],
+  async run(args, io) {
+    const given = readGiven(args, io);
+    // A file is read anew for each backup, standard input once.
+    if (given.passphraseFile === "-") given.passphrase = await givenPassphrase(io, "-", "");
+    const { yieldProcessor } = await import("../backup/priority.ts");
+    if (io.stdout === process.stdout) yieldProcessor(); // the process does nothing else
+    if (given.to !== undefined) return backUpByTime(io, given, given.to);
+    return stoppable(io, endingOf(given), () => backUpTo(io, given, (write) => write(given.path)));
+  },
+};
+
+type Given = {
+  path: string;
+  to: string | undefined;
+  everyMs: number | undefined;
+  keep: number | undefined;
+  passphraseFile: string | undefined;
+  /** That of standard input. */
+  passphrase?: string | undefined;
+  withoutSecrets: boolean;
+  json: boolean;
+};
+
+/** @throws UsageError */
+function readGiven({ options, operands: [file], json }: Arguments, io: Io): Given {
+  const text = (name: string): string | undefined => options[name] as string | undefined;
+  const from = callerFolder(io.env);
+  const to = text("to");
+  if ((file === undefined) === (to === undefined)) throw new UsageError("either FILE or --to PLACE is required");
+  if (to === undefined && (options["every"] ?? options["keep"]) !== undefined) throw new UsageError("--every and --keep need --to PLACE");
+  const everyMs = parsed(text("every"), parsePause, "--every must be a time such as 6h, from 1s to 20d");
+  const keep = parsed(text("keep"), keptOf, `--keep must be a number from 1 to ${keepMax}`);
+  const passphraseFile = text("passphrase-file");
+  return {
+    path: resolve(from, file ?? to ?? ""),
+    to,
+    everyMs,
+    keep,
+    passphraseFile: passphraseFile === "-" ? passphraseFile : passphraseFile && resolve(from, passphraseFile),
+    withoutSecrets: options["without-secrets"] === true,
+    json,
+  };
+}
+
+function keptOf(value: string): number | undefined {
+  const keep = /^[1-9]\d{0,4}$/.test(value) ? Number(value) : keepMax + 1;
+  return keep <= keepMax ? keep : undefined;
+}
+
+function parsed(value: string | undefined, parse: (text: string) => number | undefined, rule: string): number | undefined {
+  if (value === undefined) return undefined;
+  const result = parse(value);
+  if (result === undefined) throw new UsageError(rule);
+  return result;
+}
+
+function endingOf({ json }: Given): { json: boolean; failed: string } {
+  return { json, failed: "no backup was made" };
+}
+
+/** Makes backups that are named by their time: one, or one at each interval until a signal ends the command. */
+async function backUpByTime(io: Io, given: Given, to: string): Promise<Outcome | undefined> {
+  const { openDestination } = await import("../backup/destinations.ts");
+  const { backupName } = await import("../backup/backup-names.ts");
+  const { systemClock } = await import("../platform/clock.ts");
+  const s3Settings = loadSettings(io.env, { needsSecretsKey: false });
+  const destination = await stoppable(io, endingOf(given), () => openDestination(to, given.path, s3Settings));
+  const make = (): Promise<Outcome> =>
+    stoppable(io, endingOf(given), async () => {
+      const name = backupName(systemClock(), given.passphraseFile !== undefined);
+      const outcome = await backUpTo(io, given, (write) => destination.put(name, write));
+      // an older backup may be better than one that lacks files
+      const removed = given.keep === undefined || outcome.exitCode ? [] : await destination.prune(name, given.keep);
+      const text = removed.length === 0 ? outcome.text : `${outcome.text}\nRemoved ${removed.length} older: ${removed.join(", ")}.`;
+      return { ...outcome, text, json: { ...outcome.json, removed } };
+    });
+  if (given.everyMs === undefined) return make();
+  await repeatUntilStopped(io, given, given.everyMs, make);
+  return undefined;
+}
+
+/** A signal between two backups ends the loop; one during a backup ends the process. */
+async function repeatUntilStopped(io: Io, { json }: Given, everyMs: number, make: () => Promise<Outcome>): Promise<void> {
+  const { repeatBackups } = await import("../backup/repeated.ts");
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  const onFailed = (error: unknown): void => {
+    const { code, message } = failure(error);
+    io.stderr.write(json ? `${JSON.stringify({ code, message })}\n` : `petstore: ${message}\n`);
+  };
+  const wait = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => undefined);
+  await repeatBackups(
+    async () => {
+      const outcome = await make();
+      io.stdout.write(`${json ? JSON.stringify(outcome.json) : outcome.text}\n`);
+    },
+    { everyMs, now: () => performance.now(), wait, signal: stop.signal, onFailed },
+  );
+}
+
+type Write = (path: string) => Promise<void>;
+
+/** Makes one backup, and records its time. `put` chooses its place, and returns it. */
+async function backUpTo(io: Io, given: Given, put: (write: Write) => Promise<string | void>): Promise<Outcome> {
+  const { writeBackup, requireNew } = await import("../backup/backup-file.ts");
+  const { openBackupSource } = await import("../app/backups.ts");
+  const { programVersion } = await import("../app/upgrade.ts");
+  const { recordBackup } = await import("../backup/last-backup.ts");
+  const { systemClock } = await import("../platform/clock.ts");
+  const { progressTo } = await import("./backup-progress.ts");
+  const { reportOf } = await import("./backup-report.ts");
+  const passphrase = given.passphrase ?? (await givenPassphrase(io, given.passphraseFile, ""));
+  const settings = loadSettings(io.env, { needsSecretsKey: !given.withoutSecrets });
+  const begun = performance.now();
+  let made: Parameters<typeof reportOf> | undefined;
+  const write = async (path: string): Promise<void> => {
+    requireNew(path);
+    const { source, secrets } = await openBackupSource(settings, !given.withoutSecrets);
+    try {
+      const options = { program: programVersion(), now: systemClock(), secrets, passphrase, progress: progressTo(io, systemClock) };
+      const { manifest, bytes } = await writeBackup(path, source, options);
+      made = [manifest, { file: path, bytes, encrypted: passphrase !== undefined, ms: 0 }];
+    } finally {
+      await source.close();
+    }
+  };
+  const place = await put(write);
+  const [manifest, details] = made!;
+  const outcome = reportOf(manifest, { ...details, file: place ?? details.file, ms: Math.round(performance.now() - begun) });
+  if (outcome.exitCode) return outcome;
+  await recordBackup(settings.dataDir, manifest.madeAt).catch((error: unknown) => {
+    const { message } = failure(error);
+    io.stderr.write(`petstore: the backup is complete; its time was not recorded for the metrics (${message})\n`);
+  });
+  return outcome;
+}

@@ -1,0 +1,41 @@
+import { stringify } from "csv-stringify/sync";
+import type { NamedEvent } from "./named-events.ts";
+
+const columns = [
+  "position",
+  "at",
+  "type",
+  "actorType",
+  "actorId",
+  "actorName",
+  "resourceType",
+  "resourceId",
+  "requestId",
+  "data",
+  "previous",
+];
+
+/** The first line of an audit as CSV. */
+export function auditHeading(): string {
+  return csv([columns]);
+}
+
+/** A line for each event. */
+export function auditLines(events: readonly NamedEvent[]): string {
+  return csv(events.map(rowOf));
+}
+
+/** A last line that says that the file does not hold everything. */
+export function endOfAudit(text: string): string {
+  return csv([columns.map((column) => (column === "data" ? text : null))]);
+}
+
+/** A text that a spreadsheet would run as a formula gets an apostrophe before it. */
+function csv(rows: unknown[][]): string {
+  return stringify(rows, { escape_formulas: true });
+}
+
+function rowOf({ position, at, type, actor, resource, requestId, data, previous }: NamedEvent): unknown[] {
+  const who = [actor.type, actor.id, actor.name];
+  return [position, at, type, ...who, resource.type, resource.id, requestId, JSON.stringify(data), JSON.stringify(previous)];
+}

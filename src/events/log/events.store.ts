@@ -1,0 +1,83 @@
+import sql, { raw } from "sql-template-tag";
+import { andThen, type Awaitable, type Database, type Queryable } from "../../platform/db/database.ts";
+import { statement } from "../../platform/db/statement.ts";
+import { walkStatement } from "../../platform/db/walk-statements.ts";
+import { emptyHead, type EventType, type Head } from "../../platform/events.ts";
+import { Problem } from "../../platform/problem.ts";
+
+/** An event of a log. `text` is its RFC 8785 form without the hash; `resource` is `order/17`, `actor` `key/3`. */
+export type StoredEvent = {
+  position: number;
+  type: EventType;
+  at: number;
+  resource: string;
+  actor: string;
+  requestId: string | null;
+  text: string;
+  hash: string;
+};
+
+export type EventRow = [number, EventType, number, string, string, string | null, string, string];
+export const eventColumns = raw("position, type, at, resource, actor, request_id, text, hash");
+const findStart = statement<[position: number, previousHash: string]>(
+  "SELECT position, previous_hash FROM event_starts WHERE account_id = ?",
+);
+const findNewest = statement<[position: number, hash: string]>(
+  "SELECT position, hash FROM events WHERE account_id = ? ORDER BY account_id DESC, position DESC LIMIT 1",
+);
+
+/** What to read: events after a position, of these types (default: all), at most `limit`. */
+export type Reading = { after: number; types?: readonly EventType[] | undefined; limit: number };
+
+/**
+ * Returns the next events of an account's log, in their order. Without `types` they follow one another without a gap.
+ *
+ * @throws Problem `events_expired` if events after `after` have been deleted
+ */
+export function readEvents(db: Database, accountId: number, { after, types, limit }: Reading): Awaitable<StoredEvent[]> {
+  const walk = { table: "events", columns: eventColumns, accountId, order: ["position"], after: [after] };
+  const walks = types ? types.map((type) => ({ ...walk, index: "events_by_type", equal: { type } })) : [walk];
+  const { statement: text, values } = walkStatement<EventRow>(db.engine, walks, limit);
+  // The start is read last: events that were deleted before it moved could be missing above.
+  return andThen(db.rows(text, values), (rows) =>
+    andThen(logStart(db, accountId), ({ position }) => {
+      if (after < position - 1) throw eventsExpired(position);
+      return rows.map(eventOfRow);
+    }),
+  );
+}
+
+/** The position and hash of the newest event; position 0 before the first. */
+export function newestEvent(db: Queryable, accountId: number): Awaitable<Head> {
+  return andThen(db.rows(findNewest, [accountId]), ([row]) => (row ? { position: row[0], hash: row[1] } : emptyHead));
+}
+
+/** The position from which every event is kept, and the hash of the event before it. */
+export function logStart(db: Queryable, accountId: number): Awaitable<{ position: number; previousHash: string }> {
+  return andThen(db.rows(findStart, [accountId]), ([row]) => ({
+    position: row ? row[0] : 1,
+    previousHash: row ? row[1] : emptyHead.hash,
+  }));
+}
+
+/** Returns the hash of the event at a position that is kept; undefined if there is none. */
+export async function hashAt(db: Queryable, accountId: number, position: number): Promise<string | undefined> {
+  const [row] = await db.query<{ hash: string }>(sql`SELECT hash FROM events WHERE account_id = ${accountId} AND position = ${position}`);
+  return row?.hash;
+}
+
+/** The JSON of an event as the API shows it. */
+export function shownText({ text, hash }: Pick<StoredEvent, "text" | "hash">): string {
+  return `{"hash":"${hash}",${text.slice(1)}`;
+}
+
+/** The refusal of a position before the oldest event that is kept. */
+export function eventsExpired(oldest: number): Problem {
+  return new Problem("events_expired", `The oldest event that is kept has position ${oldest}: begin again with after=${oldest - 1}.`, {
+    headers: { "events-oldest": String(oldest) },
+  });
+}
+
+export function eventOfRow([position, type, at, resource, actor, requestId, text, hash]: EventRow): StoredEvent {
+  return { position, type, at, resource, actor, requestId, text, hash };
+}

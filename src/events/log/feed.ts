@@ -1,0 +1,24 @@
+/** The accounts whose logs have new events, or `any` if events may have been appended to any log. */
+export type Appended = readonly number[] | "any";
+
+export type Feed = {
+  /**
+   * Calls the listener after events were appended, on every node. A call may come late or twice, and one call may stand for many events: a
+   * listener reads the log from the position that it has reached. Returns a function that ends the calls.
+   */
+  onAppended(listener: (accounts: Appended) => void): () => void;
+};
+
+/** The feed of this process, and the function that reports new events to its listeners. */
+export function openFeed(): Feed & { report: (accounts: Appended) => void } {
+  const listeners = new Set<(accounts: Appended) => void>();
+  return {
+    onAppended(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    report(accounts) {
+      for (const listener of listeners) listener(accounts);
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import { Type, type Static } from "../../platform/json-schema.ts";
+import { DateTime } from "../../platform/http/schemas.ts";
+import { ActorType, AnyObject, EventTypeSchema, nullableId, position } from "./events.ts";
+import type { StoredEvent } from "./events.store.ts";
+
+/** An event as a person reads it: with the name of who did it, and without the hash. */
+export const NamedEvent = Type.Object({
+  position,
+  type: EventTypeSchema,
+  at: DateTime("When it happened."),
+  actor: Type.Object({
+    type: ActorType,
+    id: nullableId,
+    name: Type.Unsafe<string | null>({
+      type: "string",
+      nullable: true,
+      description: "The name of the key, or the email of the member; null if it has none or is gone.",
+    }),
+  }),
+  requestId: Type.Unsafe<string | null>({ type: "string", nullable: true, description: "The `X-Request-Id` of the request." }),
+  resource: Type.Object({ type: Type.String(), id: Type.Unsafe<number | string>({}) }),
+  data: AnyObject("The resource after the change; its last state if it is gone."),
+  previous: AnyObject("The fields that changed, as they were."),
+});
+export type NamedEvent = Static<typeof NamedEvent>;
+
+/** @param names of keys and members, by `key/3` and `member/5` */
+export function namedEvent({ text }: Pick<StoredEvent, "text">, names: ReadonlyMap<string, string>): NamedEvent {
+  const { id: _id, actor, ...event } = JSON.parse(text) as NamedEvent & { id: string };
+  const name = names.get(`${actor.type}/${actor.id}`) ?? null;
+  return { ...event, actor: { ...actor, name } };
+}

@@ -1,0 +1,85 @@
+import sql, { raw } from "sql-template-tag";
+import type { Database } from "../../platform/db/database.ts";
+import { byId } from "../../platform/ids.ts";
+import { Problem } from "../../platform/problem.ts";
+import { walkStatement } from "../../platform/db/walk-statements.ts";
+import { eventColumns, eventOfRow, logStart, newestEvent, type EventRow, type StoredEvent } from "./events.store.ts";
+
+/** The most changes of one order that its history shows, beside its placing. */
+const changesMax = 100;
+/** How many places a placing may be away from the one that the order's id suggests. */
+const disorderMax = 2_000;
+/** The condition of `events_of_order_changes`. */
+const isChange = "type IN ('order.updated', 'order.completed', 'order.cancelled')";
+
+/** The events of an order, the oldest first. `isWhole` is false if the log has lost or never had some of them, or if there are more. */
+export type History = { events: StoredEvent[]; isWhole: boolean };
+
+/** Returns the placing of an order and its newest changes. */
+export async function orderHistory(db: Database, accountId: number, orderId: number): Promise<History> {
+  const resource = `order/${orderId}`;
+  const newest = await changesOf(db, accountId, resource);
+  const changes = newest.slice(0, changesMax).toReversed();
+  const placing = await placingOf(db, accountId, orderId);
+  const isWhole = placing !== undefined && newest.length <= changesMax;
+  return { events: [...(placing ? [placing] : []), ...changes], isWhole };
+}
+
+/** Whether an event of the order waits for its position. */
+export async function isOrderWaiting(db: Database, accountId: number, orderId: number): Promise<boolean> {
+  if (db.engine === "sqlite") return false;
+  const rows = await db.query(sql`SELECT 1 FROM event_outbox WHERE account_id = ${accountId} AND resource = ${`order/${orderId}`} LIMIT 1`);
+  return rows.length > 0;
+}
+
+/** @throws Problem `not_found` if there is no such order now */
+export async function requireOrder(db: Database, accountId: number, orderId: number): Promise<void> {
+  const rows = await db.query(sql`SELECT 1 FROM orders WHERE account_id = ${accountId} AND id = ${orderId}`);
+  if (rows.length === 0) throw new Problem("not_found", `There is no ${byId("order", orderId)}.`);
+}
+
+async function changesOf(db: Database, accountId: number, resource: string): Promise<StoredEvent[]> {
+  const walk = { table: "events", index: "events_of_order_changes", condition: isChange, columns: eventColumns, accountId };
+  const { statement, values } = walkStatement<EventRow>(
+    db.engine,
+    [{ ...walk, equal: { resource }, order: ["position"], isBackwards: true }],
+    changesMax + 1,
+  );
+  return (await db.rows(statement, values)).map(eventOfRow);
+}
+
+/**
+ * Finds the event of an order's placing by binary search, because orders get ascending ids. The events of orders that PostgreSQL placed at the same
+ * time may not ascend, so the search looks at neighbours too.
+ */
+async function placingOf(db: Database, accountId: number, orderId: number): Promise<StoredEvent | undefined> {
+  let low = (await logStart(db, accountId)).position;
+  let high = (await newestEvent(db, accountId)).position + 1;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const [placing] = await placings(db, accountId, { from: middle }, 1);
+    if (!placing || placing.orderId >= orderId) high = middle;
+    else low = placing.position + 1;
+  }
+  const isOwn = (placing: Placing) => placing.orderId === orderId;
+  const found =
+    (await placings(db, accountId, { from: low }, 1)).find(isOwn) ??
+    (await placings(db, accountId, { from: low }, disorderMax)).find(isOwn) ??
+    (await placings(db, accountId, { until: low }, disorderMax)).find(isOwn);
+  if (!found) return undefined;
+  const walk = { table: "events", columns: eventColumns, accountId, equal: { position: found.position }, order: [] };
+  const { statement, values } = walkStatement<EventRow>(db.engine, [walk], 1);
+  return (await db.rows(statement, values)).map(eventOfRow)[0];
+}
+
+type Placing = { position: number; orderId: number };
+const placingColumns = raw("position, resource");
+
+/** Reads placings from a position, in their order, or before one, backwards. */
+async function placings(db: Database, accountId: number, bounds: { from: number } | { until: number }, limit: number): Promise<Placing[]> {
+  const walk = { table: "events", index: "events_by_type", columns: placingColumns, accountId, equal: { type: "order.created" } };
+  const course = { order: ["position"], ...bounds, isBackwards: "until" in bounds };
+  const { statement, values } = walkStatement<[number, string]>(db.engine, [{ ...walk, ...course }], limit);
+  const rows = await db.rows(statement, values);
+  return rows.map(([position, resource]) => ({ position, orderId: Number(resource.slice("order/".length)) }));
+}

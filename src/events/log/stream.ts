@@ -1,0 +1,100 @@
+import type { Database } from "../../platform/db/database.ts";
+import type { EventType } from "../../platform/events.ts";
+import type { AnswerStream } from "../../platform/http/operation.ts";
+import { readEvents, shownText, type StoredEvent } from "./events.store.ts";
+import type { Listener } from "./listeners.ts";
+
+const heartbeatMs = 15_000;
+/** How often (ms) the stream checks that its caller may still read. */
+const checkMs = 1_000;
+/** How long (ms) a client may leave sent events unread before it is cut off. */
+export const stalledMs = 30_000;
+/** Events read at once: the most that a slow client makes the service hold. */
+const batchMax = 50;
+
+export type Streaming = {
+  db: Database;
+  accountId: number;
+  after: number;
+  types: EventType[] | undefined;
+  /** Ends the stream after this time (ms) without an event. */
+  endsAfterMs: number;
+  listener: Listener;
+  /** Whether the service stops. */
+  isClosed: () => boolean;
+  /** Whether the caller may still read events. */
+  isAllowed: () => Promise<boolean>;
+};
+
+/**
+ * Sends the events of a log as server-sent events (HTML, 9.2), each with its position as the id, until the client closes, may no longer read,
+ * or the service stops. A client that is slower than the log delays only its own reads: what it has not taken stays in the database.
+ */
+export async function streamEvents(stream: AnswerStream, streaming: Streaming): Promise<void> {
+  const { listener } = streaming;
+  let isGone = false;
+  const drained = openDrain(stream, () => isGone);
+  stream.onClose(() => {
+    isGone = true;
+    listener.close();
+    drained.wake();
+  });
+  try {
+    stream.write(": open\n\n");
+    await send(stream, streaming, () => isGone, drained);
+    stream.end();
+  } catch {
+    stream.destroy(); // the client connects again, and gets the refusal as an answer
+  } finally {
+    listener.close();
+  }
+}
+
+async function send(stream: AnswerStream, streaming: Streaming, isGone: () => boolean, drained: Drain): Promise<void> {
+  const { db, accountId, types, listener, isClosed, isAllowed, endsAfterMs } = streaming;
+  let { after } = streaming;
+  let [sentAt, eventAt] = [performance.now(), performance.now()];
+  while (!isGone() && !isClosed()) {
+    const events = await readEvents(db, accountId, { after, types, limit: batchMax });
+    // Checked after the read, so that a caller who has just lost the right gets none of these events.
+    if (isGone() || !(await isAllowed())) return;
+    const now = performance.now();
+    if (events.length > 0) {
+      after = events.at(-1)!.position;
+      [sentAt, eventAt] = [now, now];
+      if (!stream.write(events.map(framed).join("")) && !(await drained.wait(stalledMs))) return stream.destroy();
+      continue;
+    }
+    if (now - eventAt >= endsAfterMs) return;
+    if (now - sentAt >= heartbeatMs) {
+      sentAt = now;
+      if (!stream.write(": heartbeat\n\n") && !(await drained.wait(stalledMs))) return stream.destroy();
+    }
+    await listener.next(Math.min(checkMs, endsAfterMs - (now - eventAt)));
+  }
+}
+
+function framed(event: StoredEvent): string {
+  return `id: ${event.position}\ndata: ${shownText(event)}\n\n`;
+}
+
+type Drain = ReturnType<typeof openDrain>;
+
+/** Waits until the client has taken what was written. */
+export function openDrain(stream: AnswerStream, isGone: () => boolean) {
+  let waiting: ((isDrained: boolean) => void) | undefined;
+  stream.onDrain(() => waiting?.(true));
+  return {
+    wake: () => waiting?.(false),
+    async wait(ms: number): Promise<boolean> {
+      if (isGone()) return false;
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      waiting = resolve;
+      const timer = setTimeout(() => resolve(false), ms).unref();
+      const isDrained = await promise;
+      clearTimeout(timer);
+      waiting = undefined;
+      return isDrained;
+    },
+  };
+}

@@ -1,0 +1,212 @@
+import sql, { empty } from "sql-template-tag";
+import { writeInBatches } from "../../platform/db/batches.ts";
+import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
+import { formatDateTime } from "../../platform/http/dates.ts";
+import { byId } from "../../platform/ids.ts";
+import { Problem } from "../../platform/problem.ts";
+import type { Delivery, DeliveryQuery } from "./deliveries.ts";
+
+/** A message to an endpoint and its last attempt. `body` is null for an event, whose body is in the log. */
+export type StoredDelivery = {
+  id: number;
+  messageId: string;
+  position: number | null;
+  type: string;
+  requestId: string | null;
+  body: string | null;
+  status: Delivery["status"];
+  attempts: number;
+  giveUpAt: number;
+  nextAttemptAt: number | null;
+  attemptedAt: number | null;
+  durationMs: number | null;
+  responseStatus: number | null;
+  responseBody: string | null;
+  error: string | null;
+  createdAt: number;
+};
+
+type DeliveryRow = {
+  id: number;
+  message_id: string;
+  position: number | null;
+  type: string;
+  request_id: string | null;
+  body: string | null;
+  status: Delivery["status"];
+  attempts: number;
+  give_up_at: number;
+  next_attempt_at: number | null;
+  attempted_at: number | null;
+  duration_ms: number | null;
+  response_status: number | null;
+  response_body: string | null;
+  error: string | null;
+  created_at: number;
+};
+
+const columns = sql`id, message_id, position, type, request_id, body, status, attempts, give_up_at, next_attempt_at, attempted_at, duration_ms,
+  response_status, response_body, error, created_at`;
+
+/** How long a delivery is kept (ms), and how many of each endpoint are. */
+const keptMs = 7 * 86_400_000;
+const keptMax = 10_000;
+/** Deliveries that wait for their next attempt are counted up to here. */
+export const waitingMax = 1_000;
+
+type Of = { accountId: number; webhookId: number };
+
+/** Returns deliveries, newest first. */
+export async function listDeliveries(
+  db: Queryable,
+  { accountId, webhookId }: Of,
+  { status, requestId }: DeliveryQuery,
+  beforeId: number,
+  limit: number,
+): Promise<StoredDelivery[]> {
+  // a constant in the text, so that the engine can use the index of what is not delivered
+  const undelivered = status === "pending" ? sql`AND status = 'pending'` : status === "failed" ? sql`AND status = 'failed'` : empty;
+  const rows = await db.query<DeliveryRow>(sql`
+    SELECT ${columns} FROM webhook_deliveries WHERE account_id = ${accountId} AND webhook_id = ${webhookId} AND id < ${beforeId}
+      ${status === "delivered" ? sql`AND status = 'delivered'` : undelivered}
+      ${undelivered === empty ? empty : sql`AND status <> 'delivered'`}
+      ${requestId === undefined ? empty : sql`AND request_id = ${requestId}`}
+    ORDER BY id DESC LIMIT ${limit}`);
+  return rows.map(fromRow);
+}
+
+/** @throws Problem `not_found` */
+export async function findDelivery(db: Queryable, { accountId, webhookId }: Of, id: number): Promise<StoredDelivery> {
+  const [row] = await db.query<DeliveryRow>(sql`
+    SELECT ${columns} FROM webhook_deliveries WHERE account_id = ${accountId} AND webhook_id = ${webhookId} AND id = ${id}`);
+  if (!row) throw new Problem("not_found", `There is no ${byId("delivery", id)} of this endpoint.`);
+  return fromRow(row);
+}
+
+/** The deliveries that are due, oldest first. */
+export async function dueDeliveries(db: Queryable, { accountId, webhookId }: Of, now: number, limit: number): Promise<StoredDelivery[]> {
+  const rows = await db.query<DeliveryRow>(sql`
+    SELECT ${columns} FROM webhook_deliveries
+    WHERE account_id = ${accountId} AND webhook_id = ${webhookId} AND status = 'pending' AND next_attempt_at <= ${now}
+    ORDER BY next_attempt_at LIMIT ${limit}`);
+  return rows.map(fromRow);
+}
+
+/** How many deliveries wait, counted up to `waitingMax`, and when the first is due (ms). */
+export async function waitingDeliveries(db: Queryable, { accountId, webhookId }: Of): Promise<{ count: number; dueAt: number | null }> {
+  const [row] = await db.query<{ n: number; due: number | null }>(sql`
+    SELECT count(*) AS n, min(next_attempt_at) AS due FROM (
+      SELECT next_attempt_at FROM webhook_deliveries WHERE account_id = ${accountId} AND webhook_id = ${webhookId} AND status = 'pending'
+      ORDER BY next_attempt_at LIMIT ${waitingMax}) AS waiting`);
+  return { count: Number(row?.n), dueAt: row?.due ?? null };
+}
+
+/** What an attempt adds to a delivery, or makes one with. `attempted` is false if the attempt still runs. */
+export type SavedDelivery = Omit<StoredDelivery, "id" | "attempts" | "createdAt"> & { attempted: boolean };
+
+/** Saves the result of an attempt: one row for each message. */
+export async function saveDelivery(tx: Transaction, { accountId, webhookId }: Of, saved: SavedDelivery, now: number): Promise<void> {
+  await tx.query(sql`
+    INSERT INTO webhook_deliveries (account_id, webhook_id, id, message_id, position, type, request_id, body, status, attempts, give_up_at,
+      next_attempt_at, attempted_at, duration_ms, response_status, response_body, error, created_at)
+    VALUES (${accountId}, ${webhookId}, nextval('webhook_delivery_ids'), ${saved.messageId}, ${saved.position}, ${saved.type},
+      ${saved.requestId}, ${saved.body}, ${saved.status}, ${saved.attempted ? 1 : 0}, ${saved.giveUpAt}, ${saved.nextAttemptAt},
+      ${saved.attemptedAt}, ${saved.durationMs}, ${saved.responseStatus}, ${saved.responseBody}, ${saved.error}, ${now})
+    ON CONFLICT (account_id, webhook_id, message_id) DO UPDATE SET status = excluded.status,
+      attempts = webhook_deliveries.attempts + excluded.attempts, give_up_at = excluded.give_up_at, next_attempt_at = excluded.next_attempt_at,
+      attempted_at = excluded.attempted_at, duration_ms = excluded.duration_ms, response_status = excluded.response_status,
+      response_body = excluded.response_body, error = excluded.error`);
+}
+
+/** Adds a message that no event stands for. It is due now, and sent once. */
+export async function insertTest(
+  tx: Transaction,
+  { accountId, webhookId }: Of,
+  message: Pick<StoredDelivery, "messageId" | "type" | "body">,
+  now: number,
+): Promise<StoredDelivery> {
+  const [row] = await tx.query<DeliveryRow>(sql`
+    INSERT INTO webhook_deliveries (account_id, webhook_id, id, message_id, type, body, status, attempts, give_up_at, next_attempt_at, created_at)
+    VALUES (${accountId}, ${webhookId}, nextval('webhook_delivery_ids'), ${message.messageId}, ${message.type}, ${message.body}, 'pending', 0, 0,
+      ${now}, ${now}) RETURNING ${columns}`);
+  return fromRow(row!);
+}
+
+/** Makes a delivery due now. One that had ended is sent once more. */
+export async function resendDelivery(tx: Transaction, of: Of, id: number, now: number): Promise<StoredDelivery> {
+  await findDelivery(tx, of, id);
+  const { accountId, webhookId } = of;
+  const [row] = await tx.query<DeliveryRow>(sql`
+    UPDATE webhook_deliveries SET give_up_at = CASE WHEN status = 'pending' THEN give_up_at ELSE 0 END, status = 'pending', next_attempt_at = ${now}
+    WHERE account_id = ${accountId} AND webhook_id = ${webhookId} AND id = ${id} RETURNING ${columns}`);
+  return fromRow(row!);
+}
+
+/** Makes every waiting delivery of an endpoint due now. */
+export async function hastenDeliveries(tx: Transaction, { accountId, webhookId }: Of, now: number): Promise<void> {
+  await tx.query(sql`
+    UPDATE webhook_deliveries SET next_attempt_at = ${now}
+    WHERE account_id = ${accountId} AND webhook_id = ${webhookId} AND status = 'pending' AND next_attempt_at > ${now}`);
+}
+
+/** Deletes what an endpoint has beyond the newest 10,000 deliveries, except those that wait. */
+export async function trimDeliveries(tx: Transaction, { accountId, webhookId }: Of): Promise<void> {
+  const own = sql`account_id = ${accountId} AND webhook_id = ${webhookId}`;
+  await tx.query(sql`
+    DELETE FROM webhook_deliveries WHERE ${own} AND status <> 'pending' AND id <= (
+      SELECT id FROM webhook_deliveries WHERE ${own} ORDER BY id DESC LIMIT 1 OFFSET ${keptMax})`);
+}
+
+/** Deletes deliveries that are older than seven days and do not wait. */
+export function expireDeliveries(db: Database, now: number): Promise<void> {
+  const old = sql`created_at < ${now - keptMs} AND status <> 'pending'`;
+  const key = sql`account_id, webhook_id, id`;
+  return writeInBatches(
+    db,
+    (limit) => sql`
+      DELETE FROM webhook_deliveries WHERE (${key}) IN (SELECT ${key} FROM webhook_deliveries WHERE ${old} ORDER BY created_at ${limit})
+      RETURNING id`,
+  );
+}
+
+/** A delivery as lists show it. */
+export function deliveryOf(stored: StoredDelivery): Delivery {
+  const { id, messageId, position, type, requestId, status, attempts, attemptedAt, durationMs, responseStatus, error, nextAttemptAt } =
+    stored;
+  return {
+    id,
+    messageId,
+    position,
+    type,
+    requestId,
+    status,
+    attempts,
+    attemptedAt: attemptedAt === null ? null : formatDateTime(attemptedAt),
+    durationMs,
+    responseStatus,
+    error,
+    nextAttemptAt: nextAttemptAt === null ? null : formatDateTime(nextAttemptAt),
+    createdAt: formatDateTime(stored.createdAt),
+  };
+}
+
+function fromRow(row: DeliveryRow): StoredDelivery {
+  return {
+    id: row.id,
+    messageId: row.message_id,
+    position: row.position,
+    type: row.type,
+    requestId: row.request_id,
+    body: row.body,
+    status: row.status,
+    attempts: row.attempts,
+    giveUpAt: row.give_up_at,
+    nextAttemptAt: row.next_attempt_at,
+    attemptedAt: row.attempted_at,
+    durationMs: row.duration_ms,
+    responseStatus: row.response_status,
+    responseBody: row.response_body,
+    error: row.error,
+    createdAt: row.created_at,
+  };
+}

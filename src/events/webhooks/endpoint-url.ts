@@ -1,0 +1,81 @@
+import { isIP } from "node:net";
+import { invalidAt } from "../../platform/problem.ts";
+import { isPublicAddress } from "./addresses.ts";
+
+/** Returns the addresses of a host name; throws `AddressError` if DNS gives none. */
+export type Resolve = (hostname: string, accountId: number) => Promise<string[]>;
+
+/** An endpoint cannot be reached, or must not be. The message is for the endpoint's owner. */
+export class AddressError extends Error {
+  /** Whether the address exists, but must not be sent to. */
+  readonly isRefused: boolean;
+
+  constructor(message: string, isRefused: boolean) {
+    super(message);
+    this.isRefused = isRefused;
+  }
+}
+
+/** The rules for addresses of endpoints. With `privateAddresses`, plain HTTP and every address are allowed, for development. */
+export type AddressRules = { privateAddresses: boolean; resolve: Resolve };
+
+const urlLengthMax = 2_000;
+
+/**
+ * Parses the URL of an endpoint.
+ *
+ * @throws Problem `invalid_request`
+ */
+export function parseEndpointUrl(text: string, { privateAddresses }: Pick<AddressRules, "privateAddresses">): URL {
+  const url = URL.parse(text);
+  const reason =
+    url === null || !/^https?:$/.test(url.protocol) || url.hostname === ""
+      ? "must be an https URL"
+      : url.protocol === "http:" && !privateAddresses
+        ? "must be an https URL; plain HTTP is for development, with WEBHOOK_PRIVATE_ADDRESSES=on"
+        : url.username !== "" || url.password !== "" || /^[^/?#]*\/\/[^/?#]*@/.test(text)
+          ? "must not contain a user or password"
+          : url.hash !== "" || text.includes("#")
+            ? "must not contain a fragment"
+            : url.href.length > urlLengthMax
+              ? `must have at most ${urlLengthMax} characters once it is escaped`
+              : undefined;
+  if (url === null || reason !== undefined) throw invalidAt("body.url", reason ?? "must be an https URL");
+  return url;
+}
+
+/**
+ * Refuses an endpoint if its address, or any address of its host name, is not of the public internet. A host name without an answer passes: each
+ * delivery looks it up again.
+ *
+ * @throws Problem `invalid_request`
+ */
+export async function requirePublicUrl(url: URL, rules: AddressRules, accountId: number): Promise<void> {
+  try {
+    await addressesOf(hostOf(url), rules, accountId);
+  } catch (error) {
+    if (!(error instanceof AddressError)) throw error;
+    if (error.isRefused) throw invalidAt("body.url", error.message);
+  }
+}
+
+/** The host of a URL: a name without its final dot, or an address without brackets. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname.replace(/\.$/, "");
+}
+
+/**
+ * Returns the addresses of a host, each of which may be connected to.
+ *
+ * @throws AddressError if there is none, or if one of them is not of the public internet
+ */
+export async function addressesOf(host: string, { privateAddresses, resolve }: AddressRules, accountId: number): Promise<string[]> {
+  const addresses = isIP(host) ? [host] : isLoopbackName(host) ? ["127.0.0.1", "::1"] : await resolve(host, accountId);
+  if (addresses.length === 0) throw new AddressError(`has a host without an address: ${host}`, false);
+  if (!privateAddresses && !addresses.every(isPublicAddress))
+    throw new AddressError("leads to an address that is not of the public internet", true);
+  return addresses;
+}
+
+/** RFC 6761, section 6.3. */
+const isLoopbackName = (host: string): boolean => host === "localhost" || host.endsWith(".localhost");

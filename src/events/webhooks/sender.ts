@@ -1,0 +1,197 @@
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { Agent as HttpAgent, request as requestHttp } from "node:http";
+import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import type { LookupFunction } from "node:net";
+import { isIP } from "node:net";
+import { StringDecoder } from "node:string_decoder";
+import { AddressError, addressesOf, hostOf, type AddressRules } from "./endpoint-url.ts";
+
+/** The time (ms) for one attempt: DNS, connection, TLS and answer together. */
+const attemptMs = 10_000;
+/** The most bytes of an answer that are read and kept. */
+export const answerBytesMax = 4_096;
+/** How long (ms) to wait for the body once the status is known. The status decides. */
+const bodyMs = 1_000;
+const headBytesMax = 8_192;
+const idleMs = 4_000;
+const idlePerHostMax = 8;
+const idleMax = 1_024;
+
+type Sent = { url: URL; headers: Record<string, string>; body: string; accountId: number; signal?: AbortSignal | undefined };
+
+/** `error` is for the endpoint's owner. `retryAfter` is the header as it came. */
+export type Outcome =
+  | { status: number; answer: string; retryAfter: string | undefined }
+  | { status: null; error: string; isAborted?: true | undefined };
+
+export type Sender = { send(sent: Sent): Promise<Outcome>; close(): void };
+
+export type SenderOptions = AddressRules & {
+  /** Root certificates as PEM. Default: those that Node trusts. */
+  ca?: string | undefined;
+  timeoutMs?: number | undefined;
+};
+
+/**
+ * Opens the sender of webhooks. It follows no redirects, uses no proxies, and connects only to addresses that it has checked itself, on each
+ * new connection. It bounds time, head, body and idle connections, so that no endpoint can hold it up for longer than `attemptMs`.
+ */
+export function openSender(options: SenderOptions): Sender {
+  const { timeoutMs = attemptMs } = options;
+  const agents = openAgents(options.ca);
+  return {
+    async send(sent) {
+      const end = new AbortController();
+      const timer = setTimeout(() => end.abort(), timeoutMs);
+      const abort = (): void => end.abort();
+      sent.signal?.addEventListener("abort", abort, { once: true });
+      if (sent.signal?.aborted) abort();
+      try {
+        return await sendOnce(options, agents, sent, end.signal).catch((error: unknown) => {
+          // The endpoint closed an idle connection at the moment of its reuse. Receivers know a repeated message by its id.
+          if (error instanceof StaleConnection) return sendOnce(options, agents, sent, end.signal);
+          throw error;
+        });
+      } catch (error) {
+        if (sent.signal?.aborted) return { status: null, error: "The service was stopping.", isAborted: true };
+        if (end.signal.aborted) return { status: null, error: `No answer within ${timeoutMs / 1_000} seconds.` };
+        return { status: null, error: reasonOf(error) };
+      } finally {
+        clearTimeout(timer);
+        sent.signal?.removeEventListener("abort", abort);
+      }
+    },
+    close: () => {
+      agents.http.destroy();
+      agents.https.destroy();
+    },
+  };
+}
+
+class StaleConnection extends Error {}
+
+type Agents = { http: HttpAgent; https: HttpsAgent };
+
+/** Agents that keep at most `idleMax` idle connections together. */
+function openAgents(ca: string | undefined): Agents {
+  const options = { keepAlive: true, timeout: idleMs, maxFreeSockets: idlePerHostMax, scheduling: "lifo" } as const;
+  const agents = { http: new HttpAgent(options), https: new HttpsAgent({ ...options, ca, minVersion: "TLSv1.2" }) };
+  let idle = 0;
+  for (const agent of [agents.http, agents.https]) {
+    const [kept, watched] = [new WeakSet<object>(), new WeakSet<object>()];
+    const bare = { keep: agent.keepSocketAlive.bind(agent), reuse: agent.reuseSocket.bind(agent) };
+    const take = (socket: object): void => void (kept.delete(socket) && idle--);
+    agent.keepSocketAlive = (socket): boolean => {
+      if (idle >= idleMax || !(bare.keep(socket) as unknown as boolean)) return false;
+      kept.add(socket);
+      idle++;
+      if (!watched.has(socket)) socket.once("close", () => take(socket));
+      watched.add(socket);
+      return true;
+    };
+    agent.reuseSocket = (socket, request): void => {
+      take(socket);
+      bare.reuse(socket, request);
+    };
+  }
+  return agents;
+}
+
+async function sendOnce(options: SenderOptions, agents: Agents, sent: Sent, signal: AbortSignal): Promise<Outcome> {
+  const { url, body, accountId } = sent;
+  const host = hostOf(url);
+  // A connection to an address needs no look-up, so its check is here.
+  if (isIP(host) !== 0) await addressesOf(host, options, accountId);
+  const isHttp = url.protocol === "http:";
+  if (isHttp && !options.privateAddresses) throw new AddressError("The URL is not an https URL.", true);
+  const shared = {
+    method: "POST",
+    headers: { ...sent.headers, "content-length": Buffer.byteLength(body) },
+    lookup: checkedLookup(options, accountId, signal),
+    signal,
+    maxHeaderSize: headBytesMax,
+    autoSelectFamily: true,
+  };
+  return new Promise((answered, failed) => {
+    let isAnswered = false;
+    const use = (response: IncomingMessage): void => {
+      isAnswered = true;
+      readStart(response, request).then(
+        (answer) => answered({ status: response.statusCode ?? 0, answer, retryAfter: response.headers["retry-after"] }),
+        failed,
+      );
+    };
+    const request: ClientRequest = isHttp
+      ? requestHttp(url, { ...shared, agent: agents.http }, use)
+      : requestHttps(url, { ...shared, agent: agents.https }, use);
+    request.on("error", (error: NodeJS.ErrnoException) => {
+      const isStale = request.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE") && !signal.aborted;
+      failed(isStale ? new StaleConnection(error.message, { cause: error }) : error);
+    });
+    // An answer that switches protocols closes the connection without an error.
+    request.on("close", () => isAnswered || failed(new Error("closed")));
+    request.end(body);
+  });
+}
+
+/** Looks a name up for one connection, which goes to one of the addresses that are checked here. */
+function checkedLookup(rules: AddressRules, accountId: number, signal: AbortSignal): LookupFunction {
+  return (hostname, lookupOptions, done) => {
+    addressesOf(hostname.replace(/\.$/, ""), rules, accountId).then(
+      (addresses) => {
+        if (signal.aborted) return done(new Error("aborted"), []);
+        const found = addresses.map((address) => ({ address, family: isIP(address) }));
+        if (lookupOptions.all) return done(null, found);
+        return done(null, found[0]!.address, found[0]!.family);
+      },
+      (error: Error) => done(error, []),
+    );
+  };
+}
+
+/** Reads the start of a body. What is longer or slower than its bounds is cut, and its connection closed. */
+function readStart(response: IncomingMessage, request: ClientRequest): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const decoder = new StringDecoder("utf8");
+  let [text, bytes] = ["", 0];
+  const timer = setTimeout(() => cut(), bodyMs);
+  const finish = (): void => {
+    clearTimeout(timer);
+    resolve(text.replaceAll("\0", "\uFFFD").toWellFormed());
+  };
+  const cut = (): void => {
+    finish();
+    request.destroy();
+  };
+  response.on("data", (chunk: Buffer) => {
+    text += decoder.write(chunk.subarray(0, answerBytesMax - bytes));
+    bytes += chunk.length;
+    if (bytes > answerBytesMax) cut();
+  });
+  response.on("end", finish);
+  response.on("error", finish);
+  response.on("close", finish);
+  return promise;
+}
+
+/** Why a connection failed, in words that reveal nothing of the service's network. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AddressError) return `The URL ${error.message.replace(/^The URL /, "").replace(/\.$/, "")}.`;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code.startsWith("HPE_HEADER_OVERFLOW")) return `The answer's head is longer than ${headBytesMax} bytes.`;
+  if (code.startsWith("HPE_")) return "The answer is not HTTP.";
+  const known = reasons.get(code);
+  if (known !== undefined) return known;
+  if (/^(ERR_TLS|CERT_|UNABLE_|DEPTH_|SELF_|ERR_SSL|ERR_OSSL|HOSTNAME_|EPROTO)/.test(code))
+    return `No TLS connection: ${error instanceof Error ? (error.message.split("\n")[0] ?? "").slice(0, 200) : code}`;
+  return code === "" ? "The connection broke." : `The connection broke: ${code}.`;
+}
+
+const reasons = new Map([
+  ["ECONNREFUSED", "The connection was refused."],
+  ["ECONNRESET", "The connection was closed without an answer."],
+  ["EPIPE", "The connection was closed without an answer."],
+  ["EHOSTUNREACH", "The host cannot be reached."],
+  ["ENETUNREACH", "The host cannot be reached."],
+  ["ETIMEDOUT", "The host cannot be reached."],
+]);

@@ -1,0 +1,116 @@
+import { Type, type Static } from "../../platform/json-schema.ts";
+import { DateTime, enumeration, Id, named, Nullable, OwnId, paging, Text, writtenBack } from "../../platform/http/schemas.ts";
+import { eventTypes, type EventType } from "../../platform/events.ts";
+import type { Change } from "../../platform/nodes/nodes.ts";
+import { invalidAt } from "../../platform/problem.ts";
+
+/** Endpoints that one account may have. */
+export const webhooksMax = 20;
+const typesMax = 100;
+
+const url = Type.String({ minLength: 1, maxLength: 2_000, description: "An `https://` URL on the public internet." });
+const types = Type.Array(Type.String({ maxLength: 100 }), {
+  minItems: 1,
+  maxItems: typesMax,
+  description: "The types of events to send, such as `order.created`, `order.*` or `*`. Default: `*`.",
+});
+const description = Text("What the endpoint is for.", 0, 200);
+const ordered = Type.Boolean({
+  description: "Whether events are sent one by one, in order: a failing one blocks the others for up to three days. Default: false.",
+});
+const enabled = Type.Boolean({ description: "Whether events are sent." });
+
+export const NewWebhook = named(
+  "NewWebhook",
+  Type.Object(
+    { url, types: Type.Optional(types), description: Type.Optional(description), ordered: Type.Optional(ordered) },
+    { additionalProperties: false },
+  ),
+);
+export type NewWebhook = Static<typeof NewWebhook>;
+
+const WebhookPatch = named(
+  "WebhookPatch",
+  Type.Object(
+    {
+      url: Type.Optional(url),
+      types: Type.Optional(types),
+      description: Type.Optional(description),
+      ordered: Type.Optional(ordered),
+      enabled: Type.Optional(enabled),
+    },
+    { additionalProperties: false },
+  ),
+);
+export const WrittenWebhookPatch = writtenBack(WebhookPatch, { id: OwnId("webhookId") });
+
+const shown = {
+  id: Id("Unique identifier assigned on creation."),
+  url,
+  types,
+  description,
+  ordered,
+  enabled,
+  disabledBecause: Nullable(
+    enumeration(
+      "WebhookDisabledBecause",
+      ["failing", "gone", "request"],
+      "It failed for five days, answered 410, or was disabled by request.",
+    ),
+  ),
+  position: Type.Integer({ format: "int64", description: "Every event up to here was sent, or is among the deliveries." }),
+  deliveredPosition: Nullable(
+    Type.Integer({ format: "int64", description: "The highest position delivered: replay from here to recover." }),
+  ),
+  deliveredAt: Nullable(DateTime("When the endpoint last accepted a message.")),
+  failingSince: Nullable(DateTime("Since when every attempt has failed.")),
+  createdAt: DateTime("When the endpoint was made."),
+};
+export const Webhook = named(
+  "Webhook",
+  Type.Object(
+    { ...shown, secret: Type.Optional(Type.String({ description: "Signs messages. Shown once: in the answer that makes it." })) },
+    { additionalProperties: false },
+  ),
+);
+export type Webhook = Static<typeof Webhook>;
+export const Webhooks = named("Webhooks", Type.Array(Webhook));
+export const WebhookPath = Type.Object({ webhookId: Id("The endpoint's identifier.") });
+export const PageQuery = Type.Object(paging);
+
+export const WebhookReplay = named(
+  "WebhookReplay",
+  Type.Object(
+    {
+      after: Type.Integer({
+        format: "int64",
+        minimum: 0,
+        description: "Sends the events after this position.",
+      }),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+/**
+ * Requires that each entry is `*`, a type of events, or a group of them such as `order.*`.
+ *
+ * @throws Problem `invalid_request`
+ */
+export function requireTypes(entries: readonly string[]): void {
+  for (const [i, entry] of entries.entries())
+    if (typesOf([entry]).length === 0) throw invalidAt(`body.types[${i}]`, "is not `*`, a type of events, or a group such as `order.*`");
+}
+
+/** The event types that entries stand for. */
+export function typesOf(entries: readonly string[]): EventType[] {
+  const matches = (entry: string, type: string): boolean => {
+    return entry === "*" || entry === type || (entry.endsWith(".*") && type.startsWith(entry.slice(0, -1)));
+  };
+  return eventTypes.filter((type) => entries.some((entry) => matches(entry, type)));
+}
+
+/** The change that tells all nodes to read an endpoint again. */
+export function webhookChanged(accountId: number, id: number): Change {
+  return { kind: "webhook", subject: `${accountId}/${id}` };
+}

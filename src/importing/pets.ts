@@ -1,0 +1,107 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { normalize } from "../platform/normalize.ts";
+import { petStatuses, valueKey } from "./mapping.ts";
+import type { Mapping, PetStatus, TextField } from "./mapping.ts";
+
+/** A pet in the file: `sourceId` is the file's own identifier, `category` a name. */
+export type Pet = { sourceId: string; name: string; category: string; status: PetStatus };
+export type Mapped = Pet | { reason: string };
+
+/** The longest name the service accepts, in code points. */
+const nameCharactersMax = 200;
+const sourceIdCharactersMax = 200;
+
+/** The pet that a row became, or the reason why not, written for people. */
+export function isPet(mapped: Mapped): mapped is Pet {
+  return !("reason" in mapped);
+}
+
+/** The trimmed source id of a row. Needed before it is known which row of a pet is the last. */
+export function sourceIdOf(idColumn: string, header: readonly string[]): (cells: readonly string[]) => string {
+  const index = header.indexOf(idColumn);
+  return (cells) => (cells[index] ?? "").trim();
+}
+
+/**
+ * Returns the function that gives each row of a file without ids one of its own: its name and category, and how many rows before it have the
+ * same. So the rows of a file that was loaded before keep their ids, wherever new ones are inserted.
+ */
+function idsByOccurrence(): (pet: Omit<Pet, "sourceId">) => string {
+  const seen = new Map<string, number>();
+  return ({ name, category }) => {
+    const key = bytesToHex(sha256(utf8ToBytes(JSON.stringify([name, normalize(category)])))).slice(0, 32);
+    const occurrence = (seen.get(key) ?? 0) + 1;
+    seen.set(key, occurrence);
+    return `row ${key} ${occurrence}`;
+  };
+}
+
+/** Returns the function that turns a row's cells into a pet or a reason. The header must have all of the mapping's columns. */
+export function petOf(mapping: Mapping, header: readonly string[]): (cells: readonly string[]) => Mapped {
+  const idOf = mapping.id === undefined ? undefined : sourceIdOf(mapping.id, header);
+  const newId = idsByOccurrence();
+  const nameOf = textOf(mapping.name, header);
+  const categoryOf = textOf(mapping.category, header);
+  const statusOf = statusReader(mapping.status, header);
+  return (cells) => {
+    const ownId = idOf?.(cells);
+    if (ownId === "") return { reason: `no id: the column ${mapping.id ?? ""} is empty` };
+    if (ownId !== undefined && tooLong(ownId, sourceIdCharactersMax))
+      return { reason: `the id is over ${sourceIdCharactersMax} characters` };
+    const name = nameOf(cells);
+    if (name === "") return { reason: `no name: ${mapping.name.columns.join(", ")} empty` };
+    if (tooLong(name, nameCharactersMax)) return { reason: `the name is over ${nameCharactersMax} characters` };
+    const category = categoryOf(cells);
+    if (category === "")
+      return { reason: `no category${mapping.category.columns.length === 0 ? "" : `: ${mapping.category.columns.join(", ")} empty`}` };
+    if (tooLong(category, nameCharactersMax)) return { reason: `the category is over ${nameCharactersMax} characters` };
+    const status = statusOf(cells);
+    if (typeof status !== "string") return status;
+    return { sourceId: ownId ?? newId({ name, category, status }), name, category, status };
+  };
+}
+
+function textOf(field: TextField, header: readonly string[]): (cells: readonly string[]) => string {
+  const indexes = field.columns.map((column) => header.indexOf(column));
+  const transforms = field.transforms ?? [];
+  return (cells) => {
+    for (const index of indexes) {
+      const value = transforms.reduce(transformed, (cells[index] ?? "").trim());
+      if (value !== "") return value;
+    }
+    return field.default ?? "";
+  };
+}
+
+function statusReader(field: Mapping["status"], header: readonly string[]): (cells: readonly string[]) => PetStatus | { reason: string } {
+  if (field === undefined) return () => "available";
+  const valueOf = textOf({ columns: field.columns, transforms: field.transforms ?? [] }, header);
+  const values = new Map(field.values ? Object.entries(field.values) : petStatuses.map((one) => [one, one] as const));
+  const byKey = new Map([...values].map(([value, status]) => [valueKey(value), status]));
+  return (cells) => {
+    const value = valueOf(cells);
+    const status = byKey.get(valueKey(value)) ?? field.default;
+    return status ?? { reason: `unknown status value “${value.slice(0, 100)}” in ${field.columns.join(", ")}` };
+  };
+}
+
+function transformed(value: string, transform: "strip-stars"): string {
+  switch (transform) {
+    case "strip-stars":
+      return withoutStars(value);
+  }
+}
+
+/** Removes stars and spaces from both ends. A regular expression for the end would take quadratic time. */
+function withoutStars(value: string): string {
+  const isLoose = (character = "x"): boolean => character === "*" || character.trim() === "";
+  let [start, end] = [0, value.length];
+  while (start < end && isLoose(value[start])) start += 1;
+  while (end > start && isLoose(value[end - 1])) end -= 1;
+  return value.slice(start, end);
+}
+
+function tooLong(value: string, charactersMax: number): boolean {
+  return value.length > charactersMax && [...value].length > charactersMax;
+}

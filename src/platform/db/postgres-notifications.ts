@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { optionsOf, prepare } from "./postgres-connections.ts";
+
+/** How long (ms) after a failure the connection is opened again. */
+const pauseMs = 1_000;
+
+export type Notifications = {
+  /** Sends a message if the connection is open. A message may be lost, so its receivers also look from time to time. */
+  send(channel: string, payload: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+type Options = {
+  channels: readonly string[];
+  onMessage: (channel: string, payload: string) => void;
+  /** Called when the connection listens again after it was lost: messages may have been missed. */
+  onMissed: () => void;
+  onError: (error: unknown) => void;
+};
+
+/** Listens to channels of PostgreSQL on a connection of its own, which it opens again when it breaks. */
+export function openNotifications(url: string, { channels, onMessage, onMissed, onError }: Options): Notifications {
+  const closing = new AbortController();
+  let current: pg.Client | undefined;
+
+  async function connect(): Promise<pg.Client> {
+    const client = new pg.Client(optionsOf(url));
+    client.on("error", () => undefined); // `end` follows
+    client.on("notification", ({ channel, payload = "" }) => onMessage(channel, payload));
+    try {
+      await client.connect();
+      await prepare(client);
+      await client.query(`SET synchronous_commit = off; ${channels.map((channel) => `LISTEN ${channel}`).join("; ")}`);
+      return client;
+    } catch (error) {
+      client.end().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async function listen(): Promise<void> {
+    let isAway = false;
+    for (let isFirst = true; !closing.signal.aborted; isFirst = false) {
+      try {
+        const client = await connect();
+        const ended = new Promise((resolve) => client.once("end", resolve));
+        current = client;
+        isAway = false;
+        if (closing.signal.aborted) await client.end();
+        else if (!isFirst) onMissed();
+        await ended;
+      } catch (error) {
+        if (!isAway) onError(error);
+        isAway = true;
+      }
+      current = undefined;
+      await sleep(pauseMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  const listening = listen();
+  return {
+    async send(channel, payload) {
+      await current?.query({ name: "notify", text: "SELECT pg_notify($1, $2)", values: [channel, payload] });
+    },
+    async close() {
+      closing.abort();
+      await current?.end().catch(() => undefined);
+      await listening;
+    },
+  };
+}

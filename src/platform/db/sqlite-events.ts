@@ -1,0 +1,90 @@
+import { emptyHead, hashAfter, type Head, type RecordedEvent } from "../events.ts";
+import { portionsOf, statement, type BoundValue, type Statement } from "./statement.ts";
+import type { Statements } from "./sqlite-statements.ts";
+
+/** Accounts whose heads are in memory. Beyond them all are read again. */
+const headsMax = 10_000;
+const columns = ["account_id", "position", "type", "at", "resource", "actor", "request_id", "version", "text", "hash"];
+
+const findAccount = statement<[id: number]>("SELECT id FROM accounts WHERE id = ?");
+const findHead = statement<[position: number, hash: string]>(
+  "SELECT position, hash FROM events WHERE account_id = ? ORDER BY position DESC LIMIT 1",
+);
+const findWaiting = statement<[number, string, number, string, string, string | null, number | null, string, string]>(
+  "SELECT account_id, type, at, resource, actor, request_id, version, head, tail FROM event_outbox ORDER BY id",
+);
+const deleteWaiting = statement("DELETE FROM event_outbox");
+const hasOutbox = statement<[number]>("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'event_outbox'");
+const inserts = new Map<number, Statement>();
+
+/**
+ * Gives events their positions and hashes in the transaction that recorded them. The heads of the logs stay in memory, because there is a
+ * single writer.
+ */
+export function openEventChain(write: Statements) {
+  const heads = new Map<number, Head>();
+  let isEmptied = false;
+
+  function headOf(accountId: number): Head {
+    const known = heads.get(accountId);
+    if (known) return known;
+    const [found] = write.arrays(findHead, [accountId]);
+    return found ? { position: found[0], hash: found[1] } : emptyHead;
+  }
+
+  /** Events that a backup of PostgreSQL brought without positions. */
+  function waiting(): RecordedEvent[] {
+    if (isEmptied) return [];
+    isEmptied = true;
+    const rows = write.arrays(findWaiting, []);
+    if (rows.length > 0) write.run(deleteWaiting, []);
+    return rows.map(([accountId, type, at, resource, actor, requestId, version, head, tail]) => {
+      return { accountId, type, at, resource, actor, requestId, version, head, tail };
+    });
+  }
+
+  return {
+    /** Whether events may wait without positions: until the first commit of a database that has the table for them. */
+    mayWait: (): boolean => !isEmptied && write.arrays(hasOutbox, []).length > 0,
+    /** Appends events to the logs of their accounts in the transaction that recorded them, and returns these accounts. Skips accounts that it deleted. */
+    append(recorded: readonly RecordedEvent[]): readonly number[] {
+      if (heads.size >= headsMax) heads.clear();
+      const rows: BoundValue[][] = [];
+      const byAccount = Map.groupBy([...waiting(), ...recorded], ({ accountId }) => accountId);
+      for (const [accountId, own] of byAccount) {
+        if (write.arrays(findAccount, [accountId]).length === 0) continue;
+        let { position, hash } = headOf(accountId);
+        for (const event of own) {
+          position += 1;
+          const text = event.head + position + event.tail;
+          hash = hashAfter(hash, text);
+          rows.push(valuesOf(event, position, text, hash));
+        }
+        heads.set(accountId, { position, hash });
+      }
+      for (const portion of portionsOf(rows, columns.length)) write.run(insertOf(portion.length), portion.flat());
+      return [...byAccount.keys()];
+    },
+    /** Called when the transaction was rolled back. */
+    forget(): void {
+      heads.clear();
+      isEmptied = false;
+    },
+  };
+}
+
+/** The values of an event with its place in the chain, in the order of `columns`. */
+function valuesOf(event: RecordedEvent, position: number, text: string, hash: string): BoundValue[] {
+  const { accountId, type, at, resource, actor, requestId, version } = event;
+  return [accountId, position, type, at, resource, actor, requestId, version, text, hash];
+}
+
+function insertOf(rows: number): Statement {
+  let made = inserts.get(rows);
+  if (!made) {
+    const row = `(${columns.map(() => "?").join(", ")})`;
+    made = statement(`INSERT INTO events (${columns.join(", ")}) VALUES ${Array.from({ length: rows }, () => row).join(", ")}`);
+    inserts.set(rows, made);
+  }
+  return made;
+}

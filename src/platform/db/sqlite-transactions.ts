@@ -1,0 +1,67 @@
+import type { DatabaseSync } from "node:sqlite";
+import { empty, type Sql } from "sql-template-tag";
+import type { Clock } from "../clock.ts";
+import { recordedEvent, type Origin, type RecordedEvent } from "../events.ts";
+import type { Transaction } from "./database.ts";
+import { portionsOf } from "./statement.ts";
+import type { openRowCache } from "./sqlite-row-cache.ts";
+import type { openSequences } from "./sqlite-sequences.ts";
+import type { Statements } from "./sqlite-statements.ts";
+
+/** The writer of an engine, within one of its transactions. */
+export type Writer = {
+  writer: DatabaseSync;
+  write: Statements;
+  sequences: ReturnType<typeof openSequences>;
+  rowCache: Pick<ReturnType<typeof openRowCache>, "stopWatching">;
+  clock: Clock;
+};
+
+/** The transaction of one body, and what it recorded. It refuses every use after `end`. */
+export function openTransaction({ writer, write, sequences, rowCache, clock }: Writer, origin: Origin) {
+  let open = true;
+  const recorded: RecordedEvent[] = [];
+  const requireOpen = () => {
+    if (!open) throw new Error("the transaction is over");
+  };
+  const tx: Transaction = {
+    forUpdate: empty,
+    skipLocked: () => empty,
+    query: async <R>(query: Sql) => {
+      requireOpen();
+      return write.rows(query) as R[];
+    },
+    rows: (statement, values) => {
+      requireOpen();
+      return write.arrays(statement, values);
+    },
+    run: (statement, values) => {
+      requireOpen();
+      return write.run(statement, values);
+    },
+    insert: ({ sequence, statementFor }, rows) => {
+      requireOpen();
+      const whole = rows.map((row) => [sequences.next(sequence), ...row]);
+      const width = whole[0]?.length ?? 1;
+      for (const portion of portionsOf(whole, width)) write.run(statementFor(portion.length), portion.flat());
+      return whole.map(([id]) => id as number);
+    },
+    record: (event, of) => {
+      requireOpen();
+      recorded.push(recordedEvent(event, of ? { ...origin, ...of } : origin, clock));
+    },
+    change: async (query) => {
+      requireOpen();
+      return write.change(query);
+    },
+    script: async (text) => {
+      rowCache.stopWatching();
+      writer.exec(text);
+      sequences.load(); // a migration may have changed them
+    },
+    lock: async () => undefined, // there is a single writer
+    tryLock: async () => true,
+    startOver: () => undefined,
+  };
+  return { tx, end: () => void (open = false), recorded };
+}

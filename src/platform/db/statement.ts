@@ -1,0 +1,73 @@
+/**
+ * A value of a prepared statement; a boolean is written as 0 or 1. SQLite binds every number as REAL, which equals the integer in
+ * comparisons with numeric columns and becomes it when such a column stores it. So a number is never compared with or stored in a column
+ * of text.
+ */
+export type BoundValue = string | number | null | Uint8Array;
+
+/** A statement whose text never changes: each connection prepares it once. `R` has the types of its columns. */
+export type Statement<R extends unknown[] = unknown[]> = {
+  /** Its place among all statements, by which a connection finds what it has prepared. */
+  readonly place: number;
+  readonly sqlite: string;
+  readonly postgres: string;
+  /** The table of which it reads one row by its primary key. */
+  readonly byKeyOf: string | undefined;
+  readonly row?: R;
+};
+
+let count = 0;
+
+/**
+ * Makes a statement, with `?` in place of each value, or `?1`, `?2` where one occurs twice. Make each text's statement once and keep it,
+ * because connections keep what they prepare.
+ *
+ * @param postgres the text for PostgreSQL, if it differs
+ */
+export function statement<R extends unknown[] = unknown[]>(sqlite: string, postgres = sqlite): Statement<R> {
+  let values = 0;
+  const numbered = postgres.replaceAll(/\?(\d*)/g, (_all, place: string) => `$${place || ++values}`);
+  return { place: count++, sqlite, postgres: numbered, byKeyOf: undefined };
+}
+
+/**
+ * Makes a SELECT of one row of a table by its primary key, `account_id` and `id`, which are its values. The embedded engine keeps such rows in
+ * memory (`sqlite-row-cache.ts`), so no caller may change what it gets. One statement for each table.
+ */
+export function keyStatement<R extends unknown[]>(table: string, select: string): Statement<R> {
+  return { ...statement<R>(select), byKeyOf: table };
+}
+
+/** An INSERT of rows whose key `id` gets the next identifier of a sequence. */
+export type Insertion = { readonly sequence: string; readonly statementFor: (rows: number) => Statement<[id: number]> };
+
+/** The most values of one statement. */
+const valuesMax = 1_000;
+
+/** Makes an insertion into a table; the values of its rows have the order of `columns`. */
+export function insertion(table: string, sequence: string, columns: readonly string[]): Insertion {
+  const kept = new Map<number, Statement<[id: number]>>();
+  const row = (id: string) => `(${[id, ...columns.map(() => "?")].join(", ")})`;
+  const text = (id: string, rows: number) =>
+    `INSERT INTO ${table} (id, ${columns.join(", ")}) VALUES ${Array.from({ length: rows }, () => row(id)).join(", ")}`;
+  return {
+    sequence,
+    statementFor(rows) {
+      let made = kept.get(rows);
+      if (!made) kept.set(rows, (made = statement(text("?", rows), `${text(`nextval('${sequence}')`, rows)} RETURNING id`)));
+      return made;
+    },
+  };
+}
+
+/** Cuts rows into lengths that statements are kept for: powers of two, so that these are few. */
+export function* portionsOf<T>(rows: readonly T[], width: number): Generator<T[]> {
+  let from = 0;
+  for (let size = 2 ** Math.floor(Math.log2(valuesMax / width)); from < rows.length; size /= 2)
+    for (; rows.length - from >= size; from += size) yield rows.slice(from, from + size);
+}
+
+/** Makes a SELECT that locks its rows until the transaction ends, if the engine locks rows. */
+export function lockingStatement<R extends unknown[]>(select: string): Statement<R> {
+  return statement(select, `${select} FOR UPDATE`);
+}

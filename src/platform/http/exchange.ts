@@ -1,0 +1,196 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { forwardedAddress } from "../addresses.ts";
+import type { Awaitable } from "../db/database.ts";
+import { hasAddress, type AddressList } from "../parse.ts";
+import type { Problem, ProblemFields } from "../problem.ts";
+import type { Caller } from "./caller.ts";
+import { requestIdOf, traceparentOf } from "./request-ids.ts";
+import { headerLine } from "./response-head.ts";
+
+/** One request and its answer, from the head of the request until the answer has been handed to the socket. */
+export type Exchange = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly service: Service;
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The path and the query: also if the request was sent in absolute form. */
+  readonly url: string;
+  /** The text of the query, not decoded. */
+  readonly query: string;
+  readonly params: Record<string, string>;
+  readonly route: Route;
+  readonly surface: Surface | undefined;
+  /** The `X-Request-Id`. */
+  readonly id: string;
+  /** The request's own header if it is valid (W3C Trace Context). */
+  readonly traceparent: string | undefined;
+  /** When the head of the request arrived, by `performance.now()`. */
+  readonly startedAt: number;
+  /** The limit headers of the answer, as text of a head: a line that ends with CRLF for each. */
+  limits: string;
+  /** Its other headers, in the same form. Only `addHeader` and constants add to it. */
+  lines: string;
+  /** The status of the answer; 0 until there is one. */
+  status: number;
+  /** The body of the answer until it is sent, and the encoding of a text. */
+  body: string | Buffer | undefined;
+  encoding: "latin1" | "utf8";
+  caller: Caller | null;
+  /** The refusal of a key that was sent wrongly. It is thrown together with other problems of the request's form. */
+  keyProblem: Problem | null;
+  /** When the request was counted, in ms by the clock of the counters. */
+  countedAt: number;
+  /** The account among whose requests in flight this one is; 0 for none. */
+  inFlightOf: number;
+  /** Among whose bodies its body counts: an account or an address; undefined until bytes are reserved for it. */
+  bodyOf: number | string | undefined;
+  /** Bytes reserved for its body. */
+  bodyBytes: number;
+  /** Whether it is a probe or a scrape, which does not count as traffic. */
+  isProbe: boolean;
+};
+
+/** What the exchanges of a listener share. */
+type Service = {
+  /** The proxies whose X-Forwarded-For counts; undefined if there will be none. */
+  trustedProxies: AddressList | undefined;
+  /** Records an answer, sent `at` that time of `performance.now()`, in the log and the metrics, and releases what its request held. */
+  answered(exchange: Exchange, at: number): void;
+};
+
+/** Where a request leads. */
+export type Route = {
+  /** In the metrics: the identifier of an operation; `pages` for the pages, their files and the description; `none` for what has no route. */
+  readonly name: string;
+  readonly operationId: string | undefined;
+  /** Whether everyone may call the operation. */
+  readonly isOpen: boolean;
+  readonly surface: Surface | undefined;
+  readonly hosts: HostRule;
+  /** Whether supervisors and scrapers call it. */
+  readonly isProbe: boolean;
+  /** Returns the refusal of a request to it after the check of its key, if the route is none. */
+  readonly problem: ((exchange: Exchange) => Problem | undefined) | undefined;
+  /** Answers a request that was admitted. What it throws or rejects with is answered as a problem. */
+  serve(exchange: Exchange): Awaitable<void>;
+};
+
+/**
+ * Which values of the Host header a route accepts. The check stops DNS rebinding: an attacker makes the name of a web page resolve to this
+ * machine, the browser then treats this service as the page's origin, and the page could read what only this machine or a signed-in member
+ * may read.
+ *
+ *   any     every value: the response is the same for every caller, or the route needs an API key
+ *   direct  an IP address or `localhost`, which DNS cannot change, and the host of PUBLIC_URL
+ *   public  the host of PUBLIC_URL, and if that is a loopback name or address, any other one
+ */
+export type HostRule = "any" | "direct" | "public";
+
+/** The operations below a prefix, with their gate and the headers of their answers (lines of a head). */
+export type Surface = {
+  prefix: string;
+  gate: Gate;
+  hosts: Extract<HostRule, "any" | "public">;
+  /** On every answer. */
+  lines: string;
+  /** On the answer to a CORS preflight. Default: none, so that other origins get no CORS headers. */
+  preflightLines?: string;
+};
+
+/**
+ * Every request to a surface passes its gate first. The gate sets the limit headers of the answer, and either sets the caller or returns the
+ * refusal. It returns a promise only if it has to wait.
+ */
+export type Gate = {
+  authenticate(exchange: Exchange): Awaitable<ProblemFields | undefined>;
+  /** Sets the limit headers of the answer to a request that is not counted, such as a CORS preflight. */
+  addLimitHeaders(exchange: Exchange): Awaitable<void>;
+  /** Gives back the quota that an admitted request took, and corrects the limit headers of its answer. */
+  giveBack(exchange: Exchange): Awaitable<void>;
+  /** The limit headers of the answer to a request that could not be parsed, as lines of a head. */
+  limitHeadersOf(address: string): Awaitable<string>;
+};
+
+/** Where a request was routed to. */
+export type Destination = Pick<Exchange, "url" | "query" | "params" | "route" | "surface">;
+
+export function openExchange(service: Service, request: IncomingMessage, response: ServerResponse, to: Destination): Exchange {
+  const { headers, method } = request;
+  const { url, query, params, route, surface } = to;
+  const id = requestIdOf(request);
+  return {
+    request,
+    response,
+    service,
+    method: method as string,
+    headers,
+    url,
+    query,
+    params,
+    route,
+    surface,
+    id,
+    traceparent: headers["traceparent"] === undefined ? undefined : traceparentOf(request),
+    startedAt: performance.now(),
+    limits: "",
+    lines: surface ? `X-Request-Id: ${id}\r\n${surface.lines}` : `X-Request-Id: ${id}\r\n`,
+    status: 0,
+    body: undefined,
+    encoding: "utf8",
+    caller: null,
+    keyProblem: null,
+    countedAt: 0,
+    inFlightOf: 0,
+    bodyOf: undefined,
+    bodyBytes: 0,
+    isProbe: route.isProbe,
+  };
+}
+
+/** Adds a header to the answer. @throws TypeError if the value cannot be sent (RFC 9110, 5.5) */
+export function addHeader(exchange: Exchange, name: string, value: string): void {
+  exchange.lines += headerLine(name, value);
+}
+
+/** Headers of an answer as lines of its head. */
+export function headerLines(headers: Record<string, string>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("");
+}
+
+/** Makes the answer of a request the last one of its connection. */
+export function closeAfter({ response }: Exchange): void {
+  response.shouldKeepAlive = false;
+}
+
+/**
+ * The client's address: the socket's, or the farthest one that trusted proxies name in `X-Forwarded-For`. An entry that is not an address
+ * counts as the address of the proxy that added it.
+ */
+export function clientAddress(exchange: Exchange): string {
+  const chain = addressesOf(exchange);
+  return chain.length === 1
+    ? (chain[0] as string)
+    : (chain.map(forwardedAddress).findLast((address) => address !== undefined) ?? chain[0]!);
+}
+
+/** The socket's address, and after it those that trusted proxies name, the farthest one last, as they wrote them. */
+export function addressesOf({ request, headers, service }: Exchange): string[] {
+  const addresses = [request.socket.remoteAddress ?? "unknown"];
+  const { trustedProxies } = service;
+  const forwarded = headers["x-forwarded-for"];
+  if (trustedProxies === undefined || forwarded === undefined) return addresses;
+  const named = String(forwarded)
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
+  while (named.length > 0 && isTrusted(addresses.at(-1)!, trustedProxies)) addresses.push(named.pop()!);
+  return addresses;
+}
+
+function isTrusted(entry: string, proxies: AddressList): boolean {
+  const address = forwardedAddress(entry);
+  return address !== undefined && hasAddress(proxies, address);
+}

@@ -1,0 +1,3 @@
+/** The pictures that people may upload (specification 2.7). */
+export const pictureTypes: [string, ...string[]] = ["image/jpeg", "image/png", "image/webp", "image/avif"];
+export const pictureBytesMax = 10 * 1_048_576;

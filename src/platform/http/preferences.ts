@@ -1,0 +1,41 @@
+import { invalidAt } from "../problem.ts";
+
+const dryRun = "dry-run";
+/** What the answer to a dry run says of it (RFC 7240, 3). */
+export const dryRunApplied = `Preference-Applied: ${dryRun}\r\n`;
+
+/**
+ * Whether a request asks for a dry run: `Prefer: dry-run` (specification 1.14). All other preferences are ignored, and so are the parameters
+ * and repetitions of this one (RFC 7240, 2).
+ *
+ * @param isOffered whether the operation has a dry run
+ * @throws Problem `invalid_request` if it has none, or if the preference has a value: no change may be made by mistake
+ */
+export function asksForDryRun(header: string | string[] | undefined, isOffered: boolean): boolean {
+  if (header === undefined) return false;
+  const found = preferencesOf(String(header)).find(([name]) => name === dryRun);
+  if (!found) return false;
+  if (found[1] !== "") throw invalidAt("header.Prefer", "must be dry-run without a value", "The preference dry-run takes no value.");
+  if (isOffered) return true;
+  const sentence =
+    "Prefer: dry-run is for operations that change pets, their profiles, categories, orders or inventory. This one has no dry run.";
+  throw invalidAt("header.Prefer", "asks for a dry run, which this operation does not have", sentence);
+}
+
+/** The names of the preferences, in lower case, with their values, in linear time. Two quotes stand for a quoted value with a text. */
+function preferencesOf(header: string): [name: string, value: string][] {
+  return withoutQuotedTexts(header)
+    .split(",")
+    .map((item) => {
+      const [preference = ""] = item.split(";", 1);
+      const [name = "", ...value] = preference.split("=");
+      return [name.trim().toLowerCase(), value.join("=").trim()];
+    });
+}
+
+/** Removes quoted texts, in which commas separate nothing. A quote without an end counts as no quote, so that it hides nothing. */
+function withoutQuotedTexts(header: string): string {
+  const parts = header.replaceAll(/\\./g, "_").split('"');
+  const isQuoted = (i: number): boolean => i % 2 === 1 && i < parts.length - 1;
+  return parts.map((part, i) => (isQuoted(i) ? (part === "" ? "" : "text") : part)).join("");
+}

@@ -1,0 +1,108 @@
+import findMyWay from "find-my-way";
+import { invalidAt, Problem } from "../problem.ts";
+import { addHeader, type Destination, type Exchange, type HostRule, type Route, type Surface } from "./exchange.ts";
+
+/** The longest parameter of a path: as long as a request line may be. */
+const parameterLengthMax = 16_384;
+/** Whatever the method of a request, its path is looked up in the one tree of this method. */
+const anyMethod = "GET";
+
+/** The routes of a path by method, and the one for its other methods. */
+type Place = { byMethod: Map<string, Route>; others: Route };
+
+export type Router = {
+  /** Adds the routes of a path below `pattern`, such as `/pets/:petId`; `others` answers its other methods. */
+  add(pattern: string, byMethod: Map<string, Route>, others?: Route): void;
+  /** Finds where a request leads. `url` begins with `/`. */
+  find(method: string, url: string): Destination;
+};
+
+/** Opens a router. A path below the prefix of a surface belongs to the surface, whether or not it leads anywhere. */
+export function openRouter(surfaces: readonly Surface[]): Router {
+  const router = findMyWay({
+    caseSensitive: true,
+    ignoreTrailingSlash: false,
+    maxParamLength: parameterLengthMax,
+    querystringParser: (text) => text, // parsed after the checks that come first
+    onBadUrl: () => undefined,
+  });
+  router.compile();
+  const surfaceOf = (url: string): Surface | undefined =>
+    surfaces.find(({ prefix }) => firstSegments(url, prefix.split("/").length) === prefix);
+
+  return {
+    add(pattern, byMethod, others = noRoute) {
+      router.on(anyMethod, pattern, () => undefined, { byMethod, others } satisfies Place);
+    },
+    find(method, url) {
+      const found = router.find(anyMethod, url);
+      if (found === null) return { url, query: "", params: {}, route: noRoute, surface: surfaceOf(url) };
+      const place = found.store as Place | null;
+      if (place === null) return { url, query: "", params: {}, route: badUrl, surface: surfaceOf(url) };
+      const { byMethod, others } = place;
+      const route = byMethod.get(method) ?? (method === "HEAD" ? byMethod.get("GET") : undefined) ?? others;
+      const query = found.searchParams as unknown as string;
+      return { url, query, params: found.params as Record<string, string>, route, surface: route.surface };
+    },
+  };
+}
+
+/** The refusal of a path that does not exist. */
+export function notFound(): Problem {
+  return new Problem("not_found", "There is nothing at this path.");
+}
+
+/** A route that only refuses. */
+function refusing(problem: (exchange: Exchange) => Problem | undefined, serve: Route["serve"] = () => undefined): Route {
+  return { name: "none", operationId: undefined, isOpen: false, surface: undefined, hosts: "any", isProbe: false, problem, serve };
+}
+
+const noRoute = refusing(notFound);
+const badUrl = refusing(() => invalidAt("path", "must be a valid URL path"));
+
+/**
+ * The route for the methods that a path of a surface does not have. It refuses them, except for OPTIONS.
+ *
+ * @param serve answers OPTIONS
+ */
+export function otherMethods(surface: Surface, allow: string, serve: Route["serve"]): Route {
+  const problem = (exchange: Exchange): Problem | undefined => {
+    const { method, params } = exchange;
+    if (method === "OPTIONS") return undefined;
+    if (hasEmptyParameter(params)) return notFound();
+    addHeader(exchange, "Allow", allow);
+    return new Problem("method_not_allowed", `${method} is not a method of this path. It has ${allow}.`);
+  };
+  return { ...refusing(problem, serve), surface, hosts: surface.hosts };
+}
+
+/** Adds a route outside the API and the dashboard's calls, for GET and HEAD. `hosts` defaults to `public`. */
+export function addPage(
+  router: Pick<Router, "add">,
+  pattern: string,
+  options: { hosts?: HostRule; isProbe?: boolean },
+  serve: Route["serve"],
+): void {
+  const page = { name: "pages", operationId: undefined, isOpen: true, surface: undefined, hosts: "public", isProbe: false } as const;
+  router.add(pattern, new Map([["GET", { ...page, ...options, problem: undefined, serve }]]));
+}
+
+/** Whether a path leads nowhere although it matches: `/pets/` is `/pets/{petId}` with an empty id. */
+export function hasEmptyParameter(params: Record<string, string>): boolean {
+  for (const name in params) if (params[name] === "") return true;
+  return false;
+}
+
+/** The first `count` segments of a path, decoded if possible. The empty one before the first slash counts. */
+function firstSegments(url: string, count: number): string {
+  const segments = url.split(/[?#]/, 1)[0]?.split("/", count) ?? [];
+  return segments.map(decoded).join("/");
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

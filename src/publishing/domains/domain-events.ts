@@ -1,0 +1,47 @@
+import type { Transaction } from "../../platform/db/database.ts";
+import { fieldsBefore, type EventDraft, type Origin } from "../../platform/events.ts";
+import { formatDateTime } from "../../platform/http/dates.ts";
+import type { StoredDomain } from "./domain-rows.ts";
+import type { Trouble } from "./troubles.ts";
+
+type DomainEvent = Extract<EventDraft["type"], `domain.${string}`>;
+type CertificateEvent = Extract<EventDraft["type"], `certificate.${string}`>;
+const moment = (time: number | null): string | null => (time === null ? null : formatDateTime(time));
+
+/** Records what became of a name. `before`: the name as it was, if it stays. */
+export function recordDomain(tx: Transaction, type: DomainEvent, domain: StoredDomain, before = domain, origin?: Origin): void {
+  const { accountId, hostname, version } = domain;
+  const data = shown(domain);
+  tx.record(
+    { accountId, type, resource: { type: "domain", id: hostname }, data, previous: fieldsBefore(shown(before), data), version },
+    origin,
+  );
+}
+
+/** Records that a name needs its owner, with the troubles that it has now and had before. */
+export function recordAttention(tx: Transaction, domain: StoredDomain, troubles: Trouble[], told: Trouble[]): void {
+  const { accountId, hostname, version } = domain;
+  const data = { ...shown(domain), troubles };
+  const previous = { troubles: told };
+  tx.record({ accountId, type: "domain.attention", resource: { type: "domain", id: hostname }, data, previous, version });
+}
+
+/** Records what became of the certificate of a name. */
+export function recordCertificate(tx: Transaction, type: CertificateEvent, domain: StoredDomain, before: StoredDomain): void {
+  const { accountId, hostname } = domain;
+  const data = certificateOf(domain);
+  const previous = fieldsBefore(certificateOf(before), data);
+  tx.record({ accountId, type, resource: { type: "certificate", id: hostname }, data, previous });
+}
+
+/** The name without what depends on other names, on the time and on the settings of the service. */
+function shown(domain: StoredDomain) {
+  const { hostname, projectId, kind, status, primary, redirect, problems, createdAt, verifiedAt } = domain;
+  const times = { createdAt: formatDateTime(createdAt), verifiedAt: moment(verifiedAt) };
+  return { hostname, projectId, kind, status, primary, redirect, problems, ...times };
+}
+
+function certificateOf({ hostname, projectId, certificate: { status, issuedAt, expiresAt, problem, retryAt } }: StoredDomain) {
+  const times = { issuedAt: moment(issuedAt), expiresAt: moment(expiresAt), retryAt: moment(retryAt) };
+  return { hostname, projectId, status, problem, ...times };
+}

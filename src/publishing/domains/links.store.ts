@@ -1,0 +1,52 @@
+import { createHash, randomBytes } from "node:crypto";
+import sql from "sql-template-tag";
+import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import { domainFromRow, type DomainRow, type StoredDomain } from "./domain-rows.ts";
+
+/** How long a link to the records of a name works. */
+export const linkMs = 14 * 86_400_000;
+/** While somebody looks at a link, the name is checked about once a minute. */
+const checkEveryMs = 60_000;
+
+const hashOf = (token: string): string => createHash("sha256").update(token).digest("hex");
+
+/** Makes the link of a name, in place of an earlier one, and returns its token, which is not stored. */
+export async function makeLink(tx: Transaction, { accountId, hostname }: StoredDomain, now: number): Promise<string> {
+  const token = randomBytes(32).toString("base64url");
+  await tx.query(sql`
+    INSERT INTO domain_links (account_id, hostname, token_hash, expires_at) VALUES (${accountId}, ${hostname}, ${hashOf(token)}, ${now + linkMs})
+    ON CONFLICT (account_id, hostname) DO UPDATE SET token_hash = excluded.token_hash, expires_at = excluded.expires_at`);
+  return token;
+}
+
+export async function endLink(tx: Transaction, { accountId, hostname }: StoredDomain): Promise<void> {
+  await tx.query(sql`DELETE FROM domain_links WHERE account_id = ${accountId} AND hostname = ${hostname}`);
+}
+
+/** When the link of a name ends (ms); null without one. */
+export async function findLinkEnd(db: Queryable, { accountId, hostname }: StoredDomain, now: number): Promise<number | null> {
+  const [row] = await db.query<{ expires_at: number }>(sql`
+    SELECT expires_at FROM domain_links WHERE account_id = ${accountId} AND hostname = ${hostname} AND expires_at > ${now}`);
+  return row?.expires_at ?? null;
+}
+
+/** The name that a token shows; null if the link has ended or never was. */
+export async function findByLink(db: Queryable, token: string, now: number): Promise<StoredDomain | null> {
+  if (!/^[\w-]{43}$/.test(token)) return null;
+  const [row] = await db.query<DomainRow>(sql`
+    SELECT d.* FROM domain_links l JOIN domains d ON d.account_id = l.account_id AND d.hostname = l.hostname
+    WHERE l.token_hash = ${hashOf(token)} AND l.expires_at > ${now}`);
+  return row === undefined ? null : domainFromRow(row);
+}
+
+/** Whether the next check of a name that is not right yet is more than a minute away. */
+export function isCheckLate({ status, nextCheckAt }: StoredDomain, now: number): boolean {
+  return status !== "verified" && nextCheckAt !== null && nextCheckAt > now + checkEveryMs;
+}
+
+/** Brings that check forward. */
+export async function checkSoon(tx: Transaction, { accountId, id }: StoredDomain, now: number): Promise<void> {
+  const soon = now + checkEveryMs;
+  await tx.query(sql`
+    UPDATE domains SET next_check_at = ${soon} WHERE account_id = ${accountId} AND id = ${id} AND status <> 'verified' AND next_check_at > ${soon}`);
+}

@@ -1,0 +1,40 @@
+import sql from "sql-template-tag";
+import type { Transaction } from "../../platform/db/database.ts";
+import { recordAttention } from "./domain-events.ts";
+import { domainFromRow, hasPaidPlan, type DomainRow, type StoredDomain } from "./domains.store.ts";
+import { troublesOf, type Trouble } from "./troubles.ts";
+
+export type TroubledName = Pick<StoredDomain, "accountId" | "hostname">;
+
+/** A name that was claimed comes again after this time (ms), should the process end before it has looked at it. */
+const claimedMs = 60_000;
+
+/** Claims up to `count` names whose troubles may have changed. */
+export async function claimTroubles(tx: Transaction, count: number, now: number): Promise<TroubledName[]> {
+  const rows = await tx.query<{ account_id: number; hostname: string }>(sql`
+    UPDATE domain_troubles SET due_at = ${now + claimedMs} WHERE (account_id, hostname) IN (
+      SELECT account_id, hostname FROM domain_troubles WHERE due_at <= ${now} ORDER BY due_at LIMIT ${count}${tx.skipLocked("domain_troubles")})
+    RETURNING account_id, hostname`);
+  return rows.map((row) => ({ accountId: row.account_id, hostname: row.hostname }));
+}
+
+/** Looks at a name that may have changed or gone since it was claimed. */
+export async function noteTroublesOf(tx: Transaction, { accountId, hostname }: TroubledName, now: number): Promise<void> {
+  const [row] = await tx.query<DomainRow>(
+    sql`SELECT * FROM domains WHERE account_id = ${accountId} AND hostname = ${hostname}${tx.forUpdate}`,
+  );
+  if (row) await noteTroubles(tx, domainFromRow(row), now);
+}
+
+/** Records a new trouble of a name, which is locked, once: one that lasts is told of already, and one that is over may come again. */
+export async function noteTroubles(tx: Transaction, domain: StoredDomain, now: number): Promise<void> {
+  const { accountId, hostname } = domain;
+  const { troubles, nextAt } = troublesOf(domain, await hasPaidPlan(tx, accountId), now);
+  const [row] = await tx.query<{ troubles: string }>(sql`
+    SELECT troubles FROM domain_troubles WHERE account_id = ${accountId} AND hostname = ${hostname}`);
+  const told = (row?.troubles ?? "").split(" ").filter(Boolean) as Trouble[];
+  await tx.query(sql`
+    INSERT INTO domain_troubles (account_id, hostname, troubles, due_at) VALUES (${accountId}, ${hostname}, ${troubles.join(" ")}, ${nextAt})
+    ON CONFLICT (account_id, hostname) DO UPDATE SET troubles = excluded.troubles, due_at = excluded.due_at`);
+  if (troubles.some((trouble) => !told.includes(trouble))) recordAttention(tx, domain, troubles, told);
+}

@@ -1,0 +1,39 @@
+import { certificateDueMs } from "./attention.ts";
+import type { DomainStatus } from "./schedule.ts";
+
+/** Why a name needs its owner (specification 8.2). */
+export type Trouble = "plan_required" | "dns_wrong" | "certificate_missing" | "certificate_not_renewed";
+
+type Certificate = Record<"id" | "issuedAt" | "expiresAt" | "wantedSince", number | null> & { problem: string | null };
+
+/** Renewals begin when a third of the lifetime is left. Once half of that time is gone, one that still fails is a trouble. */
+const renewalPatience = 1 / 6;
+
+/**
+ * The troubles of a name at `now`, and when to look again because time alone may bring another one: null if never. A name that was never
+ * verified has none. Times in ms.
+ */
+export function troublesOf(
+  { status, certificate }: { status: DomainStatus; certificate: Certificate },
+  isPaid: boolean,
+  now: number,
+): { troubles: Trouble[]; nextAt: number | null } {
+  if (status === "pending") return { troubles: [], nextAt: null };
+  if (!isPaid) return { troubles: ["plan_required"], nextAt: null };
+  const [missingAt, notRenewedAt] = certificateTroublesAt(certificate, now);
+  const troubles: Trouble[] = [];
+  if (status === "failing") troubles.push("dns_wrong");
+  if (missingAt <= now) troubles.push("certificate_missing");
+  else if (notRenewedAt <= now) troubles.push("certificate_not_renewed");
+  const nextAt = Math.min(...[missingAt, notRenewedAt].filter((at) => at > now));
+  return { troubles, nextAt: Number.isFinite(nextAt) ? nextAt : null };
+}
+
+/** When a name is without a certificate for too long, and when a certificate should have been renewed; infinite if not as things are. */
+function certificateTroublesAt({ id, issuedAt, expiresAt, problem, wantedSince }: Certificate, now: number) {
+  if (wantedSince === null) return [Infinity, Infinity] as const;
+  const dueAt = wantedSince + certificateDueMs;
+  if (id === null || expiresAt === null || expiresAt <= now) return [dueAt, Infinity] as const;
+  const lifetime = expiresAt - (issuedAt ?? expiresAt);
+  return [Math.max(expiresAt, dueAt), problem === null ? Infinity : expiresAt - Math.floor(lifetime * renewalPatience)] as const;
+}

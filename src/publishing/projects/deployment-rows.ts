@@ -1,0 +1,39 @@
+import sql from "sql-template-tag";
+import { formatDateTime } from "../../platform/http/dates.ts";
+import type { Deployment, DeploymentStatus } from "./deployments.ts";
+
+export type StoredDeployment = {
+  id: number;
+  accountId: number;
+  projectId: number;
+  status: DeploymentStatus;
+  error: string | null;
+  files: number;
+  bytes: number;
+  version: number;
+  createdAt: number;
+};
+
+export type DeploymentRow = {
+  account_id: number;
+  id: number;
+  project_id: number;
+  status: DeploymentStatus;
+  error: string | null;
+  files: number;
+  bytes: number;
+  version: number;
+  created_at: number;
+};
+
+export const columns = sql`account_id, id, project_id, status, error, files, bytes, version, created_at`;
+
+export function deploymentFromRow(row: DeploymentRow): StoredDeployment {
+  const { account_id: accountId, id, project_id: projectId, status, error, files, bytes, version, created_at: createdAt } = row;
+  return { accountId, id, projectId, status, error, files, bytes, version, createdAt };
+}
+
+/** A deployment as its events have it: as an answer shows it, but for the address, which follows from the project's slug. */
+export function recordedDeployment({ id, projectId, status, error, files, bytes, createdAt }: StoredDeployment): Omit<Deployment, "url"> {
+  return { id, projectId, status, error, files, bytes, createdAt: formatDateTime(createdAt) };
+}

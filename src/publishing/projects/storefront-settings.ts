@@ -1,0 +1,90 @@
+import { Type, type Static } from "../../platform/json-schema.ts";
+import { Nullable, Text } from "../../platform/http/schemas.ts";
+import { invalidAt } from "../../platform/problem.ts";
+import { parseStorefront, type StorefrontSettings } from "../storefront/storefront.ts";
+import type { Manifest } from "./manifest.ts";
+
+/** What the dashboard's form shows of the live storefront. */
+export const ShownStorefront = Type.Object({
+  settings: Nullable(Type.String({ description: "JSON: the name and the settings." })),
+  startPage: Type.Boolean({ description: "Whether an `index.html` of the live deployment stands where the shop begins." }),
+  logo: Nullable(Type.String({ description: "The bytes of the logo in base64; null without one that was uploaded here." })),
+});
+
+const optional = (lengthMax: number) => Type.Optional(Nullable(Text("", 0, lengthMax)));
+
+/** The form. */
+export const WrittenStorefront = Type.Object(
+  {
+    name: Text("The name of the shop.", 1, 200),
+    colour: Type.Optional(Nullable(Type.String({ maxLength: 7 }))),
+    tagline: optional(200),
+    about: optional(2_000),
+    email: optional(200),
+    phone: optional(50),
+    address: optional(500),
+    hours: Type.Array(Type.Object({ days: Text("", 0, 100), time: Text("", 0, 100) }, { additionalProperties: false }), { maxItems: 100 }),
+    replacesStartPage: Type.Optional(
+      Nullable(
+        Type.Boolean({ description: "Leaves out the `index.html` of the live deployment, so that the shop begins at its address." }),
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** A shop as it is stored with a deployment. */
+export type StoredStorefront = { name: string | undefined; settings: StorefrontSettings };
+
+/** A logo that was encoded and stored, and that no deployment has yet. */
+export type ReceivedLogo = {
+  fingerprint: string;
+  width: number;
+  height: number;
+  forms: { type: string; width: number; height: number; hash: string; bytes: number }[];
+};
+
+const startPage = "index.html";
+const extensions: Record<string, string> = { "image/webp": "webp", "image/png": "png" };
+/** The names of the files that a logo becomes; an owner's own files have others. */
+const madePath = /^shop-(?:logo|icon)-[0-9a-f]{16}\.(?:webp|png)$/;
+
+export const hasStartPage = (manifest: Manifest): boolean => manifest.has(startPage);
+
+/** Whether a file was made of an uploaded logo. */
+export const isMadeLogo = (path: string | undefined): path is string => path !== undefined && madePath.test(path);
+
+/** The storefront with what the form says; what the form does not show, such as the logo, stays. @throws Problem `invalid_request` */
+export function withForm(stored: StoredStorefront | undefined, form: Static<typeof WrittenStorefront>): StoredStorefront {
+  const { name, colour, tagline, about, email, phone, address, hours } = form;
+  const refuse = (why: string): never => {
+    const [, path = "", ...message] = why.split("`"); // "`storefront.contact.email` must …"
+    const [field = ""] = path.replace(/^storefront\.(?:contact\.)?/, "").split(/[.[]/, 1);
+    throw invalidAt(`body.${field}`, message.join("`").trim().replace(/\.$/, ""));
+  };
+  const shown = { colour, tagline, about, contact: { email, phone, address }, hours };
+  const { logo, logoSize, icon } = stored?.settings ?? {};
+  return { name: name.trim(), settings: { ...parseStorefront(shown, refuse), logo, logoSize, icon } };
+}
+
+/** The files with the start page, or without it so that the shop begins there. */
+export function withoutStartPage(manifest: Manifest): Manifest {
+  return new Map([...manifest].filter(([path]) => path !== startPage));
+}
+
+/** The files and the settings with another logo, or with none. Files of an earlier uploaded logo go; an owner's own files stay. */
+export function withLogo(
+  { manifest, stored }: { manifest: Manifest; stored: StoredStorefront },
+  received: ReceivedLogo | undefined,
+): { manifest: Manifest; stored: StoredStorefront } {
+  const files: Manifest = new Map([...manifest].filter(([path]) => !isMadeLogo(path)));
+  const settings: StorefrontSettings = { ...stored.settings, logo: undefined, logoSize: undefined, icon: undefined };
+  for (const { type, hash, bytes } of received?.forms ?? []) {
+    const use = type === "image/png" ? "icon" : "logo";
+    const path = `shop-${use}-${hash.slice(0, 16)}.${extensions[type]}`;
+    files.set(path, { hash, size: bytes, type, encodings: {} });
+    settings[use] = path;
+  }
+  if (received) settings.logoSize = { width: received.width, height: received.height };
+  return { manifest: files, stored: { ...stored, settings } };
+}

@@ -1,0 +1,133 @@
+import type { Static } from "typebox";
+import type { Transaction } from "../../platform/db/database.ts";
+import { operation, type Answer, type Call, type Operation } from "../../platform/http/operation.ts";
+import { pictureBytesMax, pictureTypes } from "../../platform/http/pictures.ts";
+import { Problem } from "../../platform/problem.ts";
+import { shownDeployment, type DeploymentServices } from "./deployments.routes.ts";
+import { Deployment } from "./deployments.ts";
+import type { Manifest } from "./manifest.ts";
+import { projectChanged, ProjectPath } from "./projects.ts";
+import {
+  hasStartPage,
+  isMadeLogo,
+  ShownStorefront,
+  withForm,
+  withLogo,
+  withoutStartPage,
+  WrittenStorefront,
+  type ReceivedLogo,
+  type StoredStorefront,
+} from "./storefront-settings.ts";
+import { deployChanged, findLive, type LiveDeployment } from "./storefront-settings.store.ts";
+
+export type StorefrontServices = DeploymentServices & {
+  logos: {
+    receive: (accountId: number, body: AsyncIterable<Buffer>) => Promise<ReceivedLogo>;
+    /** @throws Problem `unavailable` */
+    requireStored: (tx: Transaction, received: ReceivedLogo) => Promise<void>;
+    finish: (received: ReceivedLogo) => void;
+    read: (hash: string, size: number) => Promise<Buffer>;
+  };
+};
+
+const path = "/projects/{projectId}/storefront";
+const tag = "Projects";
+const answers = { 200: { description: "The deployment with the change, which is served.", schema: Deployment } };
+
+/** What the dashboard's form for a storefront reads and writes. Each change is a deployment with the files of the live one. */
+export const storefrontRoutes: Operation<StorefrontServices>[] = [
+  operation({
+    operationId: "getStorefront",
+    method: "GET",
+    path,
+    tag,
+    summary: "Get the storefront of a project",
+    description: "The storefront that the live deployment serves, if it has one.",
+    scope: "publishing:read",
+    params: ProjectPath,
+    answers: { 200: { description: "The storefront.", schema: ShownStorefront } },
+    problems: ["not_found"],
+    read: async (db, { accountId, params: { projectId }, services }) => {
+      const { manifest, stored } = await findLive(db, accountId, projectId);
+      const name = stored?.settings.logo;
+      const file = isMadeLogo(name) ? manifest.get(name) : undefined;
+      const logo = file === undefined ? null : (await services.logos.read(file.hash, file.size)).toString("base64");
+      return { status: 200, body: { settings: stored ? JSON.stringify(stored) : null, startPage: hasStartPage(manifest), logo } };
+    },
+  }),
+  operation({
+    operationId: "replaceStorefront",
+    method: "PUT",
+    path,
+    tag,
+    summary: "Publish the storefront of a project",
+    description: "Serves a storefront with these settings, beside the files and the logo of the live deployment.",
+    scope: "publishing:write",
+    params: ProjectPath,
+    body: WrittenStorefront,
+    answers,
+    problems: ["not_found", "deployment_not_ready", "storage_limit_reached"],
+    write: (tx, call: Call<StorefrontServices, OneProject & { body: Static<typeof WrittenStorefront> }>) =>
+      deploy(tx, call, ({ manifest, stored }) => ({
+        manifest: call.body.replacesStartPage ? withoutStartPage(manifest) : manifest,
+        stored: withForm(stored, call.body),
+      })),
+    finish: (_db, { services }) => services.announcer.waitForAll(),
+  }),
+  operation({
+    operationId: "setLogo",
+    method: "PUT",
+    path: `${path}/logo`,
+    tag,
+    summary: "Set the logo of a storefront",
+    description: "Encodes a picture anew, as the logo of the storefront and, if it is square enough, as the icon of its pages.",
+    scope: "publishing:write",
+    params: ProjectPath,
+    upload: { mediaTypes: pictureTypes, bytesMax: pictureBytesMax, sample: "logo.png", description: "The picture, at most 10 MiB." },
+    answers,
+    problems: ["not_found", "project_not_deployed", "deployment_not_ready", "storage_limit_reached"],
+    before: (_db, { accountId, services }, body) => services.logos.receive(accountId, body),
+    write: async (tx, call, received) => {
+      const answer = await deploy(tx, call, (live) => withLogo(requireStorefront(live), received));
+      await call.services.logos.requireStored(tx, received);
+      return answer;
+    },
+    finish: async (_db, { services }, received) => {
+      services.logos.finish(received);
+      await services.announcer.waitForAll();
+    },
+  }),
+  operation({
+    operationId: "deleteLogo",
+    method: "DELETE",
+    path: `${path}/logo`,
+    tag,
+    summary: "Delete the logo of a storefront",
+    description: "Serves the storefront without its logo. A picture that was uploaded with the owner's files stays a file.",
+    scope: "publishing:write",
+    params: ProjectPath,
+    answers,
+    problems: ["not_found", "project_not_deployed", "deployment_not_ready", "storage_limit_reached"],
+    write: (tx, call) => deploy(tx, call, (live) => withLogo(requireStorefront(live), undefined)),
+    finish: (_db, { services }) => services.announcer.waitForAll(),
+  }),
+];
+
+type OneProject = { params: Static<typeof ProjectPath> };
+type Storefront = { manifest: Manifest; stored: StoredStorefront };
+
+async function deploy(
+  tx: Transaction,
+  { accountId, params: { projectId }, services, now, origin }: Call<StorefrontServices, OneProject>,
+  change: (live: LiveDeployment) => Storefront,
+): Promise<Answer> {
+  const target = { accountId, projectId, kept: services.deploymentsKept, now, origin };
+  const { deployment, slug } = await deployChanged(tx, target, change);
+  await services.announcer.publish(tx, projectChanged(accountId, projectId));
+  return { status: 200, body: shownDeployment(deployment, slug, services) };
+}
+
+function requireStorefront({ manifest, stored }: LiveDeployment): Storefront {
+  if (stored === undefined) throw new Problem("project_not_deployed", "The project serves no shop yet: publish it first.");
+  return { manifest, stored };
+}

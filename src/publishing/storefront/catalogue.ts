@@ -1,0 +1,26 @@
+/** What a storefront reads of an account's catalogue. */
+export type Catalogue = {
+  /** Changes when the catalogue does. */
+  version: (accountId: number) => Promise<string>;
+  categories: (accountId: number) => Promise<ShownCategory[]>;
+  /** Up to `limit` animals that are not sold, the newest first, or by name where `q` is the beginning of their names. */
+  animals: (accountId: number, wanted: Wanted, limit: number) => Promise<ShownAnimal[]>;
+  animal: (accountId: number, id: number) => Promise<ShownAnimal | undefined>;
+  /** The identifiers of the newest animals that are not sold. */
+  newest: (accountId: number, limit: number) => Promise<number[]>;
+};
+
+export type ShownCategory = { id: number; name: string };
+export type ShownPhoto = { alt: string; forms: { type: string; width: number; height: number; hash: string }[] };
+export type ShownAnimal = {
+  id: number;
+  name: string;
+  categoryId: number;
+  status: "available" | "pending" | "sold";
+  description: string | null;
+  price: { amount: number; currency: string } | null;
+  photos: ShownPhoto[];
+};
+
+/** `before`: only animals with a lower identifier, as the newest come first. `q` has one page. */
+type Wanted = { categoryId: number | undefined; q: string | undefined; before: number | undefined };

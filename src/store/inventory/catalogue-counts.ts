@@ -1,0 +1,26 @@
+import { Type, type Static } from "../../platform/json-schema.ts";
+import { Id } from "../../platform/http/schemas.ts";
+import { PetStatus } from "../pets/pets.ts";
+
+/** The most rows that one count looks at, so that its cost is bounded. */
+export const countedMax = 100_000;
+/** The most entries of low stock that are listed. */
+export const lowEntriesMax = 10;
+export const CountQuery = Type.Object({
+  q: Type.Optional(Type.String({ maxLength: 200, pattern: "^[^\\u0000]*$" })),
+  status: Type.Optional(Type.Array(PetStatus, { minItems: 1, maxItems: 3 })),
+  categoryId: Type.Optional(Id("")),
+});
+
+export const CatalogueCounts = Type.Object({
+  count: Type.Integer(),
+  isMore: Type.Boolean({ description: "There are more pets than the count says." }),
+  categories: Type.Array(Type.Object({ categoryId: Id(""), count: Type.Integer() })),
+});
+export type CatalogueCounts = Static<typeof CatalogueCounts>;
+
+export const LowStock = Type.Object({
+  count: Type.Integer(),
+  entries: Type.Array(Type.Object({ petId: Id(""), quantity: Type.Integer(), name: Type.String() })),
+});
+export type LowStock = Static<typeof LowStock>;

@@ -1,0 +1,46 @@
+import { operation, type Operation } from "../../platform/http/operation.ts";
+import { BulkChanges, BulkResults, changesBytesMax } from "./pet-changes.ts";
+import { CatalogueCounts, CountQuery, LowStock } from "./catalogue-counts.ts";
+import { countPets, listLowStock } from "./catalogue-counts.store.ts";
+import { changePets } from "./pet-changes.store.ts";
+
+/** Changes and counts of many pets at once, which only the dashboard asks for. */
+export const petChangeRoutes: Operation[] = [
+  operation({
+    operationId: "changePets",
+    method: "POST",
+    path: "/pets/changes",
+    tag: "Animals",
+    summary: "Change many pets",
+    description: "Changes, tracks or deletes up to 1,000 pets in one transaction, with a result for each.",
+    scope: "catalogue:write",
+    dryRun: true,
+    body: BulkChanges,
+    bodyBytesMax: changesBytesMax,
+    answers: { 200: { description: "What became of each change, in the order of the request.", schema: BulkResults } },
+    write: async (tx, { accountId, body }) => ({ status: 200, body: { results: await changePets(tx, accountId, body.changes) } }),
+  }),
+  operation({
+    operationId: "countPets",
+    method: "GET",
+    path: "/pets/counts",
+    tag: "Animals",
+    summary: "Count pets",
+    description: "How many pets pass the filters, up to 100,000, and how many of them each category has.",
+    scope: "catalogue:read",
+    query: CountQuery,
+    answers: { 200: { description: "The counts.", schema: CatalogueCounts } },
+    read: async (db, { accountId, query }) => ({ status: 200, body: await countPets(db, accountId, query) }),
+  }),
+  operation({
+    operationId: "listLowStock",
+    method: "GET",
+    path: "/store/inventory/low",
+    tag: "Inventory",
+    summary: "List low stock",
+    description: "The entries at or below the account's low mark, the fewest first.",
+    scope: "inventory:read",
+    answers: { 200: { description: "The entries.", schema: LowStock } },
+    read: async (db, { accountId }) => ({ status: 200, body: await listLowStock(db, accountId) }),
+  }),
+];

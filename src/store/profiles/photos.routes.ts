@@ -1,0 +1,120 @@
+import type { Static } from "typebox";
+import type { Transaction } from "../../platform/db/database.ts";
+import { operation, type Answer, type Call, type Operation } from "../../platform/http/operation.ts";
+import { addressOf } from "../../platform/http/api-surfaces.ts";
+import { pictureBytesMax, pictureTypes } from "../../platform/http/pictures.ts";
+import { created, deleted } from "../../platform/http/resource-answers.ts";
+import {
+  lockToChange,
+  lockToSet,
+  photoOf,
+  recordChange,
+  requireProfile,
+  type OneProfile,
+  type ProfileServices,
+  type ReceivedPhoto,
+} from "./profile-answers.ts";
+import { Photo, PhotoPath, PhotoQuery, ProfilePath } from "./profiles.ts";
+import { deletePhoto, ensureProfile, insertPhoto, requirePhotoRoom } from "./profiles.store.ts";
+
+const path = "/pets/{petId}/profile/photos";
+const tag = "Animals";
+const stability = "experimental";
+const params = { petId: 1 };
+const photosUrl = "http://photos.petstore.localhost:8081/photos";
+const exampleSources = [
+  {
+    url: `${photosUrl}/df92e4b42fba7015d0dc5e0676f75f3fc5b4cd9a555ada042ad5bab3108950d1.avif`,
+    type: "image/avif",
+    width: 8,
+    height: 6,
+  },
+  {
+    url: `${photosUrl}/6064886b1e984c27b7d6782aa26ca9bf64cb2b3cd9463b99cc31318f943f8230.webp`,
+    type: "image/webp",
+    width: 8,
+    height: 6,
+  },
+];
+const photo: Photo = { id: 2, alt: "Rex on a lawn", width: 8, height: 6, url: exampleSources[1]!.url, sources: exampleSources };
+
+export const photoRoutes: Operation<ProfileServices>[] = [
+  operation({
+    operationId: "addPhoto",
+    method: "POST",
+    path,
+    tag,
+    stability,
+    summary: "Add a photo",
+    description:
+      "Adds a photo at the end, and a profile if the pet has none; a pet has at most 10. At most 50 megapixels. The service encodes it anew as AVIF and WebP in several sizes, without metadata; of an animation it takes the first picture.",
+    scope: "catalogue:write",
+    dryRun: true,
+    params: ProfilePath,
+    query: PhotoQuery,
+    upload: { mediaTypes: pictureTypes, bytesMax: pictureBytesMax, sample: "rex.jpg", description: "The picture, at most 10 MiB." },
+    example: { params, query: { alt: photo.alt } },
+    answers: { 201: created("The photo.", Photo, photo) },
+    problems: ["not_found", "precondition_failed", "storage_limit_reached"],
+    before: async (db, { accountId, params: { petId }, services }, body) => {
+      await requirePhotoRoom(db, accountId, petId);
+      return services.photos.receive(accountId, body);
+    },
+    beforeDryRun: async (db, { accountId, params: { petId }, services }, body) => {
+      await requirePhotoRoom(db, accountId, petId);
+      return services.photos.rehearse(accountId, body);
+    },
+    write: addPhoto,
+    finish: async (_db, { services }, received) => services.photos.finish(received),
+  }),
+  operation({
+    operationId: "deletePhoto",
+    method: "DELETE",
+    path: `${path}/{photoId}`,
+    tag,
+    stability,
+    summary: "Delete a photo",
+    description: "Deletes one photo of a pet.",
+    scope: "catalogue:write",
+    dryRun: true,
+    params: PhotoPath,
+    example: { params: { petId: 1, photoId: 1 } },
+    answers: { 204: deleted("The photo is gone.") },
+    problems: ["not_found", "precondition_failed"],
+    write: async (tx, call) => {
+      const {
+        accountId,
+        params: { petId, photoId },
+      } = call;
+      const current = await lockToChange(tx, call);
+      await deletePhoto(tx, accountId, petId, photoId);
+      recordChange(tx, call, current, await requireProfile(tx, accountId, petId));
+      return { status: 204 };
+    },
+  }),
+];
+
+async function addPhoto(
+  tx: Transaction,
+  call: Call<ProfileServices, OneProfile & { query: Static<typeof PhotoQuery> }>,
+  received: ReceivedPhoto,
+): Promise<Answer> {
+  const {
+    accountId,
+    params: { petId },
+    query,
+    services,
+  } = call;
+  const current = await lockToSet(tx, call);
+  await requirePhotoRoom(tx, accountId, petId);
+  await ensureProfile(tx, accountId, petId);
+  const photoId = await insertPhoto(tx, accountId, petId, query.alt ?? "");
+  await services.photos.claim(tx, accountId, photoId, received);
+  const after = await requireProfile(tx, accountId, petId);
+  recordChange(tx, call, current, after);
+  const body = photoOf(
+    services,
+    after.photos.find(({ id }) => id === photoId)!,
+  );
+  return { status: 201, body, version: after.version, headers: { location: addressOf(`/pets/${petId}/profile/photos/${photoId}`) } };
+}

@@ -1,0 +1,139 @@
+import type { Static } from "typebox";
+import type { Transaction } from "../../platform/db/database.ts";
+import { operation, type Answer, type Call, type Operation } from "../../platform/http/operation.ts";
+import { addressOf } from "../../platform/http/api-surfaces.ts";
+import { created, deleted, mergePatch, resource } from "../../platform/http/resource-answers.ts";
+import { answer, lockToChange, lockToSet, recordChange, requireProfile, type OneProfile, type ProfileServices } from "./profile-answers.ts";
+import { orderPhotos, Profile, ProfilePath, WrittenProfile, WrittenProfilePatch, type Price } from "./profiles.ts";
+import { deleteProfile, ensureProfile, writeProfile, type StoredProfile } from "./profiles.store.ts";
+
+const path = "/pets/{petId}/profile";
+const tag = "Animals";
+const stability = "experimental";
+const params = { petId: 1 };
+const profile: Profile = { petId: 1, description: "A friendly dog.", price: { amount: 49_000, currency: "EUR" }, photos: [] };
+
+export const profileRoutes: Operation<ProfileServices>[] = [
+  operation({
+    operationId: "getProfile",
+    method: "GET",
+    path,
+    tag,
+    stability,
+    summary: "Get a pet's profile",
+    description: "Text, price and photos of a pet for buyers, beside its exact model.",
+    scope: "catalogue:read",
+    params: ProfilePath,
+    example: { params },
+    answers: { 200: resource("The profile.", Profile, profile) },
+    problems: ["not_found"],
+    read: async (db, { accountId, params: { petId }, services }) => answer(services, await requireProfile(db, accountId, petId)),
+  }),
+  operation({
+    operationId: "replaceProfile",
+    method: "PUT",
+    path,
+    tag,
+    stability,
+    summary: "Replace a pet's profile",
+    description: "Replaces text and price; `photos` orders the photos and sets their alternative texts.",
+    scope: "catalogue:write",
+    dryRun: true,
+    params: ProfilePath,
+    body: WrittenProfile,
+    example: { params, body: { description: "A friendly dog.", price: { amount: 49_000, currency: "EUR" } } },
+    answers: { 200: resource("The profile as it now stands.", Profile, profile), 201: created("The new profile.", Profile, profile) },
+    problems: ["not_found", "precondition_failed", "unknown_reference"],
+    write: replaceProfile,
+  }),
+  operation({
+    operationId: "updateProfile",
+    method: "PATCH",
+    path,
+    tag,
+    stability,
+    summary: "Update a pet's profile",
+    description: "A JSON merge patch (RFC 7396).",
+    scope: "catalogue:write",
+    dryRun: true,
+    params: ProfilePath,
+    body: WrittenProfilePatch,
+    mediaTypes: mergePatch,
+    example: { params, body: { price: { amount: 45_000, currency: "EUR" } } },
+    answers: { 200: resource("The profile as it now stands.", Profile, { ...profile, price: { amount: 45_000, currency: "EUR" } }) },
+    problems: ["not_found", "precondition_failed", "unknown_reference"],
+    write: changeProfile,
+  }),
+  operation({
+    operationId: "deleteProfile",
+    method: "DELETE",
+    path,
+    tag,
+    stability,
+    summary: "Delete a pet's profile",
+    description: "Deletes text, price and photos. The pet stays.",
+    scope: "catalogue:write",
+    dryRun: true,
+    params: ProfilePath,
+    example: { params },
+    answers: { 204: deleted("The profile is gone.") },
+    problems: ["not_found", "precondition_failed"],
+    write: async (tx, call) => {
+      const {
+        accountId,
+        params: { petId },
+      } = call;
+      const current = await lockToChange(tx, call);
+      await deleteProfile(tx, accountId, petId);
+      recordChange(tx, call, current, { ...current, description: null, price: null, photos: [] });
+      return { status: 204 };
+    },
+  }),
+];
+
+async function replaceProfile(
+  tx: Transaction,
+  call: Call<ProfileServices, OneProfile & { body: Static<typeof WrittenProfile> }>,
+): Promise<Answer> {
+  const {
+    params: { petId },
+    body,
+    services,
+  } = call;
+  const current = await lockToSet(tx, call);
+  const wanted = { description: body.description ?? null, price: body.price ?? null, photos: body.photos };
+  const after = await save(tx, call, current, wanted);
+  if (current) return answer(services, after);
+  return { ...answer(services, after, 201), headers: { location: addressOf(path.replace("{petId}", String(petId))) } };
+}
+
+async function changeProfile(
+  tx: Transaction,
+  call: Call<ProfileServices, OneProfile & { body: Static<typeof WrittenProfilePatch> }>,
+): Promise<Answer> {
+  const { body, services } = call;
+  const current = await lockToChange(tx, call);
+  const { description = current.description, price = current.price, photos } = body;
+  return answer(services, await save(tx, call, current, { description, price, photos }));
+}
+
+type Wanted = { description: string | null; price: Price | null; photos: { id: number; alt?: string | null }[] | undefined };
+
+/** Saves a profile if it differs, and returns it. */
+async function save(tx: Transaction, call: Call<ProfileServices, OneProfile>, current: StoredProfile | undefined, wanted: Wanted) {
+  const {
+    accountId,
+    params: { petId },
+  } = call;
+  const description = wanted.description === "" ? null : wanted.description;
+  const photos = wanted.photos && orderPhotos(current?.photos ?? [], wanted.photos);
+  const before =
+    current && JSON.stringify([current.description, current.price, photos && current.photos.map(({ id, alt }) => ({ id, alt }))]);
+  const price = wanted.price && { amount: wanted.price.amount, currency: wanted.price.currency };
+  if (current && before === JSON.stringify([description, price, photos])) return current;
+  await ensureProfile(tx, accountId, petId);
+  await writeProfile(tx, accountId, petId, { description, price, photos });
+  const after = await requireProfile(tx, accountId, petId);
+  recordChange(tx, call, current, after);
+  return after;
+}

@@ -1,0 +1,127 @@
+import sql, { empty, join } from "sql-template-tag";
+import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import { byId } from "../../platform/ids.ts";
+import { Problem } from "../../platform/problem.ts";
+import { photosMax, type PhotoText, type Price } from "./profiles.ts";
+
+/** One form of a photo, as a published file. */
+export type StoredForm = { type: string; width: number; height: number; hash: string };
+export type StoredPhoto = PhotoText & { forms: StoredForm[] };
+
+/** A profile with the version that its ETag shows. */
+export type StoredProfile = {
+  petId: number;
+  description: string | null;
+  price: Price | null;
+  photos: StoredPhoto[];
+  version: number;
+};
+
+type ProfileRow = {
+  pet_id: number;
+  description: string | null;
+  price_amount: number | null;
+  price_currency: string | null;
+  version: number;
+};
+type FormRow = { id: number; pet_id: number; alt: string; type: string; width: number; height: number; hash: string };
+
+const columns = sql`pet_id, description, price_amount, price_currency, version`;
+
+/** Returns undefined if the pet has no profile. */
+export async function findProfile(db: Queryable, accountId: number, petId: number): Promise<StoredProfile | undefined> {
+  return (await findProfiles(db, accountId, [petId])).get(petId);
+}
+
+/** The profiles of these pets, by pet. */
+export async function findProfiles(db: Queryable, accountId: number, petIds: readonly number[]): Promise<Map<number, StoredProfile>> {
+  if (petIds.length === 0) return new Map();
+  const profiles = await db.query<ProfileRow>(
+    sql`SELECT ${columns} FROM profiles WHERE account_id = ${accountId} AND pet_id IN (${join([...petIds])})`,
+  );
+  if (profiles.length === 0) return new Map();
+  const forms = await db.query<FormRow>(sql`
+    SELECT photos.id, photos.pet_id, photos.alt, photo_files.type, photo_files.width, photo_files.height, photo_files.hash
+    FROM photos JOIN photo_files ON photo_files.account_id = photos.account_id AND photo_files.photo_id = photos.id
+    WHERE photos.account_id = ${accountId} AND photos.pet_id IN (${join(profiles.map((row) => row.pet_id))})
+    ORDER BY photos.pet_id, photos.place, photos.id, photo_files.type, photo_files.width`);
+  const byPet = Map.groupBy(forms, (row) => row.pet_id);
+  return new Map(profiles.map((row) => [row.pet_id, profileOf(row, byPet.get(row.pet_id) ?? [])]));
+}
+
+function profileOf({ pet_id: petId, description, price_amount: amount, price_currency: currency, version }: ProfileRow, forms: FormRow[]) {
+  const photos = Array.from(Map.groupBy(forms, ({ id }) => id).values(), (own) => ({
+    id: own[0]!.id,
+    alt: own[0]!.alt,
+    forms: own.map(({ type, width, height, hash }) => ({ type, width, height, hash })),
+  }));
+  const price = amount === null || currency === null ? null : { amount, currency };
+  return { petId, description, price, photos, version };
+}
+
+/** Adds an empty profile to a locked pet, if it has none. Returns whether it had none. */
+export async function ensureProfile(tx: Transaction, accountId: number, petId: number): Promise<boolean> {
+  const added = await tx.query(sql`
+    INSERT INTO profiles (account_id, pet_id, version) VALUES (${accountId}, ${petId}, 0)
+    ON CONFLICT (account_id, pet_id) DO NOTHING RETURNING 1`);
+  return added.length > 0;
+}
+
+/** Saves the texts, the price and the order of the photos of a locked pet, and deletes its other photos. */
+export async function writeProfile(
+  tx: Transaction,
+  accountId: number,
+  petId: number,
+  { description, price, photos }: { description: string | null; price: Price | null; photos: readonly PhotoText[] | undefined },
+): Promise<void> {
+  await tx.query(sql`
+    UPDATE profiles SET description = ${description}, price_amount = ${price?.amount ?? null}, price_currency = ${price?.currency ?? null},
+      version = version + 1
+    WHERE account_id = ${accountId} AND pet_id = ${petId}`);
+  if (photos === undefined) return;
+  const kept = photos.length === 0 ? empty : sql`AND id NOT IN (${join(photos.map(({ id }) => id))})`;
+  await tx.query(sql`DELETE FROM photos WHERE account_id = ${accountId} AND pet_id = ${petId} ${kept}`);
+  for (const [place, { id, alt }] of photos.entries()) {
+    await tx.query(sql`UPDATE photos SET place = ${place}, alt = ${alt} WHERE account_id = ${accountId} AND id = ${id}`);
+  }
+}
+
+/** Adds a photo at the end of a locked pet's profile, and returns its identifier. */
+export async function insertPhoto(tx: Transaction, accountId: number, petId: number, alt: string): Promise<number> {
+  const rows = await tx.query<{ id: number }>(sql`
+    INSERT INTO photos (account_id, id, pet_id, place, alt)
+    VALUES (${accountId}, nextval('photo_ids'), ${petId},
+      (SELECT COALESCE(MAX(place) + 1, 0) FROM photos WHERE account_id = ${accountId} AND pet_id = ${petId}), ${alt})
+    RETURNING id`);
+  await countChange(tx, accountId, petId);
+  return rows[0]!.id;
+}
+
+/** @throws Problem `not_found` */
+export async function deletePhoto(tx: Transaction, accountId: number, petId: number, photoId: number): Promise<void> {
+  const gone = await tx.query(
+    sql`DELETE FROM photos WHERE account_id = ${accountId} AND pet_id = ${petId} AND id = ${photoId} RETURNING id`,
+  );
+  if (gone.length === 0) throw new Problem("not_found", `${byId("Pet", petId)} has no ${byId("photo", photoId)}.`);
+  await countChange(tx, accountId, petId);
+}
+
+async function countChange(tx: Transaction, accountId: number, petId: number): Promise<void> {
+  await tx.query(sql`UPDATE profiles SET version = version + 1 WHERE account_id = ${accountId} AND pet_id = ${petId}`);
+}
+
+/** Deletes the profile of a locked pet with its photos. */
+export async function deleteProfile(tx: Transaction, accountId: number, petId: number): Promise<void> {
+  await tx.query(sql`DELETE FROM profiles WHERE account_id = ${accountId} AND pet_id = ${petId}`);
+}
+
+/** Requires that a pet can have another photo. @throws Problem `not_found`, `invalid_request` */
+export async function requirePhotoRoom(db: Queryable, accountId: number, petId: number): Promise<void> {
+  const [row] = await db.query<{ photos: number }>(sql`
+    SELECT (SELECT COUNT(*) FROM photos WHERE photos.account_id = pets.account_id AND photos.pet_id = pets.id) AS photos
+    FROM pets WHERE account_id = ${accountId} AND id = ${petId}`);
+  if (row === undefined) throw new Problem("not_found", `There is no ${byId("pet", petId)}.`);
+  if (row.photos < photosMax) return;
+  const details = [{ path: "body", message: "is one photo too many" }];
+  throw new Problem("invalid_request", `Pet ${petId} has ${photosMax} photos, the most: delete one first.`, { details });
+}

@@ -1,0 +1,119 @@
+import { Type, type Static } from "../../platform/json-schema.ts";
+import { Id, named, Nullable, OwnId, Text, writtenBack } from "../../platform/http/schemas.ts";
+import { invalidAt, unknownReference } from "../../platform/problem.ts";
+import { byId } from "../../platform/ids.ts";
+
+/** The most photos of one pet. */
+export const photosMax = 10;
+/** The most of a price: a safe integer. */
+const amountMax = Number.MAX_SAFE_INTEGER;
+
+const description = Text("A text for buyers.", 0, 5_000);
+const price = named(
+  "Price",
+  Type.Object(
+    {
+      amount: Type.Integer({ format: "int64", minimum: 0, maximum: amountMax, description: "In minor units: 4900 is 49.00 EUR." }),
+      currency: Type.String({ minLength: 3, maxLength: 3, pattern: "^[A-Z]{3}$", description: "ISO 4217, such as `EUR`." }),
+    },
+    { additionalProperties: false },
+  ),
+);
+const alt = Text("What the photo shows, for people who cannot see it.", 0, 500);
+
+const PhotoSource = named(
+  "PhotoSource",
+  Type.Object({ url: Type.String(), type: Type.String(), width: Type.Integer(), height: Type.Integer() }, { additionalProperties: false }),
+);
+
+const id = Id("Unique identifier assigned on upload.");
+const shown = {
+  width: Type.Integer({ description: "Of the largest form, in pixels." }),
+  height: Type.Integer(),
+  url: Type.String({ description: "The largest form." }),
+  sources: Type.Array(PhotoSource, { description: "All forms." }),
+};
+export const Photo = named("Photo", Type.Object({ id, alt, ...shown }, { additionalProperties: false }));
+export type Photo = Static<typeof Photo>;
+
+/** What else the answers show of a photo is accepted, so that clients can write back what they read, and ignored. */
+const PhotoOrder = named(
+  "PhotoOrder",
+  Type.Object(
+    {
+      id: Id("A photo of the profile."),
+      alt: Type.Optional(Nullable(Text("Left out, it stays as it is.", 0, 500))),
+      width: Type.Optional(Nullable(Type.Integer())),
+      height: Type.Optional(Nullable(Type.Integer())),
+      url: Type.Optional(Nullable(Type.String({ maxLength: 2_000 }))),
+      sources: Type.Optional(Nullable(Type.Array(PhotoSource, { maxItems: 20 }))),
+    },
+    { additionalProperties: false },
+  ),
+);
+const photoOrders = Type.Array(PhotoOrder, {
+  maxItems: photosMax,
+  description: "The photos to keep, in their order; those that it leaves out are deleted. Left out, all stay as they are.",
+});
+
+export const Profile = named(
+  "Profile",
+  Type.Object(
+    {
+      petId: Id("The pet that it describes."),
+      description: Type.Optional(description),
+      price: Type.Optional(price),
+      photos: Type.Array(Photo, { description: "In the order of display." }),
+    },
+    { additionalProperties: false },
+  ),
+);
+export type Profile = Static<typeof Profile>;
+export type Price = Static<typeof price>;
+
+const NewProfile = named(
+  "NewProfile",
+  Type.Object(
+    { description: Type.Optional(description), price: Type.Optional(price), photos: Type.Optional(photoOrders) },
+    { additionalProperties: false },
+  ),
+);
+export const WrittenProfile = writtenBack(NewProfile, { petId: OwnId("petId") });
+
+const ProfilePatch = named(
+  "ProfilePatch",
+  Type.Object(
+    {
+      description: Type.Optional(Nullable(description)),
+      price: Type.Optional(Nullable(price)),
+      photos: Type.Optional(photoOrders),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+export const WrittenProfilePatch = writtenBack(ProfilePatch, { petId: OwnId("petId") });
+
+export const ProfilePath = Type.Object({ petId: Id("The pet's identifier.") });
+export const PhotoPath = Type.Object({ petId: Id("The pet's identifier."), photoId: Id("The photo's identifier.") });
+export const PhotoQuery = Type.Object({ alt: Type.Optional(alt) });
+
+/** A photo's place and alternative text. */
+export type PhotoText = { id: number; alt: string };
+
+/**
+ * The photos of a profile after a write that lists them.
+ *
+ * @throws Problem `unknown_reference` for one that the profile does not have, `invalid_request` for one listed twice
+ */
+export function orderPhotos(current: readonly PhotoText[], wanted: readonly { id: number; alt?: string | null }[]): PhotoText[] {
+  const byIdentifier = new Map(current.map((photo) => [photo.id, photo]));
+  const seen = new Set<number>();
+  return wanted.map(({ id: photoId, alt: text }, index) => {
+    const known = byIdentifier.get(photoId);
+    if (known === undefined) throw unknownReference(`body.photos[${index}].id`, byId("photo", photoId));
+    if (seen.has(photoId)) throw invalidAt(`body.photos[${index}].id`, "is listed twice");
+    seen.add(photoId);
+    return { id: photoId, alt: text ?? known.alt };
+  });
+}

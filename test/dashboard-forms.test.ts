@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Locator, Page } from "playwright-core";
+import { stage } from "./support/browser.ts";
+import { choose, openDashboardShop } from "./support/dashboard-shop.ts";
+import { assertAccessibleOnPhone, findings } from "./support/pages.ts";
+import { startService } from "./support/service.ts";
+
+const [browser, service] = await stage(startService);
+
+async function boxOf(element: Locator) {
+  return (await element.boundingBox()) ?? assert.fail("it is not shown");
+}
+
+async function orderNumbers(page: Page): Promise<number[]> {
+  const cells = await page.getByRole("table", { name: "Orders" }).locator("tbody tr[data-index] td:first-child").allInnerTexts();
+  return cells.map((text) => Number(/\d+/.exec(text)?.[0]));
+}
+
+test("open orders come first and the newest before the others, and changes that others make appear", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const rex = await shop.pet("Rex", await shop.category("Dogs"));
+  const ids: number[] = [];
+  for (const complete of [false, true, false, true, false])
+    ids.push((await shop.ask<{ id: number }>("POST", "/store/orders", { petId: rex, complete })).body.id);
+  const [a = 0, b = 0, c = 0, d = 0, e = 0] = ids;
+  const page = await shop.open("/orders");
+  await page.getByRole("cell", { name: String(b), exact: true }).waitFor();
+  assert.deepEqual(await orderNumbers(page), [e, c, a, d, b]);
+  await shop.ask("PATCH", `/store/orders/${c}`, { complete: true });
+  const { body: added } = await shop.ask<{ id: number }>("POST", "/store/orders", { petId: rex });
+  await page.getByRole("cell", { name: String(added.id), exact: true }).waitFor();
+  await page
+    .locator("tr", { has: page.getByRole("cell", { name: String(c), exact: true }) })
+    .getByText("Fulfilled")
+    .waitFor();
+  assert.deepEqual(await orderNumbers(page), [added.id, e, a, d, c, b]);
+});
+
+test("the form of an order offers only animals that can be ordered", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const dogs = await shop.category("Dogs");
+  await shop.pet("Free", dogs);
+  await shop.pet("Waiting", dogs, { status: "pending" });
+  await shop.pet("Gone", dogs, { status: "sold" });
+  const reserved = await shop.pet("Reserved", dogs);
+  await shop.ask("PUT", `/store/inventory/${reserved}`, { quantity: 1 });
+  await shop.ask("POST", "/store/orders", { petId: reserved });
+  const page = await shop.open("/orders?new=true");
+  const dialog = page.getByRole("dialog", { name: "New order" });
+  await dialog.getByRole("combobox", { name: "Animal" }).click();
+  await page.getByRole("option").first().waitFor();
+  const offered = await page.getByRole("option").allInnerTexts();
+  assert.deepEqual(
+    offered.map((text) => text.split(" ")[0]),
+    ["Free", "Waiting"],
+  );
+});
+
+test("a panel and a dialog ask before Esc drops what was typed, and close at once without changes", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const rex = await shop.pet("Rex", await shop.category("Dogs"));
+  const page = await shop.open(`/animals?animal=${rex}`);
+  const panel = page.getByRole("dialog", { name: "Rex" });
+  const question = page.getByRole("dialog", { name: "Close without saving?" });
+  const name = panel.getByRole("textbox", { name: "Name" });
+  await name.fill("Rex the Great");
+  await page.keyboard.press("Escape");
+  await question.waitFor();
+  assert.deepEqual(await findings(page), []);
+  await question.getByRole("button", { name: "Go on editing" }).click();
+  assert.equal(await name.inputValue(), "Rex the Great");
+  await panel.getByRole("button", { name: "Save changes" }).click();
+  await page.getByText("“Rex the Great” is saved.").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+
+  await page.getByRole("button", { name: "New animal" }).click();
+  const form = page.getByRole("dialog", { name: "New animal" });
+  await form.getByRole("textbox", { name: "Name" }).fill("Ida");
+  await form.getByRole("button", { name: "Close" }).click();
+  await question.getByRole("button", { name: "Close without saving" }).click();
+  await form.waitFor({ state: "detached" });
+});
+
+test("a failure looks and sounds like one, and notices cover neither dialogs nor the page", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const rex = await shop.pet("Rex", await shop.category("Dogs"));
+  await shop.ask("PUT", `/store/inventory/${rex}`, { quantity: 1 });
+  const page = await shop.open("/animals");
+  const count = page.getByRole("textbox", { name: "Free units of Rex" });
+  await count.fill("5");
+  await page.getByRole("button", { name: "Set the count of Rex" }).click();
+  const done = page.getByRole("region", { name: "Notices" }).getByText("5 free units of “Rex”.");
+  await done.waitFor();
+  await choose(page, "Rex", "Delete");
+  const dialog = await boxOf(page.getByRole("dialog"));
+  const notice = await boxOf(done);
+  assert.ok(notice.y + notice.height <= Math.min(60, dialog.y), "the notice is in the strip of the header");
+  const colour = `getComputedStyle(document.querySelector("[role=dialog] p + a")).color`;
+  assert.equal(await page.evaluate(colour), "rgb(11, 97, 73)", "links in dialogs have the colour of links");
+  await page.keyboard.press("Escape");
+
+  await shop.ask("PUT", `/store/inventory/${rex}`, { quantity: 1 });
+  await page.getByRole("button", { name: "Undo" }).click();
+  const failure = page.getByRole("region", { name: "Notices" }).getByRole("alert");
+  await failure.getByText("too few").waitFor();
+  assert.equal(await failure.getAttribute("data-failure"), "true");
+  assert.deepEqual(await findings(page), []);
+});
+
+test("the home page shows open orders and low stock, and its set-up list ticks itself off", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const page = await shop.open("");
+  await page.getByRole("heading", { name: "Open orders" }).waitFor();
+  assert.equal(new URL(page.url()).pathname, "/dashboard", "it does not redirect");
+  const setUp = page.getByRole("list", { name: "Set up your shop" });
+  await setUp.getByRole("listitem").filter({ hasText: "Add your animals" }).getByText("To do").waitFor();
+  const rex = await shop.pet("Rex", await shop.category("Dogs"));
+  await shop.ask("PUT", `/store/inventory/${rex}`, { quantity: 2 });
+  await shop.ask("POST", "/store/orders", { petId: rex });
+  await page.reload();
+  await page.getByRole("list", { name: "Open orders" }).getByRole("link", { name: "Rex" }).waitFor();
+  await page.getByRole("list", { name: "Low stock" }).getByText("1 left").waitFor();
+  await setUp.getByRole("listitem").filter({ hasText: "Add your animals" }).getByText("Done").waitFor();
+  await assertAccessibleOnPhone(page);
+});
+
+test("the start page and the reference do not move while they load", async (t) => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  t.after(() => context.close());
+  const page = await context.newPage();
+  await page.addInitScript(`globalThis.moved = 0; new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) globalThis.moved += entry.value;
+  }).observe({ type: "layout-shift", buffered: true });`);
+  // the typeface comes long after the words
+  await context.route("**/*.woff2", async (route) => {
+    await page.getByRole("heading", { level: 1 }).first().waitFor();
+    await route.continue();
+  });
+  for (const [path, width] of [
+    ["/", 1280],
+    ["/reference", 360],
+  ] as const) {
+    await page.setViewportSize({ width, height: 740 });
+    await page.goto(service.address + path);
+    await page.getByRole("heading", { level: 1 }).first().waitFor();
+    await page.waitForLoadState("networkidle");
+    const moved = await page.evaluate<number>("globalThis.moved");
+    assert.ok(moved <= 0.02, `${path} moved by ${moved}`);
+  }
+});

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Locator } from "playwright-core";
+import { stage } from "./support/browser.ts";
+import { choose, openDashboardShop } from "./support/dashboard-shop.ts";
+import { findings, phone } from "./support/pages.ts";
+import { startService } from "./support/service.ts";
+
+const [browser, service] = await stage(startService);
+
+const boxOf = async (element: Locator) => (await element.boundingBox()) ?? assert.fail("it is not shown");
+/** The pages with a main action, and the action. */
+const actions = {
+  animals: "New animal",
+  categories: "New category",
+  orders: "New order",
+  inventory: "Count an animal",
+  keys: "Create a key",
+  webhooks: "Add an endpoint",
+  activity: "Download as CSV",
+  account: "Rename the shop",
+};
+
+test("the main action is in the same place on every page, once, and every page has its picture in the navigation", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const page = await shop.open("");
+  const places: Record<string, unknown> = {};
+  for (const [path, action] of Object.entries(actions)) {
+    await page.goto(`${service.address}/dashboard/${path}`);
+    const button = page.getByRole("main").getByRole("button", { name: action, exact: true });
+    await button.waitFor();
+    await page.getByRole("main").locator("p, table").first().waitFor();
+    assert.equal(await button.count(), 1, path);
+    const wide = await boxOf(button);
+    await page.setViewportSize(phone);
+    const narrow = await boxOf(button);
+    await page.setViewportSize({ width: 1280, height: 900 });
+    places[path] = [wide.y, wide.x + wide.width, narrow.y];
+  }
+  assert.deepEqual(places, Object.fromEntries(Object.keys(actions).map((path) => [path, places["animals"]])));
+  const links = page.getByRole("navigation", { name: "Dashboard" }).getByRole("link");
+  assert.equal(await links.locator("svg").count(), await links.count());
+  assert.ok((await boxOf(page.getByRole("navigation", { name: "Dashboard" }))).width <= 208);
+});
+
+test("forms and questions open at the same height, and a panel leaves the strip of the notices free", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const rex = await shop.pet("Rex", await shop.category("Dogs"));
+  const page = await shop.open("/animals");
+  const dialog = page.getByRole("dialog");
+  await page.getByRole("button", { name: "New animal" }).click();
+  const form = await boxOf(dialog);
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await choose(page, "Rex", "Delete");
+  assert.equal((await boxOf(dialog)).y, form.y);
+  await page.goto(`${service.address}/dashboard/animals?animal=${rex}`);
+  await dialog.getByRole("button", { name: "Save changes" }).waitFor();
+  assert.equal((await boxOf(dialog)).y, 60);
+  assert.equal(await dialog.locator("button[data-variant=filled]").count(), 1, "one button stands out");
+});
+
+test("a new animal's form creates the category whose name was typed", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  await shop.category("Cats");
+  const page = await shop.open("/animals?new=true");
+  const dialog = page.getByRole("dialog", { name: "New animal" });
+  await dialog.getByRole("textbox", { name: "Name" }).fill("Rex");
+  const category = dialog.getByRole("combobox", { name: "Category" });
+  await category.fill("cats");
+  await page.getByRole("option", { name: "Cats", exact: true }).waitFor();
+  assert.equal(await page.getByRole("option").count(), 1, "what exists is not created again");
+  await category.fill("Dogs");
+  await page.getByRole("option", { name: "Create category “Dogs”" }).click();
+  await dialog.locator("input[value=Dogs]").waitFor();
+  assert.deepEqual(await findings(page), []);
+  await dialog.getByRole("button", { name: "Create animal" }).click();
+  await page.getByText("“Rex” is in the catalogue.").waitFor();
+  const { body } = await shop.ask<{ name: string }[]>("GET", "/categories");
+  assert.deepEqual(
+    body.map(({ name }) => name),
+    ["Cats", "Dogs"],
+  );
+});
+
+test("the palette says that it searches, opens the guide at an error's line, and changes the colours", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const page = await shop.open("/categories");
+  const palette = page.getByRole("dialog", { name: "Search and go to" });
+  const search = async (text: string) => {
+    await page.keyboard.press("Control+k");
+    await palette.getByRole("textbox").fill(text);
+  };
+  const answer = Promise.withResolvers<void>();
+  await page.route("**/dashboard/v1/pets?*", async (route) => {
+    await answer.promise;
+    await route.continue();
+  });
+  await search("zzzz");
+  await palette.getByText("Searching …").waitFor();
+  assert.equal(await palette.getByText("Nothing matches").count(), 0);
+  answer.resolve();
+  await palette.getByText("Nothing matches").waitFor();
+  await page.keyboard.press("Escape");
+
+  await search("dark mode");
+  await palette.getByRole("button", { name: "Switch to dark mode" }).click();
+  await page.locator("html[data-mantine-color-scheme=dark]").waitFor();
+  await search("theme");
+  await palette.getByRole("button", { name: "Use the colours of this device" }).click();
+  await page.locator("html[data-mantine-color-scheme=light]").waitFor();
+
+  await search("insufficient stock");
+  await palette.getByRole("button", { name: "insufficient_stock" }).click();
+  await page.locator("tr:focus").getByText("The request contradicts the state of the shop").waitFor();
+});

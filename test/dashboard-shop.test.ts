@@ -1,0 +1,210 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { Locator, Page } from "playwright-core";
+import { stage } from "./support/browser.ts";
+import { openDashboardShop, type DashboardShop } from "./support/dashboard-shop.ts";
+import { assertAccessibleOnPhone, findings } from "./support/pages.ts";
+import { picture } from "./support/pictures.ts";
+import { openPlatform } from "./support/platform.ts";
+import { packSite } from "./support/sites.ts";
+import { until } from "./support/until.ts";
+
+const [browser, platform] = await stage(openPlatform);
+
+suite("a shop from the dashboard", () => {
+  test("one button publishes the shop, and a form changes how it looks", async (t) => {
+    const shop = await openDashboardShop(t, browser, platform.service);
+    await shop.pet("Rex", await shop.category("Dogs"));
+    const { body } = await shop.ask<{ id: number }>("POST", "/projects", { name: "Rex & Co.", slug: "rex-shop" });
+    const page = await shop.open(`/projects/${body.id}`);
+    await page.getByRole("button", { name: "Publish the shop" }).click();
+    await page.getByLabel("Name of the shop").waitFor();
+    const first = await platform.http("rex-shop.sites.test", "/");
+    assert.deepEqual([first.status, first.body.includes("Welcome to Rex &#38; Co.")], [200, true]);
+    assert.deepEqual(await findings(page), []);
+
+    await page.getByLabel("First line").fill("Good <friends>");
+    await page.getByLabel("Email").fill("hello@rex.example");
+    await page.getByLabel("Opening hours").fill("Mon – Fri: 9 – 18\nSat 10:30 – 16");
+    await page.getByRole("button", { name: "Publish the changes" }).click();
+    await page.getByText("Published. Your shop shows the changes.").waitFor();
+    const second = (await platform.http("rex-shop.sites.test", "/")).body;
+    for (const text of ["Good &#60;friends&#62;", "mailto:hello@rex.example", "9 – 18", "10:30 – 16"])
+      assert.ok(second.includes(text), text);
+    await page.reload();
+    assert.equal(
+      await page.getByLabel("Opening hours").inputValue(),
+      "Mon – Fri: 9 – 18\nSat: 10:30 – 16",
+      "the form begins with what is live",
+    );
+    await assertAccessibleOnPhone(page);
+  });
+
+  test("a logo is published when it is chosen, keeps what was typed meanwhile, and goes with one button", async (t) => {
+    const shop = await openDashboardShop(t, browser, platform.service);
+    const { body } = await shop.ask<{ id: number }>("POST", "/projects", { name: "Logo", slug: "logo-shop" });
+    const page = await shop.open(`/projects/${body.id}`, { hosts: [""] }); // the preview is a blob, which has no host
+    await page.getByRole("button", { name: "Publish the shop" }).click();
+    await page.getByLabel("First line").fill("Typed before");
+    const logo = { name: "logo.png", mimeType: "image/png", buffer: await picture("teal", { width: 90, height: 90, format: "png" }) };
+    await page.getByRole("group", { name: "Logo" }).locator("input[type=file]").setInputFiles(logo);
+    await page.getByRole("img", { name: "Your logo as it is now" }).waitFor();
+    assert.equal(await page.getByLabel("First line").inputValue(), "Typed before");
+    await assertAccessibleOnPhone(page);
+    assert.match((await platform.http("logo-shop.sites.test", "/")).body, /alt="Logo" width="44"/);
+    await page.getByLabel("Email").fill("nobody");
+    await page.getByRole("button", { name: "Publish the changes" }).click();
+    await page.getByText("must be an email address").waitFor();
+    await page.getByRole("button", { name: "Remove the logo" }).click();
+    await page.getByRole("button", { name: "Choose a logo" }).waitFor();
+    assert.ok(!(await platform.http("logo-shop.sites.test", "/")).body.includes('alt="Logo"'));
+  });
+
+  test("the shop takes the place of a start page only after a question, and the other files stay", async (t) => {
+    const shop = await openDashboardShop(t, browser, platform.service);
+    const { body } = await shop.ask<{ id: number }>("POST", "/projects", { name: "Old site", slug: "old-site" });
+    const page = await shop.open(`/projects/${body.id}`);
+    const archive = Buffer.from(await packSite({ "petstore.json": "{}", "index.html": "my page", "menu.txt": "menu" }));
+    const { status } = await shop.ask("POST", `/projects/${body.id}/deployments`, archive, { "content-type": "application/gzip" });
+    assert.equal(status, 202);
+    await platform.service.publishing.idle();
+    await page.reload();
+    await page.getByRole("button", { name: "Publish the shop" }).click();
+    await page.getByRole("dialog").getByText("index.html").waitFor();
+    assert.equal((await platform.http("old-site.sites.test", "/")).body, "my page");
+    await assertAccessibleOnPhone(page);
+    await page.getByRole("dialog").getByRole("button", { name: "Publish the shop" }).click();
+    await page.getByLabel("Name of the shop").waitFor();
+    assert.ok((await platform.http("old-site.sites.test", "/")).body.includes("Welcome to Old site"));
+    assert.equal((await platform.http("old-site.sites.test", "/menu.txt")).body, "menu");
+  });
+
+  test("an animal gets a description, a price and photos in its panel, and the shop shows them", async (t) => {
+    const shop = await openDashboardShop(t, browser, platform.service);
+    const id = await shop.pet("Luna", await shop.category("Cats"));
+    const photosHost = `photos.sites.test:${platform.service.publishing.addresses()!.http.port}`;
+    const page = await shop.open(`/animals?animal=${id}`, { hosts: [photosHost] });
+    const part = page.getByRole("region", { name: "For buyers" });
+    await part.getByLabel("Description").fill("Purrs.");
+    await part.getByLabel("Price").fill("49,5");
+    await part.getByRole("button", { name: "Save for buyers" }).click();
+    await page.getByText("Saved. Buyers see it in your shop.").waitFor();
+    const files = await Promise.all(["teal", "coral"].map((colour) => picture(colour, { width: 60, height: 40 })));
+    const chosen = files.map((buffer, index) => ({ name: `${index}.jpg`, mimeType: "image/jpeg", buffer }));
+    await part.locator("input[type=file]").setInputFiles(chosen);
+    await part.getByLabel("What photo 2 shows").fill("Luna on a chair");
+    await part.getByLabel("What photo 2 shows").blur();
+    await part.getByRole("img", { name: "Luna on a chair" }).waitFor();
+    await part.getByRole("button", { name: "Move left: photo 2" }).click();
+    await part.getByText("Photo 2 is now the first, the cover.").waitFor();
+    assert.deepEqual(await findings(page), []);
+    type Shown = { description: string; price: object; photos: { alt: string }[] };
+    const { body } = await shop.ask<Shown>("GET", `/pets/${id}/profile`);
+    assert.deepEqual([body.description, body.price], ["Purrs.", { amount: 4_950, currency: "EUR" }]);
+    assert.deepEqual(
+      body.photos.map(({ alt }) => alt),
+      ["Luna on a chair", ""],
+    );
+    await part.getByRole("button", { name: "Remove photo 2" }).click();
+    await part.getByRole("button", { name: "Remove photo 2" }).waitFor({ state: "detached" });
+    await part.locator("input[type=file]").setInputFiles({ name: "x.jpg", mimeType: "image/jpeg", buffer: Buffer.from("no picture") });
+    await part.getByText("The picture cannot be used").waitFor();
+  });
+
+  test("photos move by buttons, keys, mouse and touch, and keep what was typed beside them", async (t) => {
+    const shop = await openDashboardShop(t, browser, platform.service);
+    const id = await shop.pet("Milo", await shop.category("Cats"));
+    await addPhotos(shop, id, ["teal", "coral", "gold"]);
+    const photosHost = `photos.sites.test:${platform.service.publishing.addresses()!.http.port}`;
+    const page = await shop.open(`/animals?animal=${id}`, { hosts: [photosHost], hasTouch: true });
+    const part = page.getByRole("region", { name: "For buyers" });
+    const shown = async (...colours: string[]) => {
+      for (const [index, name] of colours.entries()) await part.getByRole("listitem").nth(index).getByRole("img", { name }).waitFor();
+    };
+    await part.getByLabel("Description").fill("Sings.");
+    await part.getByRole("button", { name: "Move left: photo 2" }).click();
+    await part.getByText("Photo 2 is now the first, the cover.").waitFor();
+    await part.getByRole("listitem").first().getByText("Cover").waitFor();
+    await shown("coral", "teal", "gold");
+    await part.getByRole("button", { name: "Move left: photo 1" }).press("ArrowRight");
+    await part.getByText("Photo 1 is now photo 2 of 3.").waitFor();
+    const focused = await page.evaluate<string>("document.activeElement.getAttribute('aria-label')");
+    assert.equal(focused, "Move left: photo 2", "the focus stays on the button of the photo that moved");
+    await shown("teal", "coral", "gold");
+
+    await dragByMouse(page, part.getByRole("img", { name: "gold" }), part.getByRole("img", { name: "teal" }));
+    await shown("gold", "teal", "coral");
+    const [first, last] = [part.getByRole("img", { name: "gold" }), part.getByRole("img", { name: "coral" })];
+    await dragByTouch(page, first, last);
+    await dragByTouch(page, part.getByRole("listitem").first().locator("[data-grip]"), last);
+    await shown("teal", "coral", "gold");
+    await assertAccessibleOnPhone(page);
+
+    assert.equal(await part.getByLabel("Description").inputValue(), "Sings.");
+    await part.getByRole("button", { name: "Save for buyers" }).click();
+    await page.getByText("Saved. Buyers see it in your shop.").waitFor();
+    const { body } = await shop.ask<{ description: string; photos: { alt: string }[] }>("GET", `/pets/${id}/profile`);
+    assert.deepEqual([body.description, ...body.photos.map(({ alt }) => alt)], ["Sings.", "teal", "coral", "gold"]);
+  });
+
+  test("an order that is chosen while photos are added keeps the added ones", async (t) => {
+    const shop = await openDashboardShop(t, browser, platform.service);
+    const id = await shop.pet("Nala", await shop.category("Cats"));
+    await addPhotos(shop, id, ["teal", "coral"]);
+    const photosHost = `photos.sites.test:${platform.service.publishing.addresses()!.http.port}`;
+    const page = await shop.open(`/animals?animal=${id}`, { hosts: [photosHost] });
+    const part = page.getByRole("region", { name: "For buyers" });
+    const { promise: moved, resolve } = Promise.withResolvers<void>();
+    await page.route("**/profile/photos", async (route) => {
+      await moved;
+      await route.continue();
+    });
+    const buffer = await picture("gold", { width: 60, height: 40 });
+    await part.locator("input[type=file]").setInputFiles({ name: "gold.jpg", mimeType: "image/jpeg", buffer });
+    await part.getByRole("button", { name: "Move right: photo 1" }).click();
+    await part.getByRole("listitem").first().getByRole("img", { name: "coral" }).waitFor();
+    resolve();
+    await part.getByRole("button", { name: "Add photos" }).waitFor();
+    await part.getByRole("img", { name: "Photo 3" }).waitFor();
+    const alts = async () =>
+      (await shop.ask<{ photos: { alt: string }[] }>("GET", `/pets/${id}/profile`)).body.photos.map(({ alt }) => alt);
+    await until(async () => (await alts()).join() === "coral,teal,");
+  });
+});
+
+/** Gives an animal a photo of each colour, which shows what its colour is called. */
+async function addPhotos(shop: DashboardShop, petId: number, colours: string[]): Promise<void> {
+  const photos: { id: number; alt: string }[] = [];
+  for (const alt of colours) {
+    const bytes = await picture(alt, { width: 60, height: 40 });
+    const path = `/pets/${petId}/profile/photos`;
+    const { status, body } = await shop.ask<{ id: number }>("POST", path, bytes, { "content-type": "image/jpeg" });
+    assert.equal(status, 201);
+    photos.push({ id: body.id, alt });
+  }
+  assert.equal((await shop.ask("PATCH", `/pets/${petId}/profile`, { photos })).status, 200);
+}
+
+async function middleOf(place: Locator): Promise<{ x: number; y: number }> {
+  const { x, y, width, height } = (await place.boundingBox())!;
+  return { x: x + width / 2, y: y + height / 2 };
+}
+
+async function dragByMouse(page: Page, from: Locator, to: Locator): Promise<void> {
+  await from.scrollIntoViewIfNeeded();
+  const [start, end] = [await middleOf(from), await middleOf(to)];
+  await page.mouse.move(start.x, start.y);
+  await page.mouse.down();
+  await page.mouse.move(end.x, end.y, { steps: 3 });
+  await page.mouse.up();
+}
+
+async function dragByTouch(page: Page, from: Locator, to: Locator): Promise<void> {
+  await from.scrollIntoViewIfNeeded();
+  const [start, end] = [await middleOf(from), await middleOf(to)];
+  const session = await page.context().newCDPSession(page);
+  await session.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: [start] });
+  await session.send("Input.dispatchTouchEvent", { type: "touchMove", touchPoints: [end] });
+  await session.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+  await session.detach();
+}

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { migrationsFor } from "../src/platform/db/migrate.ts";
+
+/** The last migration of release 1.1.0, from which on a node of one release runs beside a node of the next. */
+const lastOf110 = 24;
+
+/** Why code of the release before could not use the schema that a migration makes; undefined if it can. */
+function breaking(script: string): string | undefined {
+  const text = script.replaceAll(/--[^\n]*/g, "");
+  const statements = text.split(";").map((statement) => statement.trim());
+  const forms: [RegExp, string][] = [
+    [/\b(DROP|RENAME|TRUNCATE)\b/i, "takes away what earlier code uses"],
+    [/\bALTER COLUMN\b.*\b(TYPE|SET NOT NULL|DROP DEFAULT)\b/is, "changes a column that earlier code writes"],
+    [/^ALTER TABLE\b.*\bADD (CONSTRAINT|CHECK|UNIQUE|FOREIGN|PRIMARY)\b/is, "refuses what earlier code may write"],
+    [/^ALTER TABLE\b.*\bADD COLUMN\b(?=.*\bNOT NULL\b)(?!.*\bDEFAULT\b)/is, "adds a column that earlier code leaves empty"],
+    [/^ALTER TABLE domains ADD COLUMN\b/i, "changes `SELECT *`, which 1.1.0 has prepared on PostgreSQL for this table"],
+  ];
+  return statements.flatMap((statement) => forms.filter(([form]) => form.test(statement)).map(([, reason]) => reason))[0];
+}
+
+/** A folder is used by one process at a time, and an earlier release refuses its newer data: there an index may go that only earlier code reads. */
+const withoutIndexes = (script: string): string => script.replaceAll(/^DROP INDEX \w+;$/gm, "");
+
+test("migrations after release 1.1.0 only add, so that its nodes work while they are replaced one by one", () => {
+  for (const engine of ["sqlite", "postgres"] as const)
+    for (const { number, name, script } of migrationsFor(engine)) {
+      const text = engine === "sqlite" ? withoutIndexes(script) : script;
+      if (number > lastOf110) assert.equal(breaking(text), undefined, `${engine}: ${number} ${name}`);
+    }
+  assert.equal(breaking(withoutIndexes("DROP INDEX a_b;\n")), undefined);
+  for (const script of ["DROP INDEX a_b;", withoutIndexes("DROP TABLE a;"), withoutIndexes("DROP INDEX a_b; DROP TABLE a;")])
+    assert.notEqual(breaking(script), undefined, script);
+  for (const script of [
+    "CREATE TABLE a (id BIGINT); DROP TABLE b",
+    "ALTER TABLE a RENAME COLUMN b TO c",
+    "alter table a\n  add column b text not null",
+    "ALTER TABLE a ALTER COLUMN b TYPE TEXT",
+    "ALTER TABLE a ADD CONSTRAINT c CHECK (b > 0)",
+    "ALTER TABLE domains ADD COLUMN note TEXT",
+  ])
+    assert.notEqual(breaking(script), undefined, script);
+  for (const script of [
+    "-- No DROP here.\nCREATE TABLE a (id BIGINT)",
+    "ALTER TABLE a ADD COLUMN b TEXT NOT NULL DEFAULT ''",
+    "CREATE INDEX a_b ON a (b)",
+  ])
+    assert.equal(breaking(script), undefined, script);
+});

@@ -1,0 +1,202 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { newMember, type Browser } from "./support/dashboard.ts";
+import { loggedEvents } from "./support/event-log.ts";
+import type { Pet } from "./support/models.ts";
+import { startService } from "./support/service.ts";
+
+const service = await startService();
+after(() => service.close());
+
+type Result = { id: number; outcome: string; before?: object; after?: object; code?: string; message?: string };
+type Shop = { account: number; key: string; member: Browser; dogs: number; cats: number; ids: number[] };
+let people = 0;
+
+async function openShop(animals = 3): Promise<Shop> {
+  const { id: account, key } = await service.newAccount();
+  const made = async (path: string, body: unknown) => (await service.ask<{ id: number }>("POST", path, { key, body })).body.id;
+  const [dogs, cats] = [await made("/categories", { name: "Dogs" }), await made("/categories", { name: "Cats" })];
+  const body = Array.from({ length: animals }, (_, index) => ({ name: `Dog ${index}`, categoryId: dogs }));
+  const ids = (await service.ask<Pet[]>("POST", "/pets/batch", { key, body })).body.map(({ id }) => id);
+  people += 1;
+  const member = await newMember(service, { account, email: `changer${people}@shop.example`, role: "member" });
+  return { account, key, member, dogs, cats, ids };
+}
+
+async function change({ member }: Shop, changes: object[], headers: Record<string, string> = {}): Promise<Result[]> {
+  const { status, body } = await member.ask<{ results: Result[] }>("POST", "/pets/changes", { changes }, headers);
+  assert.equal(status, 200, JSON.stringify(body));
+  return body.results;
+}
+
+const state = (name: string, categoryId: number, status: string, stock: number | null) => ({ name, categoryId, status, stock });
+
+test("one call tracks 180 animals, and the answer says what undoes it", async () => {
+  const shop = await openShop(180);
+  const tracked = await change(
+    shop,
+    shop.ids.map((id) => ({ id, stock: 1 })),
+  );
+  assert.deepEqual(tracked[179], {
+    id: shop.ids[179],
+    outcome: "changed",
+    before: state("Dog 179", shop.dogs, "available", null),
+    after: state("Dog 179", shop.dogs, "available", 1),
+  });
+  const stock = async () => (await service.ask<object[]>("GET", "/store/inventory?limit=100", { key: shop.key })).body.length;
+  assert.equal(await stock(), 100);
+  const undone = await change(
+    shop,
+    shop.ids.map((id) => ({ id, stock: null })),
+  );
+  assert.ok(undone.every(({ outcome }) => outcome === "changed"));
+  assert.equal(await stock(), 0);
+});
+
+test("each change has its own result: refused ones change nothing, and the others go on", async () => {
+  const shop = await openShop(6);
+  const [a, b, c, d, e, f] = shop.ids as [number, number, number, number, number, number];
+  await service.ask("PUT", `/store/inventory/${a}`, { key: shop.key, body: { quantity: 2 } });
+  await service.ask("POST", "/store/orders", { key: shop.key, body: { petId: b } });
+  const results = await change(shop, [
+    { id: a, status: "sold" },
+    { id: b, delete: true },
+    { id: c, delete: true },
+    { id: d, categoryId: shop.cats, status: "pending", name: "Cat D" },
+    { id: e, categoryId: 999_999 },
+    { id: f },
+    { id: 999_999, status: "sold" },
+  ]);
+  assert.deepEqual(
+    results.map(({ id, outcome, code }) => [id, outcome, code]),
+    [
+      [a, "refused", "status_follows_stock"],
+      [b, "refused", "pet_in_use"],
+      [c, "deleted", undefined],
+      [d, "changed", undefined],
+      [e, "refused", "unknown_reference"],
+      [f, "unchanged", undefined],
+      [999_999, "refused", "not_found"],
+    ],
+  );
+  assert.deepEqual(results[3]?.after, state("Cat D", shop.cats, "pending", null));
+  const { body } = await service.ask<Pet[]>("GET", "/pets", { key: shop.key });
+  assert.deepEqual(
+    body.map(({ id, name, status }) => [id, name, status]),
+    [
+      [a, "Dog 0", "available"],
+      [b, "Dog 1", "available"],
+      [d, "Cat D", "pending"],
+      [e, "Dog 4", "available"],
+      [f, "Dog 5", "available"],
+    ],
+  );
+});
+
+test("a stock that is set decides the status, and a stock that ends gives units of open orders up", async () => {
+  const shop = await openShop(2);
+  const [a, b] = shop.ids as [number, number];
+  const [none] = await change(shop, [{ id: a, stock: 0 }]);
+  assert.deepEqual(none?.after, state("Dog 0", shop.dogs, "sold", 0));
+  const [named] = await change(shop, [{ id: a, stock: 4, name: "Rex" }]);
+  assert.deepEqual(named?.after, state("Rex", shop.dogs, "available", 4));
+  await service.ask("PUT", `/store/inventory/${b}`, { key: shop.key, body: { quantity: 2 } });
+  const { body: order } = await service.ask<{ id: number }>("POST", "/store/orders", { key: shop.key, body: { petId: b } });
+  await change(shop, [{ id: b, stock: null }]);
+  await service.ask("DELETE", `/store/orders/${order.id}`, { key: shop.key });
+  assert.equal((await service.ask("GET", `/store/inventory/${b}`, { key: shop.key })).status, 404);
+});
+
+test("a dry run answers the same and changes nothing; 1,000 changes are the most, and a pet is named once", async () => {
+  const shop = await openShop(2);
+  const [a = 0, b = 0] = shop.ids;
+  const rehearsed = await change(
+    shop,
+    [
+      { id: a, delete: true },
+      { id: b, stock: 3 },
+    ],
+    { prefer: "dry-run" },
+  );
+  assert.deepEqual(
+    rehearsed.map(({ outcome }) => outcome),
+    ["deleted", "changed"],
+  );
+  assert.equal((await service.ask<Pet[]>("GET", "/pets", { key: shop.key })).body.length, 2);
+  assert.equal((await service.ask<object[]>("GET", "/store/inventory", { key: shop.key })).body.length, 0);
+  const twice = await shop.member.ask("POST", "/pets/changes", { changes: [{ id: a }, { id: a }] });
+  assert.equal(twice.status, 400);
+  const many = Array.from({ length: 1_001 }, (_, index) => ({ id: index + 1 }));
+  assert.equal((await shop.member.ask("POST", "/pets/changes", { changes: many })).status, 400);
+  assert.equal((await shop.member.ask("POST", "/pets/changes", { changes: [] })).status, 400);
+  assert.equal((await service.ask("POST", "/pets/changes", { key: shop.key, body: { changes: [{ id: a }] } })).status, 405);
+});
+
+test("where the room for records does not suffice, nothing changes; another account's animals are not found", async () => {
+  const [shop, other] = [await openShop(2), await openShop(1)];
+  const [foreign] = await change(shop, [{ id: other.ids[0], delete: true }]);
+  assert.equal(foreign?.code, "not_found");
+  await service.administration["accounts.setPlan"]({ id: shop.account, plan: "free", records: 5 });
+  const { status, body } = await shop.member.ask<{ code: string }>("POST", "/pets/changes", {
+    changes: shop.ids.map((id) => ({ id, stock: 1 })),
+  });
+  assert.equal(status, 403, JSON.stringify(body));
+  assert.equal(body.code, "storage_limit_reached");
+  assert.equal((await service.ask<object[]>("GET", "/store/inventory", { key: shop.key })).body.length, 0);
+});
+
+test("pets are counted by filter and category, and low stock is listed with the lowest first", async () => {
+  const shop = await openShop(3);
+  const [a, b, c] = shop.ids as [number, number, number];
+  await change(shop, [
+    { id: a, categoryId: shop.cats, name: "Ärmel" },
+    { id: b, stock: 2 },
+    { id: c, stock: 0 },
+  ]);
+  const ask = async (path: string) => (await shop.member.ask("GET", path)).body;
+  assert.deepEqual(await ask("/pets/counts"), {
+    count: 3,
+    isMore: false,
+    categories: [
+      { categoryId: shop.dogs, count: 2 },
+      { categoryId: shop.cats, count: 1 },
+    ],
+  });
+  assert.deepEqual(await ask("/pets/counts?q=ärm"), { count: 1, isMore: false, categories: [{ categoryId: shop.cats, count: 1 }] });
+  assert.deepEqual(await ask("/pets/counts?status=sold&q=zzz"), { count: 0, isMore: false, categories: [] });
+  assert.deepEqual(await ask("/store/inventory/low"), {
+    count: 2,
+    entries: [
+      { petId: c, quantity: 0, name: "Dog 2" },
+      { petId: b, quantity: 2, name: "Dog 1" },
+    ],
+  });
+});
+
+test("an owner says when stock is low: for the list, the account, the events of later changes, and no sooner", async () => {
+  const shop = await openShop(2);
+  const [a, b] = shop.ids as [number, number];
+  const owner = await newMember(service, { account: shop.account, email: "low@shop.example", role: "owner" });
+  await change(shop, [
+    { id: a, stock: 5 },
+    { id: b, stock: 3 },
+  ]);
+  const low = async () =>
+    (await owner.ask<{ entries: { petId: number }[] }>("GET", "/store/inventory/low")).body.entries.map(({ petId }) => petId);
+  const lowStock = async () => (await service.ask<{ lowStock: number }>("GET", "/account", { key: shop.key })).body.lowStock;
+  const events = async () =>
+    (await loggedEvents(service.db, shop.account)).filter(({ type }) => type === "account.updated" || type === "inventory.low");
+  assert.deepEqual([await low(), await lowStock(), await events()], [[b], 3, []]);
+  const set = (given: object, who = owner) => who.ask<{ account: object }>("PATCH", "/account", given);
+  assert.equal((await set({ lowStock: 4 }, shop.member)).status, 403);
+  for (const wrong of [{ lowStock: -1 }, { lowStock: 1.5 }, { lowStock: 2 ** 31 }, { lowStock: "4" }])
+    assert.equal((await set(wrong)).status, 400, JSON.stringify(wrong));
+  assert.partialDeepStrictEqual((await set({ lowStock: 4 })).body.account, { name: "Test shop", lowStock: 4 });
+  await set({ lowStock: 4 });
+  assert.deepEqual([await low(), await lowStock()], [[b], 4]);
+  await service.ask("POST", "/store/orders", { key: shop.key, body: { petId: a } });
+  assert.deepEqual(await low(), [b, a]);
+  const [changed, crossed, ...rest] = await events();
+  assert.deepEqual([changed!.data, changed!.previous, changed!.actor.type], [{ id: shop.account, lowStock: 4 }, { lowStock: 3 }, "member"]);
+  assert.deepEqual([crossed!.type, crossed!.resource.id, rest], ["inventory.low", a, []]);
+});

@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { execFile, execFileSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { inspect, promisify } from "node:util";
+import { openBalancer, type Balancer } from "./support/balancer.ts";
+import { temporaryFolder } from "./support/folder.ts";
+import { newDatabase } from "./support/postgres.ts";
+import { checkOutPrevious, previousRelease } from "./support/previous-release.ts";
+import { addressOf, inherited, keyIn, spawnServer, type ServerProcess } from "./support/process.ts";
+import { startRedis } from "./support/redis-process.ts";
+import { ask, secretsKey } from "./support/service.ts";
+import { packSite } from "./support/sites.ts";
+import { until } from "./support/until.ts";
+
+const here = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+const clients = 4;
+const units = 1_000_000;
+
+/** A node behind the balancer. */
+type Node = { address: string; server: ServerProcess };
+
+/** A shop on PostgreSQL and Redis, nodes that come and go, and clients that never pause. */
+async function openScene(t: TestContext, program: string) {
+  const run = { isOn: true };
+  t.after(() => (run.isOn = false)); // the clients of a failed test would otherwise go on, and its file never end
+  const database = await newDatabase();
+  t.after(database.drop);
+  const redis = await startRedis();
+  t.after(() => redis.remove());
+  const shared = { DATABASE_URL: database.url, REDIS_URL: redis.url, SECRETS_KEY: secretsKey, DNS_SERVERS: "127.0.0.1:9" };
+  const balancer = openBalancer();
+  t.after(() => balancer.close());
+
+  const unlimited = ["--plan", "enterprise", "--per-minute", "1000000000", "--per-day", "1000000000"];
+  const words = [program, "accounts", "create", "--name", "Shop", ...unlimited, "--json"];
+  const { stdout } = await promisify(execFile)(process.execPath, words, {
+    env: { ...inherited(), ...shared, DATA_DIR: temporaryFolder(t) },
+  });
+  const { key } = JSON.parse(stdout) as { key: string };
+
+  async function start(main: string, env: Record<string, string> = {}): Promise<Node> {
+    const server = spawnServer(t, join(temporaryFolder(t), "data"), { ...shared, ...env }, [], main);
+    const address = await addressOf(server);
+    await balancer.add(address);
+    return { address, server };
+  }
+  return { balancer, key, start, load: () => startLoad(balancer, key, run) };
+}
+
+async function call<T>(balancer: Balancer, key: string, method: string, path: string, body?: object, headers = {}): Promise<T> {
+  const sent = { authorization: `Bearer ${key}`, ...(body && { "content-type": "application/json" }), ...headers };
+  const reply = await balancer.send(`/v1${path}`, { method, headers: sent, ...(body && { body: JSON.stringify(body) }) });
+  if (reply.status >= 300) throw new Error(`${method} ${path} at ${reply.from}: ${reply.status} ${reply.body}`);
+  return (reply.body === "" ? undefined : JSON.parse(reply.body)) as T;
+}
+
+/** Clients that order, change and read until they are stopped. `stop` returns what was acknowledged and what failed. */
+async function startLoad(balancer: Balancer, key: string, run: { isOn: boolean }) {
+  const send = <T>(method: string, path: string, body?: object, headers?: object) => call<T>(balancer, key, method, path, body, headers);
+  const category = await send<{ id: number }>("POST", "/categories", { name: "Dogs" });
+  const pet = await send<{ id: number }>("POST", "/pets", { name: "Rex", categoryId: category.id });
+  await send("PUT", `/store/inventory/${pet.id}`, { quantity: units });
+  const failures: string[] = [];
+  const orders = new Set<number>();
+
+  async function work(client: number): Promise<void> {
+    for (let round = 0; run.isOn; round++) {
+      try {
+        const order = { petId: pet.id, quantity: 1 };
+        const { id } = await send<{ id: number }>("POST", "/store/orders", order, { "idempotency-key": `order-${client}-${round}` });
+        orders.add(id);
+        assert.equal((await send<{ quantity: number }>("GET", `/store/orders/${id}`)).quantity, 1);
+        await send("PATCH", `/pets/${pet.id}`, { name: `Rex ${client}-${round}` }, { "content-type": "application/merge-patch+json" });
+        assert.equal((await send<object[]>("GET", "/pets?limit=10")).length, 1);
+      } catch (error) {
+        failures.push(inspect(error));
+      }
+    }
+  }
+  const working = Array.from({ length: clients }, (_, client) => work(client));
+
+  return {
+    /** Resolves when a node has answered this many further requests. */
+    async through({ address }: Node, count = 40): Promise<void> {
+      const from = balancer.answered.get(address) ?? 0;
+      await until(() => (balancer.answered.get(address) ?? 0) >= from + count || failures.length > 0);
+      assert.deepEqual(failures, []);
+    },
+    /** Fails unless every request succeeded, and each acknowledged order is there once and took its unit. */
+    async stop(): Promise<void> {
+      run.isOn = false;
+      await Promise.all(working);
+      assert.deepEqual(failures, []);
+      const { quantity } = await send<{ quantity: number }>("GET", `/store/inventory/${pet.id}`);
+      assert.equal(units - quantity, orders.size);
+    },
+  };
+}
+
+async function publish(balancer: Balancer, key: string, slug: string): Promise<void> {
+  const { id } = await call<{ id: number }>(balancer, key, "POST", "/projects", { name: slug, slug });
+  const body = (await packSite({ "index.html": `<h1>${slug}</h1>`, "petstore.json": "{}" })) as Uint8Array<ArrayBuffer>;
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/gzip" };
+  const reply = await balancer.send(`/v1/projects/${id}/deployments`, { method: "POST", headers, body });
+  assert.equal(reply.status, 202, reply.body);
+  const deployment = JSON.parse(reply.body) as { id: number };
+  const path = `/projects/${id}/deployments/${deployment.id}`;
+  await until(async () => (await call<{ status: string }>(balancer, key, "GET", path)).status === "ready");
+}
+
+test(`nodes of release ${previousRelease.version} are replaced one by one under load, without one failed request`, async (t) => {
+  const before = checkOutPrevious(t);
+  const { balancer, key, start, load } = await openScene(t, before);
+  const old = [await start(before), await start(before)];
+  const work = await load();
+  await work.through(old[0]!);
+  await publish(balancer, key, "before");
+
+  const first = await start(here, { DRAIN_SECONDS: "1" });
+  assert.equal(
+    first.server.log().some(({ msg }) => msg?.startsWith("the database was upgraded")),
+    true,
+  );
+  await work.through(first);
+  for (const node of old) await work.through(node);
+  await publish(balancer, key, "beside");
+
+  const [leaving, staying] = old as [Node, Node];
+  await balancer.remove(leaving.address); // 1.1.0 does not drain
+  leaving.server.kill("SIGTERM");
+  assert.equal(await leaving.server.ended, 0);
+  const second = await start(here, { DRAIN_SECONDS: "1" });
+  await work.through(second);
+  await work.through(staying);
+  await balancer.remove(staying.address);
+  staying.server.kill("SIGTERM");
+  assert.equal(await staying.server.ended, 0);
+  await work.through(second);
+  await publish(balancer, key, "after");
+  await work.stop();
+});
+
+test("three nodes are restarted one by one under load, without one failed request", async (t) => {
+  const { start, balancer, load } = await openScene(t, here);
+  const nodes = await Promise.all([1, 2, 3].map(() => start(here, { DRAIN_SECONDS: "1" })));
+  const work = await load();
+  for (const node of nodes) await work.through(node);
+  for (const node of nodes) {
+    node.server.kill("SIGTERM");
+    await balancer.left(node.address);
+    assert.equal(await node.server.ended, 0);
+    await work.through(await start(here, { DRAIN_SECONDS: "1" }));
+  }
+  await work.stop();
+});
+
+test(`release ${previousRelease.version} starts on the copy of its data that an upgrade has made, by the commands that the documents give`, async (t) => {
+  const before = checkOutPrevious(t);
+  const dataDir = join(temporaryFolder(t), "data");
+  const serve = async (main: string): Promise<Node> => {
+    const server = spawnServer(t, dataDir, { DNS_SERVERS: "127.0.0.1:9" }, [], main);
+    return { server, address: await addressOf(server) };
+  };
+  const end = async ({ server }: Node): Promise<void> => {
+    server.kill("SIGTERM");
+    assert.equal(await server.ended, 0);
+  };
+  const first = await serve(before);
+  const key = keyIn(first.server.out());
+  const names = async ({ address }: Node) => {
+    const { body } = await ask<{ name: string }[]>(`${address}/v1/categories`, "GET", { key });
+    return body.map(({ name }) => name);
+  };
+  const add = ({ address }: Node, name: string) => ask(`${address}/v1/categories`, "POST", { key, body: { name } });
+  await add(first, "Old");
+  await end(first);
+  const upgraded = await serve(here);
+  await add(upgraded, "New");
+  assert.deepEqual(await names(upgraded), ["Old", "New"]);
+  await end(upgraded);
+
+  const refused = spawnServer(t, dataDir, {}, [], before);
+  assert.equal(await refused.ended, 1);
+  assert.match(refused.err(), /newer version/);
+  const copy = readdirSync(dataDir).find((name) => name.startsWith("before-upgrade-0024-to-")) ?? "";
+  execFileSync("sh", ["-c", `mkdir set-aside && mv petstore.db* set-aside/ && cp ${copy} petstore.db`], { cwd: dataDir });
+  const again = await serve(before);
+  assert.deepEqual(await names(again), ["Old"]);
+  await end(again);
+  const forward = await serve(here);
+  assert.deepEqual(await names(forward), ["Old"]);
+});

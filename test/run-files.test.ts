@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { temporaryFolder } from "./support/folder.ts";
+
+const runner = fileURLToPath(new URL("run-files.ts", import.meta.url));
+
+test("a file that fails is repeated once if few failed, and the run says so", async (t) => {
+  const folder = temporaryFolder(t);
+  const failing = (name: string, when: string): string => {
+    const file = join(folder, `${name}.test.mjs`);
+    const body = `import { existsSync, writeFileSync } from "node:fs";\nimport { test } from "node:test";\ntest("${name}", () => { ${when} });\n`;
+    writeFileSync(file, body);
+    return file;
+  };
+  const marker = (name: string): string => JSON.stringify(join(folder, name));
+  const first = (name: string): string =>
+    failing(name, `if (existsSync(${marker(name)})) return; writeFileSync(${marker(name)}, ""); throw new Error("the first time");`);
+  const always = failing("always", `throw new Error("each time");`);
+  const passing = failing("passing", "");
+  const run = async (repeatedMax: number, ...files: string[]): Promise<[code: number | null, isRepeated: boolean]> => {
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env; // as a run of its own, and not as part of this test
+    const child = spawn(process.execPath, [runner, "2", "60000", String(repeatedMax), ...files], {
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const closed = once(child, "close") as Promise<[number | null]>;
+    const [[code], out] = await Promise.all([closed, text(child.stdout)]);
+    return [code, out.includes("FAILED ONCE")];
+  };
+  assert.deepEqual(await run(1, passing), [0, false]);
+  assert.deepEqual(await run(0, first("strict"), passing), [1, false]);
+  assert.deepEqual(await run(1, first("once"), passing), [0, true]);
+  assert.deepEqual(await run(1, always, passing), [1, true]);
+  assert.deepEqual(await run(1, first("one"), first("another")), [1, false], "more than may be repeated");
+});

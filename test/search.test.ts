@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import sql from "sql-template-tag";
+import { asking, checkRows, openFaults } from "../src/backup/check-database.ts";
+import { loadIntoPostgres } from "../src/backup/postgres-load.ts";
+import { openPostgresDump } from "../src/backup/postgres-dump.ts";
+import { openSqliteDump } from "../src/backup/sqlite-dump.ts";
+import { loadIntoSqlite } from "../src/backup/sqlite-load.ts";
+import type { Database } from "../src/platform/db/database.ts";
+import { migrate, migrationsFor } from "../src/platform/db/migrate.ts";
+import { openPostgres } from "../src/platform/db/postgres.ts";
+import { openSqlite } from "../src/platform/db/sqlite.ts";
+import { nameKeyOf } from "../src/store/pets/pets.ts";
+import type { Pet } from "./support/models.ts";
+import { temporaryFolder } from "./support/folder.ts";
+import { newDatabase } from "./support/postgres.ts";
+import { startService } from "./support/service.ts";
+import { made, newCategory } from "./support/shop.ts";
+
+const names = [
+  "Rex",
+  "Max the Second",
+  "Rex Reto rexy",
+  "Anna-Lena (vom Berg)",
+  '50 % "off" \\ \u0001',
+  "old A\u030a",
+  "a\tb\u2028c",
+  "x ".repeat(50),
+];
+
+test("a search follows a pet that is renamed, moved, sold and deleted", async (t) => {
+  const shop = await startService();
+  t.after(() => shop.close());
+  const [dogs, cats] = [await newCategory(shop, "Dogs"), await newCategory(shop, "Cats")];
+  const pet = await made<Pet>(shop, "POST", "/pets", { name: "Old Bella", categoryId: dogs.id });
+  const found = async (query: string) => (await shop.ask<Pet[]>("GET", `/pets?${query}`)).body.map(({ id }) => id);
+  assert.deepEqual(await found("q=bel"), [pet.id]);
+  assert.deepEqual((await shop.ask("GET", `/pets?id=${pet.id}&q=bel`)).body, [pet]);
+  await shop.ask("PATCH", `/pets/${pet.id}`, { body: { name: "Old Luna" } });
+  assert.deepEqual([await found("q=bel"), await found("q=LUN")], [[], [pet.id]]);
+  await shop.ask("PATCH", `/pets/${pet.id}`, { body: { status: "sold", categoryId: cats.id } });
+  assert.deepEqual(await found(`q=lun&status=available&categoryId=${dogs.id}`), []);
+  assert.deepEqual(await found(`q=lun&status=sold&categoryId=${cats.id}`), [pet.id]);
+  await shop.ask("PUT", `/store/inventory/${pet.id}`, { body: { quantity: 2 } });
+  assert.deepEqual(await found("q=lun&status=available"), [pet.id], "its status follows its stock");
+  await shop.ask("DELETE", `/pets/${pet.id}`);
+  assert.deepEqual(await found("q=lun"), []);
+});
+
+for (const engine of ["sqlite", "postgres"] as const) {
+  test(`on ${engine}, names from before are searched as new ones are, and verify finds words that are missing or wrong`, async (t) => {
+    const { db, checked } = await openEmpty(t, engine);
+    const all = migrationsFor(engine);
+    await migrate(
+      db,
+      0,
+      all.filter(({ number }) => number < 38),
+    );
+    await fill(db, 1, names);
+    await migrate(
+      db,
+      0,
+      all.filter(({ number }) => number < 40),
+    );
+    await fill(db, 2, names);
+    const [before, after] = [await wordsOf(db, 1), await wordsOf(db, 2)];
+    assert.deepEqual(before, after);
+    assert.ok(before.includes("2 second 0") && before.includes("3 rexy 3") && before.includes("4 lena 0") && before.includes("7 c 0"));
+    assert.ok(!before.some((word) => word.startsWith("1 ") || word.startsWith("8 ")), "one word, and the same word again, need no row");
+    assert.deepEqual(await checked(), []);
+    const whole = (await db.query<{ pet_id: number }>(sql`SELECT pet_id FROM pet_words WHERE account_id = 1`)).length;
+    assert.ok(whole > 8);
+    for (const change of [
+      sql`DELETE FROM pet_words WHERE account_id = 1 AND pet_id = 2`,
+      sql`UPDATE pet_words SET status = 'sold' WHERE account_id = 1 AND pet_id = 3`,
+      sql`UPDATE pet_words SET word = 'other' WHERE account_id = 2 AND word = 'second'`,
+    ]) {
+      await db.write((tx) => tx.query(change));
+    }
+    const faults = await checked();
+    for (const said of [/pet 2 of account 1 by the later words/, /pet 3 of account 1 by a word/, /pet 2 of account 2 by a word/])
+      assert.ok(
+        faults.some((fault) => said.test(fault)),
+        `${said.source} in ${faults.join("; ")}`,
+      );
+  });
+}
+
+test("a copy on the same or the other engine has the same words, made anew", async (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, "from.db");
+  const db = openSqlite(file);
+  await migrate(db, 0);
+  await fill(db, 1, names);
+  const words = await wordsOf(db, 1);
+  await db.close();
+  const dump = openSqliteDump(file);
+  assert.ok(dump.tables.every(({ name }) => name !== "pet_words"));
+  const { url, drop } = await newDatabase();
+  t.after(drop);
+  await loadIntoSqlite(join(folder, "to.db"), dump);
+  await loadIntoPostgres(url, dump);
+  await dump.close();
+  for (const copy of [openSqlite(join(folder, "to.db")), openPostgres(url, { onError: () => undefined })]) {
+    assert.deepEqual(await wordsOf(copy, 1), words);
+    await copy.close();
+  }
+});
+
+async function openEmpty(t: TestContext, engine: Database["engine"]): Promise<{ db: Database; checked: () => Promise<string[]> }> {
+  if (engine === "sqlite") {
+    const file = join(temporaryFolder(t), "test.db");
+    const db = openSqlite(file);
+    t.after(() => db.close());
+    return { db, checked: async () => faultsIn(openSqliteDump(file)) };
+  }
+  const { url, drop } = await newDatabase();
+  const db = openPostgres(url, { onError: () => undefined });
+  t.after(async () => {
+    await db.close();
+    await drop();
+  });
+  return { db, checked: async () => faultsIn(await openPostgresDump(url)) };
+}
+
+type OpenDump = Awaited<ReturnType<typeof openSqliteDump | typeof openPostgresDump>>;
+
+async function faultsIn(dump: OpenDump): Promise<string[]> {
+  const faults = openFaults();
+  await checkRows({ ...dump, sequences: {}, tables: dump.tables.filter(({ name }) => name === "pets") }, asking(dump), undefined, faults);
+  await dump.close();
+  return faults.lines.filter((line) => line.startsWith("the search"));
+}
+
+async function fill(db: Database, account: number, created: string[]): Promise<void> {
+  await db.write(async (tx) => {
+    await tx.query(sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (${account}, 'Shop', 'pro', 0)`);
+    await tx.query(sql`INSERT INTO categories (account_id, id, name, name_key, version) VALUES (${account}, 1, 'Dogs', 'dogs', 1)`);
+    for (const [at, name] of created.entries())
+      await tx.query(sql`INSERT INTO pets (account_id, id, name, name_key, category_id, status, version)
+        VALUES (${account}, ${at + 1}, ${name}, ${nameKeyOf(name.trim())}, 1, 'available', 1)`);
+  });
+}
+
+async function wordsOf(db: Database, account: number): Promise<string[]> {
+  const rows = await db.query<{ pet_id: number; word: string; shared: number }>(
+    sql`SELECT pet_id, word, shared FROM pet_words WHERE account_id = ${account} ORDER BY pet_id, word`,
+  );
+  return rows.map(({ pet_id: id, word, shared }) => `${id} ${word} ${shared}`);
+}

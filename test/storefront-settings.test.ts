@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import sharp from "sharp";
+import { systemOrigin } from "../src/platform/events.ts";
+import { Problem } from "../src/platform/problem.ts";
+import { insertDeployment } from "../src/publishing/projects/deployments.store.ts";
+import type { Deployment } from "../src/publishing/projects/deployments.ts";
+import { deployChanged } from "../src/publishing/projects/storefront-settings.store.ts";
+import { newMember, type Browser } from "./support/dashboard.ts";
+import { picture } from "./support/pictures.ts";
+import { startService, type Reply, type TestService } from "./support/service.ts";
+import { made } from "./support/shop.ts";
+import { packSite } from "./support/sites.ts";
+import { openStorefront, visitSite } from "./support/storefront.ts";
+
+type Shown = { settings: string | null; startPage: boolean; logo: string | null };
+
+let service: TestService;
+let member: Browser;
+before(async () => {
+  service = await startService({ env: { KEEP_DEPLOYMENTS: "3" } });
+  member = await newMember(service, { account: service.accountId, email: "ann@shop.example", role: "member" });
+});
+after(() => service.close());
+
+const values = { name: "Rex & Co.", colour: "#a0430a", tagline: "Good friends", email: "hello@rex.example", hours: [] };
+const pathOf = (id: number, part = "") => `/projects/${id}/storefront${part}`;
+const publish = (id: number, more: object = {}) => member.ask<Deployment>("PUT", pathOf(id), { ...values, ...more });
+
+async function setLogo(id: number, body: Uint8Array<ArrayBuffer>, type = "image/png"): Promise<Reply<Deployment>> {
+  const headers = { cookie: member.cookie, origin: service.address, "content-type": type };
+  const response = await fetch(`${service.address}/dashboard/v1${pathOf(id, "/logo")}`, { method: "PUT", headers, body });
+  return { status: response.status, headers: response.headers, body: (await response.json()) as Deployment };
+}
+
+async function logoOf(width: number, height: number): Promise<Uint8Array<ArrayBuffer>> {
+  const background = { r: 200, g: 30, b: 30, alpha: 0.5 };
+  return new Uint8Array(
+    await sharp({ create: { width, height, channels: 4, background } })
+      .png()
+      .toBuffer(),
+  );
+}
+
+const newProject = (slug: string) => made<{ id: number; url: string }>(service, "POST", "/projects", { name: slug, slug });
+const structured = (body: string) =>
+  JSON.parse(/<script type="application\/ld\+json">\s*([^<]+?)\s*<\/script>/.exec(body)![1]!) as Record<string, unknown>;
+
+test("a save of the form serves the new settings at once, and keeps every file and the logo of the live deployment", async () => {
+  const files = { "about/index.html": "about us", "robots.txt": "mine", "logo.svg": "<svg/>", "same.txt": "about us" };
+  const { id, url } = await openStorefront(service, "keeping", { logo: "logo.svg", tagline: "Old" }, { files });
+  const { status, body } = await publish(id);
+  assert.deepEqual([status, body.status, body.files, body.error], [200, "ready", 4, null]);
+  const home = await visitSite(url);
+  assert.ok(home.body.includes("Good friends") && home.body.includes("Rex &#38; Co.") && home.body.includes('src="/logo.svg"'));
+  // beyond the number of kept deployments, so that the one with the upload is deleted and its content swept
+  for (let i = 0; i < 4; i++) assert.equal((await publish(id, { tagline: `Friends ${i}` })).status, 200);
+  await service.publishing.idle();
+  const served = { "/about/": "about us", "/robots.txt": "mine", "/same.txt": "about us", "/logo.svg": "<svg/>" };
+  for (const [path, content] of Object.entries(served)) assert.equal((await visitSite(url, path)).body, content, path);
+  assert.equal((await made<Deployment[]>(service, "GET", `/projects/${id}/deployments`)).length, 3);
+  const events = await made<{ type: string; resource: { id: number } }[]>(service, "GET", "/events?types=deployment.*&limit=100");
+  assert.ok(events.some(({ type, resource }) => type === "deployment.ready" && resource.id === body.id));
+});
+
+test("the first publication keeps the files of a site; its start page makes way only if that is asked for", async () => {
+  const { id, url } = await newProject("own-site");
+  const site = await packSite({ "petstore.json": "{}", "index.html": "my page", "style.css": "body{}" });
+  await service.ask("POST", `/projects/${id}/deployments`, { body: site, headers: { "content-type": "application/gzip" } });
+  await service.publishing.idle();
+  const shown = await member.ask<Shown>("GET", pathOf(id));
+  assert.deepEqual(shown.body, { settings: null, startPage: true, logo: null });
+  await publish(id);
+  assert.equal((await visitSite(url)).body, "my page");
+  await publish(id, { replacesStartPage: true });
+  assert.ok((await visitSite(url)).body.includes("Good friends"));
+  assert.equal((await visitSite(url, "/style.css")).body, "body{}");
+});
+
+test("a project without a deployment gets its shop with one call; another account's does not exist", async () => {
+  const { id, url } = await newProject("fresh");
+  assert.equal((await setLogo(id, await logoOf(10, 10))).status, 409, "there is no shop yet");
+  assert.equal((await publish(id)).status, 200);
+  assert.equal((await visitSite(url)).status, 200);
+  const other = await newMember(service, { account: (await service.newAccount()).id, email: "eve@other.example", role: "owner" });
+  for (const method of ["GET", "DELETE"]) {
+    const part = method === "DELETE" ? "/logo" : "";
+    assert.equal((await other.ask(method, pathOf(id, part))).status, 404);
+  }
+  assert.equal((await other.ask("PUT", pathOf(id), values)).status, 404);
+});
+
+test("a square logo is a small WebP on each page, the icon, and the preview of pages without a picture", async () => {
+  const { id, url } = await openStorefront(service, "logo", {}, { files: { "hello.txt": "hello" } });
+  const { status, body } = await setLogo(id, await logoOf(1_000, 900));
+  assert.deepEqual([status, body.status, body.files], [200, "ready", 3]);
+  const home = (await visitSite(url)).body;
+  const [, path = "", alt, width, height] = /<img src="([^"]+)" alt="([^"]*)" width="(\d+)" height="(\d+)"/.exec(home) ?? [];
+  assert.deepEqual([alt, width, height], ["Rex &#38; Co.", "49", "44"]);
+  const logo = await visitSite(url, path);
+  assert.deepEqual([logo.headers["content-type"], logo.headers["cache-control"]], ["image/webp", "public, max-age=31536000, immutable"]);
+  const { format, width: pixels, hasAlpha } = await sharp(logo.bytes).metadata();
+  assert.deepEqual([format, pixels, hasAlpha], ["webp", 480, true]);
+  const icon = await visitSite(url, "/favicon.ico");
+  const square = await sharp(icon.bytes).metadata();
+  assert.deepEqual([icon.status, icon.headers["content-type"], square.width, square.height], [200, "image/png", 192, 192]);
+  assert.ok(home.includes(`<meta property="og:image" content="${url}${path}"`));
+  assert.equal(structured(home)["logo"], `${url}${path}`);
+  const shown = await member.ask<Shown>("GET", pathOf(id));
+  assert.equal(Buffer.from(shown.body.logo!, "base64").equals(logo.bytes), true);
+  await publish(id, { tagline: "Later" });
+  assert.ok((await visitSite(url)).body.includes(path), "a save keeps the logo");
+  assert.equal((await visitSite(url, "/hello.txt")).body, "hello");
+});
+
+test("another logo takes the place of the first; a wide one is no icon; without a logo the letter is back", async () => {
+  const { id, url } = await openStorefront(service, "logos", {});
+  await setLogo(id, await logoOf(100, 100));
+  const [, first = ""] = /<img src="([^"]+)"/.exec((await visitSite(url)).body) ?? [];
+  const { body } = await setLogo(id, new Uint8Array(await picture("teal", { width: 900, height: 200 })), "image/jpeg");
+  assert.equal(body.files, 1);
+  const home = (await visitSite(url)).body;
+  assert.match(home, /width="197" height="44"/);
+  assert.equal((await visitSite(url, first)).status, 404);
+  assert.equal((await visitSite(url, "/favicon.ico")).headers["content-type"], "image/svg+xml");
+  assert.equal((await member.ask<Deployment>("DELETE", pathOf(id, "/logo"))).body.files, 0);
+  assert.ok(!(await visitSite(url)).body.includes('src="/shop-logo'));
+});
+
+test("wrong values and wrong pictures are refused at their field, and change nothing", async () => {
+  const { id, url } = await openStorefront(service, "wrong", { tagline: "As it was" });
+  const refused = await member.ask<{ details: object[] }>("PUT", pathOf(id), { ...values, email: "nobody" });
+  assert.deepEqual([refused.status, refused.body.details], [400, [{ path: "body.email", message: "must be an email address" }]]);
+  assert.equal((await publish(id, { colour: "red" })).status, 400);
+  const svg = new TextEncoder().encode("<svg xmlns='http://www.w3.org/2000/svg'/>");
+  assert.equal((await setLogo(id, svg)).status, 400);
+  assert.equal((await setLogo(id, svg, "image/svg+xml")).status, 415);
+  assert.ok((await visitSite(url)).body.includes("As it was"));
+});
+
+test("while an upload waits, a save is refused instead of being overtaken by it", async () => {
+  const { id: projectId } = await openStorefront(service, "waiting", {});
+  const { accountId, db } = service;
+  const target = { accountId, projectId, kept: 3, now: Date.now(), origin: systemOrigin };
+  const saved = db.write(async (tx) => {
+    await insertDeployment(tx, accountId, projectId, "nowhere.tar.gz", Date.now());
+    await deployChanged(tx, target, () => assert.fail("the form is not read"));
+  });
+  await assert.rejects(saved, (error) => error instanceof Problem && error.code === "deployment_not_ready");
+});
+
+test("photos of animals and the logo are not mixed up: the same picture can be both", async () => {
+  const { id, url } = await openStorefront(service, "both", {});
+  const bytes = new Uint8Array(await picture("olive", { width: 300, height: 300 }));
+  const [logo, again] = await Promise.all([setLogo(id, bytes, "image/jpeg"), setLogo(id, bytes, "image/jpeg")]);
+  assert.deepEqual([logo.status, again.status], [200, 200]);
+  assert.match((await visitSite(url)).body, /shop-logo-/);
+});

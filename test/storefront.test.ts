@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Deployment } from "../src/publishing/projects/deployments.ts";
+import { examplePicture } from "./support/pictures.ts";
+import { startService, type TestService } from "./support/service.ts";
+import { made, newCategory, newPet } from "./support/shop.ts";
+import { packSite } from "./support/sites.ts";
+import { openStorefront, visitSite } from "./support/storefront.ts";
+import { until } from "./support/until.ts";
+
+const hostile = `</script><img src=x onerror="alert(1)">&'`;
+const contact = { email: "hello@rex.example", phone: "+49 30 123", address: "Linden Street 12\n10115 Berlin" };
+const hours = [{ days: "Mon – Fri", time: "9 – 18" }];
+
+let service: TestService;
+let url: string;
+let dogs: number;
+let rex: number;
+before(async () => {
+  service = await startService();
+  dogs = (await newCategory(service, "Dogs")).id;
+  const cats = (await newCategory(service, hostile)).id;
+  rex = (await newPet(service, dogs, { name: "Rex" })).id;
+  await made(service, "PUT", `/pets/${rex}/profile`, { description: `Friendly ${hostile}`, price: { amount: 4_900, currency: "EUR" } });
+  await service.ask("POST", `/pets/${rex}/profile/photos?alt=${encodeURIComponent(`Rex ${hostile}`)}`, {
+    body: examplePicture,
+    headers: { "content-type": "image/jpeg" },
+  });
+  await newPet(service, cats, { name: hostile });
+  await newPet(service, cats, { name: "Lupo", status: "sold" });
+  const batch = Array.from({ length: 60 }, (_, i) => ({ name: `Bird ${i}`, categoryId: cats }));
+  await made(service, "POST", "/pets/batch", batch);
+  const settings = { colour: "#a0430a", tagline: `Best friends ${hostile}`, about: `About ${hostile}`, contact, hours };
+  ({ url } = await openStorefront(service, "rex", settings, { name: `Rex ${hostile}` }));
+});
+after(() => service.close());
+
+const at = (path: string, headers?: Record<string, string>) => visitSite(url, path, headers);
+
+test("the home page, a category and an animal are whole pages without JavaScript, with every text escaped", async () => {
+  for (const path of ["/", `/?category=${dogs}`, `/animals/${rex}`, "/?q=rex"]) {
+    const { status, headers, body } = await at(path);
+    assert.deepEqual([status, headers["content-type"]], [200, "text/html; charset=utf-8"], path);
+    assert.ok(!body.includes("<img src=x"), path);
+    assert.ok(body.includes("Rex &#60;/script&#62;&#60;img"), path);
+    for (const text of ["hello@rex.example", "tel:+4930123", "Linden Street 12", "9 – 18"])
+      assert.ok(body.includes(text), `${path}: ${text}`);
+    assert.equal(headers["x-content-type-options"], "nosniff");
+    assert.match(String(headers["content-security-policy"]), /^default-src 'none'; style-src 'sha256-[^']+'; img-src 'self'/);
+    assert.ok(!/<script(?! type="application\/ld\+json")|\son\w+=["']|\sstyle=/.test(body), "no script, handler or inline style");
+  }
+  assert.match((await at(`/animals/${rex}`)).body, /€49\.00[^]*Available/);
+});
+
+test("structured data of an animal is valid JSON that no text can leave", async () => {
+  const { body } = await at(`/animals/${rex}`);
+  const data = JSON.parse(/<script type="application\/ld\+json">\s*([^<]+?)\s*<\/script>/.exec(body)![1]!) as Record<string, unknown>;
+  assert.deepEqual([data["@type"], data["name"], data["description"]], ["Product", "Rex", `Friendly ${hostile}`]);
+  const offer = data["offers"] as Record<string, unknown>;
+  assert.deepEqual([offer["price"], offer["priceCurrency"], offer["availability"]], ["49.00", "EUR", "https://schema.org/InStock"]);
+  assert.equal(data["url"], `${url}/animals/${rex}`);
+  assert.match(String((data["image"] as string[])[0]), /\/photos\/[0-9a-f]{64}\.webp$/);
+});
+
+test("a photo is on the page with its alternative text, and served by the site itself", async () => {
+  const { body } = await at(`/animals/${rex}`);
+  assert.ok(body.includes('alt="Rex &#60;/script&#62;'));
+  const path = /src="(\/photos\/[0-9a-f]{64}\.webp)"/.exec(body)![1]!;
+  const photo = await at(path);
+  assert.deepEqual([photo.status, photo.headers["content-type"]], [200, "image/webp"]);
+  const other = await service.newAccount();
+  const theirs = await openStorefront(service, "theirs", {}, { key: other.key });
+  assert.equal((await visitSite(theirs.url, path)).status, 404, "another shop's site does not serve it");
+});
+
+test("robots.txt, sitemap.xml and favicon.ico are there, and each page names its canonical address", async () => {
+  const robots = await at("/robots.txt");
+  assert.deepEqual([robots.status, robots.body], [200, `User-agent: *\nAllow: /\nSitemap: ${url}/sitemap.xml\n`]);
+  const sitemap = await at("/sitemap.xml");
+  assert.deepEqual([sitemap.status, sitemap.headers["content-type"]], [200, "application/xml; charset=utf-8"]);
+  assert.ok(sitemap.body.includes(`<loc>${url}/animals/${rex}</loc>`));
+  assert.equal(sitemap.body.match(/<loc>/g)?.length, 1 + 2 + 62, "home, categories and all that is not sold");
+  const icon = await at("/favicon.ico");
+  assert.deepEqual([icon.status, icon.headers["content-type"]], [200, "image/svg+xml"]);
+  assert.ok((await at("/")).body.includes(`<link rel="canonical" href="${url}/"`));
+  assert.ok((await at(`/?category=${dogs}&utm_source=x`)).body.includes(`href="${url}/?category=${dogs}"`));
+  assert.ok((await at("/?q=rex")).body.includes('content="noindex"'), "a search is not listed");
+});
+
+test("every animal that is not sold is reached by the links to the next page, and a sold one by its address alone", async () => {
+  const seen = new Set<string>();
+  let path: string | undefined = "/";
+  for (let pages = 0; path !== undefined && pages < 5; pages++) {
+    const { body } = await at(path);
+    for (const [, id] of body.matchAll(/href="\/animals\/(\d+)"/g)) seen.add(id!);
+    path = /rel="next"\s+href="([^"]+)"/.exec(body)?.[1]?.replaceAll("&#38;", "&");
+  }
+  assert.equal(seen.size, 62);
+  assert.match((await at(`/animals/${rex + 2}`)).body, /Lupo[^]*Sold/);
+});
+
+test("unknown pages, animals and categories are a 404 page; hostile addresses are answered and change nothing", async () => {
+  for (const path of ["/nope", "/animals/999999", "/animals/0", "/animals/1e3", "/?category=999999", `/animals/${rex}/`, "/animals"])
+    assert.deepEqual([(await at(path)).status, (await at(path)).body.includes("This page is not here")], [404, true], path);
+  const queries = [
+    "?q=%00",
+    "?q=%ff",
+    `?q=${"x".repeat(1_500)}`,
+    "?category=-1",
+    "?before=abc",
+    "?before=99999999999999999",
+    "?q=a&q=b",
+    "?&&&=",
+  ];
+  for (const query of queries) assert.equal((await at(`/${query}`)).status, 200, query);
+  const many = await Promise.all(Array.from({ length: 100 }, (_, i) => at(`/?q=bird${i}&utm=${i}`)));
+  assert.ok(many.every(({ status }) => status === 200));
+});
+
+test("a page is current with the next request after a change, and 304 while nothing changes", async () => {
+  const path = `/animals/${rex}`;
+  const first = await at(path, { "accept-encoding": "br" });
+  assert.equal(first.headers["content-encoding"], "br");
+  const again = await at(path, { "accept-encoding": "br", "if-none-match": String(first.headers["etag"]) });
+  assert.equal(again.status, 304);
+  await made(service, "PATCH", `/pets/${rex}`, { name: "Rexina" });
+  await until(async () => (await at(path)).body.includes("Rexina"));
+  await made(service, "PATCH", `/pets/${rex}/profile`, { price: { amount: 100_000, currency: "JPY" } });
+  await until(async () => (await at(path)).body.includes("¥100,000"));
+  await made(service, "PATCH", `/pets/${rex}`, { name: "Rex" });
+});
+
+test("files of the deployment come before the pages, and a site without a storefront stays as it is", async () => {
+  const own = await openStorefront(
+    service,
+    "own",
+    {},
+    { files: { "robots.txt": "mine", "404.html": "own 404", "about/index.html": "about us" } },
+  );
+  assert.equal((await visitSite(own.url, "/robots.txt")).body, "mine");
+  assert.equal((await visitSite(own.url, "/about/")).body, "about us");
+  assert.deepEqual((await visitSite(own.url, "/nope")).body, "own 404");
+  assert.equal((await visitSite(own.url, "/")).status, 200);
+  const project = await made<{ id: number; url: string }>(service, "POST", "/projects", { name: "plain", slug: "plain" });
+  const body = await packSite({ "index.html": "plain", "petstore.json": "{}" });
+  await service.ask("POST", `/projects/${project.id}/deployments`, { body, headers: { "content-type": "application/gzip" } });
+  await service.publishing.idle();
+  assert.equal((await visitSite(project.url, "/")).body, "plain");
+  assert.equal((await visitSite(project.url, "/robots.txt")).status, 404);
+});
+
+test("wrong settings fail the deployment with the field's name, and the live one goes on", async () => {
+  const wrong: [unknown, RegExp][] = [
+    [[], /`storefront` must be an object/],
+    [{ color: "#fff" }, /unknown field "color"/],
+    [{ colour: "red" }, /`storefront\.colour` must be six/],
+    [{ tagline: "x".repeat(201) }, /`storefront\.tagline` must be a text of at most 200/],
+    [{ logo: "../x.png" }, /`storefront\.logo`/],
+    [{ logo: "https://example.com/x.png" }, /`storefront\.logo`/],
+    [{ contact: { email: "nobody" } }, /`storefront\.contact\.email` must be an email/],
+    [{ hours: [{ days: "Mon" }] }, /`storefront\.hours\[0\]\.time` is missing/],
+    [{ hours: Array.from({ length: 15 }, () => hours[0]) }, /at most 14/],
+  ];
+  const { id, url: address } = await openStorefront(service, "settings", {});
+  for (const [storefront, reason] of wrong) {
+    const body = await packSite({ "petstore.json": JSON.stringify({ storefront }) });
+    const headers = { "content-type": "application/gzip" };
+    const sent = await service.ask<Deployment>("POST", `/projects/${id}/deployments`, { body, headers });
+    await service.publishing.idle();
+    const { status, error } = await made<Deployment>(service, "GET", `/projects/${id}/deployments/${sent.body.id}`);
+    assert.equal(status, "failed", JSON.stringify(storefront));
+    assert.match(String(error), reason);
+  }
+  assert.equal((await visitSite(address, "/")).status, 200);
+});

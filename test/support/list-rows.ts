@@ -1,0 +1,103 @@
+import sql from "sql-template-tag";
+import type { Database } from "../../src/platform/db/database.ts";
+
+export const many = 20_000;
+export const [accountId, neighbour] = [1, 2];
+
+const upTo = (count: number): string => `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
+
+/** A few rows of every kind, as even as statistics like them. */
+export async function fillEvenly(db: Database): Promise<void> {
+  const [few, shop] = [300, 3];
+  await db.write(async (tx) => {
+    await tx.query(sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (${shop}, 'Even', 'pro', 0)`);
+    const rows = (table: string, columns: string) => tx.script(`INSERT INTO ${table} ${upTo(few)} SELECT ${shop}, ${columns} FROM n`);
+    await rows("categories", "i, 'even ' || i, 'even ' || i, NULL, 1");
+    await rows(
+      "pets",
+      "i, 'even ' || i, 'even ' || i, 1 + i % 100, CASE i % 3 WHEN 0 THEN 'sold' WHEN 1 THEN 'pending' ELSE 'available' END, 1",
+    );
+    await rows("inventory (account_id, pet_id, quantity, held, status, version)", "i, 1, 0, 'available', 1");
+    await rows("orders (account_id, id, pet_id, quantity, held, complete, version)", "i, i, 1, 0, i % 2 = 0, 1");
+    await rows(
+      `webhooks (account_id, id, url, types, description, ordered, owner, secret, enabled, position, replays, failures, takes_new, version,
+        created_at)`,
+      `i, '', '["*"]', '', FALSE, '', '', TRUE, 0, 0, 0, TRUE, 1, 0`,
+    );
+    await rows(
+      "webhook_deliveries (account_id, webhook_id, id, message_id, type, request_id, status, attempts, give_up_at, created_at)",
+      "1 + i % 10, i, i, 'order.created', i % 100, CASE i % 3 WHEN 0 THEN 'failed' WHEN 1 THEN 'pending' ELSE 'delivered' END, 1, 0, 0",
+    );
+  });
+}
+
+export async function fill(db: Database): Promise<void> {
+  await db.write(
+    async (tx) => {
+      for (const id of [accountId, neighbour]) {
+        await tx.query(sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (${id}, 'Shop', 'pro', 0)`);
+        const first = (id - 1) * many;
+        const rows = (table: string, columns: string, count = many) =>
+          tx.script(
+            `INSERT INTO ${table} ${upTo(count)} SELECT ${id}, ${columns} FROM (SELECT i AS nth, i + ${first} AS i FROM n) AS numbered`,
+          );
+        const rare = `nth > ${many - 10}`;
+        const status = `CASE WHEN ${rare} THEN 'pending' WHEN nth % 25 = 0 THEN 'sold' ELSE 'available' END`;
+        const name = `CASE WHEN nth % 2 = 0 THEN 'rex' WHEN nth % 4 = 1 THEN 'rex ' || (nth * 7919 % 300)
+        ELSE 'rex rex' || (nth * 7919 % 300) END`;
+        await rows("categories", "i, 'Kind ' || i, 'kind ' || i, NULL, 1");
+        await rows(
+          "pets",
+          `i, ${name}, ${name}, ${first} + CASE WHEN ${rare} THEN 7 WHEN nth % 9 = 0 THEN 1 + nth % 50 ELSE 1 END, ${status}, 1`,
+        );
+        await rows("inventory (account_id, pet_id, quantity, held, status, version)", `i, 1, 0, ${status}, 1`);
+        const pet = `${first} + CASE WHEN ${rare} THEN 7 ELSE 1 END`;
+        await rows("orders (account_id, id, pet_id, quantity, held, complete, version)", `i, ${pet}, 1, 0, ${rare}, 1`);
+        await rows("projects (account_id, id, name, slug, version, created_at)", "i, 'Site', 'site-' || i, 1, 0", 300);
+        const project = `${first} + CASE WHEN nth % 10 = 0 THEN 1 ELSE 2 + nth % 200 END`;
+        await rows(
+          "deployments (account_id, id, project_id, status, files, bytes, version, created_at)",
+          `i, ${project}, 'ready', 1, 1, 1, 0`,
+        );
+        await rows(
+          `domains (account_id, id, project_id, hostname, registrable_domain, kind, status, is_primary, problems, caa, proof_needed,
+          certificate_status, version, created_at)`,
+          `i, ${project}, 'www.shop-' || i || '.example', 'shop-' || i || '.example', 'subdomain', 'verified', FALSE, '[]', 'allowed', FALSE,
+          'none', 1, 0`,
+        );
+        await rows(
+          `webhooks (account_id, id, url, types, description, ordered, owner, secret, enabled, position, replays, failures, takes_new, version,
+          created_at)`,
+          "i, 'https://hooks.example', '[\"*\"]', '', FALSE, '', '', TRUE, 0, 0, 0, TRUE, 1, 0",
+          300,
+        );
+        const delivery = `CASE WHEN ${rare} THEN 'failed' WHEN nth % 25 = 0 THEN 'pending' ELSE 'delivered' END`;
+        await rows(
+          "webhook_deliveries (account_id, webhook_id, id, message_id, type, request_id, status, attempts, give_up_at, created_at)",
+          `${first} + CASE WHEN nth % 10 = 0 THEN 2 + nth % 200 ELSE 1 END, i, 'evt_' || i, 'order.created', CASE WHEN ${rare} THEN 'zz' ELSE 'rex' END, ${delivery}, 1, 0, 0`,
+        );
+      }
+    },
+    { statementMs: 60_000 },
+  );
+}
+
+/** Keys, members and sessions: one each of the account, very many of another. */
+export async function fillAccess(db: Database): Promise<void> {
+  await db.write(async (tx) => {
+    for (const id of [neighbour, accountId]) {
+      const count = id === accountId ? 1 : many;
+      const rows = (table: string, columns: string) =>
+        tx.script(
+          `INSERT INTO ${table} ${upTo(count)} SELECT ${id}, i, ${columns.replaceAll("#", `'${id} ' || i`)} FROM (SELECT i + ${id * many} AS i FROM n) AS numbered`,
+        );
+      await tx.query(sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (${id}, 'Shop', 'pro', 0)`);
+      await rows("keys (account_id, id, hash, prefix, publishable, scopes, created_at)", "#, 'psk', FALSE, '', 0");
+      await rows("members (account_id, id, email, email_key, role, salt, created_at)", "#, #, 'owner', '', 0");
+      await rows(
+        "sessions (account_id, id, member_id, hash, address, user_agent, created_at, seen_at)",
+        `${id * many + 1}, #, '', '', 1, 1`,
+      );
+    }
+  });
+}

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { stage } from "./support/browser.ts";
+import { assertAccessibleOnPhone, overflow, visit } from "./support/pages.ts";
+import { picture } from "./support/pictures.ts";
+import { startService } from "./support/service.ts";
+import { made, newCategory, newPet } from "./support/shop.ts";
+import { openStorefront } from "./support/storefront.ts";
+
+const [browser, service] = await stage(() => startService());
+let url: string;
+let rex: number;
+before(async () => {
+  const dogs = await newCategory(service, "Dogs");
+  rex = (await newPet(service, dogs.id, { name: "Rex" })).id;
+  await newPet(service, dogs.id, { name: "W".repeat(200), status: "pending" });
+  await made(service, "PUT", `/pets/${rex}/profile`, { description: "Friendly.", price: { amount: 4_900, currency: "EUR" } });
+  const photo = { body: await picture("teal"), headers: { "content-type": "image/jpeg" } };
+  for (let i = 0; i < 2; i++) await service.ask("POST", `/pets/${rex}/profile/photos?alt=Rex`, photo);
+  const contact = { email: "a@b.example", phone: "030 1", address: "Linden Street" };
+  // yellow cannot be read on white, so the pages must darken it
+  ({ url } = await openStorefront(service, "rex", { colour: "#ffe14d", contact, hours: [{ days: "Mon", time: "9 – 18" }] }));
+});
+
+const shift = `new Promise((resolve) => {
+  let sum = 0;
+  new PerformanceObserver((list) => list.getEntries().forEach((entry) => { sum += entry.value; })).observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => resolve(sum), 300);
+})`;
+
+for (const path of ["/", "/animals/1", "/?q=nobody", "/nope"]) {
+  test(`${path} is accessible in light and dark, fits 320 pixels, does not shift, and breaks no policy`, async (t) => {
+    const { page } = await visit(t, browser, url + path);
+    assert.ok((await page.evaluate<number>(shift)) <= 0.02);
+    await assertAccessibleOnPhone(page, path);
+    await page.setViewportSize({ width: 320, height: 700 });
+    assert.equal(await overflow(page), 0);
+    const isStyled = await page.evaluate<string>("getComputedStyle(document.body).margin");
+    assert.equal(isStyled, "0px", "the policy allows the style sheet");
+  });
+}
+
+test("a visitor without JavaScript searches, filters, and opens an animal with its pictures, price and contact", async (t) => {
+  const { page } = await visit(t, browser, url, { javaScriptEnabled: false });
+  await page.getByRole("searchbox").fill("re");
+  await page.getByRole("button", { name: "Search" }).click();
+  await page.getByRole("link", { name: "Rex", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "Rex" }).waitFor();
+  await page.getByText("€49.00").waitFor();
+  assert.equal(await page.getByRole("img", { name: "Rex" }).count(), 2);
+  assert.match(String(await page.getByRole("link", { name: "Ask about Rex" }).getAttribute("href")), /^mailto:a@b\.example\?subject=Rex/);
+  await page.getByRole("link", { name: "Dogs" }).click();
+  await page.getByRole("heading", { level: 1, name: "Dogs" }).waitFor();
+});

@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import sql from "sql-template-tag";
+import type { Failure } from "./support/models.ts";
+import { startService, type TestService } from "./support/service.ts";
+import { until } from "./support/until.ts";
+import { newWebhook, webhookOf, type WithSecret } from "./support/webhooks.ts";
+import { openScene, names } from "./support/webhook-scene.ts";
+
+/** Begins now, because the package `standardwebhooks` refuses other times. */
+const time = { now: Date.now() };
+let shop: TestService;
+before(async () => {
+  shop = await startService({ clock: () => time.now, env: { WEBHOOK_PRIVATE_ADDRESSES: "on" } });
+});
+after(() => shop.close());
+
+test("an endpoint that is deleted while a message is under way gets nothing more, and its deliveries are gone", async (t) => {
+  const { receiver, newCategory, ask, at } = await openScene(t, shop);
+  receiver.answer = () => undefined;
+  await newCategory("1");
+  await until(() => receiver.got.length === 1);
+  assert.equal((await ask("DELETE", at)).status, 204);
+  for (const name of ["2", "3"]) await newCategory(name);
+  const elsewhere = await openScene(t, shop);
+  await elsewhere.newCategory("Other");
+  await elsewhere.until("delivered", 1);
+  assert.equal(receiver.got.length, 1);
+  assert.deepEqual([(await ask("GET", at)).status, (await ask("GET", `${at}/deliveries`)).status], [404, 404]);
+});
+
+test("a new key gets its secret once, a repeated request gets the same, and the database holds neither in clear", async (t) => {
+  const { ask, receiver, key } = await openScene(t, shop);
+  const make = () => shop.ask<WithSecret>("POST", "/webhooks", { key, body: { url: receiver.url }, headers: { "idempotency-key": "one" } });
+  const [first, again] = [await make(), await make()];
+  assert.deepEqual([first.status, again.status, again.headers.get("idempotent-replayed")], [201, 201, "true"]);
+  assert.match(first.body.secret, /^whsec_/);
+  assert.equal(again.body.secret, first.body.secret);
+  const { body: listed } = await ask<object[]>("GET", "/webhooks");
+  assert.ok(listed.every((one) => !("secret" in one)));
+  const bare = first.body.secret.slice("whsec_".length);
+  const kept = await Promise.all(
+    [sql`SELECT * FROM webhooks`, sql`SELECT * FROM idempotency`, sql`SELECT * FROM events`].map((query) => shop.db.query(query)),
+  );
+  assert.ok(!JSON.stringify(kept).includes(bare));
+});
+
+test("what an endpoint cannot be is refused by field, and an account has at most twenty", async (t) => {
+  const { receiver, ask, at, key } = await openScene(t, shop);
+  const refusedAt = async (body: unknown, method = "POST", path = "/webhooks") => {
+    const reply = await ask<Failure>(method, path, body);
+    assert.equal(reply.status, 400, JSON.stringify(body));
+    return reply.body.details?.[0]?.path;
+  };
+  for (const url of [
+    "",
+    "ftp://a.example/",
+    "https://",
+    "no url",
+    "https://user@a.example/",
+    "https://:pw@a.example/",
+    "https://a.example/#f",
+  ])
+    assert.equal(await refusedAt({ url }), "body.url", url);
+  assert.equal(await refusedAt({ url: `https://a.example/${"x".repeat(2_000)}` }), "body.url");
+  assert.equal(await refusedAt({ url: receiver.url, types: ["order.*", "dog.barked"] }), "body.types[1]");
+  assert.equal(await refusedAt({ url: receiver.url, types: [] }), "body.types");
+  assert.equal(await refusedAt({ types: ["*"] }), "body.url");
+  assert.equal(await refusedAt({ url: receiver.url, secret: "whsec_mine" }), "body.secret");
+  assert.equal(await refusedAt({ types: ["nothing.*"] }, "PATCH", at), "body.types[0]");
+  assert.equal(await refusedAt({ after: -1 }, "POST", `${at}/replay`), "body.after");
+  for (let i = 1; i < 20; i++) await newWebhook(shop, { url: receiver.url }, key);
+  assert.equal(await refusedAt({ url: receiver.url }), "body");
+});
+
+test("creating, changing and replaying need the scope events:read beside webhooks:write, and foreign endpoints are not found", async (t) => {
+  const { receiver, webhook, at, accountId } = await openScene(t, shop);
+  const { key } = await shop.administration["keys.create"]({ account: accountId, scopes: ["webhooks:read", "webhooks:write"] });
+  const foreign = await shop.newAccount();
+  const asks: [string, string, unknown?][] = [
+    ["POST", "/webhooks", { url: receiver.url }],
+    ["PATCH", at, { url: receiver.url }],
+    ["POST", `${at}/rotate`],
+    ["POST", `${at}/replay`, { after: 0 }],
+    ["GET", `${at}/deliveries/1`],
+  ];
+  for (const [method, path, body] of asks) {
+    assert.equal((await shop.ask(method, path, { key, body })).status, 403, path);
+    if (path !== "/webhooks") assert.equal((await shop.ask(method, path, { key: foreign.key, body })).status, 404, path);
+  }
+  for (const [method, path] of [
+    ["GET", at],
+    ["GET", `${at}/deliveries`],
+    ["POST", `${at}/test`],
+    ["DELETE", at],
+  ] as const)
+    assert.equal((await shop.ask(method, path, { key: foreign.key })).status, 404, path);
+  assert.equal((await shop.ask("POST", `${at}/test`, { key })).status, 202);
+  assert.equal((await webhookOf(shop, webhook.id, key)).id, webhook.id);
+});
+
+test("endpoints that hang delay nobody else", async (t) => {
+  const hanging = await Promise.all(Array.from({ length: 10 }, () => openScene(t, shop)));
+  for (const { receiver } of hanging) receiver.answer = () => undefined;
+  for (const { newCategory } of hanging) await newCategory("Stuck");
+  await until(() => hanging.every(({ receiver }) => receiver.got.length > 0));
+  const { receiver, newCategory } = await openScene(t, shop);
+  const began = performance.now();
+  await newCategory("Quick");
+  await until(() => names(receiver).includes("Quick"));
+  assert.ok(receiver.got.at(-1)!.at - began < 2_000);
+});

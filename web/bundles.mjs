@@ -1,0 +1,55 @@
+// Bundles for Node 20 and browsers: the client's package, and the command line without the service.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
+import { isolatedDeclarationSync } from "rolldown/experimental";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const client = join(root, "client");
+/** Sources that the package's types do not name. */
+const withoutTypes = new Set(["chunks.ts", "generate.ts", "limits.ts", "references.ts"]);
+
+/** Writes `index.js`, which imports nothing, its types and the licences of what is in them into a folder. */
+export async function buildClient(folder) {
+  mkdirSync(folder, { recursive: true });
+  await bundle(join(client, "index.ts"), join(folder, "index.js"), { platform: "neutral" });
+  for (const name of readdirSync(client).filter((path) => path.endsWith(".ts") && !withoutTypes.has(path))) {
+    const { code, errors } = isolatedDeclarationSync(name, readFileSync(join(client, name), "utf8"));
+    if (errors.length > 0) throw new Error(`client/${name}: ${errors[0].message}`);
+    writeFileSync(join(folder, name.replace(/\.ts$/, ".d.ts")), declarations(code));
+  }
+  const require = createRequire(join(root, "package.json"));
+  const types = { "openapi-fetch": "index.d.mts", "openapi-typescript-helpers": "index.d.ts" };
+  for (const [name, file] of Object.entries(types))
+    writeFileSync(join(folder, `${name}.d.ts`), declarations(readFileSync(join(require.resolve(name), "..", file), "utf8")));
+  const licences = [root, ...Object.keys(types).map((name) => join(require.resolve(name), "../.."))];
+  writeFileSync(
+    join(folder, "LICENSE"),
+    licences.map((place) => readFileSync(join(place, "LICENSE"), "utf8").trim()).join("\n\n---\n\n") + "\n",
+  );
+}
+
+/** Bundles an entry with everything that it imports into one file. */
+export async function bundle(entry, file, { platform }) {
+  const built = await rolldown({
+    input: entry,
+    platform,
+    logLevel: "warn",
+    transform: { target: "es2022" },
+    resolve: { mainFields: ["module", "main"], modules: [join(root, "node_modules")] },
+    onLog(_level, { message }) {
+      throw new Error(message);
+    },
+  });
+  await built.write({ file, format: "es", codeSplitting: false, comments: { legal: true } });
+  await built.close();
+}
+
+/** Names the files beside each other as the package has them, so that its types need no other package. */
+function declarations(text) {
+  return text
+    .replaceAll(/(from\s+|import\()(["'])\.\/([\w.-]+)\.ts\2/g, "$1$2./$3.js$2")
+    .replaceAll(/(from\s+)(["'])(openapi-fetch|openapi-typescript-helpers)\2/g, "$1$2./$3.js$2");
+}

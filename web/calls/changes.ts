@@ -1,0 +1,51 @@
+import { patientSend } from "./patient.ts";
+import { refusalOf } from "./refusal.ts";
+import { texts } from "../texts/texts.ts";
+import type { Schemas } from "./store.ts";
+
+/** What changes of one animal; fields that are left out stay. A `stock` of null ends tracking. */
+export type Change = {
+  id: number;
+  name?: string;
+  categoryId?: number;
+  status?: Schemas["PetStatus"];
+  stock?: number | null;
+  delete?: true;
+};
+export type PetState = { name: string; categoryId: number; status: Schemas["PetStatus"]; stock: number | null };
+/** What became of a change. */
+export type Result = {
+  id: number;
+  outcome: "changed" | "unchanged" | "deleted" | "refused";
+  before?: PetState;
+  after?: PetState;
+  code?: string;
+  message?: string;
+};
+
+/** The most changes of one call. */
+const changesMax = 1_000;
+
+/** Changes any number of animals, up to 1,000 in one call. `advance` is called after each. @throws Refusal; earlier calls stay done */
+export function sendChanges(changes: readonly Change[], advance?: (done: number) => void, signal?: AbortSignal): Promise<Result[]> {
+  return inParts(changes, { advance, signal });
+}
+
+/** Returns what `sendChanges` would return, and changes nothing. @throws Refusal */
+export function previewChanges(changes: readonly Change[], signal?: AbortSignal): Promise<Result[]> {
+  return inParts(changes, { signal, isDryRun: true });
+}
+
+type Sending = { advance?: ((done: number) => void) | undefined; signal?: AbortSignal | undefined; isDryRun?: boolean };
+
+async function inParts(changes: readonly Change[], { advance, signal, isDryRun = false }: Sending): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let at = 0; at < changes.length; at += changesMax) {
+    const part = changes.slice(at, at + changesMax);
+    const response = await patientSend("POST", "/pets/changes", { body: { changes: part }, isDryRun, signal });
+    if (!response.ok) throw await refusalOf(response, texts.dashboard.answered);
+    results.push(...((await response.json()) as { results: Result[] }).results);
+    advance?.(part.length);
+  }
+  return results;
+}

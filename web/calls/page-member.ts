@@ -1,0 +1,20 @@
+/**
+ * The member whose data this page shows, or this page's worker reads. All tabs of a browser are signed in to the same account, and
+ * another tab may switch it at any time, so each call says whom it is for, and the service refuses a call for somebody else
+ * (docs/dashboard-api.md).
+ */
+let member: number | undefined;
+
+export function pageMember(): number | undefined {
+  return member;
+}
+
+/** Undefined while nobody is signed in. */
+export function setPageMember(id: number | undefined): void {
+  member = id;
+}
+
+/** The headers that say whom a call is for. */
+export function memberHeaders(): Record<string, string> {
+  return member === undefined ? {} : { "dashboard-member": String(member) };
+}

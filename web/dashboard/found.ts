@@ -1,0 +1,65 @@
+import { useDebouncedValue } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { dashboardKey } from "../calls/lists.ts";
+import { Refusal } from "../calls/refusal.ts";
+import { answerOf, readPage, store } from "../calls/store.ts";
+import type { Command } from "../frame/palette.tsx";
+import { texts } from "../texts/texts.ts";
+import { sessionQuery } from "./session.ts";
+
+const typingMs = 200;
+const shownMax = 5;
+const queryMin = 2;
+const orderPattern = /^(?:orders? |#)? ?([1-9][0-9]{0,14})$/i;
+
+/** The animals and the order of the shop that the palette's query finds, and whether more may follow; none without a session. */
+export function useFound(query: string): { found: Command[]; isSearching: boolean } {
+  const { data: session } = useQuery({ ...sessionQuery, enabled: false });
+  const navigate = useNavigate();
+  const [q] = useDebouncedValue(query.trim(), typingMs);
+  const isWanted = Boolean(session) && q.length >= queryMin;
+  const { data: animals, isFetching: readsAnimals } = useQuery({
+    queryKey: [dashboardKey, "/pets", "palette", q],
+    enabled: isWanted,
+    staleTime: typingMs,
+    retry: false,
+    queryFn: async ({ signal }) => (await readPage("/pets", { q, limit: shownMax }, { signal })).rows,
+  });
+  const orderId = Number(orderPattern.exec(q)?.[1]);
+  const { data: order, isFetching: readsOrder } = useQuery({
+    queryKey: [dashboardKey, "/store/orders", "palette", orderId],
+    enabled: Boolean(session) && !Number.isNaN(orderId),
+    staleTime: typingMs,
+    retry: false,
+    queryFn: ({ signal }) => readOrder(orderId, signal),
+  });
+  const isTyping = query.trim() !== q;
+  const found = useMemo(() => {
+    if (isTyping) return [];
+    const foundAnimals = (animals ?? []).map(({ id, name }) => {
+      const run = () => void navigate({ to: "/dashboard/animals", search: { animal: id } });
+      return { id: `animal ${id}`, group: texts.store.animals.page, label: name, hint: null, texts: [], run };
+    });
+    if (!order) return foundAnimals;
+    const run = () => void navigate({ to: "/dashboard/orders/$orderId", params: { orderId: String(order.id) } });
+    const { page, editTitle, states } = texts.store.orders;
+    const hint = order.complete ? states.complete : states.open;
+    return [{ id: `order ${order.id}`, group: page, label: editTitle(order.id), hint, texts: [], run }, ...foundAnimals];
+  }, [animals, order, isTyping, navigate]);
+  return { found, isSearching: Boolean(session) && (isTyping || readsAnimals || readsOrder) };
+}
+
+/** Returns what the palette shows of an order; null if there is none. */
+async function readOrder(orderId: number, signal: AbortSignal): Promise<{ id: number; complete: boolean } | null> {
+  try {
+    const { complete } = await answerOf<{ complete?: boolean }>(
+      store.GET("/store/orders/{orderId}", { params: { path: { orderId } }, signal }),
+    );
+    return { id: orderId, complete: complete === true };
+  } catch (error) {
+    if (error instanceof Refusal && error.code === "not_found") return null;
+    throw error;
+  }
+}

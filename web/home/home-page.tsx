@@ -1,0 +1,133 @@
+import { Progress } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { Waiting } from "../frame/waiting.tsx";
+import { ErrorPanel } from "../parts/error-panel.tsx";
+import { PageHeader, Section } from "../parts/page-header.tsx";
+import { petCountsQuery } from "../pets/counts.ts";
+import { PetLink } from "../pets/pet-link.tsx";
+import { formatNumber, texts } from "../texts/texts.ts";
+import styles from "./home.module.css";
+import { accountQuery, lowStockQuery, openOrdersQuery, sitesQuery } from "./queries.ts";
+
+const words = texts.home;
+
+/** `/dashboard`: what needs attention today. */
+export function HomePage(): ReactNode {
+  return (
+    <>
+      <PageHeader title={words.page} lead={words.lead} />
+      <SetUp />
+      <OpenOrders />
+      <LowStock />
+      <Sites />
+      <Plan />
+    </>
+  );
+}
+
+function OpenOrders(): ReactNode {
+  const { data: orders, error, refetch } = useQuery(openOrdersQuery);
+  return (
+    <Section title={words.orders} actions={<Link to="/dashboard/orders">{words.allOrders}</Link>}>
+      <ErrorPanel error={orders ? null : error} onRetry={() => void refetch()} />
+      {!orders && !error && <Waiting lines={3} />}
+      {orders?.length === 0 && <p className={styles.quiet}>{words.noOrders}</p>}
+      {orders && orders.length > 0 && (
+        <ul className={styles.list} aria-label={words.orders}>
+          {orders.map(({ id, petId, quantity }) => (
+            <li key={id}>
+              <Link to="/dashboard/orders/$orderId" params={{ orderId: String(id) }}>
+                {texts.store.orders.editTitle(id ?? 0)}
+              </Link>
+              {petId === undefined ? <span>{texts.store.orders.draft}</span> : <PetLink petId={petId} />}
+              <span>{words.units(formatNumber(quantity ?? 1))}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+function LowStock(): ReactNode {
+  const { data: low, error, refetch } = useQuery(lowStockQuery);
+  return (
+    <Section title={words.low} actions={<Link to="/dashboard/inventory">{words.allStock}</Link>}>
+      <ErrorPanel error={low ? null : error} onRetry={() => void refetch()} />
+      {!low && !error && <Waiting lines={3} />}
+      {low?.count === 0 && <p className={styles.quiet}>{words.enough}</p>}
+      {low && low.count > 0 && (
+        <ul className={styles.list} aria-label={words.low}>
+          {low.entries.map(({ petId, quantity, name }) => (
+            <li key={petId}>
+              <Link to="/dashboard/animals" search={{ animal: petId }}>
+                {name}
+              </Link>
+              <span>{quantity === 0 ? texts.store.inventory.none : words.left(formatNumber(quantity))}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+/** Domains and certificates with problems; nothing without any. */
+function Sites(): ReactNode {
+  const { data: sites } = useQuery(sitesQuery);
+  if (!sites || sites.troubled.length === 0) return null;
+  return (
+    <Section title={words.domains}>
+      <ul className={styles.list} aria-label={words.domains}>
+        {sites.troubled.map(({ projectId, hostname, problem }) => (
+          <li key={hostname}>
+            <Link to="/dashboard/projects/$projectId/domains" params={{ projectId: String(projectId) }}>
+              {hostname}
+            </Link>
+            <span>{problem}</span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function Plan(): ReactNode {
+  const { data: account } = useQuery(accountQuery);
+  const records = account?.records;
+  if (!records) return null;
+  const percent = Math.min(100, (100 * records.used) / Math.max(1, records.limit));
+  return (
+    <Section title={words.plan} actions={<Link to="/dashboard/usage">{words.usage}</Link>}>
+      <p className={styles.quiet}>{words.records(formatNumber(records.used), formatNumber(records.limit))}</p>
+      <Progress value={percent} aria-label={words.plan} />
+    </Section>
+  );
+}
+
+/** What a new shop does first; each step is ticked off by the shop itself, and the list goes away when all are done. */
+function SetUp(): ReactNode {
+  const { data: animals } = useQuery(petCountsQuery({}));
+  const { data: sites } = useQuery(sitesQuery);
+  const { data: orders } = useQuery(openOrdersQuery);
+  if (!animals || !sites || !orders) return null;
+  const steps = [
+    { isDone: animals.count > 0, to: "/dashboard/import" as const, label: words.steps.animals },
+    { isDone: sites.projects > 0, to: "/dashboard/projects" as const, label: words.steps.site },
+  ];
+  if (steps.every(({ isDone }) => isDone)) return null;
+  return (
+    <Section title={words.setUp}>
+      <ul className={styles.list} aria-label={words.setUp}>
+        {steps.map(({ isDone, to, label }) => (
+          <li key={to}>
+            <Link to={to}>{label}</Link>
+            <span>{isDone ? words.done : words.open}</span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}

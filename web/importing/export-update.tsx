@@ -1,0 +1,80 @@
+import { Alert, Button } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, type ReactNode } from "react";
+import type { CsvFormat } from "../../src/importing/csv-format.ts";
+import { ErrorPanel } from "../parts/error-panel.tsx";
+import { Section } from "../parts/page-header.tsx";
+import { RowsTable, type Column } from "../parts/rows-table.tsx";
+import { formatNumber, texts } from "../texts/texts.ts";
+import { forgetLists } from "./forget-lists.ts";
+import styles from "./importing.module.css";
+import { CountList, Reading, RejectList, RepeatedIds } from "./preview.tsx";
+import { refusalOfTask } from "./refusal-of-task.ts";
+import { RunView } from "./run-view.tsx";
+import { StartBar } from "./start-bar.tsx";
+import type { ExportChange } from "./tasks.ts";
+import { useTask } from "./use-task.ts";
+
+const words = texts.importing.ownExport;
+
+const columns: Column<ExportChange>[] = [
+  { id: "id", header: texts.store.animals.id, width: "110px", cell: ({ id }) => id },
+  { id: "animal", header: words.animal, cell: ({ name }) => name },
+  { id: "change", header: words.change, cell: (change) => <Fields of={change} /> },
+];
+
+/** Loads our own export: shows what it changes, and changes it. */
+export function ExportUpdate({ file, format, onAsNew }: { file: File; format: CsvFormat; onAsNew: () => void }): ReactNode {
+  const client = useQueryClient();
+  const { state: checked, start: check } = useTask<"checkExport">();
+  const { state: run, start, stop } = useTask<"importExport">();
+  const isOver = run.result ?? run.failed ?? (run.isStopped || undefined);
+  useEffect(() => check({ kind: "checkExport", file, format }), [check, file, format]);
+  useEffect(() => {
+    if (isOver) forgetLists(client);
+  }, [isOver, client]);
+  const changeNow = () => start({ kind: "importExport", file, format });
+  if (run.isRunning || isOver) return <RunView run={run} of={file.name} onStop={stop} onAgain={changeNow} />;
+  const { result, failed, isRunning } = checked;
+  return (
+    <>
+      <Alert variant="light" title={words.title} mb="lg">
+        <p className={styles.alertText}>{words.text}</p>
+        <Button variant="default" size="compact-sm" onClick={onAsNew}>
+          {words.asNew}
+        </Button>
+      </Alert>
+      {failed && <ErrorPanel error={refusalOfTask(failed)} />}
+      {isRunning && !result && <Reading />}
+      {result && (
+        <Section title={words.changes}>
+          <CountList counts={result.counts} />
+          <RepeatedIds counts={result.counts} repeated={result.repeated} />
+          {result.changes.length > 0 && <RowsTable label={words.changes} rows={result.changes} keyOf={({ id }) => id} columns={columns} />}
+          <RejectList rejects={result.rejects} total={result.counts.rejected} of={file.name} />
+        </Section>
+      )}
+      {result && (
+        <StartBar
+          label={words.start(formatNumber(result.counts.updated))}
+          isDisabled={result.counts.updated === 0}
+          isRunning={isRunning}
+          onStart={changeNow}
+          hint={result.counts.updated === 0 && result.counts.unchanged > 0 ? texts.importing.nothingToDo : undefined}
+        />
+      )}
+    </>
+  );
+}
+
+function Fields({ of: { fields } }: { of: ExportChange }): ReactNode {
+  return (
+    <span className={styles.fieldChanges}>
+      {fields.map(({ field, before, after }) => (
+        <span key={field}>
+          {words.fields[field]}: {words.fromTo(before, after)}
+        </span>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,68 @@
+import { Button, FileButton } from "@mantine/core";
+import { useRef, useState, type ReactNode } from "react";
+import { mappingSchema, type Mapping } from "../../src/importing/mapping-schema.ts";
+import { texts } from "../texts/texts.ts";
+import type { Column } from "./columns.ts";
+import { download } from "./download.ts";
+import styles from "./importing.module.css";
+
+const words = texts.importing;
+const bytesMax = 1024 * 1024;
+
+type Props = { mapping: Mapping; of: string; columns: readonly Column[]; onLoad: (mapping: Mapping) => void };
+
+/** Saves the mapping in the format of `petstore import --mapping`, and loads a saved one. */
+export function SavedMapping({ mapping, of, columns, onLoad }: Props): ReactNode {
+  const [isWrong, setWrong] = useState(false);
+  const reset = useRef<() => void>(null);
+  const save = () =>
+    download(
+      new Blob([`${JSON.stringify(mapping, null, 2)}\n`], { type: "application/json" }),
+      `${of.replace(/\.csv$/i, "")}.mapping.json`,
+    );
+  async function load(file: File | null): Promise<void> {
+    if (!file) return;
+    // so that the same file can be chosen again once it is corrected
+    reset.current?.();
+    const loaded = await readMapping(file, columns);
+    setWrong(loaded === undefined);
+    if (loaded) onLoad(loaded);
+  }
+  return (
+    <>
+      <FileButton resetRef={reset} accept=".json,application/json" onChange={(file) => void load(file)}>
+        {(props) => (
+          <Button {...props} variant="subtle">
+            {words.loadMapping}
+          </Button>
+        )}
+      </FileButton>
+      <Button variant="subtle" onClick={save}>
+        {words.downloadMapping}
+      </Button>
+      {isWrong && (
+        <p className={styles.problem} role="alert">
+          {words.mappingWrong}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Returns undefined for a file that is no mapping, or names columns that are missing. */
+async function readMapping(file: File, columns: readonly Column[]): Promise<Mapping | undefined> {
+  if (file.size > bytesMax) return undefined;
+  const { Value } = await import("typebox/value");
+  let read: unknown;
+  try {
+    read = JSON.parse((await file.text()).replace(/^\uFEFF/, ""));
+  } catch {
+    return undefined;
+  }
+  if (!Value.Check(mappingSchema, read)) return undefined;
+  const names = new Set(columns.map(({ name }) => name));
+  const { id, name, category, status } = read;
+  const named = [...(id === undefined ? [] : [id]), ...name.columns, ...category.columns, ...(status?.columns ?? [])];
+  const isWhole = named.every((column) => names.has(column)) && (category.columns.length > 0 || category.default !== undefined);
+  return isWhole ? read : undefined;
+}

@@ -1,0 +1,50 @@
+import { Button, TextInput } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import { ask, type CurrentUser } from "../calls/members.ts";
+import { showAnswer } from "../calls/rows.ts";
+import { sessionQuery, useSession } from "../dashboard/session.ts";
+import { CallForm, useCallForm } from "../parts/call-form.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { notify } from "../parts/notices.ts";
+import { numberIn } from "../parts/number-in.ts";
+import { formatNumber, texts } from "../texts/texts.ts";
+import { forgetStock } from "./queries.ts";
+
+const words = texts.store.inventory.lowStock;
+
+/** A button that says at which count stock is low, and lets owners change it; nothing for other members. */
+export function LowStockMark(): ReactNode {
+  const { account, isOwner } = useSession();
+  const [isOpen, setOpen] = useState(false);
+  if (!isOwner) return null;
+  return (
+    <>
+      <Button mb="lg" size="xs" variant="default" onClick={() => setOpen(true)}>
+        {words.open(formatNumber(account.lowStock))}
+      </Button>
+      {isOpen && <LowStockDialog lowStock={account.lowStock} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function LowStockDialog({ lowStock, onClose }: { lowStock: number; onClose: () => void }): ReactNode {
+  const client = useQueryClient();
+  const form = useCallForm<{ lowStock: string }, CurrentUser>({
+    initial: { lowStock: String(lowStock) },
+    send: (given) => ask("PATCH /account", { body: { lowStock: numberIn(given.lowStock) } }),
+    onDone: (standing) => {
+      showAnswer(client, sessionQuery.queryKey, standing);
+      forgetStock(client); // the home page lists what is low
+      notify(words.done(formatNumber(standing.account.lowStock)));
+    },
+    afterwards: onClose,
+  });
+  return (
+    <Dialog title={words.title} onClose={onClose}>
+      <CallForm form={form} submit={words.action} onCancel={onClose}>
+        <TextInput label={words.label} description={words.hint} inputMode="numeric" maw={220} data-autofocus {...form.text("lowStock")} />
+      </CallForm>
+    </Dialog>
+  );
+}

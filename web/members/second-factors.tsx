@@ -1,0 +1,149 @@
+import { Button, TextInput } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import { ask, type AppSecret } from "../calls/members.ts";
+import { sessionQuery } from "../dashboard/session.ts";
+import { Waiting } from "../frame/waiting.tsx";
+import { CallForm, useCallForm } from "../parts/call-form.tsx";
+import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { ErrorPanel } from "../parts/error-panel.tsx";
+import { Moment } from "../parts/moment.tsx";
+import { notify } from "../parts/notices.ts";
+import { Section } from "../parts/page-header.tsx";
+import { texts } from "../texts/texts.ts";
+import styles from "./factors.module.css";
+import { Factor } from "./factor.tsx";
+import { Passkeys } from "./passkeys.tsx";
+import { QrCode } from "./qr-code.tsx";
+import { factorsQuery, membersQuery, sessionsQuery } from "./queries.ts";
+import { RecoveryCodes } from "./recovery-codes.tsx";
+
+type Open = { dialog: "remove" | "newCodes" } | { dialog: "setUp"; secret: AppSecret } | { dialog: "codes"; codes: string[] };
+
+/** The member's own second factors: the authenticator app and the recovery codes. */
+export function SecondFactors(): ReactNode {
+  const client = useQueryClient();
+  const { data: factors, error, refetch } = useQuery(factorsQuery);
+  const [open, setOpen] = useState<Open>();
+  const prepare = useMutation({
+    mutationFn: () => ask("POST /factors/app"),
+    onSuccess: (secret) => setOpen({ dialog: "setUp", secret }),
+  });
+  function changed(): void {
+    for (const query of [factorsQuery, sessionsQuery, membersQuery, sessionQuery])
+      void client.invalidateQueries({ queryKey: query.queryKey });
+  }
+  const showCodes = (codes: string[] | null) => setOpen(codes === null ? undefined : { dialog: "codes", codes });
+
+  return (
+    <Section title={texts.factors.title} lead={texts.factors.lead}>
+      <ErrorPanel error={error ?? prepare.error} onRetry={() => void refetch()} />
+      {!factors && !error && <Waiting lines={3} />}
+      {factors && (
+        <div className={styles.rows}>
+          <Factor
+            name={texts.factors.app}
+            text={
+              factors.app ? (
+                <>
+                  {texts.factors.appSince} <Moment at={factors.app.enabledAt} />
+                </>
+              ) : (
+                texts.factors.appText
+              )
+            }
+          >
+            {factors.app ? (
+              <Button variant="default" onClick={() => setOpen({ dialog: "remove" })}>
+                {texts.factors.remove}
+              </Button>
+            ) : (
+              <Button loading={prepare.isPending} onClick={() => prepare.mutate()}>
+                {texts.factors.setUp}
+              </Button>
+            )}
+          </Factor>
+          <Passkeys factors={factors} onChanged={changed} onCodes={showCodes} />
+          {(factors.app || factors.passkeys.length > 0) && (
+            <Factor name={texts.factors.codes} text={`${texts.factors.codesLeft(factors.recoveryCodesLeft)}. ${texts.factors.codesText}`}>
+              <Button variant="default" onClick={() => setOpen({ dialog: "newCodes" })}>
+                {texts.factors.makeCodes}
+              </Button>
+            </Factor>
+          )}
+        </div>
+      )}
+      {open && <OpenDialog open={open} onChanged={changed} onCodes={showCodes} onClose={() => setOpen(undefined)} />}
+    </Section>
+  );
+}
+
+type DialogProps = { open: Open; onChanged: () => void; onCodes: (codes: string[] | null) => void; onClose: () => void };
+
+function OpenDialog({ open, onChanged, onCodes, onClose }: DialogProps): ReactNode {
+  if (open.dialog === "codes") return <RecoveryCodes codes={open.codes} onClose={onClose} />;
+  if (open.dialog === "setUp") return <SetUp secret={open.secret} onChanged={onChanged} onCodes={onCodes} onClose={onClose} />;
+  if (open.dialog === "remove") {
+    return (
+      <ConfirmDialog
+        title={texts.factors.removeTitle}
+        action={texts.factors.remove}
+        onConfirm={() => ask("DELETE /factors/app")}
+        onDone={() => {
+          onChanged();
+          notify(texts.factors.removed);
+        }}
+        onClose={onClose}
+      >
+        {texts.factors.removeText}
+      </ConfirmDialog>
+    );
+  }
+  async function makeCodes(): Promise<void> {
+    const { recoveryCodes } = await ask("POST /factors/recovery-codes");
+    onCodes(recoveryCodes);
+  }
+  return (
+    <ConfirmDialog
+      title={texts.factors.makeCodesTitle}
+      action={texts.factors.makeCodes}
+      onConfirm={makeCodes}
+      onDone={onChanged}
+      onClose={onClose}
+      afterwards={() => {}}
+    >
+      {texts.factors.makeCodesText}
+    </ConfirmDialog>
+  );
+}
+
+function SetUp({ secret: { secret, uri }, onChanged, onCodes, onClose }: Omit<DialogProps, "open"> & { secret: AppSecret }): ReactNode {
+  const form = useCallForm({
+    initial: { code: "" },
+    send: (body) => ask("POST /factors/app/enable", { body }),
+    onDone: () => {
+      onChanged();
+      notify(texts.factors.enabled);
+    },
+    afterwards: ({ recoveryCodes }) => onCodes(recoveryCodes),
+  });
+  return (
+    <Dialog title={texts.factors.setUpTitle} onClose={onClose}>
+      <p>{texts.factors.scan}</p>
+      <QrCode text={uri} label={texts.factors.qrLabel} />
+      <p>{texts.factors.typeInstead}</p>
+      <code className={styles.secret}>{secret.replaceAll(/(.{4})(?=.)/g, "$1 ")}</code>
+      <CallForm form={form} submit={texts.factors.enable} onCancel={onClose}>
+        <TextInput
+          label={texts.factors.code}
+          description={texts.factors.othersEnd}
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          data-autofocus
+          {...form.text("code")}
+        />
+      </CallForm>
+    </Dialog>
+  );
+}

@@ -1,0 +1,70 @@
+import { queryOptions, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { dashboardKey } from "../calls/lists.ts";
+import { callsBelow, send } from "../calls/send.ts";
+import { formatMoment, formatNumber, texts } from "../texts/texts.ts";
+import type { Order } from "./queries.ts";
+
+const words = texts.store.orders;
+
+/** One event of an order: what happened, when, by whom, and the order after it. */
+export type OrderEvent = {
+  position: number;
+  type: "order.created" | "order.updated" | "order.completed" | "order.cancelled";
+  at: string;
+  actor: { type: keyof typeof words.actors; name: string | null };
+  data: Order;
+  previous: Partial<Record<keyof Order, unknown>>;
+};
+type OrderHistory = { events: OrderEvent[]; isWhole: boolean };
+
+export function orderHistoryQuery(orderId: number) {
+  return queryOptions({
+    queryKey: [dashboardKey, "/store/orders", "history", orderId],
+    staleTime: 0,
+    queryFn: async ({ signal }): Promise<OrderHistory> => {
+      const response = await send(new Request(`${callsBelow}/orders/${orderId}/history`, { signal }));
+      return (await response.json()) as OrderHistory;
+    },
+  });
+}
+
+/** Who did it, as the page shows it. */
+export function actorOf({ actor }: OrderEvent): string {
+  return actor.name ?? words.actors[actor.type];
+}
+
+/** The fields that an event changed, each in a few words. */
+export function changesOf({ data, previous }: OrderEvent): string[] {
+  const changed = (field: "petId" | "quantity" | "shipDate") => field in previous;
+  return [
+    ...(changed("petId") ? [words.changed(words.animal, shownPet(previous.petId), shownPet(data.petId))] : []),
+    ...(changed("quantity") ? [words.changed(words.quantity, shownNumber(previous.quantity), shownNumber(data.quantity))] : []),
+    ...(changed("shipDate") ? [words.changed(words.shipDate, shownDate(previous.shipDate), shownDate(data.shipDate))] : []),
+  ];
+}
+
+function shownPet(petId: unknown): string {
+  return typeof petId === "number" ? texts.store.animals.animal(petId) : words.none;
+}
+
+function shownNumber(value: unknown): string {
+  return typeof value === "number" ? formatNumber(value) : words.none;
+}
+
+function shownDate(value: unknown): string {
+  return typeof value === "string" ? formatMoment(new Date(value)) : words.none;
+}
+
+/** How often (ms) pages of orders are read again without the stream: an account has only so many. */
+export const refreshMs = 15_000;
+
+/** Reads what a page shows of orders again as soon as one changes. */
+export function useOrderEvents(): void {
+  const client = useQueryClient();
+  useEffect(() => {
+    const source = new EventSource(`${callsBelow}/events/stream?types=order.*`);
+    source.addEventListener("message", () => void client.invalidateQueries({ queryKey: [dashboardKey, "/store/orders"] }));
+    return () => source.close();
+  }, [client]);
+}

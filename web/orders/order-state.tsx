@@ -1,0 +1,15 @@
+import type { ReactNode } from "react";
+import { texts } from "../texts/texts.ts";
+import styles from "./order-state.module.css";
+
+const words = texts.store.orders.states;
+export type OrderState = "open" | "complete" | "cancelled";
+
+/** The state of an order, as a word on a colour. */
+export function StateBadge({ state }: { state: OrderState }): ReactNode {
+  return (
+    <span className={styles.state} data-state={state}>
+      {words[state]}
+    </span>
+  );
+}

@@ -1,0 +1,62 @@
+import { Button, Group, Modal } from "@mantine/core";
+import { createContext, use, useCallback, useEffect, useId, useRef, useState, type ReactNode } from "react";
+import { texts } from "../texts/texts.ts";
+
+/** What is asked before a dialog closes over something that would be lost. */
+export type Question = { title: string; text: string; leave: string; stay: string };
+type Register = (id: string, question: Question | undefined) => void;
+
+const Guard = createContext<Register | undefined>(undefined);
+
+/** While `isUnsaved`, the dialog or panel around asks this before Esc or its close button closes it. Default: about typed changes. */
+export function useUnsaved(isUnsaved: boolean, question: Question = texts.dashboard.unsaved): void {
+  const register = use(Guard);
+  const id = useId();
+  useEffect(() => {
+    register?.(id, isUnsaved ? question : undefined);
+    return () => register?.(id, undefined);
+  }, [register, id, isUnsaved, question]);
+}
+
+/** Returns a `close` that asks first while a part within `guard` has something unsaved. */
+export function useGuard(onClose: () => void): { close: () => void; guard: (content: ReactNode) => ReactNode } {
+  const unsaved = useRef(new Map<string, Question>());
+  const [asked, setAsked] = useState<Question>();
+  const register = useCallback<Register>((id, question) => {
+    if (question) unsaved.current.set(id, question);
+    else unsaved.current.delete(id);
+  }, []);
+  function close(): void {
+    const [question] = unsaved.current.values();
+    if (question) setAsked(question);
+    else onClose();
+  }
+  return { close, guard };
+
+  function guard(content: ReactNode): ReactNode {
+    return (
+      <Guard value={register}>
+        {content}
+        {asked && <Ask question={asked} onStay={() => setAsked(undefined)} onLeave={onClose} />}
+      </Guard>
+    );
+  }
+}
+
+type AskProps = { question: Question; onStay: () => void; onLeave: () => void };
+
+function Ask({ question: { title, text, leave, stay }, onStay, onLeave }: AskProps): ReactNode {
+  return (
+    <Modal opened onClose={onStay} title={title} zIndex={300} size="sm" closeButtonProps={{ "aria-label": texts.dashboard.close }}>
+      <p>{text}</p>
+      <Group justify="flex-end" gap="xs" mt="lg">
+        <Button variant="default" onClick={onLeave}>
+          {leave}
+        </Button>
+        <Button onClick={onStay} data-autofocus>
+          {stay}
+        </Button>
+      </Group>
+    </Modal>
+  );
+}

@@ -1,0 +1,48 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { pages, type Query } from "../../client/pages.ts";
+import { patientStore } from "../calls/patient.ts";
+import { notifyError } from "../parts/notices.ts";
+
+/** The most animals that can be chosen at once. */
+const chosenMax = 30_000;
+
+/** The chosen animals of a list. */
+export type Choice = {
+  ids: readonly number[];
+  has: (id: number) => boolean;
+  toggle: (id: number) => void;
+  /** Chooses every animal that the filters show. */
+  all: () => void;
+  isChoosing: boolean;
+  clear: () => void;
+};
+
+/** Keeps which animals are chosen, until the filters change. */
+export function useChoice(filters: Query<"/pets">): Choice {
+  const of = JSON.stringify(filters);
+  const [chosen, setChosen] = useState<{ of: string; ids: ReadonlySet<number> }>({ of, ids: new Set() });
+  const ids = chosen.of === of ? chosen.ids : new Set<number>();
+  const { mutate, isPending } = useMutation({
+    mutationFn: () => everyId(filters),
+    onSuccess: (found) => setChosen({ of, ids: found }),
+    onError: notifyError,
+  });
+  return {
+    ids: [...ids],
+    has: (id) => ids.has(id),
+    toggle: (id) => setChosen({ of, ids: ids.symmetricDifference(new Set([id])) }),
+    all: () => mutate(),
+    isChoosing: isPending,
+    clear: () => setChosen({ of, ids: new Set() }),
+  };
+}
+
+async function everyId(filters: Query<"/pets">): Promise<Set<number>> {
+  const ids = new Set<number>();
+  for await (const page of pages(patientStore(), "/pets", filters)) {
+    for (const { id } of page) ids.add(id);
+    if (ids.size >= chosenMax) break;
+  }
+  return ids;
+}

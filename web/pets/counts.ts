@@ -1,0 +1,29 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { dashboardKey } from "../calls/lists.ts";
+import { callsBelow, send } from "../calls/send.ts";
+import type { PetStatus } from "./status.ts";
+
+/** How many animals there are, in all and in each category; `isMore`: there are more than the count says. */
+export type PetCounts = { count: number; isMore: boolean; categories: { categoryId: number; count: number }[] };
+export type CountFilters = { q?: string; status?: PetStatus[]; categoryId?: number };
+
+/** Counts the animals that pass the filters. */
+export function petCountsQuery({ q, status = [], categoryId }: CountFilters) {
+  const search = new URLSearchParams(status.map((one) => ["status", one]));
+  if (q !== undefined) search.set("q", q);
+  if (categoryId !== undefined) search.set("categoryId", String(categoryId));
+  return queryOptions({
+    queryKey: [dashboardKey, "/pets", "counts", search.toString()],
+    staleTime: 10_000,
+    queryFn: async ({ signal }): Promise<PetCounts> => {
+      const response = await send(new Request(`${callsBelow}/pets/counts?${search}`, { signal }));
+      return (await response.json()) as PetCounts;
+    },
+  });
+}
+
+/** The number of animals of each category; undefined until it is known, or where there are too many to count. */
+export function useCategoryCounts(): ReadonlyMap<number, number> | undefined {
+  const { data } = useQuery(petCountsQuery({}));
+  return data && !data.isMore ? new Map(data.categories.map(({ categoryId, count }) => [categoryId, count])) : undefined;
+}

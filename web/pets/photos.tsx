@@ -1,0 +1,112 @@
+import { Button, FileButton, TextInput } from "@mantine/core";
+import { useState, type KeyboardEvent, type ReactNode } from "react";
+import { GripIcon } from "../frame/icons.tsx";
+import { ErrorPanel } from "../parts/error-panel.tsx";
+import { pictureTypes } from "../parts/picture-types.ts";
+import { useFocusAfterRemoval } from "../parts/use-focus-return.ts";
+import { profileTexts as words } from "../texts/en-shop.ts";
+import { movedTo } from "./photo-order.ts";
+import styles from "./photos.module.css";
+import { useDrag } from "./use-drag.ts";
+import { usePhotos, type Photo } from "./use-photos.ts";
+
+const photosMax = 10;
+
+/** The photos of an animal, of which the first is the cover. They are ordered by dragging, by buttons and by the arrow keys. */
+export function Photos({ petId, photos: saved }: { petId: number; photos: Photo[] }): ReactNode {
+  const { photos, isAdding, error, edit, add } = usePhotos(petId, saved);
+  const [said, say] = useState("");
+  const { list, over, handlersOf } = useDrag(move);
+  const count = photos.length;
+  useFocusAfterRemoval(count);
+
+  function move(from: number, to: number): void {
+    const photo = photos[from];
+    if (!photo || to < 0 || to >= count || to === from) return;
+    say(to === 0 ? words.movedToCover(from + 1) : words.moved(from + 1, to + 1, count));
+    void edit((all) => movedTo(all, photo.id, to));
+  }
+  return (
+    <div className={styles.photos}>
+      {error && <ErrorPanel error={error} />}
+      {count > 1 && <p className={styles.hint}>{words.orderHint}</p>}
+      <ul ref={list}>
+        {photos.map((photo, index) => (
+          <li key={photo.id} data-over={over === index}>
+            <div className={styles.frame} {...(count > 1 && handlersOf(index))}>
+              <Picture photo={photo} place={index + 1} isMovable={count > 1} />
+            </div>
+            {count > 1 && <MoveButtons place={index + 1} count={count} onMove={(by) => move(index, index + by)} />}
+            <Alt
+              photo={photo}
+              place={index + 1}
+              onAlt={(alt) => void edit((all) => all.map((one) => (one.id === photo.id ? { ...one, alt } : one)))}
+            />
+            <Button variant="subtle" size="compact-sm" onClick={() => void edit((all) => all.filter(({ id }) => id !== photo.id))}>
+              {words.remove(index + 1)}
+            </Button>
+          </li>
+        ))}
+      </ul>
+      <output className={styles.said}>{said}</output>
+      {count < photosMax && (
+        <FileButton multiple accept={pictureTypes} onChange={(files) => void add(files)}>
+          {(props) => (
+            <Button variant="default" loading={isAdding} {...props}>
+              {isAdding ? words.adding : words.add}
+            </Button>
+          )}
+        </FileButton>
+      )}
+    </div>
+  );
+}
+
+function Picture({ photo, place, isMovable }: { photo: Photo; place: number; isMovable: boolean }): ReactNode {
+  const small = photo.sources.find(({ type }) => type === "image/webp") ?? photo;
+  return (
+    <>
+      <img src={small.url} alt={photo.alt || words.photo(place)} draggable={false} />
+      {place === 1 && <span className={styles.cover}>{words.cover}</span>}
+      {isMovable && (
+        <span className={styles.grip} data-grip>
+          <GripIcon />
+        </span>
+      )}
+    </>
+  );
+}
+
+function Alt({ photo: { alt }, place, onAlt }: { photo: Photo; place: number; onAlt: (alt: string) => void }): ReactNode {
+  return (
+    <TextInput
+      key={alt}
+      label={words.alt(place)}
+      description={words.altHint}
+      defaultValue={alt}
+      maxLength={500}
+      onBlur={({ currentTarget: { value } }) => value !== alt && onAlt(value)}
+    />
+  );
+}
+
+type MoveProps = { place: number; count: number; onMove: (by: -1 | 1) => void };
+
+/** At an end a button stays where it is and does nothing: a button that goes, or is disabled, would lose the focus. */
+function MoveButtons({ place, count, onMove }: MoveProps): ReactNode {
+  const onKeyDown = ({ key }: KeyboardEvent): void => {
+    if (key === "ArrowLeft") onMove(-1);
+    if (key === "ArrowRight") onMove(1);
+  };
+  const shared = { variant: "default", size: "compact-sm", onKeyDown } as const;
+  return (
+    <div className={styles.moves}>
+      <Button {...shared} aria-disabled={place === 1} aria-label={words.leftOf(place)} onClick={() => onMove(-1)}>
+        ←
+      </Button>
+      <Button {...shared} aria-disabled={place === count} aria-label={words.rightOf(place)} onClick={() => onMove(1)}>
+        →
+      </Button>
+    </div>
+  );
+}

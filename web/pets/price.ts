@@ -1,0 +1,21 @@
+type Price = { amount: number; currency: string };
+
+/** The price in minor units that people have typed, with a point or a comma. @throws Error with `wrong` unless it is an amount */
+export function amountOf({ price, currency }: { price: string; currency: string }, wrong: string): Price {
+  const code = currency.trim().toUpperCase();
+  const digits = digitsOf(code);
+  const match = /^(\d{1,12})(?:[.,](\d+))?$/.exec(price.trim());
+  if (match === null || (match[2]?.length ?? 0) > digits) throw new Error(wrong);
+  return { amount: Number(match[1]! + (match[2] ?? "").padEnd(digits, "0")), currency: code };
+}
+
+/** A price as it is typed: 4900 minor units of EUR are `49.00`. */
+export function shownAmount({ amount, currency }: Price): string {
+  const digits = digitsOf(currency);
+  return (amount / 10 ** digits).toFixed(digits);
+}
+
+function digitsOf(currency: string): number {
+  if (!/^[A-Z]{3}$/.test(currency)) return 2;
+  return new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits ?? 2;
+}

@@ -1,0 +1,61 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useRef, useState } from "react";
+import { callsBelow, send } from "../calls/send.ts";
+import { answerOf, store, type Schemas } from "../calls/store.ts";
+import { profileQuery } from "./profile-query.ts";
+
+export type Photo = Schemas["Photo"];
+type Edit = (photos: Photo[]) => Photo[];
+
+/**
+ * The photos of an animal with the edits that are still on their way, which are shown at once: the button that was pressed keeps the focus.
+ * Edits and uploads are sent one after another, and an edit applies to the photos that are stored by then.
+ */
+export function usePhotos(petId: number, saved: Photo[]) {
+  const client = useQueryClient();
+  const [edits, setEdits] = useState<Edit[]>([]);
+  const [uploads, setUploads] = useState(0);
+  const [error, setError] = useState<Error | null>(null);
+  const last = useRef(Promise.resolve());
+  const query = profileQuery(petId);
+
+  async function run(sent: () => Promise<unknown>): Promise<void> {
+    try {
+      await sent();
+    } catch (failure) {
+      setError(failure instanceof Error ? failure : new Error(String(failure)));
+    }
+    await client.invalidateQueries({ queryKey: query.queryKey });
+  }
+  function change(sent: () => Promise<unknown>): Promise<void> {
+    setError(null);
+    return (last.current = last.current.then(() => run(sent)));
+  }
+  async function edit(one: Edit): Promise<void> {
+    setEdits((before) => [...before, one]);
+    await change(async () => {
+      const stored = await client.fetchQuery(query);
+      await setPhotos(petId, one(stored?.value.photos ?? []));
+    });
+    setEdits((before) => before.filter((other) => other !== one));
+  }
+  async function add(files: File[]): Promise<void> {
+    setUploads((before) => before + 1);
+    await change(() => addAll(petId, files));
+    setUploads((before) => before - 1);
+  }
+  return { photos: edits.reduce((photos, one) => one(photos), saved), isAdding: uploads > 0, error, edit, add };
+}
+
+function setPhotos(petId: number, photos: Photo[]): Promise<unknown> {
+  const body = { photos: photos.map(({ id, alt }) => ({ id, alt })) };
+  return answerOf(store.PATCH("/pets/{petId}/profile", { params: { path: { petId } }, body }));
+}
+
+/** One after another, so that they keep their order. */
+async function addAll(petId: number, files: File[]): Promise<void> {
+  for (const file of files) {
+    const init = { method: "POST", headers: { accept: "application/json", "content-type": file.type }, body: file };
+    await send(new Request(new URL(`${callsBelow}/pets/${petId}/profile/photos`, location.href), init));
+  }
+}

@@ -1,0 +1,62 @@
+import { Button, FileButton, Group } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { ErrorPanel } from "../parts/error-panel.tsx";
+import { notify } from "../parts/notices.ts";
+import { pictureTypes } from "../parts/picture-types.ts";
+import { texts } from "../texts/texts.ts";
+import styles from "./projects.module.css";
+import { rereadSite } from "./queries.ts";
+import { logoName, removeLogo, setLogo } from "./shop.ts";
+
+const words = texts.projects.shop.logo;
+
+type Props = { projectId: number; settings: string; /** In base64; null without one that was uploaded here. */ logo: string | null };
+
+/** The shop's logo, which is published as soon as it is chosen. */
+export function ShopLogo({ projectId, settings, logo }: Props): ReactNode {
+  const client = useQueryClient();
+  const name = logoName(settings);
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: (file: File | null) => (file === null ? removeLogo(projectId) : setLogo(projectId, file)),
+    onSuccess: (_, file) => {
+      notify(file === null ? words.removed : words.saved);
+      void rereadSite(client, projectId);
+    },
+  });
+  return (
+    <fieldset className={styles.logo}>
+      <legend className={styles.logoTitle}>{words.title}</legend>
+      <p className={styles.hint}>{words.hint}</p>
+      <ErrorPanel error={error} />
+      {logo === null ? name !== undefined && <p className={styles.hint}>{words.ownFile(name)}</p> : <Preview logo={logo} />}
+      <Group gap="xs">
+        <FileButton accept={pictureTypes} onChange={(file) => file && mutate(file)}>
+          {(props) => (
+            <Button variant="default" size="compact-sm" loading={isPending} {...props}>
+              {name === undefined ? words.choose : words.replace}
+            </Button>
+          )}
+        </FileButton>
+        {name !== undefined && (
+          <Button variant="subtle" size="compact-sm" disabled={isPending} onClick={() => mutate(null)}>
+            {words.remove}
+          </Button>
+        )}
+      </Group>
+    </fieldset>
+  );
+}
+
+function Preview({ logo }: { logo: string }): ReactNode {
+  return <img key={logo} className={styles.logoPreview} ref={(image) => showIn(image, logo)} alt={words.preview} />;
+}
+
+/** Shows bytes in base64, and returns the function that frees them. */
+function showIn(image: HTMLImageElement | null, logo: string): (() => void) | undefined {
+  if (image === null) return undefined;
+  const bytes = Uint8Array.from(atob(logo), (character) => character.codePointAt(0)!);
+  const url = URL.createObjectURL(new Blob([bytes], { type: "image/webp" }));
+  image.src = url;
+  return () => URL.revokeObjectURL(url);
+}

@@ -1,0 +1,88 @@
+import { callsBelow, jsonOf, send } from "../calls/send.ts";
+import type { Schemas } from "../calls/store.ts";
+
+type Deployment = Schemas["Deployment"];
+
+/** The fields of the shop's form; `hours` has a line for each day, as `Mon – Fri: 9 – 18`. */
+export type ShopValues = {
+  name: string;
+  colour: string;
+  tagline: string;
+  about: string;
+  email: string;
+  phone: string;
+  address: string;
+  hours: string;
+};
+
+type Stored = {
+  name?: string;
+  settings: {
+    logo?: string;
+    colour: string;
+    tagline?: string;
+    about?: string;
+    contact: { email?: string; phone?: string; address?: string };
+    hours: { days: string; time: string }[];
+  };
+};
+
+/** The file that the shop's settings name as its logo. */
+export function logoName(stored: string): string | undefined {
+  return (JSON.parse(stored) as Stored).settings.logo;
+}
+
+const colourDefault = "#0b6b58";
+
+/** The values of the form for a storefront as the service has stored it, or for a new one. */
+export function shopValues(name: string, stored: string | null): ShopValues {
+  const { name: own, settings } = stored === null ? ({} as Partial<Stored>) : (JSON.parse(stored) as Stored);
+  const { colour = colourDefault, tagline = "", about = "", contact = {}, hours = [] } = settings ?? {};
+  const { email = "", phone = "", address = "" } = contact;
+  const lines = hours.map(({ days, time }) => `${days}: ${time}`).join("\n");
+  return { name: own ?? name, colour, tagline, about, email, phone, address, hours: lines };
+}
+
+/** The form's values as the service takes them. */
+function bodyOf({ hours, ...values }: ShopValues, replacesStartPage: boolean): object {
+  const lines = hours.split("\n").filter((line) => line.trim() !== "");
+  return { ...values, hours: lines.map(hoursOf), replacesStartPage };
+}
+
+const addressOf = (projectId: number, part = ""): URL => new URL(`${callsBelow}/projects/${projectId}/storefront${part}`, location.href);
+
+async function change(projectId: number, part: string, init: RequestInit): Promise<Deployment> {
+  const headers = { accept: "application/json", ...(init.headers as Record<string, string>) };
+  return (await (await send(new Request(addressOf(projectId, part), { ...init, headers }))).json()) as Deployment;
+}
+
+/** The storefront that a project serves: its name and settings as JSON, or null; whether a page of the owner's stands in its place; its logo in base64. */
+export type Shop = { settings: string | null; startPage: boolean; logo: string | null };
+
+export async function readShop(projectId: number, signal: AbortSignal): Promise<Shop> {
+  return (await (await send(new Request(addressOf(projectId), { signal }))).json()) as Shop;
+}
+
+/** Publishes the built-in shop beside the files of the project. @throws Refusal with the field that is wrong */
+export function publishShop(projectId: number, values: ShopValues, replacesStartPage = false): Promise<Deployment> {
+  return change(projectId, "", {
+    method: "PUT",
+    headers: { "content-type": "application/json" },
+    body: jsonOf(bodyOf(values, replacesStartPage)),
+  });
+}
+
+export function setLogo(projectId: number, file: File): Promise<Deployment> {
+  return change(projectId, "/logo", { method: "PUT", headers: { "content-type": file.type }, body: file });
+}
+
+export function removeLogo(projectId: number): Promise<Deployment> {
+  return change(projectId, "/logo", { method: "DELETE" });
+}
+
+/** Without a colon, the days end before the first number. */
+function hoursOf(line: string): { days: string; time: string } {
+  const at = line.includes(":") && !/^\D*\d+:/.test(line) ? line.indexOf(":") : line.search(/\d/);
+  const [days, time] = at < 1 ? [line, ""] : [line.slice(0, at), line.slice(at).replace(/^:/, "")];
+  return { days: days.trim(), time: time.trim() || "–" };
+}

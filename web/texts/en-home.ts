@@ -1,0 +1,22 @@
+/** The first page of the dashboard. */
+export const homeTexts = {
+  page: "Home",
+  lead: "What needs your attention today.",
+  words: ["start", "overview", "today"],
+  orders: "Open orders",
+  allOrders: "All orders",
+  noOrders: "No order is open.",
+  units: (count: string) => (count === "1" ? "1 unit" : `${count} units`),
+  low: "Low stock",
+  allStock: "Inventory",
+  enough: "There is enough of everything that is counted.",
+  left: (count: string) => `${count} left`,
+  domains: "Domains that need attention",
+  plan: "Your plan",
+  usage: "Usage",
+  records: (used: string, limit: string) => `${used} of ${limit} entries of your plan are used.`,
+  setUp: "Set up your shop",
+  done: "Done",
+  open: "To do",
+  steps: { animals: "Add your animals", site: "Publish your shop" },
+};

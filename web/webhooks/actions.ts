@@ -1,0 +1,26 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { notify, notifyError } from "../parts/notices.ts";
+import type { RowAction } from "../parts/row-menu.tsx";
+import { webhooksTexts as words } from "../texts/en-webhooks.ts";
+import type { Asked } from "./dialogs.tsx";
+import { rereadWebhooks, sendTest, updateWebhook, type Webhook } from "./queries.ts";
+
+/** What can be done with an endpoint. `ask` opens a dialog. */
+export function useWebhookActions(ask: (asked: Asked, webhook: Webhook) => void): (webhook: Webhook) => RowAction[] {
+  const client = useQueryClient();
+  function tell(call: Promise<unknown>, text: string): void {
+    void call.then(() => notify(text), notifyError).then(() => rereadWebhooks(client));
+  }
+  return (webhook) => {
+    const { id, enabled, deliveredPosition } = webhook;
+    const turnOff = () => tell(updateWebhook(id, { enabled: false }), words.turnedOff);
+    return [
+      { label: words.test, run: () => tell(sendTest(id), words.testSent) },
+      { label: words.edit, run: () => ask({ what: "edit" }, webhook) },
+      enabled ? { label: words.turnOff, run: turnOff } : { label: words.turnOn, run: () => ask({ what: "turnOn" }, webhook) },
+      { label: words.replay, run: () => ask({ what: "replay", after: deliveredPosition ?? 0 }, webhook) },
+      { label: words.newSecret, run: () => ask({ what: "rotate" }, webhook) },
+      { label: words.delete, run: () => ask({ what: "delete" }, webhook), isDangerous: true },
+    ];
+  };
+}

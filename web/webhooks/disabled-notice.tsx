@@ -1,0 +1,28 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { texts } from "../texts/texts.ts";
+import styles from "./disabled-notice.module.css";
+import { webhooksQuery } from "./queries.ts";
+
+const words = texts.dashboard.webhooks;
+
+/** Says on every page that endpoints are off, and leads to turning one on again. Nothing while all are on. */
+export function DisabledNotice(): ReactNode {
+  const { data: off } = useQuery({ ...webhooksQuery, select: (webhooks) => webhooks.filter(({ enabled }) => !enabled) });
+  const [first] = off ?? [];
+  if (!off || !first) return null;
+  const isAlarm = off.some(({ disabledBecause }) => disabledBecause !== "request");
+  return (
+    <aside className={styles.notice} data-alarm={isAlarm} aria-label={words.page}>
+      <span>{off.length === 1 ? words.oneOff(first.url) : words.severalOff(off.length)}</span>
+      {off.length === 1 ? (
+        <Link to="/dashboard/webhooks/$webhookId" params={{ webhookId: String(first.id) }} search={{ recover: true }}>
+          {words.recover}
+        </Link>
+      ) : (
+        <Link to="/dashboard/webhooks">{words.show}</Link>
+      )}
+    </aside>
+  );
+}
