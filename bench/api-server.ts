@@ -23,7 +23,7 @@ import { connectionLimits, guardConnections } from "../src/platform/connections.
 import { boundRequests, requestLimits } from "../src/platform/http/request-bounds.ts";
 import { openStorage } from "../src/app/storage.ts";
 
-const dataDir = mkdtempSync(join(tmpdir(), "petstore-bench-"));
+const dataDir = mkdtempSync(join(tmpdir(), "shop-"));
 process.on("exit", () => rmSync(dataDir, { recursive: true, force: true }));
 process.on("SIGTERM", () => process.exit());
 

@@ -26,7 +26,7 @@ export type ShopFolder = { dataDir: string; key: string; accountId: number; remo
 
 /** A data folder with an account whose limits no load reaches. */
 export function makeFolder(env: Record<string, string> = {}): ShopFolder {
-  const dataDir = mkdtempSync(join(tmpdir(), "petstore-bench-"));
+  const dataDir = mkdtempSync(join(tmpdir(), "shop-"));
   const { account, key } = createAccount(dataDir, {}, env);
   return { dataDir, key, accountId: account.id, remove: () => rmSync(dataDir, { recursive: true }) };
 }

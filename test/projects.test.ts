@@ -24,7 +24,12 @@ suite("projects", () => {
 
   test("an account has at most 100 projects, also if more are requested at once, independently of other accounts", async () => {
     const { key } = await platform.service.newAccount();
-    const made = await Promise.all(Array.from({ length: 103 }, (_, index) => create(`one-of-many-${index}`, key)));
+    const createAtOnce = async (slug: string) => {
+      let answer = await create(slug, key);
+      for (let tries = 0; answer.status === 503 && tries < 100; tries++) answer = await create(slug, key); // others are served first
+      return answer;
+    };
+    const made = await Promise.all(Array.from({ length: 103 }, (_, index) => createAtOnce(`one-of-many-${index}`)));
     const refused = made.filter(({ status }) => status !== 201);
     assert.equal(refused.length, 3);
     for (const { status, body } of refused) assert.deepEqual([status, body.message], [400, "The account has 100 projects already."]);

@@ -5,7 +5,7 @@ import type { Ending } from "./process.ts";
 
 /** A new folder, which goes when the test ends. */
 export function temporaryFolder(t: Ending): string {
-  const folder = mkdtempSync(join(tmpdir(), "petstore-test-"));
+  const folder = mkdtempSync(join(tmpdir(), "test-"));
   t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })); // a process that just ends may still write
   return folder;
 }

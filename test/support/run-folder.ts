@@ -20,7 +20,7 @@ export function makeRunFolder(): string {
 
 /** PostgreSQL, which has a user of its own, must reach its folder below this one. */
 function folderIn(parent: string): string {
-  const folder = mkdtempSync(join(parent, "petstore-tests-"));
+  const folder = mkdtempSync(join(parent, "petstore-"));
   chmodSync(folder, 0o711);
   return folder;
 }
@@ -30,7 +30,7 @@ function suits(parent: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(parent);
     if (bavail * bsize < roomBytes || process.availableMemory() < 2 * roomBytes) return false;
-    const folder = mkdtempSync(join(parent, "petstore-tests-"));
+    const folder = mkdtempSync(join(parent, "petstore-"));
     try {
       const program = join(folder, "program");
       writeFileSync(program, "#!/bin/sh\n", { mode: 0o755 });
