@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openShell } from "../test/support/shell.ts";
 
-test("a line that cannot be read is told to a program as JSON", async (t) => {
+test("with --json, an unreadable command line is reported as JSON", async (t) => {
   const { code, out, error } = await openShell(t).petstore(["keys", "revoke", "--json"]);
   assert.deepEqual([code, out, JSON.parse(error)], [2, "", { code: "usage", message: "KEYID is required" }]);
 });

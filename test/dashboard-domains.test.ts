@@ -83,7 +83,7 @@ suite("Settings, Domains in the dashboard", () => {
     assert.deepEqual((await platform.service.ask<{ hostname: string }[]>("GET", `/projects/${id}/domains`)).body.length, 5);
   });
 
-  test("a link for whoever sets the DNS shows the record without sign-in, and says by itself when it is right", async (t) => {
+  test("a link shows the record to the person who sets the DNS, without sign-in, and updates itself once the record is right", async (t) => {
     const id = await platform.project("passed", { "index.html": "passed" });
     await platform.addDomain(id, "www.passed.test");
     await idle();

@@ -55,7 +55,7 @@ test("a link signs in once, asks for a password first, and disappears from the a
   await page.goto(service.address + path);
   await useLink(page);
   await page.getByRole("heading", { name: "This sign-in link does not work any more" }).waitFor();
-  await page.getByText("Ask an owner of your shop for a new one. Without one, ask whoever runs this service for an invitation.").waitFor();
+  await page.getByText("Ask an owner of your shop for a new one, or ask the operator of this service to invite you.").waitFor();
   assert.equal(await page.getByText("npm run").count(), 0);
   assert.deepEqual(await findings(page), []);
   await page.getByRole("button", { name: "Sign in with a password" }).click();
@@ -130,7 +130,7 @@ test("an unknown path of the dashboard's API is a 404 of the API, not the page",
 test("signing in: axe finds nothing, and it fits a phone", async (t) => {
   const { page } = await open(t, "/sign-in");
   await page.getByLabel("Email").waitFor();
-  await page.getByText("ask whoever runs this service for an invitation").waitFor();
+  await page.getByText("ask the operator of this service to invite you").waitFor();
   assert.equal(await page.getByText("npm run").count(), 0);
   await assertAccessibleOnPhone(page);
 });

@@ -23,7 +23,7 @@ async function openShop(...[t, options]: Parameters<typeof openScene>) {
   return { ...scene, service, events };
 }
 
-test("projects and deployments are events of whoever made, uploaded, promoted and deleted them", async (t) => {
+test("projects and deployments are events that name who made, uploaded, promoted or deleted them", async (t) => {
   const { platform, service, project, events } = await openShop(t);
   const [made, switched, ready] = await events();
   const key = made!.actor;

@@ -5,7 +5,8 @@ import { globSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { makeRunFolder } from "./support/run-folder.ts";
-import { faultSuites, fileOf, longestFirst, postgresFiles, quickSuites } from "./suites.ts";
+import { fileOf, postgresFiles } from "./suite-engines.ts";
+import { faultSuites, longestFirst, quickSuites } from "./suites.ts";
 
 /*
  * Runs tests; CONTRIBUTING.md explains the commands.

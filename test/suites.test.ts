@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { test } from "node:test";
-import { faultSuites, fileOf, groups, longestFirst, longSuites, quickSuites } from "./suites.ts";
+import { fileOf, groups } from "./suite-engines.ts";
+import { faultSuites, longestFirst, longSuites, quickSuites } from "./suites.ts";
 
 const root = new URL("../", import.meta.url);
 const files = globSync("test/**/*.test.ts", { cwd: root }).map((path) => path.replaceAll("\\", "/"));
@@ -18,7 +19,7 @@ function importsOf(path: string, found = new Set<string>()): Set<string> {
   return found;
 }
 
-test("every suite that starts a service says in test/suites.ts, once, which engines it runs on", () => {
+test("every suite that starts a service says in test/suite-engines.ts, once, which engines it runs on", () => {
   const starting = files.filter((path) => importsOf(path).has("test/support/service.ts"));
   const listed = groups.flatMap(({ suites }) => suites.map(fileOf));
   assert.deepEqual(listed.toSorted(), starting.toSorted());

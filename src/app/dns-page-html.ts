@@ -5,12 +5,12 @@ export type DnsPageContent = {
   hostname: string;
   records: ShownRecord[];
   isRight: boolean;
-  /** Whether the records are still looked for. */
+  /** Whether the service still checks the records. */
   isChecked: boolean;
   problems: { message: string; found: string; fix: string }[];
 };
 
-/** Reads the page again every 15 seconds while something is missing, and copies values. Without it, the page is read again by hand. */
+/** Reloads the content every 15 seconds while a record is missing, and adds buttons that copy values. The page works without it. */
 const script = `const main=document.querySelector("main");
 const again=async()=>{try{const r=await fetch(location.href,{cache:"no-store"});if(r.status===429||r.status>=500)return;
 const next=new DOMParser().parseFromString(await r.text(),"text/html");document.title=next.title;
@@ -43,15 +43,15 @@ export const dnsPageHeaders = {
 export function dnsPage({ hostname, records, isRight, isChecked, problems }: DnsPageContent): string {
   const many = records.length > 1;
   const waiting = isChecked
-    ? `Not found yet. This page looks again by itself; a new record can take up to 48 hours to be seen.`
-    : `Not found, and no longer looked for. Ask the person who sent you this link to check the name again.`;
+    ? `Not found yet. This page checks again every minute. A new record can take up to 48 hours to appear.`
+    : `Not found. We have stopped checking: ask the person who sent you this link to check the name again.`;
   return page(
     `DNS ${many ? "records" : "record"} for ${hostname}`,
     markup`<h1>DNS ${many ? "records" : "record"} for ${hostname}</h1>
-<p class="lead">${isRight ? "Nothing is left to do here. Keep the record as it is." : `Somebody asks you to create ${many ? "these records" : "this record"} where the DNS of the domain is set up. You need nothing else, and no account here.`}</p>
+<p class="lead">${isRight ? "There is nothing left to do. Keep the record as it is." : `Please create ${many ? "these records" : "this record"} at your DNS provider. You need no account here.`}</p>
 <p class="state${isRight && " right"}" role="status"${new Markup(isRight || !isChecked ? "" : " data-waiting")}>${isRight ? (many ? "The records are right." : "The record is right.") : waiting}</p>
 ${records.map(recordSection)}
-${!isRight && problems.length > 0 && markup`<section><h2>What was found</h2>${problems.map(({ message, found, fix }) => markup`<p>${message}</p><p>Found: ${found}</p><p>${fix}</p>`)}</section>`}`,
+${!isRight && problems.length > 0 && markup`<section><h2>What is wrong</h2>${problems.map(({ message, found, fix }) => markup`<p>${message}</p><p>Found: ${found}</p><p>${fix}</p>`)}</section>`}`,
   );
 }
 

@@ -17,7 +17,7 @@ export function onToldByTab(listen: (member: number | null) => void): () => void
   return () => channel.close();
 }
 
-/** Loads the dashboard anew, for whoever is signed in now. Nothing that this page has read or is reading stays. */
+/** Reloads the dashboard for the account that is signed in now. Nothing that this page has read or is reading remains. */
 export function loadAnew(to = "/dashboard"): void {
   location.replace(to);
 }

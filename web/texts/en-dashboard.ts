@@ -65,13 +65,13 @@ export const signInTexts = {
   submit: "Sign in",
   addTitle: "Add another account",
   forgotten:
-    "No password yet, or forgotten it? Ask an owner of your shop for a new sign-in link. Without one, ask whoever runs this service for an invitation.",
+    "No password yet, or forgotten it? Ask an owner of your shop for a new sign-in link, or ask the operator of this service to invite you.",
   linkLead: "Your link works once: continue in the browser that you will use.",
   withLink: "Sign in with this link",
   byLink: "Signing you in …",
   linkOver: "This sign-in link does not work any more",
   linkOverText:
-    "A link works once, within 15 minutes. Ask an owner of your shop for a new one. Without one, ask whoever runs this service for an invitation.",
+    "A link works once, within 15 minutes. Ask an owner of your shop for a new one, or ask the operator of this service to invite you.",
   withPassword: "Sign in with a password",
   setTitle: "Choose a password",
   setLead: (account: string) => `The link that brought you to ${account} works only once. From now on you sign in with email and password.`,

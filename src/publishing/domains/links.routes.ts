@@ -16,7 +16,7 @@ const tag = "Domains";
 const expiresAt = DateTime("When it ends.");
 const Made = Type.Object({ url: Type.String({ description: "The address to pass on, shown once." }), expiresAt });
 
-/** The link with which an owner shows the DNS records of a name to whoever can set them (specification 5.12). */
+/** A link to a page that shows the DNS records of a name to the person who sets them (specification 5.12). */
 export const linkRoutes: Operation<LinkServices>[] = [
   operation({
     operationId: "createDomainLink",
