@@ -6,7 +6,7 @@ import type { Deployment } from "../src/publishing/projects/deployments.ts";
 import type { Project } from "../src/publishing/projects/projects.ts";
 import { ordersAt } from "./support/certifying.ts";
 import { clusterFor, openCluster, type ClusterNode } from "./support/cluster.ts";
-import { administer, rowsOf } from "./support/postgres.ts";
+import { administer, lockTable, rowsOf } from "./support/postgres.ts";
 import { made } from "./support/shop.ts";
 import { packSite } from "./support/sites.ts";
 import { until } from "./support/until.ts";
@@ -105,6 +105,24 @@ test("locked rows of one account delay no other account's checks, certificates a
     const { status } = await made<Deployment>(node, "GET", `/projects/${lockedId}/deployments/${queued.id}`, undefined, locked.key);
     return status === "ready";
   });
+});
+
+test("a deployment that finds the database locked is tried again five seconds later", async (t) => {
+  const cluster = await clusterFor(t, 1);
+  const [node] = cluster.nodes as [ClusterNode];
+  const id = await cluster.project(node, "rex", { "index.html": page });
+  const release = await lockTable(cluster.databaseUrl, "files");
+  const body = await packSite({ "index.html": "<h1>Next</h1>", "petstore.json": "{}" });
+  const sent = await node.ask<Deployment>("POST", `/projects/${id}/deployments`, { body, headers: { "content-type": "application/gzip" } });
+  const status = async () => (await made<Deployment>(node, "GET", `/projects/${id}/deployments/${sent.body.id}`)).status;
+  await cluster.idle();
+  await release();
+  cluster.time.now += 4_999;
+  await cluster.idle();
+  assert.equal(await status(), "queued");
+  cluster.time.now += 1;
+  await cluster.idle();
+  assert.equal(await status(), "ready");
 });
 
 test("Re-verify asks an authority that has just failed at most once a minute, across all nodes", async (t) => {

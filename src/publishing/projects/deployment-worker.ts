@@ -18,6 +18,7 @@ import {
   isUploadTaken,
   keepManifest,
   noteUnusedFiles,
+  postponeDeployment,
   pruneDeployments,
   type WaitingDeployment,
 } from "./deployments.store.ts";
@@ -49,6 +50,8 @@ export type DeploymentWorkerParts = {
 /** Longer than the largest archive takes. Frees the deployments of a node that hangs but still sends heartbeats. */
 const leaseMs = 10 * 60_000;
 const pollEveryMs = 1_000;
+/** After the database could not answer. Each try reads the whole archive. */
+const retryMs = 5_000;
 const removedAtOnce = 200;
 const atOnceMax = 4;
 /** Keeps large uploads of one account from delaying those of others. */
@@ -92,10 +95,13 @@ async function removeUnused({ db, content, alone }: Context): Promise<void> {
 }
 
 async function deploy(context: Context, waiting: WaitingDeployment): Promise<void> {
-  const { db, content, uploads, running } = context;
+  const { db, clock, content, uploads, running, onError } = context;
   const claimed: string[] = [];
   try {
     if (!(await publish(context, waiting, claimed))) await db.write((tx) => noteUnusedFiles(tx, claimed));
+  } catch (error) {
+    await db.write((tx) => postponeDeployment(tx, waiting, clock() + retryMs)).catch(onError); // then the next try waits for the lease to end
+    throw error;
   } finally {
     content.release(claimed);
     running.take(waiting.accountId);
@@ -113,7 +119,7 @@ async function publish(context: Context, waiting: WaitingDeployment, claimed: st
     if (!(await switchProject(context, waiting, unpacked))) return false;
   } catch (error) {
     if (!(error instanceof Problem) || error.code === "internal") onError(error);
-    if (error instanceof Problem && error.code === "unavailable") throw error; // the store is busy: retried when the lease ends
+    if (error instanceof Problem && error.code === "unavailable") throw error; // the database is busy
     await finish(context, waiting, (tx) => failDeployment(tx, waiting, failureOf(error)));
     return false;
   }

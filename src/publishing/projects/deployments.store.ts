@@ -170,6 +170,12 @@ async function bytesOnlyIn(db: Queryable, accountId: number, ids: readonly numbe
   return Number(row?.bytes);
 }
 
+/** Ends the lease early, at `until` (ms), so that the deployment is tried again then. */
+export async function postponeDeployment(tx: Transaction, { accountId, id, lease }: WaitingDeployment, until: number): Promise<void> {
+  await tx.query(sql`
+    UPDATE deployments SET lease_until = ${until} WHERE account_id = ${accountId} AND id = ${id} AND ${heldBy(lease)}`);
+}
+
 /** Marks a deployment as failed. Returns false if the lease was lost or the project is gone. */
 export async function failDeployment(tx: Transaction, { accountId, id, lease }: WaitingDeployment, error: string): Promise<boolean> {
   const [failed] = await tx.query<EndedRow>(sql`
