@@ -1,8 +1,8 @@
 import { once } from "node:events";
-import { rmSync } from "node:fs";
+import { closeSync, constants, openSync, rmSync } from "node:fs";
 import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
 import { userInfo } from "node:os";
-import { relative } from "node:path";
+import { basename, dirname, relative } from "node:path";
 import { attempt } from "./parse.ts";
 import { requireOwnSocket } from "./private-folder.ts";
 import { Problem, type ProblemCode } from "./problem.ts";
@@ -64,11 +64,12 @@ export async function openSocket(
   }
 
   rmSync(path, { force: true });
+  const short = shortened(path);
   // `listen` creates the socket before it returns, so the umask affects no other file, and the socket never has another mode.
   const umask = process.umask(0o177);
   try {
     // exclusive: the supervisor of several workers would create the socket, later and with its own umask
-    server.listen({ path: bindable(path), exclusive: true });
+    server.listen({ path: short.path, exclusive: true });
   } finally {
     process.umask(umask);
   }
@@ -80,7 +81,8 @@ export async function openSocket(
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
       const impatient = setTimeout(() => server.closeAllConnections(), 5_000);
-      await closed;
+      await closed; // which also removes the file, by its short path
+      short[Symbol.dispose]();
       clearTimeout(impatient);
     },
   };
@@ -97,8 +99,9 @@ export async function callSocket(path: string, name: string, input: unknown, tim
   if (Buffer.byteLength(body) > bodyBytesMax) throw tooLarge(bodyBytesMax);
   requireOwnSocket(path);
   const headers = { "x-operator": userName() };
-  const req = request({ socketPath: bindable(path), path: `/${name}`, method: "POST", signal, headers });
   try {
+    using short = shortened(path);
+    const req = request({ socketPath: short.path, path: `/${name}`, method: "POST", signal, headers });
     req.end(body);
     const [res] = (await once(req, "response")) as [IncomingMessage];
     const value: unknown = JSON.parse(await readText(res, answerBytesMax));
@@ -124,15 +127,21 @@ function operatorIn({ headers }: IncomingMessage): string | undefined {
   return typeof name === "string" && /^[\w.%-]{1,100}$/.test(name) ? name : undefined;
 }
 
-/** Returns the shorter form of a path, absolute or relative to the working directory, because a socket's path may not be long. */
-function bindable(path: string): string {
-  if (process.platform === "win32") return `\\\\.\\pipe\\${path.replaceAll("\\", "/")}`;
-  const fromHere = relative(process.cwd(), path);
-  const shorter = Buffer.byteLength(fromHere) < Buffer.byteLength(path) ? fromHere : path;
-  if (Buffer.byteLength(shorter) > pathBytesMax) {
+/**
+ * A path for a socket, which may have few bytes: absolute, relative to the working directory or, on Linux, through the open folder
+ * (proc_pid_fd(5)), which is closed with it.
+ *
+ * @throws Error if the path is too long, on other systems
+ */
+function shortened(path: string): Disposable & { path: string } {
+  const nothing = (): void => undefined;
+  if (process.platform === "win32") return { path: `\\\\.\\pipe\\${path.replaceAll("\\", "/")}`, [Symbol.dispose]: nothing };
+  const fits = [path, relative(process.cwd(), path)].find((one) => Buffer.byteLength(one) <= pathBytesMax);
+  if (fits !== undefined) return { path: fits, [Symbol.dispose]: nothing };
+  if (process.platform !== "linux")
     throw new Error(`${path} is too long for a socket (over ${pathBytesMax} bytes): set DATA_DIR to a shorter path`);
-  }
-  return shorter;
+  const folder = openSync(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY);
+  return { path: `/proc/self/fd/${folder}/${basename(path)}`, [Symbol.dispose]: () => closeSync(folder) };
 }
 
 async function readText(message: IncomingMessage, bytesMax: number): Promise<string> {
