@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
 import sql, { raw } from "sql-template-tag";
-import { asksForDryRun } from "../src/platform/http/preferences.ts";
-import { apiOperations } from "../src/app/operations.ts";
+import { asksForDryRun, dryRunRefusal } from "../src/platform/http/preferences.ts";
+import { apiOperations, dashboardOperations } from "../src/app/operations.ts";
 import type { Failure, InventoryItem, Order, Pet } from "./support/models.ts";
 import { allNumbered } from "./support/event-log.ts";
 import { picture } from "./support/pictures.ts";
@@ -211,6 +211,23 @@ test("where there is no dry run, to ask for one is a 400 that changes nothing", 
   assert.deepEqual(await made(shop, "GET", "/projects"), []);
 });
 
+test("a refused dry run names where dry runs are, and every change there has one", async () => {
+  const { body } = await tryOut("DELETE", "/projects/1");
+  assert.equal(
+    body.message,
+    "This operation has no dry run. Prefer: dry-run is for changes of /pets, /categories, /store/orders, /store/inventory and what is below them.",
+  );
+  const named = body.message.match(/\/[a-z/]+/g)!;
+  const isNamed = (path: string): boolean => named.some((place) => path === place || path.startsWith(`${place}/`));
+  const changes = [...apiOperations, ...dashboardOperations].filter(({ method }) => method !== "GET");
+  for (const { operationId, path, dryRun } of changes) assert.equal(dryRun === true, isNamed(path), operationId);
+});
+
+test("the refusal of a dry run follows from the operations that have one", () => {
+  const paths = ["/a/{id}", "/a/b", "/ab/{id}/c"].map((path) => ({ path, dryRun: true as const }));
+  assert.match(dryRunRefusal([...paths, { path: "/none" }]), / changes of \/a, \/ab and what is below them\.$/);
+});
+
 test("each spelling of the preference counts, a value is a 400, and other preferences are ignored (RFC 7240)", () => {
   const asking = [
     "dry-run",
@@ -221,15 +238,15 @@ test("each spelling of the preference counts, a value is a 400, and other prefer
     " dry-run , dry-run=1",
     'a="b\\"c", dry-run',
   ];
-  for (const header of asking) assert.equal(asksForDryRun(header, true), true, header);
-  for (const header of ['a=", dry-run', "a=b; c=d, dry-run", "=, dry-run"]) assert.equal(asksForDryRun(header, true), true, header);
+  for (const header of asking) assert.equal(asksForDryRun(header, undefined), true, header);
+  for (const header of ['a=", dry-run', "a=b; c=d, dry-run", "=, dry-run"]) assert.equal(asksForDryRun(header, undefined), true, header);
   const others = ["", ",", "return=minimal", 'a="x, dry-run, y"', "respond-async; dry-run", "dry-runs", "wait=10", 'a="\\", dry-run"'];
-  for (const header of others) assert.equal(asksForDryRun(header, false), false, header);
+  for (const header of others) assert.equal(asksForDryRun(header, undefined), false, header);
   for (const header of ["dry-run=1", "dry-run=false", 'dry-run="no"', "a, dry-run = true"]) {
-    assert.throws(() => asksForDryRun(header, true), { code: "invalid_request" }, header);
+    assert.throws(() => asksForDryRun(header, undefined), { code: "invalid_request" }, header);
   }
-  assert.throws(() => asksForDryRun("dry-run", false), { code: "invalid_request" });
-  assert.equal(asksForDryRun(`${"a,".repeat(8_000)}dry-run`, true), true);
+  assert.throws(() => asksForDryRun("dry-run", "It has none."), { code: "invalid_request" });
+  assert.equal(asksForDryRun(`${"a,".repeat(8_000)}dry-run`, undefined), true);
 });
 
 test("a dry run counts as a request", async () => {

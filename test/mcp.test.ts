@@ -195,6 +195,12 @@ test("requests that are refused before the protocol: no key, a foreign origin, o
     if (status === 401) assert.ok(reply.headers.has("www-authenticate"));
   }
   assert.equal((await post({ body, headers: { origin: "https://shop.example" } })).status, 200);
+  const { body: dry } = await ask<{ message: string }>(`${shop.address}/mcp`, "POST", {
+    key: shop.key,
+    body,
+    headers: { prefer: "dry-run" },
+  });
+  assert.match(dry.message, /argument dryRun/);
 });
 
 test("hostile messages get JSON-RPC errors, and never a 500 or another's data", async () => {

@@ -51,7 +51,7 @@ export function openMcp(options: McpOptions): (exchange: Exchange) => Promise<vo
     const { headers } = exchange;
     requireOwnOrigin(headers.origin, options.publicUrl);
     requireAccepted(headers.accept);
-    asksForDryRun(headers["prefer"], false);
+    asksForDryRun(headers["prefer"], "A call of a tool has a dry run by its argument dryRun, not by the header Prefer.");
     const bytes = await receiveBody(exchange, options.requests, mediaTypes, messageBytesMax);
     if (exchange.keyProblem) throw exchange.keyProblem;
     const message = parsed(bytes);

@@ -1,4 +1,5 @@
 import { invalidAt } from "../problem.ts";
+import type { DescribedOperation } from "./operation.ts";
 
 const dryRun = "dry-run";
 /** What the answer to a dry run says of it (RFC 7240, 3). */
@@ -8,18 +9,23 @@ export const dryRunApplied = `Preference-Applied: ${dryRun}\r\n`;
  * Whether a request asks for a dry run: `Prefer: dry-run` (specification 1.14). All other preferences are ignored, and so are the parameters
  * and repetitions of this one (RFC 7240, 2).
  *
- * @param isOffered whether the operation has a dry run
+ * @param refusal what to answer if the operation has no dry run; undefined if it has one
  * @throws Problem `invalid_request` if it has none, or if the preference has a value: no change may be made by mistake
  */
-export function asksForDryRun(header: string | string[] | undefined, isOffered: boolean): boolean {
+export function asksForDryRun(header: string | string[] | undefined, refusal: string | undefined): boolean {
   if (header === undefined) return false;
   const found = preferencesOf(String(header)).find(([name]) => name === dryRun);
   if (!found) return false;
   if (found[1] !== "") throw invalidAt("header.Prefer", "must be dry-run without a value", "The preference dry-run takes no value.");
-  if (isOffered) return true;
-  const sentence =
-    "Prefer: dry-run is for operations that change pets, their profiles, categories, orders or inventory. This one has no dry run.";
-  throw invalidAt("header.Prefer", "asks for a dry run, which this operation does not have", sentence);
+  if (refusal !== undefined) throw invalidAt("header.Prefer", "asks for a dry run, which this operation does not have", refusal);
+  return true;
+}
+
+/** The refusal of the operations without a dry run, which names the paths of those that have one. */
+export function dryRunRefusal(operations: readonly Pick<DescribedOperation, "path" | "dryRun">[]): string {
+  const fixed = operations.filter(({ dryRun: has }) => has).map(({ path }) => path.replace(/\/\{.*/, ""));
+  const paths = [...new Set(fixed)].filter((path) => !fixed.some((other) => path.startsWith(`${other}/`)));
+  return `This operation has no dry run. Prefer: dry-run is for changes of ${paths.join(", ")} and what is below them.`;
 }
 
 /** The names of the preferences, in lower case, with their values, in linear time. Two quotes stand for a quoted value with a text. */

@@ -19,7 +19,7 @@ import {
   type Received,
   type Sunsets,
 } from "./operation.ts";
-import { asksForDryRun, dryRunApplied } from "./preferences.ts";
+import { asksForDryRun, dryRunApplied, dryRunRefusal } from "./preferences.ts";
 import { receiveBody, requireBodyWithin } from "./receiving.ts";
 import type { RequestBounds } from "./request-bounds.ts";
 import { addressOf, prefix, relocated } from "./api-surfaces.ts";
@@ -42,17 +42,24 @@ export type Runtime<S> = {
 
 type Change<S> = Extract<Operation<S>, { write: unknown }>;
 
-/** Everything about one operation that is the same for all its requests. */
-type Compiled<S> = {
-  operation: Operation<S>;
+/** What the operations of a surface share. */
+type Common<S> = {
   runtime: Runtime<S>;
+  idempotent: ReturnType<typeof idempotentRunner>;
+  dryRunRefusal: string;
+};
+
+/** Everything about one operation that is the same for all its requests. */
+type Compiled<S> = Omit<Common<S>, "dryRunRefusal"> & {
+  operation: Operation<S>;
   base: string;
   validateParams: ReturnType<typeof parameterValidator> | undefined;
   validateQuery: ReturnType<typeof parameterValidator>;
   validateBody: ReturnType<typeof bodyValidator> | undefined;
   addDeprecation: ((exchange: Exchange, now: number) => void) | undefined;
   writeAnswer: ReturnType<typeof answerWriter>;
-  idempotent: ReturnType<typeof idempotentRunner>;
+  /** Undefined if the operation has a dry run. */
+  dryRunRefusal: string | undefined;
   mediaTypes: readonly string[];
   /** The media type of its answers. */
   answersWith: string | undefined;
@@ -70,9 +77,9 @@ type Asked = { exchange: Exchange; caller: Caller | null; now: number };
  * specification 1.9; the gate has made those that come before them (address, key, limits).
  */
 export function addOperations<S>(router: Pick<Router, "add">, surface: Surface, operations: Operation<S>[], runtime: Runtime<S>): void {
-  const idempotent = idempotentRunner(runtime.answersKeptMs);
+  const common = { runtime, idempotent: idempotentRunner(runtime.answersKeptMs), dryRunRefusal: dryRunRefusal(operations) };
   for (const [path, own] of Map.groupBy(operations, (operation) => operation.path)) {
-    const byMethod = new Map(own.map((operation) => [operation.method as string, routeOf(operation, runtime, idempotent, surface)]));
+    const byMethod = new Map(own.map((operation) => [operation.method as string, routeOf(operation, common, surface)]));
     const allow = [...byMethod.keys(), ...(byMethod.has("GET") ? ["HEAD"] : []), "OPTIONS"].toSorted().join(", ");
     const others = otherMethods(surface, allow, (exchange) => {
       addHeader(exchange, "Allow", allow);
@@ -82,9 +89,9 @@ export function addOperations<S>(router: Pick<Router, "add">, surface: Surface, 
   }
 }
 
-function routeOf<S>(operation: Operation<S>, runtime: Runtime<S>, idempotent: Compiled<S>["idempotent"], surface: Surface): Route {
+function routeOf<S>(operation: Operation<S>, common: Common<S>, surface: Surface): Route {
   const { operationId } = operation;
-  const compiled = compile(operation, runtime, idempotent, surface.prefix);
+  const compiled = compile(operation, common, surface.prefix);
   return {
     name: operationId,
     operationId,
@@ -97,7 +104,8 @@ function routeOf<S>(operation: Operation<S>, runtime: Runtime<S>, idempotent: Co
   };
 }
 
-function compile<S>(operation: Operation<S>, runtime: Runtime<S>, idempotent: Compiled<S>["idempotent"], base: string): Compiled<S> {
+function compile<S>(operation: Operation<S>, common: Common<S>, base: string): Compiled<S> {
+  const { runtime } = common;
   if (operation.scope === null && operation.body && !operation.throttle) {
     throw new TypeError(`${operation.operationId} reads bodies from anyone, so it needs a throttle`);
   }
@@ -105,15 +113,15 @@ function compile<S>(operation: Operation<S>, runtime: Runtime<S>, idempotent: Co
     throw new TypeError(`${operation.operationId} does more than its transaction, which is all that a dry run rolls back`);
   }
   return {
+    ...common,
     operation,
-    runtime,
     base,
+    dryRunRefusal: operation.dryRun ? undefined : common.dryRunRefusal,
     validateParams: operation.params && parameterValidator(operation.params, "path"),
     validateQuery: parameterValidator(operation.query ?? { type: "object", properties: {} }, "query"),
     validateBody: operation.body && bodyValidator(operation.body, readingOf(operation)),
     addDeprecation: operation.deprecated && deprecationOf(operation.deprecated, sunsetOf(operation, runtime.sunsets), base),
     writeAnswer: answerWriter(operation),
-    idempotent,
     answersWith: operation.answers[200]?.mediaType,
     mediaTypes: operation.mediaTypes ?? ["application/json"],
     bytesMax: bodyBytesMaxOf(operation),
@@ -150,7 +158,7 @@ function perform<S>(compiled: Compiled<S>, asked: Asked, sent: unknown): Awaitab
   const { operation, validateParams, validateQuery, validateBody, base, writeAnswer } = compiled;
   const { exchange, now } = asked;
   const key = operation.method === "POST" && operation.write ? idempotencyKeyOf(exchange.headers["idempotency-key"]) : undefined;
-  const isDryRun = asksForDryRun(exchange.headers["prefer"], operation.dryRun === true);
+  const isDryRun = asksForDryRun(exchange.headers["prefer"], compiled.dryRunRefusal);
   if (exchange.keyProblem) throw exchange.keyProblem;
   const params = validateParams?.(exchange.params);
   const query = validateQuery(exchange.query === "" ? nothing : parseQuery(exchange.query));
