@@ -79,6 +79,8 @@ test("positions beyond the newest event, unknown types and other bad input are a
     assert.deepEqual([status, body.code], [400, "invalid_request"], query);
     assert.match(body.message, new RegExp(`at most ${newest}`));
   }
+  const ahead = await list<Failure>("/stream", { key, headers: { "last-event-id": `${newest + 1}` } });
+  assert.deepEqual([ahead.status, ahead.body.code], [400, "invalid_request"]);
   for (const query of [
     "?types=pet",
     "?types=*",
@@ -108,6 +110,8 @@ test("a position before the oldest event that is kept is a 410 with that positio
     const { status, headers, body } = await list<Failure>(query, { key });
     assert.deepEqual([status, body.code, headers.get("events-oldest")], [410, "events_expired", "3"], query);
   }
+  const late = await list<Failure>("/stream", { key, headers: { "last-event-id": "1" } });
+  assert.deepEqual([late.status, late.headers.get("events-oldest")], [410, "3"]);
   assert.equal((await list("?after=2", { key })).body[0]!.position, 3);
   const kept = (await list("", { key })).body;
   const { body: checkpoint } = await service.ask<{ oldest: { position: number; previousHash: string } }>(
