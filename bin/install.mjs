@@ -25,6 +25,8 @@ const systemPackages = {
     { commands: ["pebble"], apt: "pebble" },
     { commands: ["strace"], apt: "strace" },
     { commands: ["script"], apt: "bsdutils" },
+    { commands: ["zsh"], apt: "zsh" },
+    { commands: ["fish"], apt: "fish" },
     { commands: ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"], apt: "chromium-headless-shell" },
   ],
   "--recipes": [promtool, nginx, caddy, { commands: ["systemd-analyze"], apt: "systemd" }],

@@ -252,34 +252,6 @@ test("a full device is one line and exit code 1; a reader that has gone, of eith
   }
 });
 
-test("the completion of bash offers commands, their second words, options and values; those of zsh and fish have the same commands", async (t) => {
-  const { bare } = openHome(temporaryFolder(t));
-  const { out: script } = await bare(["completion", "bash"]);
-  const lines = [
-    "ke",
-    "keys ''",
-    "events ''",
-    "events trigger --fo",
-    "keys create --acc",
-    "export --format ''",
-    "accounts create --plan f",
-    "domains redirect a.b --st",
-  ];
-  const calls = lines.map(
-    (line) => `COMP_WORDS=(petstore ${line}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _petstore; echo "\${COMPREPLY[*]}"`,
-  );
-  const { stdout, stderr } = spawnSync("/bin/bash", ["--norc", "-c", [script, ...calls].join("\n")], { encoding: "utf8" });
-  assert.deepEqual(
-    [stdout.trim().split("\n"), stderr],
-    [["keys", "create list rotate revoke unban", "tail trigger", "--forward-to", "--account", "csv ndjson", "free", "--status"], ""],
-  );
-  for (const shell of ["zsh", "fish"]) {
-    const { out } = await bare(["completion", shell]);
-    for (const { name } of commands) for (const word of name.split(" ")) assert.ok(out.includes(word), `${shell}: ${name}`);
-  }
-  assert.equal((await bare(["completion", "tcsh"])).code, 2);
-});
-
 test("status tells a service that is ready, with the account's limits, and refuses what is not a pet store", async (t) => {
   const { withKey, bare } = openHome(temporaryFolder(t));
   const { code, out } = await withKey("status");

@@ -22,16 +22,24 @@ const scripts: Record<Shell, (commands: Command[]) => string> = {
   bash: (commands) =>
     [
       "# Completion of petstore for bash: source <(petstore completion bash)",
-      ...bashFunction(commands),
+      "_petstore() {",
+      '  local line="${COMP_WORDS[*]:1:COMP_CWORD-1}" current="${COMP_WORDS[COMP_CWORD]}" offered=""',
+      ...offeredCases(commands),
+      '  COMPREPLY=($(compgen -W "$offered" -- "$current"))',
+      "}",
       "complete -o default -F _petstore petstore",
     ].join("\n"),
   zsh: (commands) =>
     [
       "#compdef petstore",
       "# Completion of petstore for zsh: source <(petstore completion zsh)",
-      "autoload -U +X bashcompinit && bashcompinit",
-      ...bashFunction(commands),
-      "complete -o default -F _petstore petstore",
+      "_petstore() {",
+      '  local line="${(j: :)words[2,CURRENT-1]}" offered=""',
+      ...offeredCases(commands),
+      "  compadd -- ${=offered} || _files",
+      "}",
+      "# zsh runs a file of its fpath as the function, and one that is sourced has to declare it",
+      'if [[ "${funcstack[1]}" == _petstore ]]; then _petstore; else compdef _petstore petstore; fi',
     ].join("\n"),
   fish: (commands) =>
     [
@@ -42,37 +50,21 @@ const scripts: Record<Shell, (commands: Command[]) => string> = {
     ].join("\n"),
 };
 
-/** The words that complete a line, by the words before: first commands, then second words, then options and their values. */
-function bashFunction(commands: Command[]): string[] {
-  const second = firstWords(commands).map((word) => [word, secondWords(commands, word)] as const);
-  const cases = [
-    `    "") words=${quoted([...firstWords(commands), "help", "--help", "--version"])} ;;`,
-    ...second.filter(([, words]) => words.length > 0).map(([word, words]) => `    ${quoted([word])}) words=${quoted(words)} ;;`),
-    ...commands.map(
-      (command) => `    ${quoted([command.name])}|${quoted([`${command.name} `])}*) words=${quoted(completions(command))} ;;`,
-    ),
-  ];
-  const values = new Map(
-    commands.flatMap((command) => enumerated(command).map(([option, words]) => [`${command.name} ${option}`, words] as const)),
-  );
-  const valueCases = Array.from(values, ([at, words]) => `    ${quoted([at])}) words=${quoted(words)} ;;`);
+/**
+ * Sets `offered` to the words that complete a `line`: first commands, then second words, then values of an option or options. For bash and
+ * zsh, which take the first case that fits.
+ */
+function offeredCases(commands: Command[]): string[] {
+  const seconds = firstWords(commands).map((word) => [word, secondWords(commands, word)] as const);
+  const values = commands.flatMap((command) => enumerated(command).map(([option, words]) => [command.name, option, words] as const));
+  const caseOf = (pattern: string, words: string[]): string => `    ${pattern}) offered=${quoted(words)} ;;`;
   return [
-    "_petstore() {",
-    '  local current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD-1]}" words="" line="" command=""',
-    '  line="${COMP_WORDS[*]:1:COMP_CWORD-1}"',
     '  case "$line" in',
-    ...cases,
+    caseOf('""', [...firstWords(commands), "help", "--help", "--version"]),
+    ...seconds.filter(([, words]) => words.length > 0).map(([word, words]) => caseOf(word, words)),
+    ...values.map(([name, option, words]) => caseOf(`'${name} ${option}'|'${name} '*' ${option}'`, words)),
+    ...commands.map((command) => caseOf(`'${command.name}'|'${command.name} '*`, completions(command))),
     "  esac",
-    '  command="${COMP_WORDS[1]}"',
-    '  case "$command $previous" in',
-    ...valueCases.filter((line) => !/^ {4}'\S+ \S+ --/.test(line)),
-    "  esac",
-    '  command="$command ${COMP_WORDS[2]}"',
-    '  case "$command $previous" in',
-    ...valueCases.filter((line) => /^ {4}'\S+ \S+ --/.test(line)),
-    "  esac",
-    '  COMPREPLY=($(compgen -W "$words" -- "$current"))',
-    "}",
   ];
 }
 
@@ -85,7 +77,7 @@ function fishLines(command: Command, commands: Command[]): string[] {
       ? []
       : [`complete -c petstore -n '${seen}; and not __fish_seen_subcommand_from ${secondWords(commands, first).join(" ")}' -a ${second}`];
   const options = Object.entries({ ...command.options, ...commonOptions }).map(([name, option]: [string, Option]) => {
-    const value = option.value === undefined ? "" : ` -r${isEnumerated(option) ? ` -a '${option.value?.split("|").join(" ")}'` : ""}`;
+    const value = option.value === undefined ? "" : isEnumerated(option) ? ` -x -a ${quoted(option.value?.split("|") ?? [])}` : " -r";
     return `complete -c petstore -n '${at}' -l ${name}${value}`;
   });
   const operands = completions(command).filter((one) => !one.startsWith("-"));
