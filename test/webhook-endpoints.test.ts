@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import sql from "sql-template-tag";
 import type { Failure } from "./support/models.ts";
+import { startDnsServer } from "./support/dns-server.ts";
 import { startService, type TestService } from "./support/service.ts";
+import { newCategory } from "./support/shop.ts";
 import { until } from "./support/until.ts";
-import { newWebhook, webhookOf, type WithSecret } from "./support/webhooks.ts";
+import { deliveriesOf, newWebhook, webhookOf, type WithSecret } from "./support/webhooks.ts";
 import { openScene, names } from "./support/webhook-scene.ts";
 
 /** Begins now, because the package `standardwebhooks` refuses other times. */
@@ -97,6 +101,35 @@ test("creating, changing and replaying need the scope events:read beside webhook
     assert.equal((await shop.ask(method, path, { key: foreign.key })).status, 404, path);
   assert.equal((await shop.ask("POST", `${at}/test`, { key })).status, 202);
   assert.equal((await webhookOf(shop, webhook.id, key)).id, webhook.id);
+});
+
+test("a name that turns to a private address after its endpoint was made gets no connection, and its deliveries say why", async (t) => {
+  const dns = await startDnsServer();
+  let connections = 0;
+  const inside = createServer(() => connections++).listen(0, "127.0.0.1");
+  await once(inside, "listening");
+  const guarded = await startService({ env: { DNS_SERVERS: dns.address } });
+  t.after(async () => {
+    await Promise.all([guarded.close(), dns.close()]);
+    inside.close();
+  });
+  const url = `https://turns.example:${(inside.address() as AddressInfo).port}/hook`;
+  dns.set("turns.example", "A", ["127.0.0.1"]);
+  const refused = await guarded.ask<Failure>("POST", "/webhooks", { body: { url } });
+  assert.deepEqual([refused.status, refused.body.details?.[0]?.path], [400, "body.url"]);
+  dns.set("turns.example", "A", ["1.1.1.1"]);
+  const { id } = await newWebhook(guarded, { url, types: ["category.created"] });
+  dns.set("turns.example", "A", ["127.0.0.1"]);
+  await newCategory(guarded, "Turned");
+  await until(async () => (await deliveriesOf(guarded, id))[0]?.attempts === 1);
+  const [delivery] = await deliveriesOf(guarded, id);
+  assert.equal(delivery?.status, "pending");
+  assert.equal(delivery.error, "The URL leads to an address that is not of the public internet.");
+  for (const path of ["/webhooks", `/webhooks/${id}`]) {
+    const { status } = await guarded.ask(path === "/webhooks" ? "POST" : "PATCH", path, { body: { url } });
+    assert.equal(status, 400, path);
+  }
+  assert.equal(connections, 0);
 });
 
 test("endpoints that hang delay nobody else", async (t) => {
