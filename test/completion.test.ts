@@ -68,12 +68,12 @@ test("zsh completes the same, at a terminal", async (t) => {
     "print -r -- '<'ready'>'",
   ];
   const asked = offers.flatMap(([typed]) => [
-    `zpty -w -n shell ${"$'"}\\x15petstore ${typed}\\t'`,
+    `zpty -w -n shell $'\\x15petstore ${typed}\\t'`,
     "zpty -r shell heard '*<<*>>*'; print -r -- $heard",
   ]);
   const script = [
     "zmodload zsh/zpty; zpty shell zsh -f -i",
-    `zpty -w shell ${"$'"}${prepared.join("; ").replaceAll("'", "\\'")}'`,
+    `zpty -w shell $'${prepared.join("; ").replaceAll("'", "\\'")}'`,
     "zpty -r shell heard '*<ready>*'",
     ...asked,
     "zpty -d shell",

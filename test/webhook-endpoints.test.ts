@@ -6,7 +6,7 @@ import sql from "sql-template-tag";
 import type { Failure } from "./support/models.ts";
 import { startDnsServer } from "./support/dns-server.ts";
 import { startService, type TestService } from "./support/service.ts";
-import { newCategory } from "./support/shop.ts";
+import { made } from "./support/shop.ts";
 import { until } from "./support/until.ts";
 import { deliveriesOf, newWebhook, webhookOf, type WithSecret } from "./support/webhooks.ts";
 import { openScene, names } from "./support/webhook-scene.ts";
@@ -120,7 +120,7 @@ test("a name that turns to a private address after its endpoint was made gets no
   dns.set("turns.example", "A", ["1.1.1.1"]);
   const { id } = await newWebhook(guarded, { url, types: ["category.created"] });
   dns.set("turns.example", "A", ["127.0.0.1"]);
-  await newCategory(guarded, "Turned");
+  await made(guarded, "POST", "/categories", { name: "Turned" });
   await until(async () => (await deliveriesOf(guarded, id))[0]?.attempts === 1);
   const [delivery] = await deliveriesOf(guarded, id);
   assert.equal(delivery?.status, "pending");
