@@ -64,7 +64,7 @@ test("zsh completes the same, at a terminal", async (t) => {
   const prepared = [
     "PROMPT=; autoload -Uz compinit && compinit -u -D",
     `source ${file}`,
-    'compadd() { builtin compadd -O fitting "$@"; print -r -- "<<\${(j: :)fitting}>>"; true }',
+    'compadd() { builtin compadd -O fitting "$@"; print -r -- "<<${(j: :)fitting}>>"; true }',
     "print -r -- '<'ready'>'",
   ];
   const asked = offers.flatMap(([typed]) => [
