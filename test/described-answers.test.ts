@@ -21,8 +21,8 @@ async function leaking(operationId: string, leak: (body: unknown) => unknown, ru
   };
   const { read } = operation;
   operation.read = async (...args) => {
-    const answer = await read.apply(operation, args);
-    return { ...answer, body: leak(answer.body) };
+    const { text, body, ...answer } = await read.apply(operation, args);
+    return { ...answer, body: leak(text === undefined ? body : JSON.parse(text)) };
   };
   try {
     await run();

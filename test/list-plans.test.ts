@@ -203,7 +203,11 @@ function record(db: Database): { db: Database; statements: Asked[] } {
     statements.push({ sql: statement.sqlite, text: statement.postgres, values });
     return db.rows(statement, values);
   };
-  return { db: { ...db, query, rows }, statements };
+  const find: Database["find"] = (statement, key) => {
+    statements.push({ sql: statement.sqlite, text: statement.postgres, values: key });
+    return db.find(statement, key);
+  };
+  return { db: { ...db, query, rows, find }, statements };
 }
 
 /** Steps of SQLite's virtual machine (`SQLITE_STMTSTATUS_VM_STEP`). */

@@ -262,10 +262,15 @@ function closedUntil(ready: Promise<void>) {
       requireReady();
       return db.rows(statement, values);
     };
+    const find: Database["find"] = (statement, key) => {
+      requireReady();
+      return db.find(statement, key);
+    };
     const actingAs: Database["actingAs"] = (origin) => (isReady ? db.actingAs(origin) : database(db.actingAs(origin)));
     return {
       ...heartbeat(db),
       rows,
+      find,
       forAccount,
       actingAs,
       load: () => db.load(),

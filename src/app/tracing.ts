@@ -203,6 +203,7 @@ function tracedDatabase(db: Database, measure: Measure): Database {
     ...db,
     query: (query) => measure(db.engine, "query", () => db.query(query)),
     rows: (statement, values) => measure(db.engine, "query", () => db.rows(statement, values)),
+    find: (statement, key) => measure(db.engine, "query", () => db.find(statement, key)),
     write: (body, options) => measure(db.engine, "transaction", () => db.write(body, options)),
     forAccount: (accountId) => tracedDatabase(db.forAccount(accountId), measure),
     actingAs: (origin) => tracedDatabase(db.actingAs(origin), measure),

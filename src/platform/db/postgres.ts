@@ -57,6 +57,10 @@ function handleOf(engine: Engine, own: Own): Database {
     engine: "postgres",
     query: (text) => query(engine, account, () => statementOf(text)),
     rows: (statement, values) => query(engine, account, () => fixedStatementOf(statement, values)),
+    async find(statement, key) {
+      const [row] = await query<never>(engine, account, () => fixedStatementOf(statement, key));
+      return row && statement.show(row);
+    },
     write: (body, options) => write(engine, account, body, { origin, ...options }),
     forAccount: (accountId) => handleOf(engine, { ...own, account: accountId }),
     actingAs: (other) => handleOf(engine, { ...own, origin: other }),

@@ -1,12 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { BoundValue } from "./statement.ts";
+import type { Shown } from "./statement.ts";
 
-type Row = readonly unknown[];
+export type Key = readonly [accountId: number, id: number];
 
-/** The most rows of a table in memory, of about 200 bytes each. Beyond them the oldest is dropped. */
+/** The most rows of a table in memory, of about 250 bytes each. Beyond them the oldest is dropped. */
 const rowsMax = 100_000;
-/** The longest text of a row that is kept. */
-const charactersMax = 100;
+/** The longest text that is kept, in characters of at most two bytes. */
+const charactersMax = 160;
 /** Changed rows that are noted one by one. If more change before the reader sees them, all rows are dropped. */
 const changedMax = 10_000;
 /** Identifiers below these make one whole number together; rows of others are not kept. */
@@ -14,12 +14,12 @@ const [accountsEnd, idsEnd] = [2 ** 21, 2 ** 31];
 
 const changes = ["UPDATE", "DELETE"];
 
-/** The rows of one table by `keyOf`. The iterator stays, because a new one would first have to skip the gaps that dropped rows leave. */
-type Kept = { rows: Map<number, Row>; oldest: Iterator<number> };
+/** What is shown of the rows of one table, by `keyOf`. The iterator stays, because a new one would first have to skip the gaps that dropped rows leave. */
+type Kept = { rows: Map<number, Shown>; oldest: Iterator<number> };
 
 /**
- * Keeps rows that were read by their primary key, because SQLite finds a row in two trees, whose pages are scattered over more memory than the
- * caches of the processor hold.
+ * Keeps what is shown of rows that were read by their primary key, because SQLite finds a row in two trees, whose pages are scattered over more memory than the
+ * caches of the processor hold. A value follows from its row alone (`keyStatement`), and is kept and dropped with it.
  *
  * Each row is what a query would return, because
  * - it is kept as the reader's snapshot shows it, and all reads share one snapshot until the next durable commit;
@@ -37,19 +37,19 @@ export function openRowCache(writer: DatabaseSync) {
   let seenVersion = currentVersion();
   writer.function("row_changed", (table, accountId, id) => noteChange(cache, String(table), keyOf(Number(accountId), Number(id))));
   return {
-    /** Returns the row with this key (account and id), if it is kept. */
-    find(table: string, values: readonly BoundValue[]): Row | undefined {
-      const key = keyOf(values[0] as number, values[1] as number);
+    /** Returns what is shown of the row with this key, if it is kept. */
+    find(table: string, [accountId, id]: Key): Shown | undefined {
+      const key = keyOf(accountId, id);
       return key === undefined ? undefined : cache.tables.get(table)?.rows.get(key);
     },
-    /** Keeps a row that the reader has read in its present snapshot. */
-    keep(table: string, values: readonly BoundValue[], row: Row): void {
-      const key = keyOf(values[0] as number, values[1] as number);
-      if (key === undefined || row.some((value) => typeof value === "string" && value.length > charactersMax)) return;
+    /** Keeps what is shown of a row that the reader has read in its present snapshot. */
+    keep(table: string, [accountId, id]: Key, shown: Shown): void {
+      const key = keyOf(accountId, id);
+      if (key === undefined || shown.text.length > charactersMax) return;
       const kept = cache.tables.get(table) ?? watch(cache, table);
       if (!kept) return;
       if (kept.rows.size >= rowsMax) dropOldest(kept);
-      kept.rows.set(key, Object.freeze(row));
+      kept.rows.set(key, Object.freeze(shown));
     },
     /** Drops the rows that transactions have changed. Called when their commits are on the disk, before the reader reads again. */
     settle: () => settle(cache),
@@ -87,7 +87,7 @@ function watch(cache: Cache, table: string): Kept | undefined {
       BEGIN SELECT row_changed('${table}', OLD.account_id, OLD.id); END`);
   // a commit may be on its way to the disk whose changes nothing has watched
   cache.isAllChanged = true;
-  const rows = new Map<number, Row>();
+  const rows = new Map<number, Shown>();
   const kept = { rows, oldest: rows.keys() };
   tables.set(table, kept);
   return kept;

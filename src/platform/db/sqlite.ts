@@ -5,7 +5,7 @@ import { systemOrigin, type Origin, type RecordedEvent } from "../events.ts";
 import type { Awaitable, Database, Transaction, WriteOptions } from "./database.ts";
 import { openEventChain } from "./sqlite-events.ts";
 import { fdatasyncInPool, isFailedFlush, openWal, type Flush } from "./sqlite-log.ts";
-import { openRowCache } from "./sqlite-row-cache.ts";
+import { openRowCache, type Key } from "./sqlite-row-cache.ts";
 import { recoverLog } from "./sqlite-recovery.ts";
 import { openSequences } from "./sqlite-sequences.ts";
 import { giveBackPages } from "./sqlite-space.ts";
@@ -14,7 +14,7 @@ import { runJobs, type Job } from "./sqlite-jobs.ts";
 import { preparedStatements, storageFaultOf, translate, type Statements, type StorageFault } from "./sqlite-statements.ts";
 import { openHistogram, type Histogram } from "../metrics.ts";
 import { Problem } from "../problem.ts";
-import type { BoundValue, Statement } from "./statement.ts";
+import type { KeyStatement, Shown } from "./statement.ts";
 import { stopping, unavailable } from "./unavailable.ts";
 
 /** Writes that may share one commit. */
@@ -80,7 +80,8 @@ function handleOf(engine: Engine, own: Origin): Database {
   const database: Database = {
     engine: "sqlite",
     query: async <R>(query: Sql) => look(engine, () => engine.read.rows(query) as R[]),
-    rows: (statement, values) => look(engine, () => readRows(engine, statement, values)),
+    rows: (statement, values) => look(engine, () => engine.read.arrays(statement, values)),
+    find: (statement, key) => look(engine, () => findShown(engine, statement, key)),
     write: (body, options = {}) => enqueue(engine, body, options, own),
     forAccount: () => database, // there are no connections to share
     actingAs: (origin) => handleOf(engine, origin),
@@ -109,14 +110,14 @@ function look<R>(engine: Engine, read: () => R): R {
   }
 }
 
-function readRows<R extends unknown[]>({ read, rowCache }: Engine, statement: Statement<R>, values: readonly BoundValue[]): R[] {
-  const { byKeyOf: table } = statement;
-  if (table === undefined) return read.arrays(statement, values);
-  const kept = rowCache.find(table, values);
-  if (kept) return [kept as R];
-  const rows = read.arrays(statement, values);
-  if (rows[0]) rowCache.keep(table, values, rows[0]);
-  return rows;
+function findShown<S extends Shown>({ read, rowCache }: Engine, statement: KeyStatement<S>, key: Key): S | undefined {
+  const kept = rowCache.find(statement.table, key);
+  if (kept) return kept as S;
+  const [row] = read.arrays(statement, key);
+  if (row === undefined) return undefined;
+  const shown = statement.show(row as never);
+  rowCache.keep(statement.table, key, shown);
+  return shown;
 }
 
 function openEngine(file: string, options: SqliteOptions): Engine {

@@ -11,8 +11,6 @@ export type Statement<R extends unknown[] = unknown[]> = {
   readonly place: number;
   readonly sqlite: string;
   readonly postgres: string;
-  /** The table of which it reads one row by its primary key. */
-  readonly byKeyOf: string | undefined;
   readonly row?: R;
 };
 
@@ -27,15 +25,21 @@ let count = 0;
 export function statement<R extends unknown[] = unknown[]>(sqlite: string, postgres = sqlite): Statement<R> {
   let values = 0;
   const numbered = postgres.replaceAll(/\?(\d*)/g, (_all, place: string) => `$${place || ++values}`);
-  return { place: count++, sqlite, postgres: numbered, byKeyOf: undefined };
+  return { place: count++, sqlite, postgres: numbered };
 }
 
+/** What is shown of a row: with its JSON, so that it is written once for all answers. */
+export type Shown = { readonly text: string };
+
+/** A SELECT of one row of a table by its primary key. */
+export type KeyStatement<S extends Shown = Shown> = Statement & { readonly table: string; readonly show: (row: never) => S };
+
 /**
- * Makes a SELECT of one row of a table by its primary key, `account_id` and `id`, which are its values. The embedded engine keeps such rows in
- * memory (`sqlite-row-cache.ts`), so no caller may change what it gets. One statement for each table.
+ * Makes a SELECT of one row of a table by its primary key, `account_id` and `id`, which are its values. The embedded engine keeps what `show`
+ * makes of such rows in memory (`sqlite-row-cache.ts`), so that must follow from the row alone. One statement for each table.
  */
-export function keyStatement<R extends unknown[]>(table: string, select: string): Statement<R> {
-  return { ...statement<R>(select), byKeyOf: table };
+export function keyStatement<S extends Shown>(table: string, select: string, show: (row: never) => S): KeyStatement<S> {
+  return { ...statement(select), table, show };
 }
 
 /** An INSERT of rows whose key `id` gets the next identifier of a sequence. */

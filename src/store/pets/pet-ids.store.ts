@@ -1,29 +1,17 @@
 import sql, { join, type Sql } from "sql-template-tag";
 import { limitTo } from "../../platform/db/batches.ts";
-import { andThen, type Awaitable, type Database } from "../../platform/db/database.ts";
+import type { Database } from "../../platform/db/database.ts";
 import { findRows } from "../../platform/db/index-walk.ts";
 import { badCursor, type Position } from "../../platform/http/paging.ts";
 import { beginsWith, sortOf } from "./pet-lists.store.ts";
 import { wordIn, type FoundPet } from "./pet-search.store.ts";
 import { nameKeyOf, type PetQuery } from "./pets.ts";
-import { findPet, petColumns, storedPet, type PetRow, type StoredPet } from "./pets.store.ts";
+import { petColumns, storedPet, type PetRow, type StoredPet } from "./pets.store.ts";
 
 type IdQuery = PetQuery & { id: number[] };
 
-/** Returns the pets with the ids of the query, a hundred at most, that pass the other filters. */
-export function findPets(
-  db: Database,
-  accountId: number,
-  query: IdQuery,
-  after: Position | undefined,
-  limit: number,
-): Awaitable<(StoredPet & FoundPet)[]> {
-  if (asksForOne(query) && !after) return andThen(findPet(db, accountId, query.id[0]!), (pet) => (pet ? [pet] : []));
-  return findAmong(db, accountId, query, after, limit);
-}
-
-/** Whether a request is the successor of GET /pets/{petId}: this most frequent list has its own statement, which takes half the time. */
-function asksForOne(query: PetQuery): boolean {
+/** Whether a request is the successor of GET /pets/{petId}: this most frequent list takes the way of `showPet`. */
+export function asksForOne(query: PetQuery): query is PetQuery & { id: [number] } {
   return query.id?.length === 1 && query.q === undefined && query.status === undefined && query.categoryId === undefined;
 }
 
@@ -34,7 +22,8 @@ const orders = {
   "-name": { by: sql`place DESC, id`, after: ([place, id]: Position) => sql`(place < ${place} OR place = ${place} AND id > ${id})` },
 };
 
-async function findAmong(
+/** Returns the pets with the ids of the query, a hundred at most, that pass the other filters. */
+export async function findPets(
   db: Database,
   accountId: number,
   query: IdQuery,

@@ -6,11 +6,11 @@ import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
 import { byId } from "../../platform/ids.ts";
 import { Problem } from "../../platform/problem.ts";
-import { findPets } from "./pet-ids.store.ts";
+import { asksForOne, findPets } from "./pet-ids.store.ts";
 import { listPets, sortOf } from "./pet-lists.store.ts";
 import { searchPets, searchPosition, searchPositionLengths, type FoundPet } from "./pet-search.store.ts";
 import { batchBytesMax, NewPet, NewPets, patchPet, Pet, PetPath, PetQuery, Pets, WrittenPet, WrittenPetPatch } from "./pets.ts";
-import { deletePet, findPet, insertPet, insertPets, lockPet, lockPetWithEntry, updatePet, type StoredPet } from "./pets.store.ts";
+import { deletePet, insertPet, insertPets, lockPet, lockPetWithEntry, showPet, updatePet, type StoredPet } from "./pets.store.ts";
 
 const path = "/pets";
 const onePath = "/pets/{petId}";
@@ -43,6 +43,13 @@ export const petRoutes: Operation[] = [
       const after = positionOf(asked, ...(q === undefined ? [byName ? 2 : 1] : searchPositionLengths));
       const rows = (query.limit ?? limitDefault) + 1;
       const position = (found: FoundPet) => (byName ? searchPosition(found) : [found.pet.id]);
+      if (asksForOne(query) && !after) {
+        return andThen(showPet(db, accountId, query.id[0]), (pet) => ({
+          status: 200,
+          text: `[${pet?.text ?? ""}]`,
+          ...(pet && { version: pet.version }),
+        }));
+      }
       if (id) {
         return andThen(findPets(db, accountId, { ...query, id }, after, rows), (found) => {
           const { rows: body, headers } = pageOf(path, asked, found, position);
@@ -127,9 +134,9 @@ export const petRoutes: Operation[] = [
     answers: { 200: resource("The pet.", Pet, rex) },
     problems: ["not_found", "operation_sunset"],
     read: (db, { accountId, params: { petId } }) =>
-      andThen(findPet(db, accountId, petId), (found) => {
-        const { pet, version } = found ?? absent(petId);
-        return { status: 200, body: pet, version };
+      andThen(showPet(db, accountId, petId), (found) => {
+        const { text, version } = found ?? absent(petId);
+        return { status: 200, text, version };
       }),
   }),
   operation({

@@ -1,6 +1,6 @@
 import sql, { join, raw } from "sql-template-tag";
-import { andThen, breaks, type Awaitable, type Queryable, type Transaction } from "../../platform/db/database.ts";
-import { insertion, keyStatement, lockingStatement } from "../../platform/db/statement.ts";
+import { andThen, breaks, type Awaitable, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
+import { insertion, keyStatement, lockingStatement, statement, type Shown } from "../../platform/db/statement.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { fieldsBefore, type EventDraft, type Origin } from "../../platform/events.ts";
 import { byId } from "../../platform/ids.ts";
@@ -19,7 +19,8 @@ export type StoredPet = { pet: Pet; version: number };
 const columnNames = "id, name, category_id, status, version";
 type PetValues = [id: number, name: string, categoryId: number, status: PetStatus, version: number];
 const petById = `SELECT ${columnNames} FROM pets WHERE account_id = ? AND id = ?`;
-const findById = keyStatement<PetValues>("pets", petById);
+const findById = statement<PetValues>(petById);
+const showById = keyStatement("pets", petById, shownPet);
 const newPets = insertion("pets", "pet_ids", ["account_id", "name", "name_key", "category_id", "status", "version"]);
 const lockById = lockingStatement<PetValues>(petById);
 
@@ -30,15 +31,30 @@ export function findPet(db: Queryable, accountId: number, id: number): Awaitable
   return andThen(db.rows(findById, [accountId, id]), petOf);
 }
 
+/** A pet as its JSON, with the version that its ETag shows. */
+export type ShownPet = Shown & { readonly version: number };
+
+/** Returns undefined if there is no such pet. Takes less time than `findPet`. */
+export function showPet(db: Database, accountId: number, id: number): Awaitable<ShownPet | undefined> {
+  return db.find(showById, [accountId, id]);
+}
+
 /** Locks the pet until the transaction ends. Returns undefined if there is no such pet. */
 export function lockPet(tx: Transaction, accountId: number, id: number): Awaitable<StoredPet | undefined> {
   return andThen(tx.rows(lockById, [accountId, id]), petOf);
 }
 
 function petOf([values]: PetValues[]): StoredPet | undefined {
-  if (values === undefined) return undefined;
-  const [id, name, categoryId, status, version] = values;
+  return values && storedOf(values);
+}
+
+function storedOf([id, name, categoryId, status, version]: PetValues): StoredPet {
   return { pet: { id, name, categoryId, status }, version };
+}
+
+function shownPet(values: PetValues): ShownPet {
+  const { pet, version } = storedOf(values);
+  return { text: JSON.stringify(pet), version };
 }
 
 /** Returns whether the account has the pet, without locking it. */
