@@ -29,11 +29,16 @@ export async function* measurePaging(): AsyncGenerator<Figure> {
   database.close();
   const shop = await openShop(folder);
   try {
-    for (const list of listsOf(apiOperations)) yield await measureList(shop, list);
+    for (const list of listsOf(apiOperations).filter(isOfAccount)) yield await measureList(shop, list);
   } finally {
     await shop.stop();
     folder.remove();
   }
+}
+
+/** Lists below a project or a webhook are short: the service keeps few deployments, domains and deliveries of each. */
+function isOfAccount({ path }: ListOperation): boolean {
+  return !path.includes("{");
 }
 
 async function measureList(shop: Shop, list: ListOperation): Promise<Figure> {
