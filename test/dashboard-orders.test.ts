@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { stage } from "./support/browser.ts";
 import { choose, openDashboardShop, pick } from "./support/dashboard-shop.ts";
 import type { InventoryItem, Order } from "./support/models.ts";
-import { assertAccessible } from "./support/pages.ts";
+import { assertAccessible, assertAccessibleOnPhone } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
 
 const [browser, service] = await stage(startService);
@@ -224,6 +224,45 @@ test("the inventory page filters, sets counts in place, marks low stock in words
   await choose(page, "Ben", "Stop counting");
   await page.getByRole("dialog").getByRole("button", { name: "Stop counting" }).click();
   await page.getByText("Nothing matches these filters").waitFor();
+});
+
+test("the home page leads to all low stock and nothing else, where counts change and animals leave the list", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const categoryId = await shop.category("Dogs");
+  for (const [name, quantity] of [
+    ["Rex", 3],
+    ["Ben", 4],
+    ["Max", 0],
+    ["Ada", 1],
+  ] as const)
+    await shop.ask("PUT", `/store/inventory/${await shop.pet(name, categoryId)}`, { quantity });
+  const page = await shop.open("");
+  await page.getByRole("link", { name: "All low stock" }).click();
+  const link = (name: string) => page.getByRole("table", { name: "Inventory" }).getByRole("link", { name });
+  const names = () => page.getByRole("table", { name: "Inventory" }).getByRole("link").allInnerTexts();
+  await link("Max").waitFor();
+  assert.deepEqual(await names(), ["Max", "Ada", "Rex"]);
+  const row = page.getByRole("row").filter({ hasText: "Rex" });
+  await row.getByRole("textbox", { name: "Free units of Rex" }).fill("9");
+  await row.getByRole("button", { name: "Set the count of Rex" }).click();
+  await row.getByText("Enough").waitFor();
+  await choose(page, "Ada", "Stop counting");
+  await page.getByRole("dialog").getByRole("button", { name: "Stop counting" }).click();
+  await page.getByRole("row").filter({ hasText: "Ada" }).waitFor({ state: "detached" });
+  await page.reload();
+  await link("Max").waitFor();
+  assert.deepEqual(await names(), ["Max"]);
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await link("Ben").waitFor();
+  assert.deepEqual(await names(), ["Rex", "Ben", "Max"]);
+  await pick(page, "Stock level", "Low or none left");
+  await link("Ben").waitFor({ state: "detached" });
+  await pick(page, "Status", "Available");
+  await link("Ben").waitFor();
+  assert.equal(new URL(page.url()).search, "?status=available");
+  await page.goBack();
+  await link("Ben").waitFor({ state: "detached" });
+  await assertAccessibleOnPhone(page);
 });
 
 test("a category is created and edited, and cannot be deleted while it has animals", async (t) => {

@@ -167,10 +167,15 @@ test("pets are counted by filter and category, and low stock is listed with the 
   assert.deepEqual(await ask("/store/inventory/low"), {
     count: 2,
     entries: [
-      { petId: c, quantity: 0, name: "Dog 2" },
-      { petId: b, quantity: 2, name: "Dog 1" },
+      { petId: c, quantity: 0, status: "sold", name: "Dog 2" },
+      { petId: b, quantity: 2, status: "available", name: "Dog 1" },
     ],
   });
+  assert.deepEqual(await ask("/store/inventory/low?limit=1"), {
+    count: 2,
+    entries: [{ petId: c, quantity: 0, status: "sold", name: "Dog 2" }],
+  });
+  for (const limit of ["0", "1001", "x"]) assert.equal((await shop.member.ask("GET", `/store/inventory/low?limit=${limit}`)).status, 400);
 });
 
 test("an owner says when stock is low: for the list, the account, the events of later changes, and no sooner", async () => {

@@ -3,13 +3,14 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Waiting } from "../frame/waiting.tsx";
+import { lowStockQuery } from "../inventory/queries.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { PageHeader, Section } from "../parts/page-header.tsx";
 import { petCountsQuery } from "../pets/counts.ts";
 import { PetLink } from "../pets/pet-link.tsx";
 import { formatNumber, texts } from "../texts/texts.ts";
 import styles from "./home.module.css";
-import { accountQuery, lowStockQuery, openOrdersQuery, sitesQuery } from "./queries.ts";
+import { accountQuery, openOrdersQuery, sitesQuery } from "./queries.ts";
 
 const words = texts.home;
 
@@ -51,13 +52,17 @@ function OpenOrders(): ReactNode {
   );
 }
 
+const lowShownMax = 10;
+const allStock = { to: "/dashboard/inventory", children: words.allStock } as const;
+const allLow = { ...allStock, search: { stock: "low" }, children: words.allLow } as const;
+
 function LowStock(): ReactNode {
-  const { data: low, error, refetch } = useQuery(lowStockQuery);
+  const { data: low, error, refetch } = useQuery(lowStockQuery(lowShownMax));
   return (
-    <Section title={words.low} actions={<Link to="/dashboard/inventory">{words.allStock}</Link>}>
+    <Section title={words.low} actions={<Link {...(low?.count ? allLow : allStock)} />}>
       <ErrorPanel error={low ? null : error} onRetry={() => void refetch()} />
       {!low && !error && <Waiting lines={3} />}
-      {low?.count === 0 && <p className={styles.quiet}>{words.enough}</p>}
+      {low?.count === 0 && <p className={styles.quiet}>{texts.store.inventory.enoughText}</p>}
       {low && low.count > 0 && (
         <ul className={styles.list} aria-label={words.low}>
           {low.entries.map(({ petId, quantity, name }) => (

@@ -1,9 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { dashboardKey } from "../calls/lists.ts";
-import { callsBelow, send } from "../calls/send.ts";
 import { answerOf, readPage, store, type Schemas } from "../calls/store.ts";
 
-type LowStock = { count: number; entries: { petId: number; quantity: number; name: string }[] };
 /** A domain with a problem. */
 type TroubledDomain = { projectId: number; hostname: string; problem: string };
 
@@ -16,14 +14,6 @@ export const openOrdersQuery = queryOptions({
   queryKey: [dashboardKey, "/store/orders", "home"],
   refetchInterval: 10_000,
   queryFn: async ({ signal }) => (await readPage("/store/orders", { complete: false, sort: "-id", limit: shownMax }, { signal })).rows,
-});
-
-export const lowStockQuery = queryOptions({
-  queryKey: [dashboardKey, "/store/inventory", "home"],
-  queryFn: async ({ signal }): Promise<LowStock> => {
-    const response = await send(new Request(`${callsBelow}/store/inventory/low`, { signal }));
-    return (await response.json()) as LowStock;
-  },
 });
 
 export const accountQuery = queryOptions({

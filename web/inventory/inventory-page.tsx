@@ -1,5 +1,5 @@
 import { Button, Select, TextInput } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { PetLink } from "../pets/pet-link.tsx";
@@ -7,7 +7,7 @@ import { PetPicker, chosen } from "../pets/pet-picker.tsx";
 import { usePetName, type Pet } from "../pets/queries.ts";
 import { petStatuses, type PetStatus } from "../pets/status.ts";
 import { StatusBadge } from "../pets/status-badge.tsx";
-import { useList } from "../calls/lists.ts";
+import { useList, type PagedRows } from "../calls/lists.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { Dialog } from "../parts/dialog.tsx";
@@ -19,55 +19,34 @@ import { numberIn } from "../parts/number-in.ts";
 import { PageHeader } from "../parts/page-header.tsx";
 import { RowMenu } from "../parts/row-menu.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
-import { texts } from "../texts/texts.ts";
+import { present } from "../parts/search-values.ts";
+import { formatNumber, texts } from "../texts/texts.ts";
 import { LowStockMark } from "./low-stock.tsx";
-import { noteNewStock, setStock, type InventoryItem } from "./queries.ts";
+import { lowStockQuery, noteNewStock, setStock, type InventoryItem } from "./queries.ts";
+import type { InventorySearch } from "./search.ts";
 import { StockCount, StockMarkBadge } from "./stock-count.tsx";
 import { StopTrackingDialog } from "./stop-tracking-dialog.tsx";
 
 const route = getRouteApi("/dashboard/inventory");
 const words = texts.store.inventory;
+/** The most rows that the list of low stock has. */
+const lowShownMax = 1_000;
+const markChoices = [{ value: "low" as const, label: words.lowOrNone }];
 const statusChoices = petStatuses.map((value) => ({ value, label: texts.store.status[value] }));
 
 /** `/dashboard/inventory` */
 export function InventoryPage(): ReactNode {
-  const { status, new: isNew } = route.useSearch();
+  const { new: isNew, ...filter } = route.useSearch();
   const navigate = route.useNavigate();
-  const list = useList("/store/inventory", status === undefined ? {} : { status: [status] });
   const [stopping, setStopping] = useState<{ petId: number; name: string }>();
-  const filter = (to: PetStatus | null) => void navigate({ search: to === null ? {} : { status: to }, resetScroll: false });
-  const begin = (on: boolean) =>
-    void navigate({ search: { ...(status && { status }), ...(on && { new: true as const }) }, resetScroll: false });
-
+  const begin = (on: boolean) => void navigate({ search: { ...present(filter), ...(on && { new: true as const }) }, resetScroll: false });
   return (
     <>
       <PageHeader title={words.page} lead={words.lead}>
         <Button onClick={() => begin(true)}>{words.new}</Button>
       </PageHeader>
       <LowStockMark />
-      {(status !== undefined || (list.rows?.count ?? 0) > 0) && (
-        <Filters onClear={status && (() => filter(null))}>
-          <Select
-            label={words.status}
-            placeholder={texts.store.anyStatus}
-            data={statusChoices}
-            value={status ?? null}
-            onChange={(value) => filter(value)}
-            clearable
-          />
-        </Filters>
-      )}
-      {list.isPending && <Waiting lines={6} />}
-      {!list.rows && <ErrorPanel error={list.error} onRetry={() => list.refetch()} />}
-      {list.rows?.count === 0 &&
-        (status === undefined ? (
-          <EmptyState title={words.emptyTitle} text={words.emptyText} />
-        ) : (
-          <EmptyState title={texts.store.nothingMatches} text={texts.store.nothingMatchesText} />
-        ))}
-      {list.rows && list.rows.count > 0 && (
-        <RowsTable label={words.table} columns={columnsOf(setStopping)} rows={list.rows} keyOf={({ petId }) => petId} isCompact />
-      )}
+      {filter.stock ? <LowEntries askToStop={setStopping} /> : <Entries status={filter.status} askToStop={setStopping} />}
       {isNew && <TrackDialog onClose={() => begin(false)} />}
       {stopping && <StopTrackingDialog {...stopping} onClose={() => setStopping(undefined)} />}
     </>
@@ -75,6 +54,67 @@ export function InventoryPage(): ReactNode {
 }
 
 type AskToStop = (pet: { petId: number; name: string }) => void;
+
+function Entries({ status, askToStop }: { status: PetStatus | undefined; askToStop: AskToStop }): ReactNode {
+  const list = useList("/store/inventory", status === undefined ? {} : { status: [status] });
+  const isEmpty = list.rows?.count === 0;
+  return (
+    <>
+      {(status !== undefined || (list.rows && !isEmpty)) && <StockFilters status={status} />}
+      {list.isPending && <Waiting lines={6} />}
+      {!list.rows && <ErrorPanel error={list.error} onRetry={() => list.refetch()} />}
+      {isEmpty && status === undefined && <EmptyState title={words.emptyTitle} text={words.emptyText} />}
+      {isEmpty && status !== undefined && <EmptyState title={texts.store.nothingMatches} text={texts.store.nothingMatchesText} />}
+      {list.rows && !isEmpty && <EntriesTable rows={list.rows} askToStop={askToStop} />}
+    </>
+  );
+}
+
+/** What is low, the fewest units first. */
+function LowEntries({ askToStop }: { askToStop: AskToStop }): ReactNode {
+  const { data: low, isPending, error, refetch } = useQuery(lowStockQuery(lowShownMax));
+  return (
+    <>
+      <StockFilters stock="low" />
+      {isPending && <Waiting lines={6} />}
+      {!low && <ErrorPanel error={error} onRetry={() => void refetch()} />}
+      {low?.entries.length === 0 && <EmptyState title={words.enoughTitle} text={words.enoughText} />}
+      {low && low.entries.length > 0 && <EntriesTable rows={low.entries} askToStop={askToStop} />}
+      {low && low.count > low.entries.length && <p>{words.moreLow(formatNumber(low.entries.length), formatNumber(low.count))}</p>}
+    </>
+  );
+}
+
+function StockFilters({ status, stock }: { status?: PetStatus | undefined; stock?: "low" }): ReactNode {
+  const navigate = route.useNavigate();
+  const filter = (search: InventorySearch) => void navigate({ search, resetScroll: false });
+  return (
+    <Filters onClear={(status ?? stock) && (() => filter({}))}>
+      <Select
+        label={words.status}
+        placeholder={texts.store.anyStatus}
+        data={statusChoices}
+        value={status ?? null}
+        onChange={(value) => filter(value === null ? {} : { status: value })}
+        clearable
+      />
+      <Select
+        label={words.mark}
+        placeholder={words.anyMark}
+        data={markChoices}
+        value={stock ?? null}
+        onChange={(value) => filter(value === null ? {} : { stock: value })}
+        clearable
+      />
+    </Filters>
+  );
+}
+
+type TableProps = { rows: PagedRows<InventoryItem> | readonly InventoryItem[]; askToStop: AskToStop };
+
+function EntriesTable({ rows, askToStop }: TableProps): ReactNode {
+  return <RowsTable label={words.table} columns={columnsOf(askToStop)} rows={rows} keyOf={({ petId }) => petId} isCompact />;
+}
 
 function columnsOf(askToStop: AskToStop): Column<InventoryItem>[] {
   return [

@@ -3,6 +3,7 @@ import { invalidatePet } from "../pets/notes.ts";
 import { batched } from "../calls/batched.ts";
 import { dashboardKey } from "../calls/lists.ts";
 import { changeRows, rereadList, showAnswer } from "../calls/rows.ts";
+import { callsBelow, send } from "../calls/send.ts";
 import { answerOf, readPage, store, type Schemas } from "../calls/store.ts";
 
 export type InventoryItem = Schemas["InventoryItem"];
@@ -18,6 +19,29 @@ export function stockQuery(petId: number) {
     queryKey: [dashboardKey, "/store/inventory", "one", petId],
     staleTime: 10_000,
     queryFn: ({ signal }): Promise<InventoryItem | null> => readStock(petId, signal),
+  });
+}
+
+type LowStock = { count: number; entries: (InventoryItem & { name: string })[] };
+const lowStockKey = [dashboardKey, "/store/inventory", "low"] as const;
+
+/** How many entries have low stock, and the lowest of them. */
+export function lowStockQuery(limit: number) {
+  return queryOptions({
+    queryKey: [...lowStockKey, limit],
+    queryFn: async ({ signal }): Promise<LowStock> => {
+      const response = await send(new Request(`${callsBelow}/store/inventory/low?limit=${limit}`, { signal }));
+      return (await response.json()) as LowStock;
+    },
+  });
+}
+
+/** Changes an entry in the lists of low stock, or removes it from them. One that is low no more stays until they are read again. */
+function changeLowStock(client: QueryClient, petId: number, item: InventoryItem | null): void {
+  client.setQueriesData<LowStock>({ queryKey: lowStockKey }, (low) => {
+    if (!low?.entries.some((entry) => entry.petId === petId)) return low;
+    if (!item) return { count: low.count - 1, entries: low.entries.filter((entry) => entry.petId !== petId) };
+    return { ...low, entries: low.entries.map((entry) => (entry.petId === petId ? { ...entry, ...item } : entry)) };
   });
 }
 
@@ -45,6 +69,7 @@ export function noteStock(client: QueryClient, item: InventoryItem): void {
   const { petId, status } = item;
   showAnswer(client, stockQuery(petId).queryKey, item);
   changeRows(client, "/store/inventory", (row) => (row.petId === petId ? item : row));
+  changeLowStock(client, petId, item);
   changeRows(client, "/pets", (row) => (row.id === petId && row.status !== status ? { ...row, status } : row));
   invalidatePet(client, petId);
 }
@@ -59,6 +84,7 @@ export function noteNewStock(client: QueryClient, item: InventoryItem): void {
 export function noteStopped(client: QueryClient, petId: number): void {
   showAnswer(client, stockQuery(petId).queryKey, null);
   changeRows(client, "/store/inventory", (row) => (row.petId === petId ? undefined : row));
+  changeLowStock(client, petId, null);
   invalidatePet(client, petId);
 }
 

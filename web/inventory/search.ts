@@ -1,9 +1,14 @@
 import { petStatuses, type PetStatus } from "../pets/status.ts";
 import { choiceIn } from "../parts/search-values.ts";
 
-/** The search parameters of the inventory page: the filter, and whether the form to track an animal is open. */
-export type InventorySearch = { status?: PetStatus; new?: true };
+/** The search parameters of the inventory page: one filter, and whether the form to track an animal is open. */
+export type InventorySearch = { status?: PetStatus; stock?: "low"; new?: true };
 
 export function inventorySearch(search: Record<string, unknown>): InventorySearch {
-  return { status: choiceIn(petStatuses, search["status"]), new: search["new"] === true ? (true as const) : undefined };
+  const stock = choiceIn(["low"] as const, search["stock"]);
+  return {
+    status: stock ? undefined : choiceIn(petStatuses, search["status"]),
+    stock,
+    new: search["new"] === true ? (true as const) : undefined,
+  };
 }

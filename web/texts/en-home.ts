@@ -9,7 +9,7 @@ export const homeTexts = {
   units: (count: string) => (count === "1" ? "1 unit" : `${count} units`),
   low: "Low stock",
   allStock: "Inventory",
-  enough: "There is enough of everything that is counted.",
+  allLow: "All low stock",
   left: (count: string) => `${count} left`,
   domains: "Domains that need attention",
   plan: "Your plan",

@@ -172,6 +172,11 @@ export const storeTexts = {
     none: "None left",
     low: "Low",
     enough: "Enough",
+    anyMark: "Any stock level",
+    lowOrNone: "Low or none left",
+    enoughTitle: "No stock is low",
+    enoughText: "There is enough of everything that is counted.",
+    moreLow: (shown: string, all: string) => `These are the ${shown} lowest of ${all}.`,
     lowStock: {
       open: (count: string) => `Low stock: ${count} or fewer`,
       title: "When stock is low",

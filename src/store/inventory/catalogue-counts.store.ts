@@ -1,8 +1,8 @@
 import sql from "sql-template-tag";
 import type { Database } from "../../platform/db/database.ts";
-import type { PetQuery } from "../pets/pets.ts";
+import type { PetQuery, PetStatus } from "../pets/pets.ts";
 import { categoriesOfPets } from "../pets/pets.store.ts";
-import { countedMax, lowEntriesMax, type CatalogueCounts, type LowStock } from "./catalogue-counts.ts";
+import { countedMax, type CatalogueCounts, type LowStock } from "./catalogue-counts.ts";
 
 /** Counts the pets that pass the filters, up to `countedMax`, and by category unless there are more. */
 export async function countPets(db: Database, accountId: number, query: PetQuery): Promise<CatalogueCounts> {
@@ -14,17 +14,17 @@ export async function countPets(db: Database, accountId: number, query: PetQuery
   return { count, isMore: false, categories: rows.map(({ category_id: id, pets }) => ({ categoryId: id, count: pets })) };
 }
 
-/** The entries with the fewest free units, at or below the account's low mark, among the first `countedMax`. */
-export async function listLowStock(db: Database, accountId: number): Promise<LowStock> {
+/** The `limit` entries with the fewest free units, at or below the account's low mark, among the first `countedMax`. */
+export async function listLowStock(db: Database, accountId: number, limit: number): Promise<LowStock> {
   const some = sql`
-    SELECT pet_id, quantity FROM inventory WHERE account_id = ${accountId} ORDER BY pet_id LIMIT ${countedMax}`;
-  const low = sql`SELECT pet_id, quantity FROM (${some}) AS entries WHERE quantity <= (SELECT low_stock FROM accounts WHERE id = ${accountId})`;
+    SELECT pet_id, quantity, status FROM inventory WHERE account_id = ${accountId} ORDER BY pet_id LIMIT ${countedMax}`;
+  const low = sql`SELECT pet_id, quantity, status FROM (${some}) AS entries WHERE quantity <= (SELECT low_stock FROM accounts WHERE id = ${accountId})`;
   const [counted] = await db.query<{ entries: number }>(sql`SELECT COUNT(*) AS entries FROM (${low}) AS low`);
-  const rows = await db.query<{ pet_id: number; quantity: number; name: string }>(sql`
-    SELECT low.pet_id, low.quantity, pets.name FROM (${low} ORDER BY quantity, pet_id LIMIT ${lowEntriesMax}) AS low
+  const rows = await db.query<{ pet_id: number; quantity: number; status: PetStatus; name: string }>(sql`
+    SELECT low.pet_id, low.quantity, low.status, pets.name FROM (${low} ORDER BY quantity, pet_id LIMIT ${limit}) AS low
     JOIN pets ON pets.account_id = ${accountId} AND pets.id = low.pet_id ORDER BY low.quantity, low.pet_id`);
   return {
     count: counted?.entries ?? 0,
-    entries: rows.map(({ pet_id: petId, quantity, name }) => ({ petId, quantity, name })),
+    entries: rows.map(({ pet_id: petId, ...entry }) => ({ petId, ...entry })),
   };
 }

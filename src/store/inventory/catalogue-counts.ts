@@ -4,8 +4,9 @@ import { PetStatus } from "../pets/pets.ts";
 
 /** The most rows that one count looks at, so that its cost is bounded. */
 export const countedMax = 100_000;
-/** The most entries of low stock that are listed. */
-export const lowEntriesMax = 10;
+const lowEntriesMax = 1_000;
+/** The entries of low stock that are listed without a limit in the request. */
+export const lowEntriesDefault = 10;
 export const CountQuery = Type.Object({
   q: Type.Optional(Type.String({ maxLength: 200, pattern: "^[^\\u0000]*$" })),
   status: Type.Optional(Type.Array(PetStatus, { minItems: 1, maxItems: 3 })),
@@ -19,8 +20,10 @@ export const CatalogueCounts = Type.Object({
 });
 export type CatalogueCounts = Static<typeof CatalogueCounts>;
 
+export const LowStockQuery = Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: lowEntriesMax })) });
+
 export const LowStock = Type.Object({
   count: Type.Integer(),
-  entries: Type.Array(Type.Object({ petId: Id(""), quantity: Type.Integer(), name: Type.String() })),
+  entries: Type.Array(Type.Object({ petId: Id(""), quantity: Type.Integer(), status: PetStatus, name: Type.String() })),
 });
 export type LowStock = Static<typeof LowStock>;

@@ -1,6 +1,6 @@
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { BulkChanges, BulkResults, changesBytesMax } from "./pet-changes.ts";
-import { CatalogueCounts, CountQuery, LowStock } from "./catalogue-counts.ts";
+import { CatalogueCounts, CountQuery, LowStock, lowEntriesDefault, LowStockQuery } from "./catalogue-counts.ts";
 import { countPets, listLowStock } from "./catalogue-counts.store.ts";
 import { changePets } from "./pet-changes.store.ts";
 
@@ -40,7 +40,11 @@ export const petChangeRoutes: Operation[] = [
     summary: "List low stock",
     description: "The entries at or below the account's low mark, the fewest first.",
     scope: "inventory:read",
+    query: LowStockQuery,
     answers: { 200: { description: "The entries.", schema: LowStock } },
-    read: async (db, { accountId }) => ({ status: 200, body: await listLowStock(db, accountId) }),
+    read: async (db, { accountId, query: { limit = lowEntriesDefault } }) => ({
+      status: 200,
+      body: await listLowStock(db, accountId, limit),
+    }),
   }),
 ];
