@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { makeOpenFolder } from "../test/support/run-folder.ts";
 
 /** Set in the process that measures. */
 const inGroup = "PETSTORE_BENCH_GROUP";
@@ -23,7 +23,7 @@ const pollEveryMs = 10;
  */
 export async function runInGroup(file: string, words: string[], measure: () => Promise<number>): Promise<number> {
   if (process.env[inGroup] !== undefined) return measureInGroup(measure);
-  const temporary = mkdtempSync(join(tmpdir(), "petstore-bench-"));
+  const temporary = makeOpenFolder(tmpdir());
   const child = spawn(process.execPath, [file, ...words], {
     env: { ...process.env, [inGroup]: "1", TMPDIR: temporary },
     stdio: ["inherit", "inherit", "inherit", "ipc"],

@@ -13,13 +13,13 @@ const roomBytes = 4 * 2 ** 30;
  * tests create, write and sync very many files, and none of them cuts the power.
  */
 export function makeRunFolder(): string {
-  const folder = (suits(memory) && folderIn(memory)) || folderIn(tmpdir());
+  const folder = makeOpenFolder(suits(memory) ? memory : tmpdir());
   process.on("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
   return folder;
 }
 
-/** PostgreSQL, which has a user of its own, must reach its folder below this one. */
-function folderIn(parent: string): string {
+/** Makes a folder that other users can pass through: PostgreSQL, which has a user of its own, must reach its folder below this one. */
+export function makeOpenFolder(parent: string): string {
   const folder = mkdtempSync(join(parent, "petstore-"));
   chmodSync(folder, 0o711);
   return folder;
