@@ -47,16 +47,20 @@ const pageSizeMax = 100;
 const waitSeconds = 25;
 /** How long the next request waits after an empty answer that came at once. */
 const pauseMs = 1_000;
+/** Far less than the day for which every event is kept. */
+const recentMs = 3_600_000;
 
 /**
  * The events of the account in their order, without a gap. Keep the `position` of each event that you have handled, and begin after it
- * next time. Between requests, a lost connection is tried again as the client does.
+ * next time. Between requests, a lost connection is tried again as the client does. Where no event of the types comes for so long that the log no
+ * longer has those after the last one, the iteration goes on with the oldest that is kept, since it has just seen that none is missing.
  *
  * @throws PetStoreError `events_expired` if events after `after` are no longer kept
  */
 export async function* events(client: PetStore, { after, types, follow = true, signal }: EventsOptions = {}): AsyncGenerator<ShopEvent> {
   const get = client.GET as (path: string, init: object) => Promise<Refused & { data?: ShopEvent[] }>;
   let position = after;
+  let completeAt = NaN;
   for (;;) {
     if (signal?.aborted) return;
     const started = realTiming.now();
@@ -66,7 +70,16 @@ export async function* events(client: PetStore, { after, types, follow = true, s
       throw error;
     });
     if (!answer) return;
+    // the time of the service, since the own clock may stand still while a machine sleeps
+    const answeredAt = Date.parse(answer.response.headers.get("date") ?? "");
+    const oldest = Number(answer.response.headers.get("events-oldest"));
+    if (answeredAt - completeAt < recentMs && oldest > 0) {
+      position = oldest - 1;
+      completeAt = NaN; // a second 410 is an error
+      continue;
+    }
     if (!Array.isArray(answer.data)) throw refusal(answer);
+    if (answer.data.length === 0) completeAt = answeredAt;
     for (const event of answer.data) {
       if (position !== undefined && event.position <= position) throw new PetStoreError("internal", "The events are not in their order.");
       yield event;

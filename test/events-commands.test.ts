@@ -136,6 +136,34 @@ test("the client's events go on where the last run ended, wait for the next one,
   );
 });
 
+test("the client's events of some types go on although all events after the last of them are deleted, unless it has not looked for an hour", async (t) => {
+  const asked: (string | null)[] = [];
+  let hoursApart = 0;
+  const expired = { code: "events_expired", message: "Events after 1 are deleted.", status: 410 };
+  const server = createServer(({ url = "" }, response) => {
+    const position = new URL(url, "http://shop").searchParams.get("after");
+    asked.push(position);
+    const isExpired = position === "1" && asked.length > 1;
+    const found = position === "9" ? [{ position: 12, type: "order.created" }] : [];
+    response.setHeader("date", new Date(Date.UTC(2027, 0, 1, asked.length * hoursApart)).toUTCString());
+    response.writeHead(isExpired ? 410 : 200, { "content-type": "application/json", ...(isExpired && { "events-oldest": "10" }) });
+    response.end(JSON.stringify(isExpired ? expired : found));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  const client = openClient({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, key: "k" });
+  const first = async () => {
+    for await (const event of events(client, { after: 1, types: ["order.*"] })) return event.position;
+    return undefined;
+  };
+  assert.deepEqual([await first(), asked], [12, ["1", "1", "9"]]);
+  await assert.rejects(first, { code: "events_expired" });
+  asked.length = 0;
+  hoursApart = 1;
+  await assert.rejects(first, { code: "events_expired" });
+  assert.deepEqual(asked, ["1", "1"]);
+});
+
 test("events trigger sends one made-up event of a type with its resource, signed like a webhook, and changes nothing", async (t) => {
   const { received, target } = await openReceiver(t);
   const position = async () => (await shop.ask<{ position: number }>("GET", "/events/checkpoint")).body.position;
