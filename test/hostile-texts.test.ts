@@ -45,9 +45,9 @@ async function assertLinear(
   what: string,
   of: (text: HostileText) => (length: number) => () => unknown,
   texts: HostileText[],
-  options: { length: number; floorMicros?: number },
+  options: { length: number; floorMicros?: number; every?: number },
 ): Promise<void> {
-  for (const text of someOf(texts, 6)) {
+  for (const text of someOf(texts, options.every ?? 6)) {
     const growth = await growthOf(of(text), options.length, options.floorMicros);
     assert.ok(growth <= 5, `${what} with ${shownText(text)}: ${growth} times the time for 4 times the length`);
   }
@@ -101,6 +101,8 @@ test("every text rule of every operation takes linear time, with its bound of th
 
 /** What is sent in whole requests: the rules themselves have met all texts above. */
 const sentTexts = valueTexts.filter(({ start, end }) => start === "" && end !== "\0");
+/** A request costs much more than a rule. Each place gets other texts than the one before, so all places together get all of them. */
+const everySent = 24;
 const key = () => ({ "x-api-key": service.key });
 
 for (const operation of operations) {
@@ -117,14 +119,14 @@ for (const operation of operations) {
         const sent = { ...good, path: place(encodeURIComponent(hostile(text, length, encodeURIComponent).toWellFormed())) };
         return () => send(sent);
       };
-      await assertLinear(`${method} ${path}`, of, sentTexts, { length: lineMax / 4, floorMicros });
+      await assertLinear(`${method} ${path}`, of, sentTexts, { length: lineMax / 4, floorMicros, every: everySent });
     }
     for (const [name, place] of isJson ? bodyPlaces(operation, body) : []) {
       const of = (text: HostileText) => (length: number) => {
         const sent = { ...plain, body: JSON.stringify(place(hostile(text, length, (unit) => JSON.stringify(unit)))) };
         return () => send(sent);
       };
-      await assertLinear(`${method} ${path}, ${name}`, of, sentTexts, { length: 10_000, floorMicros });
+      await assertLinear(`${method} ${path}, ${name}`, of, sentTexts, { length: 10_000, floorMicros, every: everySent });
     }
   });
 }
@@ -179,7 +181,7 @@ test("any path of a published site and of the pages takes linear time", async ()
       const path = `/${encodeURIComponent(hostile(text, length, encodeURIComponent).toWellFormed())}`;
       return () => send({ ...sent, path });
     };
-    await assertLinear(sent.origin, of, sentTexts, { length: lineMax / 4, floorMicros });
+    await assertLinear(sent.origin, of, sentTexts, { length: lineMax / 4, floorMicros, every: everySent });
   }
 });
 
@@ -250,7 +252,11 @@ test("every header that is read takes linear time, at the API, the dashboard, th
         const sent = { ...request, headers: { ...request.headers, [name]: hostile(text, length) } };
         return () => send(sent);
       };
-      await assertLinear(`${request.method} ${request.path}, ${name}`, of, headerTexts, { length: lineMax / 4, floorMicros });
+      await assertLinear(`${request.method} ${request.path}, ${name}`, of, headerTexts, {
+        length: lineMax / 4,
+        floorMicros,
+        every: everySent,
+      });
     }
   }
   for (const name of ["accept", "accept-encoding", "authorization", "cookie", "if-none-match", "idempotency-key", "x-forwarded-for"]) {
