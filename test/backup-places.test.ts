@@ -126,7 +126,7 @@ test("a failed backup removes no older one", async (t) => {
   assert.deepEqual(readdirSync(folder).toSorted(), old);
 });
 
-test("--every makes a backup at each interval, goes on after a failed one, and ends with its signal", async () => {
+test("--every makes a backup at each interval, continues after a failed one, and ends on a signal", async () => {
   let now = 1_000;
   const stop = new AbortController();
   const made: number[] = [];
@@ -180,7 +180,7 @@ test("a prefix that leads out of its bucket is refused", async () => {
     );
 });
 
-test("what is no answer of an S3 store, and a list without end, are refused in one line within bounded memory", async (t) => {
+test("an answer that is not S3's, and a list without end, are refused in one line within bounded memory", async (t) => {
   const list = "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken></ListBucketResult>";
   const answers: [string, RegExp][] = [
     ["<!doctype html><html><br></html>", /answers, but not as an S3 store does \(a page of HTML\)/],

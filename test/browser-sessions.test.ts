@@ -96,7 +96,7 @@ test("a browser has five accounts; the sixth is refused in plain words, uses up 
   assert.equal((await browser.ask("POST", "/sign-in/link", { token: tokenIn(link) })).status, 200);
 });
 
-test("signing out ends the current session alone and goes on with the one before, until none is left", async () => {
+test("signing out ends only the current session and switches to the previous one, until none is left", async () => {
   const [ann, bea] = [await newPerson(), await newPerson()];
   const browser = await browserOf(ann, bea);
   const copy = openBrowser(shop);
@@ -111,7 +111,7 @@ test("signing out ends the current session alone and goes on with the one before
   assert.equal(await current(bea.own), bea.memberId, "other browsers stay signed in");
 });
 
-test("a member who ends the current session in the list goes on with the account before", async () => {
+test("ending the current session in the list switches to the previous account", async () => {
   const [ann, bea] = [await newPerson(), await newPerson()];
   const browser = await browserOf(ann, bea);
   const sessions = (await browser.ask<{ id: number; current: boolean }[]>("GET", "/sessions")).body;

@@ -52,7 +52,7 @@ test("after a 429 the client waits as long as Retry-After says, and no shorter",
   assert.deepEqual(waits, [42_000]);
 });
 
-test("while one request waits as it was told, no other of the same client is sent", async (t) => {
+test("while one request waits for Retry-After, the same client sends no other", async (t) => {
   const { get, sentAt } = await clientOf(t, (_, response, nth) =>
     nth === 2 ? reply(response, 429, {}, { "retry-after": "42" }) : reply(response, 200, [], { ratelimit: '"minute";r=1000;t=60' }),
   );

@@ -252,7 +252,7 @@ test("a full device is one line and exit code 1; a reader that has gone, of eith
   }
 });
 
-test("status tells a service that is ready, with the account's limits, and refuses what is not a pet store", async (t) => {
+test("status reports a ready service with the account's limits, and refuses a server that is not a pet store", async (t) => {
   const { withKey, bare } = openHome(temporaryFolder(t));
   const { code, out } = await withKey("status");
   assert.equal(code, 0);

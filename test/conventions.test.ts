@@ -48,7 +48,7 @@ test("an unknown identifier in a path is a 404: 0, negatives, beyond 2^53 and th
   }
 });
 
-test("an identifier that numbers of JSON cannot hold is never told as another one", async () => {
+test("an identifier too large for a JSON number is never reported as another one", async () => {
   const { id } = await newPet(shop, categoryId);
   const { id: projectId } = await made<{ id: number }>(shop, "POST", "/projects", { name: "Luna", slug: "luna" });
   for (const unknown of ["9007199254740993", "-9007199254740993", "9223372036854775807"]) {
@@ -100,7 +100,7 @@ test("an unknown identifier in a body is a 422 unknown_reference, and one beyond
   }
 });
 
-test("filtering by an unknown identifier gives an empty list, and by what is no identifier a 400", async () => {
+test("filtering by an unknown identifier gives an empty list, and by an invalid one a 400", async () => {
   const filters = ["/pets?id=", "/pets?categoryId=", "/store/orders?petId="];
   for (const filter of filters) {
     for (const id of ["0", "-1", "999999", "9223372036854775807", "-9223372036854775808"]) {

@@ -135,7 +135,7 @@ test("what a page of the account before sends after a switch changes no shop, an
   }
 });
 
-test("signing out goes on with the account before; signing out of all leads every tab to the sign-in page", async (t) => {
+test("signing out switches to the previous account; signing out of all takes every tab to the sign-in page", async (t) => {
   const [ann, bea, cy] = [await newOwner(), await newOwner(), await newOwner()];
   const { page, context } = await open(t, "/dashboard/orders", ann, bea, cy);
   const other = await newTab(context, "/dashboard/orders");
@@ -148,7 +148,7 @@ test("signing out goes on with the account before; signing out of all leads ever
   assert.deepEqual(await context.cookies(), []);
 });
 
-test("somebody whose session has ended goes on with another account of the browser, and an ended one is not in the menu", async (t) => {
+test("a member whose session has ended can continue with another account of the browser, and an ended one is not in the menu", async (t) => {
   const [ann, bea, cy] = [await newOwner(), await newOwner(), await newOwner()];
   const { page } = await open(t, "/dashboard", ann, bea, cy);
   await shows(page, cy);

@@ -141,7 +141,7 @@ test("an endpoint is turned off and on, edited, sent old changes, given a new se
   assert.deepEqual((await service.ask("GET", "/webhooks", { key })).body, []);
 });
 
-test("an address that is refused is told at its field", async (t) => {
+test("a refused address is reported at its field", async (t) => {
   const { account } = await openScene(t);
   const { page } = await visitSignedIn(t, browser, service, "/dashboard/webhooks?new=true", { account });
   await dialogOf(page).getByLabel("Address").fill("warehouse");

@@ -76,7 +76,7 @@ test("an Idempotency-Key holds in the dashboard too, and never keeps a key that 
   assert.notEqual(one.body.key, other.body.key);
 });
 
-test("nothing of the dashboard is kept by caches or read by other origins", async () => {
+test("caches store nothing of the dashboard, and other origins cannot read it", async () => {
   for (const reply of [
     await owner.ask("GET", "/session"),
     await openBrowser(shop).ask("GET", "/pets"),
@@ -124,7 +124,7 @@ test("a write from another origin, or from none, is refused before anything of i
   assert.ok(body.every(({ name }) => name !== "Evil"));
 });
 
-test("a page of another site cannot even read, what is typed in can be", async () => {
+test("a page of another site cannot call the dashboard, but an address that the user types is answered", async () => {
   assert.equal((await owner.ask("GET", "/pets", undefined, { "sec-fetch-site": "cross-site" })).status, 403);
   assert.equal((await owner.ask("GET", "/pets", undefined, { "sec-fetch-site": "none" })).status, 200);
 });
@@ -194,7 +194,7 @@ test("a key made, rotated and revoked in the dashboard is so for the API at once
   assert.ok(!JSON.stringify((await owner.ask("GET", "/keys")).body).includes(rotated.body.key));
 });
 
-test("what is another account's is a 404, and is neither seen nor changed", async () => {
+test("another account's resources are a 404, and are neither seen nor changed", async () => {
   nextMinute();
   const { id, key } = await shop.newAccount();
   const stranger = await newMember(shop, { account: id, email: "stranger@shop.example", role: "owner" });
@@ -243,7 +243,7 @@ test("a member whom an owner or operator removes, resets or signs out loses acce
   assert.equal((await guest.ask("GET", "/session")).status, 401);
 });
 
-test("a link of somebody who was removed signs nobody in", async () => {
+test("a sign-in link of a removed member signs nobody in", async () => {
   const { body } = await owner.ask<Invited>("POST", "/members", { email: "gone@shop.example" });
   assert.equal((await owner.ask("DELETE", `/members/${body.member.id}`)).status, 204);
   assert.equal((await openBrowser(shop).ask("POST", "/sign-in/link", { token: tokenIn(body.link) })).status, 401);

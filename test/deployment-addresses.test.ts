@@ -47,7 +47,7 @@ suite("an address for each deployment", () => {
   };
   const get = (label: string, path = "/") => visit.https(`${label}.sites.test`, path);
 
-  test("each deployment is served at its own address over HTTPS, whichever is live, and search engines are told to leave it out", async () => {
+  test("each deployment is served at its own address over HTTPS, whichever is live, and asks search engines not to index it", async () => {
     const id = await project("shop");
     const first = await deploy(id, { "index.html": "first", "404.html": "own 404", "about/index.html": "about" });
     const second = await deploy(id, { "index.html": "second" });

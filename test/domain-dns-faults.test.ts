@@ -101,7 +101,7 @@ suite("a DNS server that fails", () => {
     await assert.rejects(platform.https("www.dead.test", "/"));
   });
 
-  test("for two days lets a name lapse that was never verified, but no verified one", async () => {
+  test("lets an unverified name lapse after two days, but never a verified one", async () => {
     const lasting = await shop.attach("www.lasting.test");
     for (const hostname of ["www.lasting.test", "www.lapsing.test"]) platform.dns.fail(hostname, "servfail");
     await shop.add("www.lapsing.test");

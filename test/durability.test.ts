@@ -73,7 +73,7 @@ async function requireAllKept(address: string, { key, clerks, animals }: Pick<Sh
   }
 }
 
-test("killed again and again under load, it starts by itself each time and has all that it acknowledged", async (t) => {
+test("killed again and again under load, it starts without help each time and has every write that it acknowledged", async (t) => {
   const shop = await openShop(t);
   const { clerks } = shop;
   for (let round = 0; round < kills; round += 1) {

@@ -47,7 +47,7 @@ test("the sample arrives as the mapping says, comes back from the export, and a 
   assert.equal((await exported(shop, "pets")).length, 785);
 });
 
-test("an import stops where the account has no more room, rejects no row for that, and goes on when there is room", async (t) => {
+test("an import stops when the account is full, rejects no row for that, and continues when there is room", async (t) => {
   const shop = await openShop(t);
   const file = await fileOf(shop, nameless(1_500));
   await shop.allowRecords(1_400);
@@ -100,7 +100,7 @@ test("a killed import whose file is changed before the next run leaves nothing t
   assert.deepEqual([names.length, new Set(names).size], [1_501, 1_501]);
 });
 
-test("a batch that was left unanswered for too long is not sent again unless that is asked for", async (t) => {
+test("a batch that got no answer for too long is sent again only if the user asks for it", async (t) => {
   const proxy = await openProxy(t);
   const shop = { ...(await openShop(t)), url: proxy.url };
   const file = await fileOf(shop, nameless(3));
@@ -225,7 +225,7 @@ test("a state is not used with another account or another server", async (t) => 
   assert.deepEqual(await exported(other, "pets"), []);
 });
 
-test("what stops an import is told in one line, and nothing is sent", async (t) => {
+test("an error that stops an import is one line, and nothing is sent", async (t) => {
   const shop = await openShop(t);
   const file = await fileOf(shop, ["A1,Rex,dog,"]);
   const unclosed = join(shop.folder, "unclosed.csv");

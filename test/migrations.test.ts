@@ -185,7 +185,7 @@ test("the hash of a migration does not depend on the line endings of the checkou
 });
 
 for (const engine of ["sqlite", "postgres"] as const) {
-  test(`accounts of an earlier version begin with the records they have, and keep as their limit what is above their plan's: ${engine}`, async (t) => {
+  test(`accounts of an earlier version start with the records they have; if these are above the plan's limit, they are the limit: ${engine}`, async (t) => {
     const db = await openEmptyOn(engine, t);
     const counted = migrationsFor(engine).findIndex(({ name }) => name === "storage_quotas");
     await migrate(db, 1, migrationsFor(engine).slice(0, counted));

@@ -49,7 +49,7 @@ test("a move whose target stops answering ends with one line and changes nothing
   assert.equal((await moveTo(url.href, { DATA_DIR: dataDir })).code, 0);
 });
 
-test("the service does not start on an unfinished copy, and the next move into it begins anew", async (t) => {
+test("the service does not start on an unfinished copy, and the next move into it starts over", async (t) => {
   const { dataDir } = await openSource(t);
   const url = await emptyDatabase(t);
   const env = { DATABASE_URL: url, SECRETS_KEY: keyIn(dataDir) };

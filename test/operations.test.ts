@@ -162,7 +162,7 @@ suite("a server as a process", { concurrency: 2 }, () => {
     assert.equal(line, `petstore: EDGE_HTTPS_PORT="${port}" is not allowed: it must be another port than that of PORT\n`);
   });
 
-  test("a bad setting is one clear line that names it and tells what is allowed", async (t) => {
+  test("a bad setting is one clear line that names it and the values that are allowed", async (t) => {
     const dataDir = temporaryFolder(t);
     for (const [name, value] of Object.entries({
       PORT: "80x",

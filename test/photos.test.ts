@@ -47,7 +47,7 @@ async function stored(): Promise<number> {
   return entries.filter((entry) => entry.isFile()).length;
 }
 
-test("a photo is encoded anew without its metadata, turned as the camera held it, and served by its hash for ever", async () => {
+test("a photo is re-encoded without its metadata, turned upright, and served by its hash for ever", async () => {
   const pet = await newPet(service, categoryId);
   const { status, body, headers } = await upload(
     service,

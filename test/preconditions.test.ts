@@ -111,7 +111,7 @@ for (const name of ["a page", "openapi.json", "a published file"] as const) {
   });
 }
 
-test("a page or file that is missing is a 404, whatever the preconditions", async () => {
+test("a missing page or file is a 404, whatever the preconditions", async () => {
   const preconditions: Headers[] = [{ "if-none-match": "*" }, { "if-match": '"other"' }];
   for (const headers of preconditions) {
     assert.equal((await ask("/nothing", { ...headers, accept: "text/html" })).status, 404);

@@ -87,7 +87,7 @@ for (const engine of ["sqlite", "postgres"] as const) {
   });
 }
 
-test("a copy on the same or the other engine has the same words, made anew", async (t) => {
+test("a copy on the same or the other engine builds the same words again", async (t) => {
   const folder = temporaryFolder(t);
   const file = join(folder, "from.db");
   const db = openSqlite(file);

@@ -125,7 +125,7 @@ test("a recovery code of another member signs nobody in", async () => {
   assert.equal((await finish(await halfIn(ann.email), codeAt(bob.secret, time.now))).status, 400);
 });
 
-test("a member has ten wrong codes in five minutes from one address, whatever sign-ins they belong to, and others go on", async () => {
+test("a member has ten wrong codes in five minutes from one address, whatever sign-ins they belong to, and other members still sign in", async () => {
   const { email, secret } = await withApp();
   const attacker = from();
   const browser = await halfIn(email, attacker);

@@ -41,7 +41,7 @@ test("bytes of every size come back as they were stored", async () => {
   }
 });
 
-test("of two that store one name at once the first is kept whole, and both are told its size", async () => {
+test("if two writers store one name at once, the first is kept whole, and both get its size", async () => {
   const name = hash();
   const [one, other] = [randomBytes(600_000), randomBytes(700_000)];
   const rows = await count();

@@ -149,7 +149,7 @@ test("files of the deployment come before the pages, and a site without a storef
   assert.equal((await visitSite(project.url, "/robots.txt")).status, 404);
 });
 
-test("wrong settings fail the deployment with the field's name, and the live one goes on", async () => {
+test("wrong settings fail the deployment with the field's name, and the live one stays", async () => {
   const wrong: [unknown, RegExp][] = [
     [[], /`storefront` must be an object/],
     [{ color: "#fff" }, /unknown field "color"/],

@@ -65,7 +65,7 @@ test("by minute an hour is shown, by day 90 days", async (t) => {
   assert.equal(days.points[0]?.requests, 4);
 });
 
-test("keys and operations are told apart, those with most requests first", async (t) => {
+test("keys and operations are listed separately, those with most requests first", async (t) => {
   const { service } = await openScene(t);
   const { id, key } = await service.newAccount("business");
   const other = await service.administration["keys.create"]({ account: id, scopes: ["account:read"] });
@@ -89,7 +89,7 @@ test("keys and operations are told apart, those with most requests first", async
   );
 });
 
-test("refusals stand apart, and a request without a valid key is nobody's usage", async (t) => {
+test("refusals are counted separately, and a request without a valid key counts for no account", async (t) => {
   const { service } = await openScene(t);
   const { id, key } = await service.newAccount("enterprise", { perMinute: 2, perDay: 1_000 });
   for (let i = 0; i < 25; i++) await service.ask("GET", "/pets", { key });

@@ -117,7 +117,7 @@ test("an endpoint that asks for a pause gets nothing until it is over", async (t
   assert.deepEqual([names(receiver).length, new Set(names(receiver))], [3, new Set(["Cats", "Dogs"])]);
 });
 
-test("an endpoint that answers 410 is disabled at once, with an event; it goes on from its position when it is enabled again", async (t) => {
+test("an endpoint that answers 410 is disabled at once, with an event; it continues from its position when it is enabled again", async (t) => {
   const { receiver, accountId, newCategory, now, ask, at, until: untilHave } = await openScene(t, shop, { types: ["category.*"] });
   receiver.answer = failing(410);
   await newCategory("Cats");
@@ -211,7 +211,7 @@ test("a replay sends the events after a position again with their ids, and refus
 
 const keyOf = async (account: number) => (await shop.administration["keys.create"]({ account })).key;
 
-test("an endpoint whose events were deleted before it got them goes on with the oldest that is kept, and a failed delivery lists them", async (t) => {
+test("an endpoint whose events were deleted before it got them continues with the oldest that is kept, and a failed delivery lists them", async (t) => {
   const { receiver, newCategory, ask, at, accountId, now, until: untilHave } = await openScene(t, shop, { types: ["category.created"] });
   await ask("PATCH", at, { enabled: false });
   for (const name of ["1", "2", "3"]) await newCategory(name);

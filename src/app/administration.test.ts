@@ -246,7 +246,7 @@ test("a revoked key stops with the answer and the account's other keys go on", a
   await assert.rejects(admin["keys.revoke"]({ id: other.id }), refused("not_found"));
 });
 
-test("a key that is unbanned starts anew at once, and one that had nothing says so", async (t) => {
+test("a key that is unbanned starts without strikes at once, and for a key without a ban or strikes the command says so", async (t) => {
   const { admin, limiter, shop } = await openScene(t);
   await shop("A");
   const { key } = await admin["keys.create"]({ account: 1 });

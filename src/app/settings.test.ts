@@ -57,7 +57,7 @@ const refused: [name: string, value: string][] = [
   ["PETSTORE_URL", "localhost:8080"],
 ];
 for (const [name, value] of refused) {
-  test(`${name}=${JSON.stringify(value)} is refused in one line that names it and what is allowed`, () => {
+  test(`${name}=${JSON.stringify(value)} is refused in one line that names it and the values that are allowed`, () => {
     assert.throws(
       () => loadSettings({ [name]: value }),
       (error: unknown) => {

@@ -6,7 +6,7 @@ import { archiveOf, type Entry } from "./archive-writer.ts";
 
 const bytes = 4_000_000;
 
-test("a reader that stops while an entry waits for its content, as on a full disk, ends the archive without an error of its own", async () => {
+test("a reader that stops while an entry waits for its content, as on a full disk, ends the archive without another error", async () => {
   const stopped = new EventTarget();
   async function* waiting(): AsyncGenerator<Uint8Array> {
     yield randomBytes(bytes / 2);

@@ -60,7 +60,7 @@ test("whatever is written as CSV is read as it was", async () => {
   );
 });
 
-test("a quote that is never closed is told by the line before it", async () => {
+test("an unclosed quote is reported with the line before it", async () => {
   await refused('a,b\n1,2\n3,"4\n5,6\n', /a quote is opened after line 2 and never closed\. Nothing was sent\.$/);
 });
 
@@ -68,7 +68,7 @@ test("a quote that is never closed takes no more than a bounded part of a large 
   await refused('a,b\n1,"2\n' + "3,4\n".repeat(100_000), /a row after line 1 is over 128000 characters/);
 });
 
-test("a quote in the middle of a cell is told by its place", async () => {
+test("a quote in the middle of a cell is reported with its position", async () => {
   await refused('a,b\n1,x"2\n', /a quote is in the wrong place after line 1/);
   await refused('a,b\n1,"x"2\n', /a quote is in the wrong place after line 1/);
 });

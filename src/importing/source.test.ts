@@ -39,7 +39,7 @@ test("a last row that has to be rejected does not bring back an earlier one; an 
   );
 });
 
-test("rows with the wrong number of cells or without an id are rejected, and their surplus is told", async () => {
+test("rows with the wrong number of cells or without an id are rejected, and the reason shows the extra cells", async () => {
   const source = await readSource(csv(header, ["1", "Rex"], ["2", "Tom", "cat", "x", "y"], ["", "Max", "dog"]), mapping, "a.csv");
   assert.equal(source.rows.length, 0);
   assert.deepEqual(

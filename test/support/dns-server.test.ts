@@ -56,7 +56,7 @@ describe("the DNS server of the tests", () => {
     await assert.rejects(resolver.resolve4("known.wild.test"), { code: "ENODATA" });
   });
 
-  it("fails as told: by name, by type, and through a CNAME, until it is healed", async () => {
+  it("fails as configured: by name, by type, and through a CNAME, until it is healed", async () => {
     dns.set("faulty.test", "A", ["192.0.2.1"]);
     dns.set("alias.test", "CNAME", ["faulty.test"]);
     for (const [fault, code] of [

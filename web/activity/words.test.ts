@@ -14,7 +14,7 @@ const entry: Entry = {
   previous: { hsts: false, domains: { primary: null, redirects: [] } },
 };
 
-test("an event is told by the name of its thing, or else by its number", () => {
+test("an event shows the name of its resource, or its number if there is no name", () => {
   assert.equal(whatOf(entry, new Map()), "Changed the project Rex");
   const revoked: Entry = { ...entry, type: "key.revoked", resource: { type: "key", id: 7 }, data: { id: 7 } };
   assert.equal(whatOf(revoked, new Map()), "Revoked the key “Key 7”");

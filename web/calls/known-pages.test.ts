@@ -19,7 +19,7 @@ test("a page that ends elsewhere than before moves where the next one begins, an
   assert.deepEqual(read(three, undefined, 100, "c"), [three[0], last], "rows of a whole page may be gone");
 });
 
-test("what is read of a page that the list does not lead to any more changes nothing", () => {
+test("reading a page that the list no longer links to changes nothing", () => {
   assert.equal(read(three, "z", 100, "y"), three);
 });
 

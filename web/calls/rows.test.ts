@@ -44,7 +44,7 @@ test("a row that is changed while another page is on its way stays changed, and 
   second.stop();
 });
 
-test("a page that is being read anew while a row is changed is read once more", async () => {
+test("a page that is being reloaded while a row changes is loaded once more", async () => {
   const client = openClient();
   const { page, asked, shown, stop } = openPage(client, null);
   asked[0]?.({ rows: [pet(1, "Rex"), pet(2, "Luna")], next: undefined });

@@ -58,7 +58,7 @@ test("a column becomes the id only if its header says so", () => {
   });
 });
 
-test("a file of which only names are known gets one category that can be changed; one without a header no guess", () => {
+test("a file with only names gets one category that can be changed; a file without a header gets no guess", () => {
   assert.deepEqual(guessMapping([column("Name")]), {
     name: { columns: ["Name"], transforms: ["strip-stars"] },
     category: { columns: [], default: "Other" },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deviceOf } from "./device.ts";
 
-test("a session is told by its browser and its system", () => {
+test("a session shows its browser and operating system", () => {
   const webkit = "AppleWebKit/537.36 (KHTML, like Gecko)";
   for (const [userAgent, browser, system] of [
     [`Mozilla/5.0 (X11; Linux x86_64) ${webkit} Chrome/142.0.0.0 Safari/537.36`, "Chrome", "Linux"],

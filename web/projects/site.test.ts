@@ -14,13 +14,13 @@ test("a folder within the limits can be published, to the last file and byte", (
   assert.equal(siteProblem([projectFile, ...pages(7, 25 * oneMiB), file("rest", 25 * oneMiB - 2)]), undefined);
 });
 
-test("the limits that are told before are those of the service", () => {
+test("the limits that the page shows before an upload are the service's", () => {
   const { pathBytesMax: _toldByTheService, ...toldBefore } = archiveLimits;
   assert.deepEqual(siteLimits, toldBefore);
   assert.equal(projectFileName, servedName);
 });
 
-test("a folder beyond a limit is told so before it is sent", () => {
+test("a folder over a limit is refused before it is sent", () => {
   assert.deepEqual(siteProblem([]), { kind: "empty" });
   assert.deepEqual(siteProblem([projectFile, ...pages(siteLimits.filesMax + 1)]), { kind: "tooManyFiles" });
   assert.deepEqual(siteProblem([projectFile, file("film.mp4", 25 * oneMiB + 1)]), { kind: "largeFile", path: "film.mp4" });

@@ -71,7 +71,7 @@ test("a deprecated operation knows its end and the operation that takes its plac
   assert.deepEqual(described({ deprecated: true }).operation.deprecation, {});
 });
 
-test("answers are told from errors, and headers by reference are resolved", () => {
+test("successes and errors are separated, and header references are resolved", () => {
   const { operation } = described(
     {
       responses: {

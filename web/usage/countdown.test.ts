@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { durationText } from "./countdown.ts";
 
-test("a time that is left is told in seconds, then in minutes, then in hours", () => {
+test("the time left is shown in seconds, then in minutes, then in hours", () => {
   for (const [ms, text] of [
     [-1, undefined],
     [0, undefined],

@@ -113,6 +113,6 @@ test("old frames from before the log restarted do not count as lost ones", async
   copyFileSync(`${live}-wal`, `${file}-wal`);
   const { size } = statSync(`${file}-wal`);
   assert.equal(recoverLog(file), 0);
-  assert.ok(statSync(`${file}-wal`).size < size, "the log had begun anew");
+  assert.ok(statSync(`${file}-wal`).size < size, "the log had started over");
   assert.equal(await countRows(file), 50);
 });

@@ -51,7 +51,7 @@ const changes: Record<string, (tx: Transaction) => unknown> = {
   "a DELETE of all rows": (tx) => tx.query(sql`DELETE FROM shelves`),
   "a foreign key": (tx) => tx.query(sql`DELETE FROM accounts`),
   "a script": (tx) => tx.script("UPDATE shelves SET label = 'new' WHERE id > 5"),
-  "a script that makes the table anew": (tx) =>
+  "a script that recreates the table": (tx) =>
     tx.script(
       `DROP TRIGGER relabelled; CREATE TABLE others AS SELECT account_id, id, 'new' AS label FROM shelves; DROP TABLE shelves; ALTER TABLE others RENAME TO shelves`,
     ),
@@ -116,7 +116,7 @@ test("while a commit is on its way to the disk reads show the rows as they were,
   assert.deepEqual(shown(), await stored());
 });
 
-test("a table whose first row is read while a commit is on its way to the disk is read anew after it", async (t) => {
+test("a table whose first row is read while a commit is being flushed is read again after it", async (t) => {
   const { db, disk, read } = await openShelves(t);
   await db.write((tx) => tx.script("SELECT 1")); // nothing is watched any more
   const [reached, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -146,7 +146,7 @@ test("a check stops at the 20th problem and does not read the rest of the value"
   assert.ok(looked <= detailsMax, `${looked} items were looked at`);
 });
 
-test("a keyword without a text of its own is refused by a general one, which names it", () => {
+test("a keyword without its own message is refused with a general one that names it", () => {
   const refusals: [schema: object, accepted: unknown, wrong: unknown, message: string][] = [
     [{ type: "object", minProperties: 1 }, { a: 1 }, {}, "must fit minProperties: 1"],
     [{ type: "object", maxProperties: 1 }, { a: 1 }, { a: 1, b: 2 }, "must fit maxProperties: 1"],

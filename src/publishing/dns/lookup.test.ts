@@ -120,7 +120,7 @@ describe("a DNS look-up", () => {
     );
   });
 
-  it("goes on to the next server after a failure, and reports a refusal rather than silence", async (test) => {
+  it("tries the next server after a failure, and reports a refusal rather than silence", async (test) => {
     const broken = await startDnsServer();
     test.after(() => broken.close());
     broken.fail("both.test", "servfail");
