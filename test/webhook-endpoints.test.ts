@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import type { ServerResponse } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import sql from "sql-template-tag";
+import type { Webhook } from "../src/events/webhooks/webhooks.ts";
 import type { Failure } from "./support/models.ts";
 import { startDnsServer } from "./support/dns-server.ts";
 import { startService, type TestService } from "./support/service.ts";
 import { made } from "./support/shop.ts";
 import { until } from "./support/until.ts";
-import { deliveriesOf, newWebhook, webhookOf, type WithSecret } from "./support/webhooks.ts";
+import { deliveriesOf, newWebhook, startReceiver, webhookOf, type WithSecret } from "./support/webhooks.ts";
 import { openScene, names } from "./support/webhook-scene.ts";
 
 /** Begins now, because the package `standardwebhooks` refuses other times. */
@@ -130,6 +132,41 @@ test("a name that turns to a private address after its endpoint was made gets no
     assert.equal(status, 400, path);
   }
   assert.equal(connections, 0);
+});
+
+test("of more endpoints that hang than a node has places for, none delays another account once each has failed", async (t) => {
+  const hanging = await startReceiver();
+  const open = new Set<ServerResponse>();
+  let closed = 0;
+  hanging.answer = (_, response) => {
+    open.add(response);
+    response.on("close", () => void (open.delete(response) && closed++));
+  };
+  const keys: string[] = [];
+  t.after(async () => {
+    for (const key of keys)
+      for (const { id } of (await shop.ask<Webhook[]>("GET", "/webhooks", { key })).body)
+        await shop.ask("DELETE", `/webhooks/${id}`, { key });
+    await hanging.close();
+  });
+  for (let account = 0; account < 14; account++) {
+    const { key } = await shop.newAccount();
+    keys.push(key);
+    for (let i = 0; i < 20; i++) await newWebhook(shop, { url: hanging.url, types: ["category.created"] }, key);
+  }
+  const makeEvents = () => Promise.all(keys.map((key) => made(shop, "POST", "/categories", { name: `At ${closed}` }, key)));
+  await makeEvents();
+  const failing = sql`SELECT COUNT(*) AS count FROM webhooks WHERE url = ${hanging.url} AND failing_since IS NOT NULL`;
+  await until(async () => Number((await shop.db.query<{ count: number }>(failing))[0]?.count) === 280);
+  const { receiver, newCategory } = await openScene(t, shop);
+  await until(() => open.size === 0);
+  time.now += 60_000; // every retry is due
+  await makeEvents();
+  await until(() => open.size >= 128);
+  const ended = closed;
+  await newCategory("Quick");
+  await until(() => names(receiver).includes("Quick"));
+  assert.equal(closed, ended, "it waited for no attempt to end");
 });
 
 test("endpoints that hang delay nobody else", async (t) => {

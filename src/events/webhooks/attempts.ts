@@ -20,6 +20,8 @@ export type AttemptParts = {
   sender: Sender;
   /** The attempts that run at once on this node, by account. */
   places: FairShare<number>;
+  /** The same for endpoints whose last attempt failed: however many hang, they leave the other places free. */
+  failingPlaces: FairShare<number>;
   onAttempt: (attempted: Attempted) => void;
 };
 
@@ -108,9 +110,10 @@ export function startAttempts(parts: AttemptParts, session: Session, onEnd: () =
 
 /** Sends a message once and notes the result. Never rejects. */
 async function attempt(parts: AttemptParts, session: Session, flight: Flight): Promise<void> {
-  const { places, sender, clock, leases, onAttempt } = parts;
+  const { sender, clock, leases, onAttempt } = parts;
   const { item } = flight;
   const { accountId, id: webhookId } = session.webhook;
+  const places = session.health.failingSince === null ? parts.places : parts.failingPlaces;
   const place = acquire(places, accountId);
   if (place instanceof Promise) await place;
   try {

@@ -22,7 +22,7 @@ export type DeliveryEngine = {
   metrics(): Metric[];
 };
 
-export type EngineOptions = Omit<SessionParts, "places" | "onAttempt"> & {
+export type EngineOptions = Omit<SessionParts, "places" | "failingPlaces" | "onAttempt"> & {
   feed: Feed;
   /** Called after each attempt. */
   onAttempt?: AttemptParts["onAttempt"] | undefined;
@@ -30,6 +30,7 @@ export type EngineOptions = Omit<SessionParts, "places" | "onAttempt"> & {
 
 /** Attempts that run at once on a node, and endpoints that it works on at once. */
 const placesMax = 256;
+const failingPlacesMax = 128;
 const sessionsMax = 5_000;
 const claimedMax = 200;
 const tickEveryMs = 200;
@@ -67,6 +68,7 @@ export function openDeliveryEngine({ feed, ...parts }: EngineOptions): DeliveryE
   const engine: Engine = {
     ...parts,
     places: openFairShare<number>({ max: placesMax }),
+    failingPlaces: openFairShare<number>({ max: failingPlacesMax }),
     onAttempt,
     sessions: new Map(),
     accounts: new Set(),
@@ -202,7 +204,11 @@ async function stop(engine: Engine): Promise<void> {
   engine.sender.close();
 }
 
-function metricsOf({ sessions, places }: Engine, counts: Record<string, number>, durations: ReturnType<typeof openHistogram>): Metric[] {
+function metricsOf(
+  { sessions, places, failingPlaces }: Engine,
+  counts: Record<string, number>,
+  durations: ReturnType<typeof openHistogram>,
+): Metric[] {
   return [
     {
       name: "petstore_webhook_attempts_total",
@@ -217,8 +223,8 @@ function metricsOf({ sessions, places }: Engine, counts: Record<string, number>,
       help: "Webhook endpoints that this node works on, and messages to them in flight or waiting for a place.",
       samples: [
         { labels: { of: "endpoints" }, value: sessions.size },
-        { labels: { of: "in_flight" }, value: places.inUse },
-        { labels: { of: "waiting" }, value: places.waiting },
+        { labels: { of: "in_flight" }, value: places.inUse + failingPlaces.inUse },
+        { labels: { of: "waiting" }, value: places.waiting + failingPlaces.waiting },
       ],
     },
   ];
