@@ -74,7 +74,7 @@ async function signIn(page: Page, shop: Shop, { dataDir, accountId }: ShopFolder
   await page.getByRole("button", { name: "Sign in with this link" }).click();
   await page.getByRole("textbox", { name: "New password" }).fill("a good long password");
   await page.getByRole("button", { name: "Save and continue" }).click();
-  await page.getByRole("heading", { level: 1, name: "Animals" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
 }
 
 /** Puts a million animals into an empty shop. */
