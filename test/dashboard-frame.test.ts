@@ -114,3 +114,25 @@ test("the palette says that it searches, opens the guide at an error's line, and
   await palette.getByRole("button", { name: "insufficient_stock" }).click();
   await page.locator("tr:focus").getByText("The request contradicts the state of the shop").waitFor();
 });
+
+test("what is typed before the palette's code has come stands in the palette, with the focus", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const page = await shop.open("/categories");
+  const code = Promise.withResolvers<void>();
+  await page.route("**/assets/palette-*.js", async (route) => {
+    await code.promise;
+    await route.continue();
+  });
+  await page.reload();
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("dark ");
+  code.resolve();
+  await page.locator("[role=dialog] input:focus").waitFor();
+  await page.keyboard.type("mode");
+  const palette = page.getByRole("dialog", { name: "Search and go to" });
+  assert.equal(await palette.getByRole("textbox").inputValue(), "dark mode");
+  await palette.locator("[data-selected=true]", { hasText: "Switch to dark mode" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.locator("html[data-mantine-color-scheme=dark]").waitFor();
+});

@@ -56,7 +56,9 @@ function replaceBuilt() {
 /** Writes a `.br` and a `.gz` beside a file, each if it is smaller than the file. */
 async function compress(path) {
   const body = await readFile(path);
-  const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 10, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } };
+  const quality = {
+    params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: body.length },
+  };
   const variants = { br: promisify(brotliCompress)(body, quality), gz: promisify(gzip)(body, { level: 9 }) };
   for (const [ending, variant] of Object.entries(variants)) {
     const compressed = await variant;

@@ -1,13 +1,8 @@
-import { useQuery } from "@tanstack/react-query";
-import { createRootRoute, Outlet } from "@tanstack/react-router";
-import { useState, type ReactNode } from "react";
-import { useDashboardCommands } from "./dashboard/commands.ts";
-import { useFound } from "./dashboard/found.ts";
+import { createRootRoute, lazyRouteComponent, Outlet } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { NotFoundPage } from "./frame/message-page.tsx";
 import { Shell } from "./frame/shell.tsx";
 import { NoticeList } from "./parts/notice-list.tsx";
-import { useReferenceCommands } from "./reference/commands.tsx";
-import { descriptionQuery } from "./reference/load.ts";
 import { texts } from "./texts/texts.ts";
 
 /** The root route. */
@@ -18,15 +13,11 @@ const links = [
   { to: "/reference" as const, label: texts.reference.page },
 ];
 
+const palette = lazyRouteComponent(() => import("./dashboard/palette.tsx"), "EveryPalette");
+
 function Root(): ReactNode {
-  const dashboard = useDashboardCommands();
-  const reference = useReferenceCommands();
-  const [query, setQuery] = useState("");
-  const shop = useFound(query);
-  const { isFetching } = useQuery(descriptionQuery);
-  const searched = { ...shop, isSearching: shop.isSearching || isFetching };
   return (
-    <Shell links={links} searched={{ ...searched, query, onQuery: setQuery, commands: [...dashboard, ...reference] }}>
+    <Shell links={links} palette={palette}>
       <Outlet />
       <NoticeList />
     </Shell>

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
-import { defineConfig, type Plugin } from "vite";
+import { defineConfig, type Plugin, type Rolldown } from "vite";
 
 /** Where `npm run web` finds the service; its own port is 5173. */
 const service = "http://localhost:8080";
@@ -12,6 +12,31 @@ export const stillFonts: Plugin = {
   transform: (code, id) =>
     id.includes("@fontsource-variable") ? code.replaceAll("font-display: swap", "font-display: optional") : undefined,
 };
+
+/**
+ * A few chunks for the modules that several pages need, so that a first load has few files. A group takes what those of higher priority
+ * have left, and the dependencies of a module are needed by as many pages as itself: no chunk of pages waits for one of fewer pages.
+ */
+const groups: Rolldown.CodeSplittingGroup[] = [
+  { name: "shared", tags: ["$initial"], priority: 6 },
+  {
+    // what the reference and the dashboard both have, with all that it needs
+    name: "common",
+    test: /web\/frame\/(?!markdown)|web\/parts\/search-values|tanstack|components\/(Tabs|TextInput|PasswordInput|NativeSelect|Textarea|File|Checkbox|CloseButton|Group|VisuallyHidden|CopyButton)/,
+    minShareCount: 2,
+    includeDependenciesRecursively: true,
+    priority: 5,
+  },
+  { name: "reference", test: /web\/reference\/(?!commands|try-it)|docs\/guides|markdown-to-jsx|web\/frame\/markdown/, priority: 4 },
+  {
+    name: "numbers",
+    test: /react-number-format|components\/NumberInput|web\/(webhooks\/dialogs|orders\/order-(form|dialogs)|inventory\/stock-(count|panel))/,
+    minShareCount: 2,
+    priority: 3,
+  },
+  { name: "dashboard", minShareCount: 9, priority: 2 },
+  { name: "few", minShareCount: 2, priority: 1 },
+];
 
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
@@ -31,8 +56,14 @@ export default defineConfig({
     // the Content-Security-Policy forbids data: URLs
     assetsInlineLimit: 0,
     reportCompressedSize: false,
-    // on a slow machine the bundler would print which plugins took longest
-    rolldownOptions: { checks: { bundlerTimings: false } },
+    cssCodeSplit: false,
+    // what every page needs is one file
+    chunkSizeWarningLimit: 600,
+    rolldownOptions: {
+      // on a slow machine the bundler would print which plugins took longest
+      checks: { bundlerTimings: false },
+      output: { codeSplitting: { groups, includeDependenciesRecursively: false } },
+    },
   },
   server: { proxy: { "/v1": service, "/dashboard/v1": service, "/openapi.json": service, "/openapi.yaml": service } },
 });

@@ -1,5 +1,5 @@
-import Type from "typebox";
-import type { Static } from "typebox";
+import { Type } from "../platform/json-schema.ts";
+import type { Static } from "../platform/json-schema.ts";
 
 const columns = Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 20 });
 const transforms = Type.Optional(Type.Array(Type.Enum(["strip-stars"]), { maxItems: 10 }));

@@ -2,23 +2,38 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { Visit } from "./pages.ts";
 
-/** Of JavaScript, as gzip sends it, until a page that was opened first shows what it has. */
-const scriptBytesMax = 300_000;
+/** Of JavaScript, as Brotli sends it, until a page that was opened first shows what it has. */
+const scriptBytesMax = 240_000;
+const scriptsMax = 12;
+
+/** A promise of the page's mark, which it sets once it has shown what it has. */
+const idle = `new Promise((marked) => {
+  new PerformanceObserver((list) => list.getEntriesByName("idle").length > 0 && marked()).observe({ type: "mark", buffered: true });
+})`;
+
+/** The addresses of the scripts that were requested before the page became idle. */
+const scriptsAtFirst = `(() => {
+  const [idle] = performance.getEntriesByName("idle");
+  const early = performance.getEntriesByType("resource").filter(({ startTime }) => startTime < idle.startTime);
+  return early.map(({ name }) => name).filter((name) => /\\/assets\\/[^/]+\\.js$/.test(name));
+})()`;
 
 /** Holds the first load of a page to its weight. */
-export async function assertLight(t: TestContext, { page, requests }: Visit): Promise<void> {
-  await page.waitForLoadState("networkidle");
-  const scripts = [...new Set(requests)].filter((request) => /\/assets\/[^/]+\.js$/.test(new URL(request).pathname));
+export async function assertLight(t: TestContext, { page }: Visit): Promise<void> {
+  await page.evaluate(idle);
+  const scripts = [...new Set(await page.evaluate<string[]>(scriptsAtFirst))];
   assert.ok(scripts.length > 2);
-  const sizes = await Promise.all(scripts.map(gzipBytes));
+  const sizes = await Promise.all(scripts.map(brotliBytes));
   const total = sizes.reduce((sum, size) => sum + size, 0);
-  t.diagnostic(`${total} bytes`);
+  t.diagnostic(`${scripts.length} files, ${total} bytes`);
+  assert.ok(scripts.length <= scriptsMax, scripts.join(" "));
   assert.ok(total <= scriptBytesMax, `${total} bytes`);
 }
 
-/** The bytes of a file as it is sent to who takes gzip. */
-async function gzipBytes(url: string): Promise<number> {
-  const answer = await fetch(url, { method: "HEAD", headers: { "accept-encoding": "gzip" }, signal: AbortSignal.timeout(60_000) });
+/** The bytes of a file as it is sent to who takes Brotli. */
+async function brotliBytes(url: string): Promise<number> {
+  const answer = await fetch(url, { method: "HEAD", headers: { "accept-encoding": "br" }, signal: AbortSignal.timeout(60_000) });
   assert.equal(answer.status, 200, url);
+  assert.equal(answer.headers.get("content-encoding"), "br", url);
   return Number(answer.headers.get("content-length"));
 }

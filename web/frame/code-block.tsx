@@ -1,15 +1,20 @@
 import { ActionIcon, CopyButton, Tooltip } from "@mantine/core";
+import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useMemo, type ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
 import styles from "./code-block.module.css";
-import { highlight, type Language } from "./highlight.tsx";
+import type { Language } from "./highlight.tsx";
 import { CheckIcon, CopyIcon } from "./icons.tsx";
+import { useIdle } from "./use-idle.ts";
+
+const highlighterQuery = queryOptions({ queryKey: ["highlighter"], staleTime: Infinity, queryFn: () => import("./highlight.tsx") });
 
 type Props = { code: string; language: Language; label: string };
 
-/** Highlighted code with a copy button; wide code can be scrolled by keyboard. */
+/** Code with a copy button, highlighted once the page is idle; wide code can be scrolled by keyboard. */
 export function CodeBlock({ code, language, label }: Props): ReactNode {
-  const colored = useMemo(() => highlight(code, language), [code, language]);
+  const { data: highlighter } = useQuery({ ...highlighterQuery, enabled: useIdle() && language !== "text" });
+  const colored = useMemo(() => highlighter?.highlight(code, language) ?? code, [highlighter, code, language]);
   return (
     <div className={styles.block}>
       {/* What scrolls must be reachable by keyboard, and named (WCAG 2.2, 2.1.1); a fieldset is no place for code. */}

@@ -1,6 +1,5 @@
 import "@fontsource-variable/inter";
 import "@mantine/core/styles.css";
-import "@mantine/spotlight/styles.css";
 import "./theme.css";
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";

@@ -1,46 +1,63 @@
 import { useMantineColorScheme } from "@mantine/core";
 import { Spotlight, spotlight } from "@mantine/spotlight";
-import { useMemo, type ReactNode } from "react";
+import "@mantine/spotlight/styles.css";
+import { useEffect, useLayoutEffect, useMemo, useRef, type ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
 import { SearchIcon } from "./icons.tsx";
+import type { PaletteProps } from "./late-palette.tsx";
 import { search } from "./search.ts";
 
 /** An entry of the palette; `texts` are its search terms, the best first. */
 export type Command = { id: string; group: string; label: string; hint: ReactNode; texts: string[]; run: () => void };
 
-export const openPalette = spotlight.open;
 const shownMax = 12;
 
 /** `commands` are searched; `found` are shown above them as they are. */
-export type Searched = {
-  query: string;
-  onQuery: (query: string) => void;
+type Searched = {
   commands: Command[];
   found: Command[];
   /** More may be found in a moment. */
   isSearching: boolean;
 };
 
-/** The command palette: Ctrl or ⌘ with K, or `/`, anywhere outside a field. */
-export function Palette({ query, onQuery, commands, found: above, isSearching }: Searched): ReactNode {
+/** The command palette. */
+export function Palette({ isOpen, query, onQuery, onClose, commands, found: above, isSearching }: PaletteProps & Searched): ReactNode {
   const colours = useColourCommands();
   const below = useMemo(() => search(query, [...commands, ...colours]), [query, commands, colours]).slice(
     0,
     query.trim() === "" ? undefined : shownMax,
   );
   const found = [...above, ...below];
+  const field = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => {
+    if (isOpen) spotlight.open();
+  }, [isOpen]);
+  useEffect(() => {
+    if (query !== "" && found.length > 0) selectFirst(field.current);
+  }, [query, found.length]);
   const groups = [...new Set(found.map(({ group }) => group))];
   return (
     <Spotlight.Root
       query={query}
       onQueryChange={onQuery}
-      shortcut={["mod + K", "/"]}
+      shortcut={null}
+      onSpotlightClose={onClose}
+      returnFocus={false}
       scrollable
       maxHeight={460}
       size={620}
       attributes={{ content: { "aria-label": texts.palette.title } }}
     >
-      <Spotlight.Search placeholder={texts.palette.placeholder} aria-label={texts.palette.title} leftSection={<SearchIcon />} />
+      <Spotlight.Search
+        ref={field}
+        placeholder={texts.palette.placeholder}
+        aria-label={texts.palette.title}
+        leftSection={<SearchIcon />}
+        onFocus={({ currentTarget: { value }, currentTarget }) => {
+          currentTarget.setSelectionRange(value.length, value.length);
+          if (value !== "") selectFirst(currentTarget);
+        }}
+      />
       <Spotlight.ActionsList>
         {found.length === 0 && <Spotlight.Empty>{isSearching ? texts.palette.searching : texts.palette.nothing}</Spotlight.Empty>}
         {groups.map((group) => (
@@ -55,6 +72,13 @@ export function Palette({ query, onQuery, commands, found: above, isSearching }:
       </Spotlight.ActionsList>
     </Spotlight.Root>
   );
+}
+
+/** Selects the first entry unless one is selected: Spotlight itself does so only for what is typed into it, and found by then. */
+function selectFirst(field: HTMLInputElement | null): void {
+  const box = field?.closest("[role=dialog]");
+  if (!box?.querySelector("[data-action]") || box.querySelector("[data-selected]")) return;
+  field?.dispatchEvent(new KeyboardEvent("keydown", { code: "ArrowDown", bubbles: true }));
 }
 
 /** Dark, light, and the colours of the device, for the command palette. */

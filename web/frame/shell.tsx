@@ -1,18 +1,24 @@
 import { Kbd, UnstyledButton } from "@mantine/core";
+import { useHotkeys } from "@mantine/hooks";
 import { Link, type LinkProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
 import { ColorSchemeButton } from "./color-scheme-button.tsx";
 import { PawIcon, SearchIcon } from "./icons.tsx";
-import { openPalette, Palette, type Searched } from "./palette.tsx";
+import { LatePalette, useLatePalette, type PaletteComponent } from "./late-palette.tsx";
 import styles from "./shell.module.css";
 
 const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
-type Props = { links: { to: NonNullable<LinkProps["to"]>; label: string }[]; searched: Searched; children: ReactNode };
+type Props = { links: { to: NonNullable<LinkProps["to"]>; label: string }[]; palette: PaletteComponent; children: ReactNode };
 
-/** The frame of every page: the header with links, search and colour scheme. */
-export function Shell({ links, searched, children }: Props): ReactNode {
+/** The frame of every page: the header with links, search and colour scheme. Ctrl or ⌘ with K, or `/`, outside a field opens the search. */
+export function Shell({ links, palette, children }: Props): ReactNode {
+  const search = useLatePalette(palette);
+  useHotkeys([
+    ["mod + K", search.open],
+    ["/", search.open],
+  ]);
   return (
     <>
       <a className="skip screen-only" href="#content">
@@ -30,7 +36,7 @@ export function Shell({ links, searched, children }: Props): ReactNode {
             </Link>
           ))}
         </nav>
-        <UnstyledButton className={styles.search} onClick={openPalette} aria-keyshortcuts="Control+K Meta+K">
+        <UnstyledButton className={styles.search} onClick={search.open} aria-keyshortcuts="Control+K Meta+K">
           <SearchIcon />
           <span className={styles.searchText}>{texts.search}</span>
           <Kbd className={styles.searchKey} aria-hidden>
@@ -39,7 +45,7 @@ export function Shell({ links, searched, children }: Props): ReactNode {
         </UnstyledButton>
         <ColorSchemeButton />
       </header>
-      <Palette {...searched} />
+      <LatePalette {...search} />
       {children}
     </>
   );

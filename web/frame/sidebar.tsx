@@ -1,17 +1,20 @@
-import { Button, CloseButton, Drawer, Group } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { useLocation } from "@tanstack/react-router";
-import { useEffect, type ReactNode } from "react";
-import { texts } from "../texts/texts.ts";
+import { lazyRouteComponent, useLocation } from "@tanstack/react-router";
+import { Suspense, useEffect, type ReactNode } from "react";
 import { MenuIcon } from "./icons.tsx";
 import { Main } from "./main.tsx";
 import styles from "./sidebar.module.css";
+import { useIdle } from "./use-idle.ts";
+
+const NavigationDrawer = lazyRouteComponent(() => import("./navigation-drawer.tsx"), "NavigationDrawer");
 
 type Props = { isWide?: boolean; label: string; navigation: ReactNode; children: ReactNode };
 
 /** A page with its navigation beside it, or in a drawer on a narrow screen. */
 export function WithSidebar({ isWide = false, label, navigation, children }: Props): ReactNode {
   const [opened, { open, close }] = useDisclosure(false);
+  const isIdle = useIdle();
   const { pathname } = useLocation();
   useEffect(close, [pathname, close]);
   return (
@@ -22,12 +25,13 @@ export function WithSidebar({ isWide = false, label, navigation, children }: Pro
           {label}
         </Button>
       </div>
-      <Drawer opened={opened} onClose={close} size={320} withCloseButton={false} attributes={{ content: { "aria-label": label } }}>
-        <Group justify="flex-end">
-          <CloseButton aria-label={texts.closeMenu} onClick={close} />
-        </Group>
-        {navigation}
-      </Drawer>
+      <Suspense>
+        {(isIdle || opened) && (
+          <NavigationDrawer opened={opened} onClose={close} label={label}>
+            {navigation}
+          </NavigationDrawer>
+        )}
+      </Suspense>
       <Main className={styles.content}>{children}</Main>
     </div>
   );

@@ -1,10 +1,7 @@
-import { useQuery } from "@tanstack/react-query";
-import { createRootRoute, createRoute, createRouter, Outlet, redirect } from "@tanstack/react-router";
-import { useState, type ReactNode } from "react";
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { BrokenPage, NotFoundPage } from "../frame/message-page.tsx";
 import { Shell } from "../frame/shell.tsx";
-import { useReferenceCommands } from "../reference/commands.tsx";
-import { descriptionQuery } from "../reference/load.ts";
 import { referenceBelow } from "../reference/routes.ts";
 
 const root = createRootRoute({ component: Root, notFoundComponent: () => <NotFoundPage /> });
@@ -18,12 +15,11 @@ const start = createRoute({
 
 const routeTree = root.addChildren([start, referenceBelow(root)]);
 
+const palette = lazyRouteComponent(() => import("./palette.tsx"), "ReferencePalette");
+
 function Root(): ReactNode {
-  const commands = useReferenceCommands();
-  const { isFetching } = useQuery(descriptionQuery);
-  const [query, setQuery] = useState("");
   return (
-    <Shell links={[]} searched={{ query, onQuery: setQuery, commands, found: [], isSearching: isFetching }}>
+    <Shell links={[]} palette={palette}>
       <Outlet />
     </Shell>
   );

@@ -7,9 +7,9 @@ import { MethodBadge } from "./badges.tsx";
 import { searchTexts, type Content, type Operation } from "./description.ts";
 import { descriptionQuery } from "./load.ts";
 
-/** The pages and operations of the reference, for the command palette. */
-export function useReferenceCommands(): Command[] {
-  const { data } = useQuery(descriptionQuery);
+/** The pages and operations of the reference, for the command palette, which reads the description when it opens. */
+export function useReferenceCommands(isOpen: boolean): Command[] {
+  const { data } = useQuery({ ...descriptionQuery, enabled: isOpen });
   const navigate = useNavigate();
   return useMemo(() => {
     const pages: Command[] = [

@@ -4,6 +4,7 @@ import { lazyRouteComponent, Link, useNavigate, useSearch } from "@tanstack/reac
 import { Suspense, type ReactNode } from "react";
 import type { Key } from "../calls/members.ts";
 import type { Schemas } from "../calls/store.ts";
+import { useIdle } from "../frame/use-idle.ts";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
@@ -97,6 +98,7 @@ function chosen({ key, operation }: UsageSearch, byKey: Usage, byOperation: Usag
 type ShownProps = { usage: Usage; points: Point[]; name?: string; onAll: () => void };
 
 function Shown({ usage, points, name, onAll }: ShownProps): ReactNode {
+  const isIdle = useIdle();
   const { interval } = usage;
   const { data: account } = useQuery(standingQuery);
   const bars = barsOf(points, usage);
@@ -118,7 +120,7 @@ function Shown({ usage, points, name, onAll }: ShownProps): ReactNode {
         </p>
       )}
       <Suspense fallback={<Skeleton height={260} radius="md" />}>
-        <Chart bars={bars} interval={interval} limit={limit} label={label} />
+        {isIdle ? <Chart bars={bars} interval={interval} limit={limit} label={label} /> : <Skeleton height={260} radius="md" />}
       </Suspense>
       <p className={styles.small}>
         {interval === "day" ? `${limitText(interval, limit)} ${texts.usage.utcDays}` : limitText(interval, limit)}

@@ -1,0 +1,17 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import type { PaletteProps } from "../frame/late-palette.tsx";
+import { Palette } from "../frame/palette.tsx";
+import { useReferenceCommands } from "../reference/commands.tsx";
+import { descriptionQuery } from "../reference/load.ts";
+import { useDashboardCommands } from "./commands.ts";
+import { useFound } from "./found.ts";
+
+/** The palette of the dashboard, of the reference and of what is in the shop. */
+export function EveryPalette(props: PaletteProps): ReactNode {
+  const dashboard = useDashboardCommands();
+  const reference = useReferenceCommands(props.isOpen);
+  const shop = useFound(props.query);
+  const { isFetching } = useQuery({ ...descriptionQuery, enabled: false });
+  return <Palette {...props} commands={[...dashboard, ...reference]} found={shop.found} isSearching={shop.isSearching || isFetching} />;
+}

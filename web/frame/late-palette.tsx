@@ -1,0 +1,79 @@
+import type { AsyncRouteComponent } from "@tanstack/react-router";
+import { Suspense, useEffect, useRef, useState, type ReactNode } from "react";
+import { texts } from "../texts/texts.ts";
+import styles from "./late-palette.module.css";
+import { useIdle } from "./use-idle.ts";
+
+export type PaletteProps = { isOpen: boolean; query: string; onQuery: (query: string) => void; onClose: () => void };
+
+/** A palette whose code loads when the page is idle, or when the palette is first opened. */
+export type PaletteComponent = AsyncRouteComponent<PaletteProps>;
+
+type Late = PaletteProps & { Palette: PaletteComponent; isWanted: boolean; isTyping: boolean; onBlur: () => void; open: () => void };
+
+/** The state of a palette, and `open`. What is typed before its code is there goes into `query`. */
+export function useLatePalette(Palette: PaletteComponent): Late {
+  const isIdle = useIdle();
+  const [isOpen, setOpen] = useState(false);
+  const [isTyping, setTyping] = useState(false);
+  const [query, setQuery] = useState("");
+  const before = useRef<Element>(null);
+  const wasOpened = useRef(false);
+
+  function open(): void {
+    before.current = document.activeElement;
+    setTyping(!wasOpened.current);
+    wasOpened.current = true;
+    setOpen(true);
+  }
+
+  function close(): void {
+    setOpen(false);
+    setTyping(false);
+    if (before.current instanceof HTMLElement) before.current.focus({ preventScroll: true });
+  }
+
+  return {
+    Palette,
+    isWanted: isIdle || isOpen,
+    isOpen,
+    isTyping,
+    query,
+    open,
+    onQuery: setQuery,
+    onClose: close,
+    onBlur: () => setTyping(false),
+  };
+}
+
+/** Shows the palette, and until it has the focus a field that takes what is typed. */
+export function LatePalette({ Palette, isWanted, isTyping, open: _open, onBlur, ...props }: Late): ReactNode {
+  const { query, onQuery, onClose } = props;
+  return (
+    <>
+      {isTyping && <EarlyField {...{ query, onQuery, onClose, onBlur }} />}
+      <Suspense>{isWanted && <Palette {...props} />}</Suspense>
+    </>
+  );
+}
+
+type FieldProps = Omit<PaletteProps, "isOpen"> & { onBlur: () => void };
+
+function EarlyField({ query, onQuery, onClose, onBlur }: FieldProps): ReactNode {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  return (
+    <search className={styles.box}>
+      <input
+        ref={field}
+        className={styles.field}
+        value={query}
+        placeholder={texts.palette.placeholder}
+        aria-label={texts.palette.title}
+        onChange={({ currentTarget }) => onQuery(currentTarget.value)}
+        onKeyDown={({ key }) => key === "Escape" && onClose()}
+        onBlur={onBlur}
+      />
+    </search>
+  );
+}
