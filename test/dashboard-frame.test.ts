@@ -136,3 +136,19 @@ test("what is typed before the palette's code has come stands in the palette, wi
   await page.keyboard.press("Enter");
   await page.locator("html[data-mantine-color-scheme=dark]").waitFor();
 });
+
+test("a page whose palette cannot load stays as it is, and the palette opens once it can", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const page = await shop.open("/categories");
+  const code = "**/assets/palette-*.js";
+  await page.route(code, (route) => route.abort());
+  const failed = page.waitForEvent("requestfailed", (request) => request.url().includes("/assets/palette-"));
+  await page.reload();
+  await failed;
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("categ");
+  await page.unroute(code);
+  const palette = page.getByRole("dialog", { name: "Search and go to" });
+  await palette.getByText("Categories").first().waitFor();
+  assert.equal(await palette.getByRole("textbox").inputValue(), "categ");
+});

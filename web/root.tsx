@@ -1,4 +1,4 @@
-import { createRootRoute, lazyRouteComponent, Outlet } from "@tanstack/react-router";
+import { createRootRoute, Outlet } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { NotFoundPage } from "./frame/message-page.tsx";
 import { Shell } from "./frame/shell.tsx";
@@ -13,7 +13,7 @@ const links = [
   { to: "/reference" as const, label: texts.reference.page },
 ];
 
-const palette = lazyRouteComponent(() => import("./dashboard/palette.tsx"), "EveryPalette");
+const palette = async () => (await import("./dashboard/palette.tsx")).EveryPalette;
 
 function Root(): ReactNode {
   return (

@@ -1,19 +1,18 @@
-import type { AsyncRouteComponent } from "@tanstack/react-router";
-import { Suspense, useEffect, useRef, useState, type ReactNode } from "react";
+import { useEffect, useRef, useState, type ComponentType, type ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
 import styles from "./late-palette.module.css";
-import { useIdle } from "./use-idle.ts";
+import { useLater } from "./use-later.ts";
 
 export type PaletteProps = { isOpen: boolean; query: string; onQuery: (query: string) => void; onClose: () => void };
 
-/** A palette whose code loads when the page is idle, or when the palette is first opened. */
-export type PaletteComponent = AsyncRouteComponent<PaletteProps>;
+/** Loads the code of a palette. */
+export type LoadPalette = () => Promise<ComponentType<PaletteProps>>;
 
-type Late = PaletteProps & { Palette: PaletteComponent; isWanted: boolean; isTyping: boolean; onBlur: () => void; open: () => void };
+type Late = PaletteProps & { Palette: ComponentType<PaletteProps> | undefined; isTyping: boolean; onBlur: () => void; open: () => void };
 
 /** The state of a palette, and `open`. What is typed before its code is there goes into `query`. */
-export function useLatePalette(Palette: PaletteComponent): Late {
-  const isIdle = useIdle();
+export function useLatePalette(load: LoadPalette): Late {
+  const { code: Palette, loadNow } = useLater("palette", load);
   const [isOpen, setOpen] = useState(false);
   const [isTyping, setTyping] = useState(false);
   const [query, setQuery] = useState("");
@@ -23,7 +22,8 @@ export function useLatePalette(Palette: PaletteComponent): Late {
   function open(): void {
     before.current = document.activeElement;
     setTyping(!wasOpened.current);
-    wasOpened.current = true;
+    wasOpened.current = Palette !== undefined;
+    loadNow();
     setOpen(true);
   }
 
@@ -35,7 +35,6 @@ export function useLatePalette(Palette: PaletteComponent): Late {
 
   return {
     Palette,
-    isWanted: isIdle || isOpen,
     isOpen,
     isTyping,
     query,
@@ -47,12 +46,12 @@ export function useLatePalette(Palette: PaletteComponent): Late {
 }
 
 /** Shows the palette, and until it has the focus a field that takes what is typed. */
-export function LatePalette({ Palette, isWanted, isTyping, open: _open, onBlur, ...props }: Late): ReactNode {
+export function LatePalette({ Palette, isTyping, open: _open, onBlur, ...props }: Late): ReactNode {
   const { query, onQuery, onClose } = props;
   return (
     <>
       {isTyping && <EarlyField {...{ query, onQuery, onClose, onBlur }} />}
-      <Suspense>{isWanted && <Palette {...props} />}</Suspense>
+      {Palette && <Palette {...props} />}
     </>
   );
 }

@@ -5,12 +5,12 @@ import type { ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
 import { ColorSchemeButton } from "./color-scheme-button.tsx";
 import { PawIcon, SearchIcon } from "./icons.tsx";
-import { LatePalette, useLatePalette, type PaletteComponent } from "./late-palette.tsx";
+import { LatePalette, useLatePalette, type LoadPalette } from "./late-palette.tsx";
 import styles from "./shell.module.css";
 
 const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
-type Props = { links: { to: NonNullable<LinkProps["to"]>; label: string }[]; palette: PaletteComponent; children: ReactNode };
+type Props = { links: { to: NonNullable<LinkProps["to"]>; label: string }[]; palette: LoadPalette; children: ReactNode };
 
 /** The frame of every page: the header with links, search and colour scheme. Ctrl or ⌘ with K, or `/`, outside a field opens the search. */
 export function Shell({ links, palette, children }: Props): ReactNode {

@@ -1,4 +1,4 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter, Outlet, redirect } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { BrokenPage, NotFoundPage } from "../frame/message-page.tsx";
 import { Shell } from "../frame/shell.tsx";
@@ -15,7 +15,7 @@ const start = createRoute({
 
 const routeTree = root.addChildren([start, referenceBelow(root)]);
 
-const palette = lazyRouteComponent(() => import("./palette.tsx"), "ReferencePalette");
+const palette = async () => (await import("./palette.tsx")).ReferencePalette;
 
 function Root(): ReactNode {
   return (
