@@ -2,8 +2,8 @@ import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { HostileRequest } from "./requests.ts";
 
-/** An answer takes longer only where the service hangs. */
-const silenceMs = 20_000;
+/** An answer takes longer only where it waits for events, or where the service hangs. */
+const answerMs = 2_000;
 
 export type Place = { port: number; servername?: string };
 
@@ -24,7 +24,6 @@ export function openSender({ port, servername }: Place): Sender {
         ? connectTcp(port, "127.0.0.1")
         : connectTls({ port, host: "127.0.0.1", servername, rejectUnauthorized: false });
     opened.on("error", () => undefined);
-    opened.setTimeout(silenceMs, () => opened.destroy());
     opened.once("close", () => {
       if (socket === opened) socket = undefined;
     });
@@ -46,11 +45,13 @@ export function openSender({ port, servername }: Place): Sender {
   };
 }
 
-/** Writes a request and waits for its answer, or for the end of the connection. */
+/** Writes a request and waits for its answer, or for the end of the connection. Leaves a stream of events at its head. */
 function exchange(socket: Socket, bytes: Buffer, isHead: boolean): Promise<{ status: number; isReusable: boolean }> {
   return new Promise((resolve) => {
     let received: Buffer = Buffer.alloc(0);
+    const giveUp = setTimeout(() => socket.destroy(), answerMs);
     const finish = (status: number, isReusable: boolean): void => {
+      clearTimeout(giveUp);
       socket.off("data", take).off("close", end);
       resolve({ status, isReusable });
     };
@@ -58,7 +59,8 @@ function exchange(socket: Socket, bytes: Buffer, isHead: boolean): Promise<{ sta
     const take = (chunk: Buffer): void => {
       received = received.length > 0 ? Buffer.concat([received, chunk]) : chunk;
       while (statusOf(received) === 100) received = received.subarray(received.indexOf("\r\n\r\n") + 4);
-      if (isWhole(received, isHead)) finish(statusOf(received), !/^connection: close/im.test(headOf(received)));
+      if (isStream(received)) finish(statusOf(received), false);
+      else if (isWhole(received, isHead)) finish(statusOf(received), !/^connection: close/im.test(headOf(received)));
     };
     socket.on("data", take).once("close", end);
     socket.write(bytes);
@@ -71,6 +73,10 @@ function headOf(received: Buffer): string {
 
 function statusOf(received: Buffer): number {
   return Number(/^HTTP\/1\.1 (\d{3})/.exec(received.toString("latin1", 0, 12))?.[1] ?? 0);
+}
+
+function isStream(received: Buffer): boolean {
+  return /^content-type: text\/event-stream/im.test(headOf(received));
 }
 
 function isWhole(received: Buffer, isHead: boolean): boolean {

@@ -1,4 +1,5 @@
 import sql from "sql-template-tag";
+import { limitTo } from "../platform/db/batches.ts";
 import type { WebhookQueues } from "../events/webhooks/queue.store.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
@@ -53,9 +54,9 @@ type Queues = { uploads: number; domain_checks: number; certificate_orders: numb
 async function readQueues(db: Database, now: number): Promise<Queues> {
   const rows = await db.query<Queues>(sql`
     SELECT
-      (SELECT count(*) FROM (SELECT 1 FROM deployments WHERE status = 'queued' LIMIT ${countedMax}) AS queued) AS uploads,
-      (SELECT count(*) FROM (SELECT 1 FROM domains WHERE next_check_at <= ${now} LIMIT ${countedMax}) AS due) AS domain_checks,
-      (SELECT count(*) FROM (SELECT 1 FROM domains WHERE certificate_due_at <= ${now} LIMIT ${countedMax}) AS late) AS certificate_orders`);
+      (SELECT count(*) FROM (SELECT 1 FROM deployments WHERE status = 'queued' ${limitTo(countedMax)}) AS queued) AS uploads,
+      (SELECT count(*) FROM (SELECT 1 FROM domains WHERE next_check_at <= ${now} ${limitTo(countedMax)}) AS due) AS domain_checks,
+      (SELECT count(*) FROM (SELECT 1 FROM domains WHERE certificate_due_at <= ${now} ${limitTo(countedMax)}) AS late) AS certificate_orders`);
   return rows[0]!;
 }
 

@@ -1,4 +1,5 @@
 import sql from "sql-template-tag";
+import { limitTo } from "../../platform/db/batches.ts";
 import type { Transaction } from "../../platform/db/database.ts";
 import type { EventType } from "../../platform/events.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
@@ -46,7 +47,7 @@ async function newestEvents(tx: Transaction, accountId: number, type: EventType)
   const rows = await tx.query<{ at: number; text: string }>(sql`
     SELECT at, text FROM (
       SELECT at, text FROM events WHERE account_id = ${accountId} AND type = ${type}
-      ORDER BY account_id DESC, type DESC, position DESC LIMIT ${newestMax}
+      ORDER BY account_id DESC, type DESC, position DESC ${limitTo(newestMax)}
     ) AS newest
     UNION ALL SELECT at, head || '0' || tail AS text FROM event_outbox WHERE account_id = ${accountId} AND type = ${type}`);
   return rows.map(({ at, text }) => ({ at, data: (JSON.parse(text) as Recorded).data }));

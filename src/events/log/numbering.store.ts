@@ -1,4 +1,5 @@
 import sql, { join } from "sql-template-tag";
+import { limitTo } from "../../platform/db/batches.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import { chained, emptyHead, type ChainedEvent, type Head, type RecordedEvent } from "../../platform/events.ts";
 import { databaseTime } from "../../platform/nodes/nodes.store.ts";
@@ -67,7 +68,7 @@ type WaitingRow = {
 
 async function takeWaiting(tx: Transaction): Promise<RecordedEvent[]> {
   const rows = await tx.query<WaitingRow>(sql`
-    SELECT id, account_id, type, at, resource, actor, request_id, version, head, tail FROM event_outbox ORDER BY id LIMIT ${numberedMax}`);
+    SELECT id, account_id, type, at, resource, actor, request_id, version, head, tail FROM event_outbox ORDER BY id ${limitTo(numberedMax)}`);
   if (rows.length === 0) return [];
   await tx.query(sql`
     DELETE FROM event_outbox WHERE id IN (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST(${idsOf(rows)} AS JSON)))`);

@@ -1,4 +1,5 @@
 import sql, { join } from "sql-template-tag";
+import { limitTo } from "../../platform/db/batches.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { auditTypes } from "./audit.ts";
 import { newestEvent } from "./events.store.ts";
@@ -19,7 +20,7 @@ export async function expireEvents(db: Database, now: number, { eventDaysKept, a
   for (let after = 0; ;) {
     const accounts = await db.query<{ id: number; start: number }>(sql`
       SELECT accounts.id, COALESCE(event_starts.position, 1) AS start FROM accounts
-      LEFT JOIN event_starts ON event_starts.account_id = accounts.id WHERE accounts.id > ${after} ORDER BY accounts.id LIMIT ${batchMax}`);
+      LEFT JOIN event_starts ON event_starts.account_id = accounts.id WHERE accounts.id > ${after} ORDER BY accounts.id ${limitTo(batchMax)}`);
     for (const { id, start } of accounts) {
       await expireLog(db, id, start, before);
       await expireAudit(db, id, auditBefore);
@@ -34,7 +35,7 @@ async function expireLog(db: Database, accountId: number, from: number, before: 
   for (let start = from; ;) {
     const page = await db.query<{ position: number; at: number; hash: string }>(sql`
       SELECT position, at, hash FROM events WHERE account_id = ${accountId} AND position >= ${start} AND position < ${newest.position}
-      ORDER BY position LIMIT ${batchMax}`);
+      ORDER BY position ${limitTo(batchMax)}`);
     const kept = page.findIndex(({ at }) => at >= before);
     const last = kept === -1 ? page.at(-1) : page[kept - 1];
     if (!last) return;

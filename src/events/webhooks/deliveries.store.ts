@@ -1,5 +1,5 @@
 import sql, { empty } from "sql-template-tag";
-import { writeInBatches } from "../../platform/db/batches.ts";
+import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { byId } from "../../platform/ids.ts";
@@ -71,7 +71,7 @@ export async function listDeliveries(
       ${status === "delivered" ? sql`AND status = 'delivered'` : undelivered}
       ${undelivered === empty ? empty : sql`AND status <> 'delivered'`}
       ${requestId === undefined ? empty : sql`AND request_id = ${requestId}`}
-    ORDER BY id DESC LIMIT ${limit}`);
+    ORDER BY id DESC ${limitTo(limit)}`);
   return rows.map(fromRow);
 }
 
@@ -88,7 +88,7 @@ export async function dueDeliveries(db: Queryable, { accountId, webhookId }: Of,
   const rows = await db.query<DeliveryRow>(sql`
     SELECT ${columns} FROM webhook_deliveries
     WHERE account_id = ${accountId} AND webhook_id = ${webhookId} AND status = 'pending' AND next_attempt_at <= ${now}
-    ORDER BY next_attempt_at LIMIT ${limit}`);
+    ORDER BY next_attempt_at ${limitTo(limit)}`);
   return rows.map(fromRow);
 }
 
@@ -97,7 +97,7 @@ export async function waitingDeliveries(db: Queryable, { accountId, webhookId }:
   const [row] = await db.query<{ n: number; due: number | null }>(sql`
     SELECT count(*) AS n, min(next_attempt_at) AS due FROM (
       SELECT next_attempt_at FROM webhook_deliveries WHERE account_id = ${accountId} AND webhook_id = ${webhookId} AND status = 'pending'
-      ORDER BY next_attempt_at LIMIT ${waitingMax}) AS waiting`);
+      ORDER BY next_attempt_at ${limitTo(waitingMax)}) AS waiting`);
   return { count: Number(row?.n), dueAt: row?.due ?? null };
 }
 

@@ -1,4 +1,5 @@
 import sql from "sql-template-tag";
+import { limitTo } from "../../platform/db/batches.ts";
 import type { Database } from "../../platform/db/database.ts";
 
 /** Messages that are counted at most. A longer queue shows this number. */
@@ -30,7 +31,7 @@ export async function readWebhookQueues(db: Database, now: number): Promise<Webh
         SELECT failing_since IS NOT NULL AS failing,
           CASE WHEN next_attempt_at < coalesce(paused_until, 0) THEN paused_until ELSE next_attempt_at END AS due
         FROM webhook_deliveries AS deliveries JOIN webhooks ON webhooks.account_id = deliveries.account_id AND webhooks.id = webhook_id
-        WHERE status = 'pending' LIMIT ${countedMax}) AS waiting
+        WHERE status = 'pending' ${limitTo(countedMax)}) AS waiting
       GROUP BY failing`),
     db.query<{ because: "failing" | "gone" | "request"; n: number }>(sql`
       SELECT disabled_because AS because, count(*) AS n FROM webhooks WHERE NOT enabled AND disabled_because IS NOT NULL GROUP BY disabled_because`),

@@ -1,4 +1,5 @@
 import sql, { join, type Sql } from "sql-template-tag";
+import { limitTo } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
 import { hastenDeliveries, saveDelivery, trimDeliveries, waitingDeliveries, type SavedDelivery } from "./deliveries.store.ts";
@@ -19,7 +20,7 @@ export async function claimWebhooks(tx: Transaction, due: Due, count: number, cl
   const rows = await tx.query<WebhookRow>(sql`
     UPDATE webhooks SET lease_until = ${until}, lease_id = ${leaseId}, due_at = ${claim.now}
     WHERE (account_id, id) IN (
-      SELECT account_id, id FROM webhooks WHERE ${isDue(due, claim)} ORDER BY account_id, id LIMIT ${count}${tx.skipLocked("webhooks")})
+      SELECT account_id, id FROM webhooks WHERE ${isDue(due, claim)} ORDER BY account_id, id ${limitTo(count)}${tx.skipLocked("webhooks")})
     RETURNING ${columns}`);
   return rows.map(fromRow);
 }

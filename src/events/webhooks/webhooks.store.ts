@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import sql from "sql-template-tag";
+import { limitTo } from "../../platform/db/batches.ts";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { byId } from "../../platform/ids.ts";
@@ -63,7 +64,7 @@ export type DisabledBecause = NonNullable<Webhook["disabledBecause"]>;
 
 export async function listWebhooks(db: Queryable, accountId: number, afterId: number, limit: number): Promise<StoredWebhook[]> {
   const rows = await db.query<WebhookRow>(sql`
-    SELECT ${columns} FROM webhooks WHERE account_id = ${accountId} AND id > ${afterId} ORDER BY id LIMIT ${limit}`);
+    SELECT ${columns} FROM webhooks WHERE account_id = ${accountId} AND id > ${afterId} ORDER BY id ${limitTo(limit)}`);
   return rows.map(fromRow);
 }
 

@@ -61,14 +61,11 @@ export interface Transaction extends Queryable {
   startOver(): void;
 }
 
-/**
- * Writes of one kind that the embedded engine runs as one, if they wait next to each other: fewer statements do what all of them would.
- * Locks rows in no particular order, so an engine whose transactions run side by side ignores it and runs each body.
- */
+/** Writes of one kind that an engine may run in one transaction, if they wait next to each other: fewer statements do what all of them would. */
 export type Together<T> = {
   /**
    * Does what the bodies of these inputs would do in some order, and returns their results; undefined for each whose body has to run, which
-   * it then does. If this throws, it has changed nothing, and all bodies run.
+   * it then does. If this throws, it has changed nothing, and all bodies run. Locks rows in the common order, as bodies do.
    */
   run: (tx: Transaction, inputs: never[]) => Awaitable<(T | undefined)[]>;
   input: unknown;

@@ -3,6 +3,7 @@ import type { Awaitable, Database, DatabaseLoad, Transaction, WriteOptions } fro
 import { systemClock, type Clock } from "../clock.ts";
 import { systemOrigin, type Origin } from "../events.ts";
 import { translate } from "./postgres-errors.ts";
+import { openGroups } from "./postgres-groups.ts";
 import { openReaders, type Readers } from "./postgres-readers.ts";
 import { fixedStatementOf, statementOf, type Statement } from "./postgres-statements.ts";
 import { transact } from "./postgres-transactions.ts";
@@ -28,6 +29,7 @@ type Engine = {
   clock: Clock;
   onEvents: (accountIds: readonly number[]) => void;
   running: Set<Promise<unknown>>;
+  groups: ReturnType<typeof openGroups>;
   closed: boolean;
 };
 
@@ -48,7 +50,9 @@ type Own = { account: number | undefined; origin: Origin };
  */
 export function openPostgres(url: string, { onError, clock = systemClock, onEvents = () => undefined }: PostgresOptions): Database {
   const connections = { readers: openReaders(url, onError), writers: openWriters(url, onError) };
-  return handleOf({ ...connections, clock, onEvents, running: new Set(), closed: false }, { account: undefined, origin: systemOrigin });
+  const groups = openGroups((account, body, options) => runUntilCommitted(engine, account, body, options));
+  const engine: Engine = { ...connections, clock, onEvents, running: new Set(), groups, closed: false };
+  return handleOf(engine, { account: undefined, origin: systemOrigin });
 }
 
 function handleOf(engine: Engine, own: Own): Database {
@@ -81,9 +85,10 @@ async function query<R>({ closed, readers }: Engine, account: number | undefined
 
 type Body<T> = (tx: Transaction) => Awaitable<T>;
 
-async function write<T>(engine: Engine, account: number | undefined, body: Body<T>, options: WriteOptions = {}): Promise<T> {
+async function write<T>(engine: Engine, account: number | undefined, body: Body<T>, options: WriteOptions<T> = {}): Promise<T> {
   if (engine.closed) throw stopping();
-  const result = runUntilCommitted(engine, account, body, options);
+  const { together } = options;
+  const result = together ? engine.groups(account, body, together, options) : runUntilCommitted(engine, account, body, options);
   engine.running.add(result);
   try {
     return await result;

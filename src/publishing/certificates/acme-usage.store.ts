@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import { writeInBatches } from "../../platform/db/batches.ts";
+import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import type { Budget, LimitName, LimitUses } from "./budget.ts";
 
@@ -17,7 +17,7 @@ export async function listUses(db: Queryable, budget: Budget, subjects: LimitSub
     if (limit === null) continue;
     const rows = await db.query<{ at: number }>(sql`
       SELECT at FROM acme_usage WHERE limit_name = ${name} AND subject = ${subjectOf(name, subjects)} AND at > ${now - limit.perMs}
-      ORDER BY at DESC LIMIT ${limit.count}`);
+      ORDER BY at DESC ${limitTo(limit.count)}`);
     uses[name] = rows.map(({ at }) => at);
   }
   return uses;

@@ -118,7 +118,7 @@ export async function saveCheck(tx: Transaction, before: StoredDomain, domain: S
 /** Leases up to `count` domains that have work due, in an order; `lease` is the SQL that writes the lease. Skips locked rows. */
 export async function claimDue(tx: Transaction, due: Sql, lease: Sql, order: Sql, count: number): Promise<StoredDomain[]> {
   const rows = await tx.query<DomainRow>(sql`
-    UPDATE domains SET ${lease} WHERE ${due} AND id IN (SELECT id FROM domains WHERE ${due} ORDER BY ${order} LIMIT ${count}${tx.skipLocked("domains")})
+    UPDATE domains SET ${lease} WHERE ${due} AND id IN (SELECT id FROM domains WHERE ${due} ORDER BY ${order} ${limitTo(count)}${tx.skipLocked("domains")})
     RETURNING *`);
   return rows.map(domainFromRow);
 }

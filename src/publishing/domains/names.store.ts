@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import sql, { join, type Sql } from "sql-template-tag";
+import { limitTo } from "../../platform/db/batches.ts";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { redirectsMax } from "../projects/projects.ts";
 import { recordNames } from "../projects/projects.store.ts";
@@ -24,7 +25,7 @@ export async function lockNames(
 ): Promise<SiteName[]> {
   const rows = await tx.query<DomainRow>(sql`
     SELECT ${columns} FROM domains
-    WHERE account_id = ${accountId} AND project_id = ${projectId} ORDER BY id LIMIT ${domainsMax}${tx.forUpdate}`);
+    WHERE account_id = ${accountId} AND project_id = ${projectId} ORDER BY id ${limitTo(domainsMax)}${tx.forUpdate}`);
   return rows.map((row) => {
     const name = nameOf(row);
     const { hostname, primary, becomesPrimary, redirect } = name;
@@ -129,7 +130,7 @@ export async function listRedirectsTo(
 ): Promise<string[]> {
   const rows = await tx.query<{ hostname: string }>(sql`
     SELECT hostname FROM domains WHERE account_id = ${accountId} AND project_id = ${projectId} AND redirect_to IS NOT NULL
-      AND redirect_to = ${to} ORDER BY hostname LIMIT ${domainsMax}`);
+      AND redirect_to = ${to} ORDER BY hostname ${limitTo(domainsMax)}`);
   return rows.map(({ hostname }) => hostname);
 }
 

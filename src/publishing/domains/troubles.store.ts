@@ -1,4 +1,5 @@
 import sql from "sql-template-tag";
+import { limitTo } from "../../platform/db/batches.ts";
 import type { Transaction } from "../../platform/db/database.ts";
 import { recordAttention } from "./domain-events.ts";
 import { domainFromRow, hasPaidPlan, type DomainRow, type StoredDomain } from "./domains.store.ts";
@@ -13,7 +14,7 @@ const claimedMs = 60_000;
 export async function claimTroubles(tx: Transaction, count: number, now: number): Promise<TroubledName[]> {
   const rows = await tx.query<{ account_id: number; hostname: string }>(sql`
     UPDATE domain_troubles SET due_at = ${now + claimedMs} WHERE (account_id, hostname) IN (
-      SELECT account_id, hostname FROM domain_troubles WHERE due_at <= ${now} ORDER BY due_at LIMIT ${count}${tx.skipLocked("domain_troubles")})
+      SELECT account_id, hostname FROM domain_troubles WHERE due_at <= ${now} ORDER BY due_at ${limitTo(count)}${tx.skipLocked("domain_troubles")})
     RETURNING account_id, hostname`);
   return rows.map((row) => ({ accountId: row.account_id, hostname: row.hostname }));
 }

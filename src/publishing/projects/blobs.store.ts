@@ -1,4 +1,5 @@
 import sql, { join } from "sql-template-tag";
+import { limitTo } from "../../platform/db/batches.ts";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 
 /** A complete blob; `sha256` in hexadecimal. */
@@ -59,7 +60,7 @@ export async function expireBlobs(tx: Transaction, before: number): Promise<void
     DELETE FROM blobs WHERE id IN (
       SELECT id FROM blobs WHERE made_at < ${before} AND (name IS NULL OR (name LIKE 'upload/%'
         AND NOT EXISTS (SELECT 1 FROM deployments WHERE 'upload/' || upload = name)))
-      LIMIT ${expiredAtOnce})`);
+      ${limitTo(expiredAtOnce)})`);
 }
 
 /** Marks content as unused that was made before a time and is in no deployment and no photo. */

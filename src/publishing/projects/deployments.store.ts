@@ -51,7 +51,9 @@ export async function insertDeployment(
   now: number,
   { actor, requestId }: Origin = systemOrigin,
 ): Promise<StoredDeployment> {
-  const waiting = await tx.query(sql`SELECT 1 FROM deployments WHERE account_id = ${accountId} AND status = 'queued' LIMIT ${waitingMax}`);
+  const waiting = await tx.query(
+    sql`SELECT 1 FROM deployments WHERE account_id = ${accountId} AND status = 'queued' ${limitTo(waitingMax)}`,
+  );
   if (waiting.length === waitingMax) {
     throw new Problem("unavailable", `${waitingMax} deployments are waiting already. Try again when some of them are done.`, {
       headers: { "retry-after": "5" },
@@ -277,7 +279,7 @@ export async function listUnusedFiles(tx: Transaction, limit: number): Promise<s
   await tx.query(sql`
     DELETE FROM unused_files WHERE EXISTS (SELECT 1 FROM files WHERE files.hash = unused_files.hash)
       OR EXISTS (SELECT 1 FROM photo_files WHERE photo_files.hash = unused_files.hash)`);
-  const rows = await tx.query<{ hash: string }>(sql`SELECT hash FROM unused_files ORDER BY hash LIMIT ${limit}`);
+  const rows = await tx.query<{ hash: string }>(sql`SELECT hash FROM unused_files ORDER BY hash ${limitTo(limit)}`);
   return rows.map(({ hash }) => hash);
 }
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import sql from "sql-template-tag";
+import { limitTo } from "../../platform/db/batches.ts";
 import { breaks, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
 import { fieldsBefore, type EventDraft } from "../../platform/events.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
@@ -37,7 +38,7 @@ const columns = sql`account_id, id, name, slug, deployment_id, hsts, redirect_to
 
 export async function listProjects(db: Queryable, accountId: number, afterId: number, limit: number): Promise<StoredProject[]> {
   const rows = await db.query<ProjectRow>(sql`
-    SELECT ${columns} FROM projects WHERE account_id = ${accountId} AND id > ${afterId} ORDER BY id LIMIT ${limit}`);
+    SELECT ${columns} FROM projects WHERE account_id = ${accountId} AND id > ${afterId} ORDER BY id ${limitTo(limit)}`);
   return rows.map(fromRow);
 }
 

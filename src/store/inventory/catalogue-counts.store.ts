@@ -1,4 +1,5 @@
 import sql from "sql-template-tag";
+import { limitTo } from "../../platform/db/batches.ts";
 import type { Database } from "../../platform/db/database.ts";
 import type { PetQuery, PetStatus } from "../pets/pets.ts";
 import { categoriesOfPets } from "../pets/pets.store.ts";
@@ -6,7 +7,7 @@ import { countedMax, type CatalogueCounts, type LowStock } from "./catalogue-cou
 
 /** Counts the pets that pass the filters, up to `countedMax`, and by category unless there are more. */
 export async function countPets(db: Database, accountId: number, query: PetQuery): Promise<CatalogueCounts> {
-  const some = sql`${await categoriesOfPets(db, accountId, query)} LIMIT ${countedMax + 1}`;
+  const some = sql`${await categoriesOfPets(db, accountId, query)} ${limitTo(countedMax + 1)}`;
   const rows = await db.query<{ category_id: number; pets: number }>(sql`
     SELECT category_id, COUNT(*) AS pets FROM (${some}) AS counted GROUP BY category_id ORDER BY category_id`);
   const count = rows.reduce((sum, { pets }) => sum + pets, 0);
@@ -17,11 +18,11 @@ export async function countPets(db: Database, accountId: number, query: PetQuery
 /** The `limit` entries with the fewest free units, at or below the account's low mark, among the first `countedMax`. */
 export async function listLowStock(db: Database, accountId: number, limit: number): Promise<LowStock> {
   const some = sql`
-    SELECT pet_id, quantity, status FROM inventory WHERE account_id = ${accountId} ORDER BY pet_id LIMIT ${countedMax}`;
+    SELECT pet_id, quantity, status FROM inventory WHERE account_id = ${accountId} ORDER BY pet_id ${limitTo(countedMax)}`;
   const low = sql`SELECT pet_id, quantity, status FROM (${some}) AS entries WHERE quantity <= (SELECT low_stock FROM accounts WHERE id = ${accountId})`;
   const [counted] = await db.query<{ entries: number }>(sql`SELECT COUNT(*) AS entries FROM (${low}) AS low`);
   const rows = await db.query<{ pet_id: number; quantity: number; status: PetStatus; name: string }>(sql`
-    SELECT low.pet_id, low.quantity, low.status, pets.name FROM (${low} ORDER BY quantity, pet_id LIMIT ${limit}) AS low
+    SELECT low.pet_id, low.quantity, low.status, pets.name FROM (${low} ORDER BY quantity, pet_id ${limitTo(limit)}) AS low
     JOIN pets ON pets.account_id = ${accountId} AND pets.id = low.pet_id ORDER BY low.quantity, low.pet_id`);
   return {
     count: counted?.entries ?? 0,

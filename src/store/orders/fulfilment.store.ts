@@ -52,16 +52,23 @@ export async function placeOrders(tx: Transaction, requests: readonly OrderReque
   const isOpenOrder = ({ fields }: OrderRequest): boolean => fields.petId !== null && !fields.complete;
   const byPet = Map.groupBy(requests.filter(isOpenOrder), ({ accountId, fields }) => `${accountId} ${fields.petId}`);
   const withUnits = new Set<OrderRequest>();
-  for (const orders of byPet.values()) {
+  const takeAll = async (orders: OrderRequest[]): Promise<void> => {
     const [{ accountId, fields }] = orders as [OrderRequest];
     const takes = orders.map((order) => ({ units: order.fields.quantity, origin: order.origin }));
     if (await takeUnitsOfAll(tx, accountId, fields.petId!, takes)) for (const order of orders) withUnits.add(order);
-  }
+  };
+  await Promise.all([...byPet.values()].toSorted(byLockOrder).map(takeAll)); // a server gets all statements at once
   const placed = requests.filter((request) => withUnits.has(request)).map((request) => ({ ...request, held: request.fields.quantity }));
+  if (placed.length === 0) return requests.map(() => undefined);
   const inserted = await insertOrders(tx, placed);
   for (const [accountId, { length }] of Map.groupBy(placed, (order) => order.accountId)) await addRecords(tx, accountId, length);
   let next = 0;
   return requests.map((request) => (withUnits.has(request) ? inserted[next++] : undefined));
+}
+
+/** Entries are locked in the order of their pets, as `lockItems` does. */
+function byLockOrder([a]: OrderRequest[], [b]: OrderRequest[]): number {
+  return a!.accountId - b!.accountId || a!.fields.petId! - b!.fields.petId!;
 }
 
 /**

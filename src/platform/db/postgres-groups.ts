@@ -1,0 +1,118 @@
+import type { Awaitable, Together, Transaction, WriteOptions } from "./database.ts";
+import { noConnection } from "./unavailable.ts";
+
+/** How many groups of one kind and account run at the same time, and the most writes of a group. */
+const groupsAtOnce = 2;
+const groupMax = 100;
+/** The most writes that wait for their group, and how long (ms). */
+const waitingMax = 2_000;
+const waitMs = 5_000;
+
+type Account = number | undefined;
+type Body = (tx: Transaction) => Awaitable<unknown>;
+type Run = Together<unknown>["run"];
+
+type Job = {
+  body: Body;
+  input: unknown;
+  options: WriteOptions;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+  timer: NodeJS.Timeout;
+};
+
+/** The writes of one kind and account. */
+type Queue = { run: Run; account: Account; waiting: Job[]; running: number; isGathering: boolean };
+
+type Groups = { queues: Map<Run, Map<Account, Queue>>; waiting: number; write: Write };
+
+/** Runs a body in a transaction of its own. */
+type Write = (account: Account, body: Body, options: WriteOptions) => Promise<unknown>;
+
+/**
+ * Runs writes of one kind and account together: those of one turn of the event loop, and those that come while earlier groups run. A group is one
+ * transaction, which waits for the disk once. If the group does not do a write, or fails before its commit, that write runs alone.
+ *
+ * @returns runs a write with others of its kind. Rejects as a transaction of its own would
+ */
+export function openGroups(write: Write) {
+  const groups: Groups = { queues: new Map(), waiting: 0, write };
+  return <T>(account: Account, body: (tx: Transaction) => Awaitable<T>, { run, input }: Together<T>, options: WriteOptions): Promise<T> =>
+    new Promise((resolve, reject) => {
+      if (groups.waiting >= waitingMax) return reject(noConnection("queue full"));
+      const queue = queueOf(groups, run, account);
+      const timer = setTimeout(() => {
+        queue.waiting.splice(queue.waiting.indexOf(job), 1);
+        groups.waiting -= 1;
+        reject(noConnection("waited too long"));
+      }, waitMs);
+      const job: Job = { body, input, options, resolve: resolve as Job["resolve"], reject, timer };
+      queue.waiting.push(job);
+      groups.waiting += 1;
+      gather(groups, queue);
+    });
+}
+
+function queueOf({ queues }: Groups, run: Run, account: Account): Queue {
+  let ofKind = queues.get(run);
+  if (!ofKind) queues.set(run, (ofKind = new Map<Account, Queue>()));
+  let queue = ofKind.get(account);
+  if (!queue) ofKind.set(account, (queue = { run, account, waiting: [], running: 0, isGathering: false }));
+  return queue;
+}
+
+/** Starts the next groups after this turn of the event loop. */
+function gather(groups: Groups, queue: Queue): void {
+  if (queue.isGathering || queue.running >= groupsAtOnce) return;
+  queue.isGathering = true;
+  setImmediate(() => {
+    queue.isGathering = false;
+    startNext(groups, queue);
+  });
+}
+
+function startNext(groups: Groups, queue: Queue): void {
+  const { run, account, waiting } = queue;
+  while (waiting.length > 0 && queue.running < groupsAtOnce) {
+    const group = waiting.splice(0, groupMax);
+    groups.waiting -= group.length;
+    for (const { timer } of group) clearTimeout(timer);
+    queue.running += 1;
+    void runGroup(groups, queue, group);
+  }
+  if (waiting.length === 0 && queue.running === 0) groups.queues.get(run)?.delete(account);
+}
+
+/** Never rejects. */
+async function runGroup(groups: Groups, queue: Queue, group: Job[]): Promise<void> {
+  await writeGroup(groups, queue, group);
+  queue.running -= 1;
+  gather(groups, queue);
+}
+
+/** Never rejects. */
+async function writeGroup(groups: Groups, { run, account }: Queue, group: Job[]): Promise<void> {
+  const alone = (job: Job): Promise<void> => groups.write(account, job.body, job.options).then(job.resolve, job.reject);
+  const [first] = group as [Job];
+  if (group.length === 1) return alone(first);
+  const inputs = group.map(({ input }) => input as never);
+  let mayHaveCommitted = false;
+  const together: Body = async (tx) => {
+    mayHaveCommitted = false;
+    const outcomes = await run(tx, inputs);
+    mayHaveCommitted = true;
+    return outcomes;
+  };
+  try {
+    const outcomes = (await groups.write(account, together, first.options)) as unknown[];
+    for (const [i, job] of group.entries()) {
+      if (outcomes[i] === undefined) void alone(job);
+      else job.resolve(outcomes[i]);
+    }
+  } catch (error) {
+    for (const job of group) {
+      if (mayHaveCommitted) job.reject(error);
+      else void alone(job);
+    }
+  }
+}
