@@ -238,7 +238,7 @@ test("the palette finds animals by a word of the name, orders by number, and err
   await search(`order ${order.id}`, `Order ${order.id} Open`);
   await page.getByRole("heading", { level: 1, name: `Order ${order.id}` }).waitFor();
   await search("insufficient stock", "insufficient_stock");
-  await page.waitForURL("**/reference/guides/errors#status-409");
+  await page.waitForURL("**/reference/guides/errors#insufficient_stock");
 });
 
 test("one action tracks 180 animals, can be undone, and reports the animals that it could not change", async (t) => {

@@ -20,6 +20,8 @@ const scenes: Scene[] = [
   { name: "an experimental operation", path: "/reference/adjustInventoryItem" },
   { name: "an operation without a panel", path: "/reference/listOrders" },
   { name: "the guide of errors", path: "/reference/guides/errors" },
+  { name: "a code in the guide of errors", path: "/reference/guides/errors#insufficient_stock" },
+  { name: "a guide whose table is wider than a phone", path: "/reference/guides/idempotency" },
   { name: "an operation that is not there", path: "/reference/nothing" },
   { name: "an address that is not there", path: "/nothing" },
   {
@@ -194,6 +196,32 @@ test("an error has what its code means in general, in each operation and in the 
   await row.getByText(meaning, { exact: true }).waitFor();
 });
 
+for (const viewport of [{ width: 1280, height: 900 }, phone]) {
+  test(`the palette leads to the row of an error code, which is marked and in view, ${viewport.width} px wide`, async (t) => {
+    const { page } = await open(t, "/reference/guides/errors", { viewport });
+    for (const code of ["insufficient_stock", "rate_limit_exceeded"]) {
+      await page.keyboard.press("Control+k");
+      await page.getByRole("dialog").getByRole("textbox").fill(code);
+      await page.getByRole("dialog").getByRole("button", { name: code }).click();
+      await page.waitForURL(`**/reference/guides/errors#${code}`);
+      await page.locator(`tr#${code}[data-marked]:focus`).waitFor();
+      assert.equal(await page.locator("[data-marked]").count(), 1);
+      assert.equal(await isUncovered(page, `#${code} code`), true);
+    }
+  });
+}
+
+test("a guide's table that is wider than a phone scrolls in a box that the keyboard reaches and that its columns name", async (t) => {
+  const { page } = await open(t, "/reference/guides/idempotency", { viewport: smallestPhone });
+  const box = page.getByRole("region", { name: "code what happened" });
+  await box.focus();
+  await page.keyboard.press("ArrowRight");
+  await box.getByRole("table").waitFor();
+  const region = "document.querySelector('section:has(> table)')";
+  await page.evaluate(`new Promise((moved) => ${region}.scrollLeft > 0 ? moved() : ${region}.addEventListener("scroll", moved))`);
+  assert.equal(await overflow(page), 0);
+});
+
 test("dark mode is chosen by hand, and stays after a reload", async (t) => {
   const { page } = await open(t, "/reference", { colorScheme: "light" });
   await page.getByRole("button", { name: "Switch to dark mode" }).click();
@@ -222,3 +250,12 @@ test("without the description the reference says so, and recovers when it is bac
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByRole("heading", { level: 1, name: "Pet Store API" }).waitFor();
 });
+
+/** Whether the middle of the element can be seen: nothing is over it, such as the header. */
+function isUncovered(page: Page, selector: string): Promise<boolean> {
+  return page.evaluate<boolean>(`(() => {
+    const element = document.querySelector(${JSON.stringify(selector)});
+    const { x, y, width, height } = element.getBoundingClientRect();
+    return element.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+  })()`);
+}

@@ -4,7 +4,7 @@ import { useMemo } from "react";
 import type { Command } from "../frame/palette.tsx";
 import { texts } from "../texts/texts.ts";
 import { MethodBadge } from "./badges.tsx";
-import { searchTexts, type Content, type Operation } from "./description.ts";
+import { searchTexts } from "./description.ts";
 import { descriptionQuery } from "./load.ts";
 
 /** The pages and operations of the reference, for the command palette, which reads the description when it opens. */
@@ -24,25 +24,14 @@ export function useReferenceCommands(isOpen: boolean): Command[] {
       texts: searchTexts(operation),
       run: () => void navigate({ to: "/reference/$operationId", params: { operationId: operation.id } }),
     }));
-    const codes = [...statusesIn(data?.operations ?? [])].map(([code, status]) => ({
+    const codes = Object.keys(data?.errorTable ?? {}).map((code) => ({
       id: `code ${code}`,
       group: texts.reference.errors,
       label: code,
       hint: null,
       texts: [code, code.replaceAll("_", " ")],
-      run: () => void navigate({ to: "/reference/guides/$name", params: { name: "errors" }, hash: `status-${status}` }),
+      run: () => void navigate({ to: "/reference/guides/$name", params: { name: "errors" }, hash: code }),
     }));
     return [...pages, ...operations, ...codes];
   }, [data, navigate]);
-}
-
-/** The status of each error code of these operations. */
-function statusesIn(operations: readonly Operation[]): Map<string, number> {
-  const contents = operations.flatMap(({ errors }) => errors.flatMap((answer) => answer.contents));
-  const refusals = contents.flatMap((content) => examplesOf(content)) as ({ code?: string; status?: number } | undefined)[];
-  return new Map(refusals.flatMap((refusal) => (refusal?.code && refusal.status ? [[refusal.code, refusal.status] as const] : [])));
-}
-
-function examplesOf({ example, examples }: Content): unknown[] {
-  return [example, ...Object.values(examples ?? {}).map(({ value }) => value)];
 }

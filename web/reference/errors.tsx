@@ -19,25 +19,25 @@ export function Errors({ errors, level }: { errors: Answer[]; level: 1 | 2 }): R
     <>
       <PartHeading level={level}>{texts.reference.errors}</PartHeading>
       <p className={styles.lead}>{texts.reference.errorsLead}</p>
-      <RefusalTable refusals={refusals} />
+      <RefusalTable refusals={refusals} idOf={() => undefined} />
       <HeaderList headers={headers} label={texts.reference.errorHeaders} />
     </>
   );
 }
 
-/** Every code of the API, below the guide of errors. */
+/** Every code of the API, below the guide of errors. The id of a row is its code: other pages link to it. */
 export function ErrorCodes(): ReactNode {
   const { errorTable } = useDescription();
   const refusals = Object.entries(errorTable).map(([code, { status, meaning }]) => ({ status: String(status), code, meaning }));
   return (
     <>
       <PartHeading level={1}>{texts.reference.codes}</PartHeading>
-      <RefusalTable refusals={refusals} />
+      <RefusalTable refusals={refusals} idOf={(code) => code} />
     </>
   );
 }
 
-function RefusalTable({ refusals }: { refusals: Refusal[] }): ReactNode {
+function RefusalTable({ refusals, idOf }: { refusals: Refusal[]; idOf: (code: string) => string | undefined }): ReactNode {
   return (
     <table className={styles.table}>
       <thead>
@@ -49,7 +49,7 @@ function RefusalTable({ refusals }: { refusals: Refusal[] }): ReactNode {
       </thead>
       <tbody>
         {refusals.map(({ status, code, meaning, example }) => (
-          <tr key={code}>
+          <tr key={code} id={idOf(code)}>
             <td>
               <span className={styles.status}>{status}</span>
             </td>
