@@ -231,6 +231,7 @@ export const groups: Group[] = [
       "readers",
       "web-files",
       "web-pages",
+      "web-reference",
       "web-published-reference",
       "web-starter",
       "web-storefront",

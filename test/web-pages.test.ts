@@ -2,7 +2,16 @@ import assert from "node:assert/strict";
 import { describe, test, type TestContext } from "node:test";
 import type { Page } from "playwright-core";
 import { stage } from "./support/browser.ts";
-import { assertAccessible, assertAccessibleOnPhone, findings, overflow, phone, smallestPhone, visit } from "./support/pages.ts";
+import {
+  assertAccessible,
+  assertAccessibleOnPhone,
+  findings,
+  isUncovered,
+  overflow,
+  phone,
+  smallestPhone,
+  visit,
+} from "./support/pages.ts";
 import { startService } from "./support/service.ts";
 
 const [browser, service] = await stage(startService);
@@ -250,12 +259,3 @@ test("without the description the reference says so, and recovers when it is bac
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByRole("heading", { level: 1, name: "Pet Store API" }).waitFor();
 });
-
-/** Whether the middle of the element can be seen: nothing is over it, such as the header. */
-function isUncovered(page: Page, selector: string): Promise<boolean> {
-  return page.evaluate<boolean>(`(() => {
-    const element = document.querySelector(${JSON.stringify(selector)});
-    const { x, y, width, height } = element.getBoundingClientRect();
-    return element.contains(document.elementFromPoint(x + width / 2, y + height / 2));
-  })()`);
-}

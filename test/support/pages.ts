@@ -80,3 +80,12 @@ export async function assertAccessibleOnPhone(page: Page, message = ""): Promise
 export async function overflow(page: Page): Promise<number> {
   return page.evaluate<number>("document.documentElement.scrollWidth - document.documentElement.clientWidth");
 }
+
+/** Whether the middle of the first match can be seen: it is in the window, and nothing is over it, such as the header. */
+export function isUncovered(page: Page, selector: string): Promise<boolean> {
+  return page.evaluate<boolean>(`(() => {
+    const element = document.querySelector(${JSON.stringify(selector)});
+    const { x, y, width, height } = element.getBoundingClientRect();
+    return element.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+  })()`);
+}

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { Prose } from "../frame/markdown.tsx";
 import { texts } from "../texts/texts.ts";
+import { idOf } from "./anchor.tsx";
 import styles from "./answers.module.css";
 import { Example } from "./body.tsx";
 import type { Answer } from "./description.ts";
@@ -8,33 +9,37 @@ import { Field, Fields, SchemaView } from "./fields.tsx";
 import { PartHeading } from "./heading.tsx";
 import type { Header } from "./openapi.ts";
 
-/** The answers to a request that goes well. */
-export function Answers({ answers, level }: { answers: Answer[]; level: 1 | 2 }): ReactNode {
+/** The answers to a request that goes well. `at` begins their ids. */
+export function Answers({ answers, level, at }: { answers: Answer[]; level: 1 | 2; at: string }): ReactNode {
   return (
     <>
-      <PartHeading level={level}>{texts.reference.answers}</PartHeading>
+      <PartHeading id={idOf(at, "responses")} level={level}>
+        {texts.reference.answers}
+      </PartHeading>
       {answers.map((answer) => (
         <div key={answer.status} className={styles.answer}>
           <div className={styles.head}>
             <span className={styles.status}>{answer.status}</span>
             <Prose text={answer.description} />
           </div>
-          {answer.contents.map((content) => (
+          {answer.contents.map((content, place) => (
             <div key={content.type} className={styles.content}>
-              {content.schema && <SchemaView schema={content.schema} />}
+              {content.schema && (
+                <SchemaView schema={content.schema} at={idOf(at, answer.status, ...(place === 0 ? [] : [content.type]))} />
+              )}
               {content.example !== undefined && <Example value={content.example} />}
             </div>
           ))}
           {answer.contents.length === 0 && <p className={styles.empty}>{texts.reference.noBody}</p>}
-          <HeaderList headers={answer.headers} label={texts.reference.answerHeaders} />
+          <HeaderList headers={answer.headers} label={texts.reference.answerHeaders} at={idOf(at, answer.status, "header")} />
         </div>
       ))}
     </>
   );
 }
 
-/** Folded, since most answers share most headers. */
-export function HeaderList({ headers, label }: { headers: Record<string, Header>; label: string }): ReactNode {
+/** Folded, since most answers share most headers. `at` begins their ids. */
+export function HeaderList({ headers, label, at }: { headers: Record<string, Header>; label: string; at: string }): ReactNode {
   const entries = Object.entries(headers);
   if (entries.length === 0) return null;
   return (
@@ -46,6 +51,7 @@ export function HeaderList({ headers, label }: { headers: Record<string, Header>
         {entries.map(([name, { schema = {}, description, example }]) => (
           <Field
             key={name}
+            id={idOf(at, name)}
             name={name}
             schema={{ ...schema, ...(description !== undefined && { description }) }}
             required={false}

@@ -1,18 +1,21 @@
 import type { ReactNode } from "react";
 import { CodeBlock } from "../frame/code-block.tsx";
 import { texts } from "../texts/texts.ts";
+import { idOf } from "./anchor.tsx";
 import type { Content } from "./description.ts";
 import { SchemaView } from "./fields.tsx";
 import { PartHeading } from "./heading.tsx";
 import styles from "./body.module.css";
 
-/** The fields of the request body; content types with the same schema are shown once. */
-export function BodyDescription({ contents, level }: { contents: Content[]; level: 1 | 2 }): ReactNode {
+/** The fields of the request body; content types with the same schema are shown once. `at` begins their ids. */
+export function BodyDescription({ contents, level, at }: { contents: Content[]; level: 1 | 2; at: string }): ReactNode {
   const distinct = contents.filter((content, place) => contents.findIndex((other) => sameShape(other, content)) === place);
   return (
     <>
-      <PartHeading level={level}>{texts.reference.body}</PartHeading>
-      {distinct.map((content) => (
+      <PartHeading id={idOf(at, "body")} level={level}>
+        {texts.reference.body}
+      </PartHeading>
+      {distinct.map((content, place) => (
         <div key={content.type} className={styles.content}>
           <p className={styles.types}>
             {contents
@@ -21,7 +24,7 @@ export function BodyDescription({ contents, level }: { contents: Content[]; leve
                 <code key={type}>{type}</code>
               ))}
           </p>
-          {content.schema && <SchemaView schema={content.schema} />}
+          {content.schema && <SchemaView schema={content.schema} at={idOf(at, "body", ...(place === 0 ? [] : [content.type]))} />}
           {content.example !== undefined && <Example value={content.example} />}
         </div>
       ))}

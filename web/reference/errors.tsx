@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { Prose } from "../frame/markdown.tsx";
 import { texts } from "../texts/texts.ts";
+import { Anchor, idOf } from "./anchor.tsx";
 import { HeaderList } from "./answers.tsx";
 import { useDescription } from "./context.ts";
 import type { Answer } from "./description.ts";
@@ -10,17 +11,19 @@ import type { ErrorTable } from "./openapi.ts";
 
 type Refusal = { status: string; code: string; meaning: string; example?: string };
 
-/** Every refusal the operation may give, by its code. */
-export function Errors({ errors, level }: { errors: Answer[]; level: 1 | 2 }): ReactNode {
+/** Every refusal the operation may give, by its code. `at` begins their ids. */
+export function Errors({ errors, level, at }: { errors: Answer[]; level: 1 | 2; at: string }): ReactNode {
   const { errorTable } = useDescription();
   const refusals = errors.flatMap((answer) => refusalsOf(answer, errorTable));
   const headers = Object.fromEntries(errors.flatMap((answer) => Object.entries(answer.headers)));
   return (
     <>
-      <PartHeading level={level}>{texts.reference.errors}</PartHeading>
+      <PartHeading id={idOf(at, "errors")} level={level}>
+        {texts.reference.errors}
+      </PartHeading>
       <p className={styles.lead}>{texts.reference.errorsLead}</p>
-      <RefusalTable refusals={refusals} idOf={() => undefined} />
-      <HeaderList headers={headers} label={texts.reference.errorHeaders} />
+      <RefusalTable refusals={refusals} rowId={(code) => idOf(at, "error", code)} />
+      <HeaderList headers={headers} label={texts.reference.errorHeaders} at={idOf(at, "errors", "header")} />
     </>
   );
 }
@@ -31,13 +34,15 @@ export function ErrorCodes(): ReactNode {
   const refusals = Object.entries(errorTable).map(([code, { status, meaning }]) => ({ status: String(status), code, meaning }));
   return (
     <>
-      <PartHeading level={1}>{texts.reference.codes}</PartHeading>
-      <RefusalTable refusals={refusals} idOf={(code) => code} />
+      <PartHeading id="codes" level={1}>
+        {texts.reference.codes}
+      </PartHeading>
+      <RefusalTable refusals={refusals} rowId={(code) => code} />
     </>
   );
 }
 
-function RefusalTable({ refusals, idOf }: { refusals: Refusal[]; idOf: (code: string) => string | undefined }): ReactNode {
+function RefusalTable({ refusals, rowId }: { refusals: Refusal[]; rowId: (code: string) => string }): ReactNode {
   return (
     <table className={styles.table}>
       <thead>
@@ -49,12 +54,13 @@ function RefusalTable({ refusals, idOf }: { refusals: Refusal[]; idOf: (code: st
       </thead>
       <tbody>
         {refusals.map(({ status, code, meaning, example }) => (
-          <tr key={code} id={idOf(code)}>
+          <tr key={code} id={rowId(code)}>
             <td>
               <span className={styles.status}>{status}</span>
             </td>
             <td>
               <code>{code}</code>
+              {code !== "" && <Anchor id={rowId(code)} name={code} />}
             </td>
             <td>
               <Prose text={meaning} />

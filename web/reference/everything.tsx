@@ -6,11 +6,13 @@ import { texts } from "../texts/texts.ts";
 import { useDescription } from "./context.ts";
 import { OperationArticle } from "./operation-article.tsx";
 import styles from "./everything.module.css";
+import { useShownTarget } from "./shown-target.ts";
 
 /** The whole reference on one page, for printing and for the browser's search. It has no test panels. */
 export function EverythingPage(): ReactNode {
   const { title, version, introduction, operations } = useDescription();
   usePageTitle(texts.reference.everything);
+  useShownTarget();
   return (
     <div className={styles.page}>
       <h1>{title}</h1>

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { Prose } from "../frame/markdown.tsx";
 import { texts } from "../texts/texts.ts";
+import { Anchor, idOf } from "./anchor.tsx";
 import { useDescription } from "./context.ts";
 import { nameIn, type Description } from "./description.ts";
 import styles from "./fields.module.css";
@@ -14,25 +15,26 @@ export function Fields({ children }: { children: ReactNode }): ReactNode {
   return <ul className={styles.fields}>{children}</ul>;
 }
 
-type FieldProps = { name: string; schema: Schema; required: boolean; example?: unknown; depth?: number };
+type FieldProps = { id: string; name: string; schema: Schema; required: boolean; example?: unknown; depth?: number };
 
-/** One named value: its type, what it means, what it must keep to, and what is inside. */
-export function Field({ name, schema, required, example, depth = 0 }: FieldProps): ReactNode {
+/** One named value: its type, what it means, what it must keep to, and what is inside. The ids of inner values begin with `id`. */
+export function Field({ id, name, schema, required, example, depth = 0 }: FieldProps): ReactNode {
   const { schemas } = useDescription();
   const resolved = resolve(schema, schemas);
   const inner = resolved.type === "array" ? resolve(resolved.items ?? {}, schemas) : resolved;
   const description = schema.description ?? resolved.description;
   return (
-    <li className={styles.field}>
+    <li id={id} className={styles.field}>
       <p className={styles.head}>
         <code className={styles.name}>{name}</code>
         <span className={styles.type}>{typeWords(schema)}</span>
         {required && <span className={styles.required}>{texts.reference.required}</span>}
         {resolved.deprecated === true && <span className={styles.required}>{texts.reference.deprecatedField}</span>}
+        <Anchor id={id} name={name} />
       </p>
       {description !== undefined && description !== "" && <Prose text={description} />}
       <Notes schema={resolved} inner={inner} example={example} />
-      {inner.properties && <ObjectFields schema={inner} depth={depth + 1} />}
+      {inner.properties && <ObjectFields schema={inner} depth={depth + 1} fieldId={(inside) => idOf(`${id}.${inside}`)} />}
     </li>
   );
 }
@@ -63,20 +65,29 @@ function Notes({ schema, inner, example }: { schema: Schema; inner: Schema; exam
   );
 }
 
-/** The fields of an object. */
-function ObjectFields({ schema, depth = 0 }: { schema: Schema; depth?: number }): ReactNode {
+type ObjectProps = { schema: Schema; fieldId: (name: string) => string; depth?: number };
+
+/** The fields of an object. `fieldId` makes their ids of their names. */
+function ObjectFields({ schema, fieldId, depth = 0 }: ObjectProps): ReactNode {
   if (depth > depthMax) return <p className={styles.notes}>{texts.reference.constraints.deeper}</p>;
   return (
     <Fields>
       {Object.entries(schema.properties ?? {}).map(([name, property]) => (
-        <Field key={name} name={name} schema={property} required={schema.required?.includes(name) ?? false} depth={depth} />
+        <Field
+          key={name}
+          id={fieldId(name)}
+          name={name}
+          schema={property}
+          required={schema.required?.includes(name) ?? false}
+          depth={depth}
+        />
       ))}
     </Fields>
   );
 }
 
-/** A schema from its type down: what it is called, then its fields where it has some. */
-export function SchemaView({ schema }: { schema: Schema }): ReactNode {
+/** A schema from its type down: what it is called, then its fields where it has some. `at` begins their ids. */
+export function SchemaView({ schema, at }: { schema: Schema; at: string }): ReactNode {
   const { schemas } = useDescription();
   const resolved = resolve(schema, schemas);
   const inner = resolved.type === "array" ? resolve(resolved.items ?? {}, schemas) : resolved;
@@ -84,7 +95,7 @@ export function SchemaView({ schema }: { schema: Schema }): ReactNode {
   return (
     <div>
       <p className={styles.schemaName}>{name}</p>
-      {inner.properties && <ObjectFields schema={inner} />}
+      {inner.properties && <ObjectFields schema={inner} fieldId={(field) => idOf(at, field)} />}
     </div>
   );
 }

@@ -1,14 +1,27 @@
 import type { ReactNode } from "react";
+import { Anchor } from "./anchor.tsx";
 import styles from "./heading.module.css";
 
-/** The heading of a part of an operation, below the operation's own of `level`. */
-export function PartHeading({ level, children }: { level: 1 | 2; children: ReactNode }): ReactNode {
+type Props = { id: string; level: 1 | 2; children: string };
+
+/** The heading of a part of an operation, below the operation's own of `level`, with a link to it. */
+export function PartHeading({ id, level, children }: Props): ReactNode {
   const Tag = level === 1 ? "h2" : "h3";
-  return <Tag className={styles.part}>{children}</Tag>;
+  return (
+    <div className={styles.part}>
+      <Tag id={id}>{children}</Tag>
+      <Anchor id={id} name={children} />
+    </div>
+  );
 }
 
 /** A step below a part's heading. */
-export function SubHeading({ level, children }: { level: 1 | 2; children: ReactNode }): ReactNode {
+export function SubHeading({ id, level, children }: Props): ReactNode {
   const Tag = level === 1 ? "h3" : "h4";
-  return <Tag className={styles.sub}>{children}</Tag>;
+  return (
+    <div className={styles.sub}>
+      <Tag id={id}>{children}</Tag>
+      <Anchor id={id} name={children} />
+    </div>
+  );
 }

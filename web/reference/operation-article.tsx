@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Prose } from "../frame/markdown.tsx";
 import { formatMomentUtc, texts } from "../texts/texts.ts";
+import { Anchor, idOf } from "./anchor.tsx";
 import { Answers } from "./answers.tsx";
 import { MethodBadge, StabilityBadge } from "./badges.tsx";
 import { BodyDescription } from "./body.tsx";
@@ -23,16 +24,16 @@ export function OperationArticle({ operation, level, panel }: Props): ReactNode 
     <article className={level === 1 ? `${styles.article} ${styles.columns}` : styles.article}>
       <div className={styles.asked}>
         <Head operation={operation} level={level} />
-        <Parameters parameters={operation.parameters} level={level} />
-        {operation.body.length > 0 && <BodyDescription contents={operation.body} level={level} />}
+        <Parameters parameters={operation.parameters} level={level} at={operation.id} />
+        {operation.body.length > 0 && <BodyDescription contents={operation.body} level={level} at={operation.id} />}
       </div>
       <div className={styles.side}>
-        <Samples samples={operation.samples} level={level} />
+        <Samples samples={operation.samples} level={level} id={idOf(operation.id, "samples")} />
         {panel}
       </div>
       <div className={styles.answered}>
-        <Answers answers={operation.answers} level={level} />
-        <Errors errors={operation.errors} level={level} />
+        <Answers answers={operation.answers} level={level} at={operation.id} />
+        <Errors errors={operation.errors} level={level} at={operation.id} />
       </div>
     </article>
   );
@@ -46,7 +47,10 @@ function Head({ operation, level }: Pick<Props, "operation" | "level">): ReactNo
       <p className={styles.trail}>
         {operation.group} · {operation.tag}
       </p>
-      <Title className={styles.title}>{operation.summary}</Title>
+      <div className={styles.titleRow}>
+        <Title className={styles.title}>{operation.summary}</Title>
+        {level === 2 && <Anchor id={operation.id} name={operation.summary} />}
+      </div>
       <p className={styles.address}>
         <MethodBadge method={operation.method} small={false} />
         <code>

@@ -5,6 +5,7 @@ import { usePageTitle } from "../frame/page-title.ts";
 import { texts } from "../texts/texts.ts";
 import { useDescription } from "./context.ts";
 import { OperationArticle } from "./operation-article.tsx";
+import { useShownTarget } from "./shown-target.ts";
 
 const Panel = lazyRouteComponent(() => import("./try-it/panel.tsx"), "TryItPanel");
 
@@ -14,6 +15,7 @@ export function OperationPage(): ReactNode {
   const { operations } = useDescription();
   const operation = operations.find(({ id }) => id === operationId);
   usePageTitle(operation?.summary ?? texts.notFound.title);
+  useShownTarget();
   if (!operation) return <NotFoundPage text={texts.notFound.operation(operationId)} />;
   const panel = operation.hasPanel && (
     <Suspense>

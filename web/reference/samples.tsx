@@ -1,8 +1,9 @@
 import { Tabs } from "@mantine/core";
-import { useId, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { CodeBlock } from "../frame/code-block.tsx";
 import type { Language } from "../frame/highlight.tsx";
 import { texts } from "../texts/texts.ts";
+import { Anchor } from "./anchor.tsx";
 import { useDescription } from "./context.ts";
 import type { CodeSample } from "./openapi.ts";
 import { useSampleLanguage } from "./sample-language.ts";
@@ -12,18 +13,20 @@ import { absoluteUrl } from "./server-url.ts";
 const languages: Record<string, Language> = { shell: "bash", typescript: "typescript", javascript: "typescript", python: "python" };
 
 /** The code samples in tabs; the chosen language applies to all operations. */
-export function Samples({ samples, level }: { samples: CodeSample[]; level: 1 | 2 }): ReactNode {
+export function Samples({ samples, level, id }: { samples: CodeSample[]; level: 1 | 2; id: string }): ReactNode {
   const { serverUrl } = useDescription();
   const labels = samples.map(({ label, lang }) => label ?? lang);
   const [chosen, choose] = useSampleLanguage(labels);
-  const titleId = useId();
   const Title = level === 1 ? "h2" : "h3";
   if (samples.length === 0) return null;
   return (
     <div className={styles.samples}>
-      <Title id={titleId}>{texts.reference.samples}</Title>
+      <div className={styles.title}>
+        <Title id={id}>{texts.reference.samples}</Title>
+        <Anchor id={id} name={texts.reference.samples} />
+      </div>
       <Tabs value={chosen} onChange={(label) => choose(label ?? "")} keepMounted={false}>
-        <Tabs.List aria-labelledby={titleId}>
+        <Tabs.List aria-labelledby={id}>
           {labels.map((label) => (
             <Tabs.Tab key={label} value={label}>
               {label}

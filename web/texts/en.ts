@@ -85,6 +85,7 @@ export const en = {
     filter: "Filter operations",
     guides: "Guides",
     nothingMatches: "No operation matches.",
+    linkTo: (name: string) => `Link to ${name}`,
     matches: (count: number) => (count === 1 ? "1 operation" : `${count} operations`),
     version: (version: string) => `Version ${version}`,
     baseUrl: "Base URL",
