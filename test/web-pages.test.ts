@@ -23,7 +23,7 @@ type Scene = { name: string; path: string; open?: (page: Page) => Promise<void> 
 const scenes: Scene[] = [
   { name: "the start", path: "/" },
   { name: "the reference", path: "/reference" },
-  { name: "the whole reference", path: "/reference/all" },
+  { name: "the whole reference", path: "/reference/all#listPets" },
   { name: "an operation with a body", path: "/reference/updatePet" },
   { name: "a deprecated operation", path: "/reference/getPet" },
   { name: "an experimental operation", path: "/reference/adjustInventoryItem" },
@@ -56,7 +56,7 @@ for (const { name, path, open: prepare } of scenes) {
     const { page } = await open(t, path);
     await prepare?.(page);
     // the operations one by one are checked above; all together take axe seconds
-    if (path !== "/reference/all") return assertAccessibleOnPhone(page);
+    if (!path.startsWith("/reference/all")) return assertAccessibleOnPhone(page);
     await assertAccessible(page);
     await page.setViewportSize(phone);
     assert.equal(await overflow(page), 0);

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { stage } from "./support/browser.ts";
-import { assertAccessible, isUncovered, phone, visit } from "./support/pages.ts";
+import { operationsIn, type Document } from "./support/description.ts";
+import { assertAccessible, isUncovered, overflow, phone, visit } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
 
 const [browser, service] = await stage(startService);
+const operationCount = operationsIn((await (await fetch(`${service.address}/openapi.json`)).json()) as Document).length;
 
 const open = (t: TestContext, path: string, options = {}) => visit(t, browser, `${service.address}/reference${path}`, options);
 
@@ -56,3 +58,73 @@ for (const { name, address, shown } of [
     });
   }
 }
+
+/** Counts the operations, and all elements, that each stretch of work without a pause has put on the page; and how far the page moved. */
+const observed = `
+  globalThis.stretches = [];
+  globalThis.shift = 0;
+  const elements = (node) => (node.nodeType === Node.ELEMENT_NODE ? [node, ...node.querySelectorAll("*")] : []);
+  new MutationObserver((records) => {
+    const added = records.flatMap(({ addedNodes }) => [...addedNodes]).filter((node) => node.isConnected).flatMap(elements);
+    const sections = added.filter((element) => element.matches("section[id]:has(> article)"));
+    if (sections.length > 0) stretches.push({ sections: new Set(sections).size, elements: new Set(added).size });
+  }).observe(document, { childList: true, subtree: true });
+  new PerformanceObserver((list) => {
+    for (const { hadRecentInput, value } of list.getEntries()) if (!hadRecentInput) shift += value;
+  }).observe({ type: "layout-shift", buffered: true });
+`;
+type Stretch = { sections: number; elements: number };
+
+const sections = "section:has(> article)";
+/** A promise, which leaves the browser its idle time. */
+const allRendered = `new Promise((rendered) => {
+  const check = () => document.querySelectorAll("${sections}").length === ${operationCount} && rendered();
+  new MutationObserver(check).observe(document, { childList: true, subtree: true });
+  check();
+})`;
+/** Whether the browser's search finds a text of the last operation, which is far from the window. */
+const foundInLast = `(() => {
+  const last = [...document.querySelectorAll("${sections}")].at(-1);
+  const wanted = last.querySelector("td p");
+  let isFound = false;
+  while (!isFound && find(wanted.textContent)) isFound = last.contains(getSelection().anchorNode);
+  return isFound;
+})()`;
+
+for (const viewport of [{ width: 1280, height: 900 }, phone]) {
+  test(`the page with everything renders one operation at a time, and nothing moves, ${viewport.width} px wide`, async (t) => {
+    const { page } = await open(t, "", { viewport });
+    await page.addInitScript(observed);
+    await page.goto(`${service.address}/reference/all`);
+    await page.evaluate(allRendered);
+    const stretches = await page.evaluate<Stretch[]>("stretches");
+    assert.equal(
+      stretches.reduce((sum, stretch) => sum + stretch.sections, 0),
+      operationCount,
+    );
+    assert.equal(Math.max(...stretches.map((stretch) => stretch.sections)), 1);
+    const all = await page.evaluate<number>("document.querySelectorAll('*').length");
+    const most = Math.max(...stretches.map((stretch) => stretch.elements));
+    t.diagnostic(`at most ${most} of ${all} elements at once`);
+    assert.ok(most < all / 10, `${most} of ${all} elements at once`);
+    assert.equal(await page.evaluate(foundInLast), true);
+    for (const part of [0.25, 0.5, 1]) {
+      await page.evaluate(`new Promise((drawn) => {
+        scrollTo(0, document.documentElement.scrollHeight * ${part});
+        requestAnimationFrame(() => requestAnimationFrame(drawn));
+      })`);
+    }
+    assert.ok((await page.evaluate<number>("shift")) <= 0.02);
+    assert.equal(await overflow(page), 0);
+  });
+}
+
+test("printing the page with everything prints all operations, however few are rendered", async (t) => {
+  const { page } = await open(t, "");
+  await page.addInitScript("globalThis.requestIdleCallback = () => 0");
+  await page.goto(`${service.address}/reference/all`);
+  await page.locator(sections).first().waitFor();
+  assert.equal(await page.locator(sections).count(), 1);
+  await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+  assert.equal(await page.locator(sections).count(), operationCount);
+});

@@ -7,7 +7,8 @@ import type { Language } from "./highlight.tsx";
 import { CheckIcon, CopyIcon } from "./icons.tsx";
 import { useIdle } from "./use-idle.ts";
 
-const highlighterQuery = queryOptions({ queryKey: ["highlighter"], staleTime: Infinity, queryFn: () => import("./highlight.tsx") });
+/** The code that highlights other code. */
+export const highlighterQuery = queryOptions({ queryKey: ["highlighter"], staleTime: Infinity, queryFn: () => import("./highlight.tsx") });
 
 type Props = { code: string; language: Language; label: string };
 

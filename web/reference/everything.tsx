@@ -1,16 +1,19 @@
 import { Button } from "@mantine/core";
-import type { ReactNode } from "react";
+import { memo, type ReactNode } from "react";
 import { Prose } from "../frame/markdown.tsx";
 import { usePageTitle } from "../frame/page-title.ts";
 import { texts } from "../texts/texts.ts";
 import { useDescription } from "./context.ts";
+import type { Operation } from "./description.ts";
 import { OperationArticle } from "./operation-article.tsx";
 import styles from "./everything.module.css";
 import { useShownTarget } from "./shown-target.ts";
+import { useSlices } from "./slices.ts";
 
 /** The whole reference on one page, for printing and for the browser's search. It has no test panels. */
 export function EverythingPage(): ReactNode {
   const { title, version, introduction, operations } = useDescription();
+  const slices = useSlices(operations.length);
   usePageTitle(texts.reference.everything);
   useShownTarget();
   return (
@@ -23,11 +26,17 @@ export function EverythingPage(): ReactNode {
         </Button>
       </p>
       <Prose text={introduction} />
-      {operations.map((operation) => (
-        <section key={operation.id} id={operation.id} className={styles.operation} aria-label={operation.summary}>
-          <OperationArticle operation={operation} level={2} />
-        </section>
+      {operations.slice(0, slices).map((operation) => (
+        <Slice key={operation.id} operation={operation} />
       ))}
     </div>
   );
 }
+
+const Slice = memo(function OperationSlice({ operation }: { operation: Operation }): ReactNode {
+  return (
+    <section id={operation.id} className={styles.operation} aria-label={operation.summary}>
+      <OperationArticle operation={operation} level={2} />
+    </section>
+  );
+});
