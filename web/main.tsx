@@ -1,7 +1,8 @@
 import { Refusal } from "./calls/refusal.ts";
 import { createQueryClient, mount } from "./frame/mount.tsx";
-import { createAppRouter } from "./router.tsx";
+import { createAppRouter, loadReference } from "./router.tsx";
 
 /** A refusal is final; a service that is restarting gets one retry. */
 const queryClient = createQueryClient((error) => !(error instanceof Refusal && error.status >= 400 && error.status < 500));
-mount(createAppRouter(queryClient), queryClient);
+const router = createAppRouter(queryClient);
+void mount(router, queryClient, () => loadReference(router, queryClient));

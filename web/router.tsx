@@ -52,6 +52,11 @@ export function createAppRouter(queryClient: QueryClient) {
   });
 }
 
+/** Loads the code and the description for the reference's first view. */
+export function loadReference(router: ReturnType<typeof createAppRouter>, queryClient: QueryClient): Promise<unknown> {
+  return Promise.all([queryClient.ensureQueryData(descriptionQuery), router.load()]);
+}
+
 declare module "@tanstack/react-router" {
   interface Register {
     router: ReturnType<typeof createAppRouter>;

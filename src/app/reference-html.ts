@@ -1,12 +1,8 @@
 import type { ReferenceText } from "./reference-texts.ts";
 
-/** How the page looks without JavaScript. */
-const style =
-  "body{max-width:52rem;margin:2rem auto;padding:0 1rem;font-family:sans-serif}pre,table{overflow-x:auto}td{vertical-align:top}";
-
 /**
- * The shell of the web application with the content of a page, for readers without JavaScript: its title, description and address in the
- * head, and the text in `noscript`. Where scripts run, the application shows the page as before, and nothing moves.
+ * The shell of the web application with the content of a page: its title, description and address in the head, and its text where the
+ * application takes its place. So it can be read at once, and without JavaScript (`web/frame/early-text.css` has its look).
  */
 export function prerendered(shell: string, { path, title, summary, markdown }: ReferenceText, publicUrl: string): string {
   const head = [
@@ -18,7 +14,8 @@ export function prerendered(shell: string, { path, title, summary, markdown }: R
   // replacers are functions, because a text may contain `$&`
   return shell
     .replace(/<title>[^<]*<\/title>/, () => head.join("\n    "))
-    .replace(/<noscript>[^\n]*/, () => `<noscript><style>${style}</style><main>${htmlOf(markdown)}</main></noscript>`);
+    .replace(/<noscript>[^\n]*/, "")
+    .replace('<div id="root">', (root) => `${root}<main class="early-text">${htmlOf(markdown)}</main>`);
 }
 
 /** The Markdown of the reference as HTML: headings, paragraphs, lists, tables, code, and in them code, bold text and links. */

@@ -1,6 +1,7 @@
 import "@fontsource-variable/inter";
 import "@mantine/core/styles.css";
 import "./theme.css";
+import "./early-text.css";
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider, type AnyRouter } from "@tanstack/react-router";
@@ -16,10 +17,15 @@ export function createQueryClient(mayComeRight: (error: Error) => boolean): Quer
   return new QueryClient({ defaultOptions: { queries: { retry, networkMode, refetchOnWindowFocus: false }, mutations: { networkMode } } });
 }
 
-/** Renders an application into the page. */
-export function mount(router: AnyRouter, queryClient: QueryClient): void {
+/**
+ * Renders an application into the page. Text that came with the page stays until the application can show as much.
+ *
+ * @param readyToShow loads what the first view needs
+ */
+export async function mount(router: AnyRouter, queryClient: QueryClient, readyToShow?: () => Promise<unknown>): Promise<void> {
   const root = document.getElementById("root");
   if (!root) throw new Error("index.html has no #root");
+  if (root.hasChildNodes()) await readyToShow?.().catch(() => undefined); // the application says what failed
   createRoot(root).render(
     <StrictMode>
       <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
