@@ -15,7 +15,7 @@ export function prerendered(shell: string, { path, title, summary, markdown }: R
   return shell
     .replace(/<title>[^<]*<\/title>/, () => head.join("\n    "))
     .replace(/<noscript>[^\n]*/, "")
-    .replace('<div id="root">', (root) => `${root}<main class="early-text">${htmlOf(markdown)}</main>`);
+    .replace('<div id="root">', (root) => `${root}<main class="early-text prose">${htmlOf(markdown)}</main>`);
 }
 
 /** The Markdown of the reference as HTML: headings, paragraphs, lists, tables, code, and in them code, bold text and links. */

@@ -8,7 +8,7 @@ const options = { disableParsingRawHTML: true, forceBlock: true, forceWrapper: t
 /** Renders Markdown. HTML inside it stays text. */
 export function Prose({ text }: { text: string }): ReactNode {
   return (
-    <Markdown className={styles.prose} options={options}>
+    <Markdown className="prose" options={options}>
       {text}
     </Markdown>
   );

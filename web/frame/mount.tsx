@@ -1,6 +1,7 @@
 import "@fontsource-variable/inter";
 import "@mantine/core/styles.css";
 import "./theme.css";
+import "./prose.css";
 import "./early-text.css";
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
