@@ -6,7 +6,7 @@ import "./early-text.css";
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider, type AnyRouter } from "@tanstack/react-router";
-import { StrictMode } from "react";
+import { startTransition, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { theme, variables } from "./theme.ts";
 
@@ -27,13 +27,14 @@ export async function mount(router: AnyRouter, queryClient: QueryClient, readyTo
   const root = document.getElementById("root");
   if (!root) throw new Error("index.html has no #root");
   if (root.hasChildNodes()) await readyToShow?.().catch(() => undefined); // the application says what failed
-  createRoot(root).render(
+  const application = (
     <StrictMode>
       <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
         <QueryClientProvider client={queryClient}>
           <RouterProvider router={router} />
         </QueryClientProvider>
       </MantineProvider>
-    </StrictMode>,
+    </StrictMode>
   );
+  startTransition(() => createRoot(root).render(application)); // in slices, between which the page answers
 }
