@@ -112,7 +112,7 @@ test("the palette says that it searches, opens the guide at an error's line, and
 
   await search("insufficient stock");
   await palette.getByRole("button", { name: "insufficient_stock" }).click();
-  await page.locator("tr:focus").getByText("The request contradicts the state of the shop").waitFor();
+  await page.locator("tr#insufficient_stock:focus").waitFor();
 });
 
 test("what is typed before the palette's code has come stands in the palette, with the focus", async (t) => {

@@ -5,6 +5,7 @@ import { apiOperations } from "../src/app/operations.ts";
 import { guides } from "../src/app/reference-texts.ts";
 import { meanings } from "../src/platform/http/statuses.ts";
 import { startBrowser } from "./support/browser.ts";
+import { findings, overflow, smallestPhone } from "./support/pages.ts";
 import { ask, startService, type TestService } from "./support/service.ts";
 
 const publicUrl = "http://shop.localhost:9999";
@@ -27,7 +28,7 @@ test("every operation and guide is Markdown at its address, with its parameters,
   }
   const pet = (await get("/reference/createPet.md")).body;
   for (const part of [
-    "| `categoryId` | integer | required |",
+    "| `categoryId` | integer | yes |",
     "`available`, `pending`, `sold`",
     "unknown_reference",
     "curl -X POST",
@@ -91,7 +92,7 @@ test("Markdown becomes markup only where it is meant: HTML in a text stays text"
   assert.equal(htmlOf('[y](javascript:alert(1)) </noscript> "'), "<p>[y](javascript:alert(1)) &lt;/noscript&gt; &quot;</p>");
   assert.equal(
     htmlOf("| a |\n|---|\n| `b\\|c` |"),
-    "<table><thead><tr><th>a</th></tr></thead><tbody><tr><td><code>b|c</code></td></tr></tbody></table>",
+    '<div class="scrolled" tabindex="0"><table><thead><tr><th>a</th></tr></thead><tbody><tr><td><code>b|c</code></td></tr></tbody></table></div>',
   );
 });
 
@@ -120,12 +121,12 @@ test("the text of a page can be read while its scripts are still on their way, a
   t.after(() => own.close());
   const browser = await startBrowser();
   t.after(() => browser.close());
-  for (const [path, title] of [
-    ["/reference", "Pet Store API"],
-    ["/reference/createOrder", "Place an order"],
-    ["/reference/guides/limits", "Limits"],
+  for (const [path, title, colorScheme] of [
+    ["/reference", "Pet Store API", "light"],
+    ["/reference/createOrder", "Place an order", "dark"],
+    ["/reference/guides/limits", "Limits", "light"],
   ] as const) {
-    const page = await browser.newPage();
+    const page = await browser.newPage({ colorScheme, viewport: smallestPhone });
     const description = Promise.withResolvers<void>();
     await page.route("**/openapi.json", async (route) => {
       await description.promise;
@@ -136,6 +137,8 @@ test("the text of a page can be read while its scripts are still on their way, a
     const heading = page.getByRole("heading", { level: 1, name: title });
     assert.ok(await early.isVisible(), path);
     assert.ok(await heading.isVisible());
+    assert.deepEqual(await findings(page), [], path);
+    assert.equal(await overflow(page), 0, path);
     description.resolve();
     await page.getByRole("banner").waitFor();
     assert.equal(await early.count(), 0);

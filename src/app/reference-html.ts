@@ -54,7 +54,8 @@ function tableOf([head = "", , ...rows]: string[]): string {
     const texts = line.replaceAll("\\|", "\u0000").split("|").slice(1, -1);
     return `<tr>${texts.map((text) => `<${name}>${inlineOf(text.replaceAll("\u0000", "|").trim())}</${name}>`).join("")}</tr>`;
   };
-  return `<table><thead>${cells(head, "th")}</thead><tbody>${rows.map((line) => cells(line, "td")).join("")}</tbody></table>`;
+  const table = `<table><thead>${cells(head, "th")}</thead><tbody>${rows.map((line) => cells(line, "td")).join("")}</tbody></table>`;
+  return `<div class="scrolled" tabindex="0">${table}</div>`; // what scrolls must be reachable by keyboard (WCAG 2.2, 2.1.1)
 }
 
 /** Text between backquotes is code, in which nothing else has a meaning. */

@@ -96,9 +96,11 @@ function operationText(description: Description, path: string, method: string): 
 
 function parametersOf({ parameters }: InlinedOperation): string[] {
   const rows = parameters.map(({ name, in: where, required, description, schema }) =>
-    row(`\`${name}\``, where, typeOf(schema), required ? "required" : "", description ?? ""),
+    row(`\`${name}\``, where, typeOf(schema), required ? "yes" : "", description ?? ""),
   );
-  return rows.length === 0 ? [] : ["## Parameters", [row("name", "in", "type", "", "meaning"), row(...dashes(5)), ...rows].join("\n")];
+  return rows.length === 0
+    ? []
+    : ["## Parameters", [row("name", "in", "type", "required", "meaning"), row(...dashes(5)), ...rows].join("\n")];
 }
 
 function bodyOf({ requestBody }: InlinedOperation): string[] {
@@ -137,9 +139,9 @@ function fieldsOf(schema: Json | undefined): string[] {
   if (fields.length === 0) return [];
   const rows = fields.map(([name, field]) => {
     const isRequired = element?.required?.includes(name) === true;
-    return row(`\`${name}\``, typeOf(field), isRequired ? "required" : "", (field["description"] as string | undefined) ?? "");
+    return row(`\`${name}\``, typeOf(field), isRequired ? "yes" : "", (field["description"] as string | undefined) ?? "");
   });
-  return [[row("field", "type", "", "meaning"), row(...dashes(4)), ...rows].join("\n")];
+  return [[row("field", "type", "required", "meaning"), row(...dashes(4)), ...rows].join("\n")];
 }
 
 function typeOf(schema: Json): string {

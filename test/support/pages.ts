@@ -44,6 +44,7 @@ export async function visit(
   });
   await page.goto(url);
   await page.getByRole("heading").first().waitFor();
+  await page.locator(".early-text").waitFor({ state: "detached" });
   return { page, context, requests };
 }
 
