@@ -4,4 +4,4 @@ import { createPublishedRouter } from "./router.tsx";
 
 const queryClient = createQueryClient(() => true);
 void queryClient.prefetchQuery(descriptionQuery);
-mount(createPublishedRouter(), queryClient);
+void mount(createPublishedRouter(), queryClient);
