@@ -134,7 +134,9 @@ test("each operation needs one scope: without it the operation returns 403, with
     const refused = await send(others.key);
     assert.deepEqual([refused.status, refused.body.code], [403, "forbidden"], operation.operationId);
     assert.match(refused.body.message, new RegExp(scope));
-    const own = await newKey({ scopes: alsoNeedEvents.has(operation.operationId) ? [scope, "events:read"] : [scope] });
+    const needed = alsoNeedEvents.has(operation.operationId) ? [scope, "events:read"] : [scope];
+    assert.deepEqual(operation["x-scopes"], needed, operation.operationId);
+    const own = await newKey({ scopes: needed });
     assert.notEqual((await send(own.key)).status, 403, operation.operationId);
   }
 });

@@ -236,6 +236,7 @@ export const groups: Group[] = [
       "web-starter",
       "web-storefront",
       "web-try-it",
+      "web-try-it-key",
     ],
   },
 ];

@@ -66,6 +66,8 @@ test("a published panel sends requests to the API with the key typed into it", a
   const found = await service.ask<unknown[]>("GET", "/pets?q=Biscuit");
   assert.equal(found.body.length, 1);
   assert.ok(requests.every((request) => !request.includes(service.key)));
+  assert.ok(requests.every((request) => !request.includes("/dashboard/")));
+  assert.equal(await page.getByRole("button", { name: /^Make a key/ }).count(), 0);
 });
 
 test("an operation without a panel at the service has none in the published reference", async (t) => {

@@ -11,6 +11,7 @@ export type DescribedOperation = {
   summary: string;
   description: string;
   deprecated?: boolean;
+  "x-scopes": string[];
   "x-stability"?: string;
   "x-hideTryItPanel"?: boolean;
   "x-sunset"?: string;

@@ -50,11 +50,11 @@ export function beginSession(client: QueryClient, standing: CurrentUser, to: str
   showAnswer(client, sessionQuery.queryKey, standing);
 }
 
-/** Returns the session if it is of the member whom this page is for. Otherwise loads the page anew, and never resolves. */
+/** Returns the session if it is of the member whom this page is for. Otherwise loads the page anew, or the dashboard from one of its own, and never resolves. */
 function ofThisPage(standing: CurrentUser): Promise<CurrentUser> {
   const { id } = standing.member;
   if (pageMember() !== undefined && pageMember() !== id) {
-    loadAnew();
+    loadAnew(location.pathname.startsWith("/dashboard") ? undefined : location.pathname);
     return new Promise(() => {});
   }
   setPageMember(id);

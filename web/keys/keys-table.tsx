@@ -1,6 +1,5 @@
 import { Badge, Code } from "@mantine/core";
 import type { ReactNode } from "react";
-import { serverNow } from "../calls/server-clock.ts";
 import type { Key } from "../calls/members.ts";
 import { Moment } from "../parts/moment.tsx";
 import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
@@ -8,6 +7,7 @@ import { RowsTable, type Column } from "../parts/rows-table.tsx";
 import { formatMoment, texts } from "../texts/texts.ts";
 import styles from "./keys.module.css";
 import { linkedKeys, type LinkedKey } from "./pairs.ts";
+import { hasExpired } from "./queries.ts";
 import { hasAllScopes } from "./scopes.ts";
 
 type Props = { keys: Key[]; onRotate?: (key: Key) => void; onRevoke?: (key: Key) => void; onUnban?: (key: Key) => void };
@@ -81,8 +81,4 @@ function State({ of: { bannedUntil, publishable, strikes, strikesRemaining, ...k
 
 function MomentOrNever({ at }: { at: string | null }): ReactNode {
   return at === null ? texts.keys.never : <Moment at={at} />;
-}
-
-function hasExpired({ expiresAt }: Pick<Key, "expiresAt">): boolean {
-  return expiresAt !== null && Date.parse(expiresAt) <= serverNow();
 }

@@ -1,6 +1,7 @@
 import { queryOptions, useQueryClient } from "@tanstack/react-query";
 import { dashboardKey } from "../calls/lists.ts";
-import { ask } from "../calls/members.ts";
+import { ask, type Key } from "../calls/members.ts";
+import { serverNow } from "../calls/server-clock.ts";
 
 export const keysQuery = queryOptions({
   queryKey: [dashboardKey, "keys"],
@@ -11,4 +12,8 @@ export const keysQuery = queryOptions({
 export function useKeysChanged(): () => void {
   const client = useQueryClient();
   return () => void client.invalidateQueries(keysQuery);
+}
+
+export function hasExpired({ expiresAt }: Pick<Key, "expiresAt">): boolean {
+  return expiresAt !== null && Date.parse(expiresAt) <= serverNow();
 }

@@ -35,6 +35,8 @@ export type Operation = {
   body: Content[];
   answers: Answer[];
   errors: Answer[];
+  /** What the key must be allowed to do. */
+  scopes: string[];
   samples: CodeSample[];
 };
 
@@ -110,6 +112,7 @@ function operationOf(document: OpenApi, method: Method, path: string, object: Op
     body: contentsOf(object.requestBody?.content),
     answers: answers.filter(({ status }) => !isError(status)),
     errors: answers.filter(({ status }) => isError(status)),
+    scopes: object["x-scopes"] ?? [],
     samples: object["x-codeSamples"] ?? [],
   };
 }

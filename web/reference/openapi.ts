@@ -74,6 +74,7 @@ export type OperationObject = {
   parameters?: (Parameter | Reference)[];
   requestBody?: { required?: boolean; content: Record<string, MediaType> };
   responses: Record<string, ResponseObject | Reference>;
+  "x-scopes"?: string[];
   "x-stability"?: string;
   "x-sunset"?: string;
   "x-successor"?: string;

@@ -134,6 +134,11 @@ export const en = {
     real: "Requests are real: they use your quota and change your shop.",
     key: "API key",
     showKey: "Show or hide what is typed",
+    make: (shop: string) => `Make a key of ${shop}`,
+    makeHint: (scopes: readonly string[]) => `For one hour, and for ${scopes.join(" and ")} only`,
+    made: (time: string, scopes: readonly string[]) =>
+      `Works until ${time}, for ${scopes.join(" and ")}. Only this page has it, until it is closed or loaded again.`,
+    keyName: (operation: string) => `API reference: ${operation}`,
     keepKey: "Keep it until this tab is closed",
     body: "Body",
     notJson: "This is not JSON: the service will refuse it.",

@@ -9,7 +9,7 @@ import { Deliveries, Delivery, DeliveryPath, DeliveryQuery } from "./deliveries.
 import { deliveryOf, findDelivery, insertTest, listDeliveries, resendDelivery } from "./deliveries.store.ts";
 import { messageOf, testText, testType } from "./message.ts";
 import { answerBytesMax } from "./sender.ts";
-import { confirm, requireEventsScope, type WebhookServices } from "./webhook-operations.ts";
+import { confirm, type WebhookServices } from "./webhook-operations.ts";
 import { webhookChanged, WebhookPath } from "./webhooks.ts";
 import { findWebhook, lockWebhook, makeDue } from "./webhooks.store.ts";
 
@@ -75,9 +75,9 @@ export const deliveryRoutes: Operation<WebhookServices>[] = [
     tag,
     stability,
     summary: "Get a delivery",
-    description: "One delivery with the start of the message and of the answer. Also needs `events:read`.",
+    description: "One delivery with the start of the message and of the answer.",
     scope: "webhooks:read",
-    authorize: requireEventsScope,
+    alsoScope: "events:read", // endpoints receive them
     params: DeliveryPath,
     example: { params: oneParams },
     answers: {
@@ -93,9 +93,9 @@ export const deliveryRoutes: Operation<WebhookServices>[] = [
     tag,
     stability,
     summary: "Resend a delivery",
-    description: "Sends a message again now, with its `webhook-id`. One that had ended is sent once. Also needs `events:read`.",
+    description: "Sends a message again now, with its `webhook-id`. One that had ended is sent once.",
     scope: "webhooks:write",
-    authorize: requireEventsScope,
+    alsoScope: "events:read", // endpoints receive them
     params: DeliveryPath,
     example: { params: oneParams },
     answers: { 202: { description: "The delivery, which is sent now.", schema: Delivery, example: test } },

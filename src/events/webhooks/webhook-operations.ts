@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Static } from "typebox";
-import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
+import type { Database, Transaction } from "../../platform/db/database.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
-import type { Caller } from "../../platform/http/caller.ts";
 import { requireConditions, versionOfShown } from "../../platform/http/conditions.ts";
 import type { Answer, Call } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
-import { invalidAt, Problem } from "../../platform/problem.ts";
+import { invalidAt } from "../../platform/problem.ts";
 import { decryptSecret, encryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
 import { eventsExpired, logStart, newestEvent } from "../log/events.store.ts";
 import { parseEndpointUrl, requirePublicUrl, type AddressRules } from "./endpoint-url.ts";
@@ -40,12 +39,6 @@ export type WebhookServices = { announcer: Announcer; webhookKeys: SecretsKeys; 
 const overlapMs = 24 * 3_600_000;
 
 type One = { params: Static<typeof WebhookPath> };
-
-/** Requires the scope to read events, because an endpoint receives them. @throws Problem `forbidden` */
-export async function requireEventsScope(_db: Queryable, caller: Caller): Promise<void> {
-  if (caller.scopes.has("events:read")) return;
-  throw new Problem("forbidden", caller.person ? "Your role does not allow this." : "The key lacks the scope events:read.");
-}
 
 export function confirm(_db: Database, { services }: { services: WebhookServices }): Promise<void> {
   return services.announcer.waitForAll();

@@ -8,7 +8,6 @@ import {
   readWebhooks,
   removeWebhook,
   replay,
-  requireEventsScope,
   requirePublic,
   revealSecret,
   rotate,
@@ -61,10 +60,9 @@ export const webhookRoutes: Operation<WebhookServices>[] = [
     tag,
     stability,
     summary: "Create a webhook endpoint",
-    description:
-      "Sends events from now on to a URL, signed by the Standard Webhooks specification. At most 20 for each account. Also needs `events:read`.",
+    description: "Sends events from now on to a URL, signed by the Standard Webhooks specification. At most 20 for each account.",
     scope: "webhooks:write",
-    authorize: requireEventsScope,
+    alsoScope: "events:read", // endpoints receive them
     body: NewWebhook,
     example: { body: { url: "https://hooks.example.com/orders", types: ["order.*"] } },
     answers: {
@@ -102,9 +100,9 @@ export const webhookRoutes: Operation<WebhookServices>[] = [
     tag,
     stability,
     summary: "Update a webhook endpoint",
-    description: "A JSON merge patch (RFC 7396). An endpoint that is enabled again goes on from its `position`. Also needs `events:read`.",
+    description: "A JSON merge patch (RFC 7396). An endpoint that is enabled again goes on from its `position`.",
     scope: "webhooks:write",
-    authorize: requireEventsScope,
+    alsoScope: "events:read", // endpoints receive them
     params: WebhookPath,
     body: WrittenWebhookPatch,
     mediaTypes: mergePatch,
@@ -140,9 +138,9 @@ export const webhookRoutes: Operation<WebhookServices>[] = [
     tag,
     stability,
     summary: "Rotate a webhook secret",
-    description: "Makes a new secret. For 24 hours messages are signed with the earlier one too. Also needs `events:read`.",
+    description: "Makes a new secret. For 24 hours messages are signed with the earlier one too.",
     scope: "webhooks:write",
-    authorize: requireEventsScope,
+    alsoScope: "events:read", // endpoints receive them
     params: WebhookPath,
     example: { params: oneParams },
     answers: { 200: resource("The endpoint with its new secret.", Webhook, { ...endpoint, secret }) },
@@ -158,9 +156,9 @@ export const webhookRoutes: Operation<WebhookServices>[] = [
     tag,
     stability,
     summary: "Replay events to an endpoint",
-    description: "Sends the events after a position again, each with its `webhook-id`. Also needs `events:read`.",
+    description: "Sends the events after a position again, each with its `webhook-id`.",
     scope: "webhooks:write",
-    authorize: requireEventsScope,
+    alsoScope: "events:read", // endpoints receive them
     params: WebhookPath,
     body: WebhookReplay,
     example: { params: oneParams, body: { after: 2 } },

@@ -64,8 +64,13 @@ function errorTable(): Record<string, { status: number; meaning: string }> {
 }
 
 function describeOperation(operation: DescribedOperation, components: Components, { errors, sunsets }: Recorded): Json {
-  const { operationId, tag, summary, description, scope, stability, deprecated, hideTryItPanel } = operation;
-  const notes = [description, stability && stabilities[stability], `Scope of the key: \`${scope}\`.`];
+  const { operationId, tag, summary, description, scope, alsoScope, stability, deprecated, hideTryItPanel } = operation;
+  const scopes = [scope, alsoScope].filter((one) => typeof one === "string");
+  const notes = [
+    description,
+    stability && stabilities[stability],
+    `${scopes.length > 1 ? "Scopes" : "Scope"} of the key: ${scopes.map((one) => `\`${one}\``).join(" and ")}.`,
+  ];
   return {
     operationId,
     tags: [tag],
@@ -76,6 +81,7 @@ function describeOperation(operation: DescribedOperation, components: Components
       "x-sunset": new Date(sunsetOf(operation, sunsets)).toISOString(),
       "x-successor": deprecated.successor,
     }),
+    "x-scopes": scopes,
     ...(stability && { "x-stability": stability }),
     ...(hideTryItPanel && { "x-hideTryItPanel": true }),
     parameters: describeParameters(operation, components),

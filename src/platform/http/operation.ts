@@ -94,6 +94,8 @@ type Declaration<S> = {
   description: string;
   /** The scope that the caller must have; null if the operation is open to everyone. */
   scope: string | null;
+  /** A scope that the caller must have besides. */
+  alsoScope?: string;
   stability?: "beta" | "experimental";
   /**
    * Throws the 403 if the caller may not use the operation now, whatever the request contains. Runs after the check of the

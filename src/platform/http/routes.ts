@@ -136,6 +136,7 @@ function serve<S>(compiled: Compiled<S>, exchange: Exchange): Awaitable<void> {
   if (operation.params && hasEmptyParameter(exchange.params)) throw notFound();
   compiled.addDeprecation?.(exchange, now);
   const asked = { exchange, caller: requireScope(exchange, operation.scope), now };
+  if (operation.alsoScope !== undefined) requireScope(exchange, operation.alsoScope);
   if (!asked.caller || !operation.authorize) return receive(compiled, asked);
   return operation.authorize(runtime.db.forAccount(asked.caller.accountId), asked.caller, now).then(() => receive(compiled, asked));
 }

@@ -47,7 +47,7 @@ export function TryItPanel({ operation }: { operation: Operation }): ReactNode {
       <h2 id={titleId}>{texts.tryIt.title}</h2>
       <p className={styles.real}>{texts.tryIt.real}</p>
       <form onSubmit={submit} noValidate className={styles.form}>
-        <KeyField />
+        <KeyField operation={operation} />
         <ParameterFields
           parameters={operation.parameters}
           values={draft.values}

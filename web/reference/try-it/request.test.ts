@@ -26,6 +26,7 @@ const operation: Operation = {
   ],
   answers: [],
   errors: [],
+  scopes: [],
   samples: [],
 };
 const baseUrl = "http://localhost:8080/v1";
