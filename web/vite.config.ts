@@ -28,12 +28,7 @@ const groups: Rolldown.CodeSplittingGroup[] = [
     priority: 5,
   },
   { name: "reference", test: /web\/reference\/(?!commands|try-it)|docs\/guides|markdown-to-jsx|web\/frame\/markdown/, priority: 4 },
-  {
-    name: "numbers",
-    test: /react-number-format|components\/NumberInput|web\/(webhooks\/dialogs|orders\/order-(form|dialogs)|inventory\/stock-(count|panel))/,
-    minShareCount: 2,
-    priority: 3,
-  },
+  { name: "dialogs", test: /web\/(webhooks\/(dialogs|webhook-form|secret-dialog)|orders\/order-(form|dialogs))/, minShareCount: 2, priority: 3 },
   { name: "dashboard", minShareCount: 9, priority: 2 },
   { name: "few", minShareCount: 2, priority: 1 },
 ];

@@ -3,7 +3,7 @@ import type { TestContext } from "node:test";
 import type { Visit } from "./pages.ts";
 
 /** Of JavaScript, as Brotli sends it, until a page that was opened first shows what it has. */
-const scriptBytesMax = 240_000;
+const scriptBytesMax = 230_000;
 const scriptsMax = 12;
 
 /** A promise of the page's mark, which it sets once it has shown what it has. */

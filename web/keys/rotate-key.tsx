@@ -1,4 +1,4 @@
-import { NumberInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { useState, type ReactNode } from "react";
 import { ask, type Key, type RotatedKey } from "../calls/members.ts";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
@@ -9,14 +9,12 @@ import styles from "./keys.module.css";
 import { MadeKeyView } from "./made-key.tsx";
 import { overlapHoursMax } from "./scopes.ts";
 
-type Values = { overlapHours: number | string };
-
 /** A dialog that replaces a key with a new one; the old one ends after an overlap. */
 export function RotateKey({ of, onMade, onClose }: { of: Key; onMade: () => void; onClose: () => void }): ReactNode {
   const [made, setMade] = useState<RotatedKey>();
-  const form = useCallForm<Values, RotatedKey>({
-    initial: { overlapHours: 24 },
-    send: ({ overlapHours }) => ask("POST /keys/{id}/rotate", { id: of.id, body: { overlapHours: numberIn(String(overlapHours)) } }),
+  const form = useCallForm<{ overlapHours: string }, RotatedKey>({
+    initial: { overlapHours: "24" },
+    send: ({ overlapHours }) => ask("POST /keys/{id}/rotate", { id: of.id, body: { overlapHours: numberIn(overlapHours) } }),
     onDone: (key) => {
       setMade(key);
       onMade();
@@ -29,14 +27,12 @@ export function RotateKey({ of, onMade, onClose }: { of: Key; onMade: () => void
       ) : (
         <CallForm form={form} submit={texts.keys.rotateAction} onCancel={onClose}>
           <p className={styles.note}>{texts.keys.rotateText}</p>
-          <NumberInput
+          <TextInput
             label={texts.keys.overlap}
             description={texts.keys.overlapHint(overlapHoursMax)}
-            min={0}
-            max={overlapHoursMax}
-            allowDecimal={false}
+            inputMode="numeric"
             data-autofocus
-            {...form.choice("overlapHours")}
+            {...form.text("overlapHours")}
           />
         </CallForm>
       )}

@@ -1,4 +1,4 @@
-import { NumberInput, Radio, Stack } from "@mantine/core";
+import { Radio, Stack, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
@@ -51,9 +51,9 @@ function TurnOnDialog({ webhook: { id, deliveredPosition }, onClose }: Props): R
 
 function ReplayDialog({ webhook: { id }, after, onClose }: Props & { after: number }): ReactNode {
   const client = useQueryClient();
-  const form = useCallForm<{ after: number | string }, Webhook>({
-    initial: { after },
-    send: (values) => replay(id, numberIn(String(values.after))),
+  const form = useCallForm<{ after: string }, Webhook>({
+    initial: { after: String(after) },
+    send: (values) => replay(id, numberIn(values.after)),
     onDone: () => {
       notify(words.replayed);
       void rereadWebhooks(client);
@@ -64,7 +64,7 @@ function ReplayDialog({ webhook: { id }, after, onClose }: Props & { after: numb
     <Dialog title={words.replayTitle} onClose={onClose}>
       <CallForm form={form} submit={words.replayAction} onCancel={onClose}>
         <p className={styles.note}>{words.replayText}</p>
-        <NumberInput label={words.position} min={0} allowDecimal={false} data-autofocus {...form.choice("after")} />
+        <TextInput label={words.position} inputMode="numeric" data-autofocus {...form.text("after")} />
       </CallForm>
     </Dialog>
   );
