@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin, type Rolldown } from "vite";
+import { firstLoads } from "./first-loads.ts";
 
 /** Where `npm run web` finds the service; its own port is 5173. */
 const service = "http://localhost:8080";
@@ -28,14 +29,19 @@ const groups: Rolldown.CodeSplittingGroup[] = [
     priority: 5,
   },
   { name: "reference", test: /web\/reference\/(?!commands|try-it)|docs\/guides|markdown-to-jsx|web\/frame\/markdown/, priority: 4 },
-  { name: "dialogs", test: /web\/(webhooks\/(dialogs|webhook-form|secret-dialog)|orders\/order-(form|dialogs))/, minShareCount: 2, priority: 3 },
+  {
+    name: "dialogs",
+    test: /web\/(webhooks\/(dialogs|webhook-form|secret-dialog)|orders\/order-(form|dialogs))/,
+    minShareCount: 2,
+    priority: 3,
+  },
   { name: "dashboard", minShareCount: 9, priority: 2 },
   { name: "few", minShareCount: 2, priority: 1 },
 ];
 
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
-  plugins: [react(), stillFonts],
+  plugins: [react(), stillFonts, firstLoads],
   // the builds for browsers, under the names by which the service imports the others
   resolve: {
     alias: [

@@ -105,17 +105,17 @@ function addMcp(app: App, surface: Surface, options: ApiOptions): void {
 /** Each text is made at its first request: few ask for it, and it would take a third of the time of each start. */
 function addDescription(app: Pick<App, "add">, options: Pick<ApiOptions, "getPetSunset">): void {
   const texts = () => import("./description.ts");
-  let json: StaticFile | undefined;
-  let yaml: StaticFile | undefined;
+  let json: Promise<StaticFile> | undefined;
+  let yaml: Promise<StaticFile> | undefined;
   addPage(app, "/openapi.json", { hosts: "any" }, async (exchange) => {
     const { descriptionAsJson } = await texts();
     json ??= openStaticText("application/json; charset=utf-8", descriptionAsJson(options));
-    sendStaticFile(exchange, json, openToAll);
+    sendStaticFile(exchange, await json, openToAll);
   });
   addPage(app, "/openapi.yaml", { hosts: "any" }, async (exchange) => {
     const { descriptionAsYaml } = await texts();
     yaml ??= openStaticText("application/yaml; charset=utf-8", descriptionAsYaml(options));
-    sendStaticFile(exchange, yaml, openToAll);
+    sendStaticFile(exchange, await yaml, openToAll);
   });
 }
 

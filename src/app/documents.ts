@@ -30,7 +30,7 @@ export function addDocuments(app: Pick<App, "add">, options: DocumentOptions, we
 
   function serve(path: string, type: string, make: () => Promise<string>): void {
     addPage(app, path, { hosts: "any" }, async (exchange) => {
-      const file = files.get(path) ?? openStaticText(type, await make());
+      const file = files.get(path) ?? (await openStaticText(type, await make()));
       files.set(path, file);
       sendStaticFile(exchange, file, openToAll);
     });

@@ -1,11 +1,17 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { App } from "../platform/http/app.ts";
+import { dashboardPrefix } from "../platform/http/api-surfaces.ts";
 import { headerLines, type Exchange } from "../platform/http/exchange.ts";
 import { addPage } from "../platform/http/router.ts";
 import { readStaticFiles, sendStaticFile, type StaticFile } from "../platform/http/static-files.ts";
 
 /** The built web application: its page, and the other files by path. Absent until bin/build-web.mjs has run. */
-export type Web = { page: StaticFile; files: Map<string, StaticFile>; pageHeaders: string };
+export type Web = { page: StaticFile; files: Map<string, StaticFile>; pageHeaders: string; linksOf: LinksOf };
+
+/** The lines of a `Link` header that names what the page at a path needs for its first view, so that the browser asks for all of it at once. */
+type LinksOf = (path: string) => string;
 
 const folder = fileURLToPath(new URL("../../dist/web", import.meta.url));
 
@@ -53,7 +59,11 @@ const pageHeaders = (photosHost: string): string =>
     "x-frame-options": "DENY",
     "cache-control": "no-cache",
   });
-const preloadDescription = headerLines({ link: "</openapi.json>; rel=preload; as=fetch; crossorigin" });
+/** What the pages below an address read first. */
+const firstReads: Record<string, string[]> = {
+  "/reference": ["/openapi.json"],
+  "/dashboard": [`${dashboardPrefix}/session`, `${dashboardPrefix}/webhooks?limit=100`],
+};
 
 /**
  * Reads the web application into memory; undefined where it has not been built.
@@ -64,7 +74,27 @@ export async function readWeb(photosHost: string): Promise<Web | undefined> {
   const files = await readStaticFiles(folder);
   const page = files.get("index.html");
   files.delete("index.html");
-  return page && { page, files, pageHeaders: pageHeaders(photosHost) };
+  if (!page) return undefined;
+  const firstLoads = JSON.parse(await readFile(join(folder, "first-loads.json"), "utf8")) as Record<string, string[]>;
+  return { page, files, pageHeaders: pageHeaders(photosHost), linksOf: openLinks(firstLoads) };
+}
+
+/** @param firstLoads the scripts of each page's first view, as `web/first-loads.ts` has written them */
+function openLinks(firstLoads: Record<string, string[]>): LinksOf {
+  const pagesOf = Object.entries(firstLoads).map(([address, scripts]) => {
+    const [, area = ""] = address.split("/");
+    const reads = firstReads[`/${area}`] ?? [];
+    const links = [
+      ...scripts.map((path) => `<${path}>; rel=modulepreload`),
+      ...reads.map((path) => `<${path}>; rel=preload; as=fetch; crossorigin`),
+    ];
+    return { parts: address.split("/"), lines: links.length > 0 ? headerLines({ link: links.join(", ") }) : "" };
+  });
+  return (path) => {
+    const asked = path.replace(/(?<=.)\/$/, "").split("/");
+    const fits = (parts: string[]): boolean => parts.every((part, i) => part === asked[i] || part.startsWith(":"));
+    return pagesOf.find(({ parts }) => parts.length === asked.length && fits(parts))?.lines ?? "";
+  };
 }
 
 /** Serves the web application. Files under /assets carry a hash in their name, and never change. */
@@ -78,7 +108,7 @@ export function addWeb(app: Pick<App, "add">, web: Web): void {
 }
 
 /** Sends the page that the application begins with, whatever the address. */
-export function sendPage(exchange: Exchange, { page, pageHeaders: lines }: Pick<Web, "page" | "pageHeaders">, status = 200): void {
-  const more = exchange.url.startsWith("/reference") ? preloadDescription : "";
-  sendStaticFile(exchange, page, lines + more, status);
+export function sendPage(exchange: Exchange, { page, pageHeaders: lines, linksOf }: Omit<Web, "files">, status = 200): void {
+  const [path = ""] = exchange.url.split("?", 1);
+  sendStaticFile(exchange, page, lines + linksOf(path), status);
 }

@@ -18,16 +18,39 @@ const scriptsAtFirst = `(() => {
   return early.map(({ name }) => name).filter((name) => /\\/assets\\/[^/]+\\.js$/.test(name));
 })()`;
 
-/** Holds the first load of a page to its weight. */
-export async function assertLight(t: TestContext, { page }: Visit): Promise<void> {
+/** What the page read before it became idle, and by what: `link` if the service named it with the page. */
+const readsAtFirst = (path: string) => `performance.getEntriesByType("resource")
+  .filter(({ name }) => name === new URL(${JSON.stringify(path)}, location).href).map(({ initiatorType }) => initiatorType)`;
+
+/**
+ * Holds the first load of a page to its weight. The service names all its scripts with the page, and what it reads first, so that the
+ * browser asks for all of them at once.
+ *
+ * @param reads the addresses that the page reads first
+ */
+export async function assertLight(t: TestContext, { page }: Visit, reads: string[]): Promise<void> {
   await page.evaluate(idle);
+  for (const path of reads) assert.deepEqual(await page.evaluate(readsAtFirst(path)), ["link"], path);
   const scripts = [...new Set(await page.evaluate<string[]>(scriptsAtFirst))];
   assert.ok(scripts.length > 2);
+  const named = await scriptsNamedWith(page.url());
+  assert.deepEqual(
+    scripts.filter((url) => !named.has(new URL(url).pathname)),
+    [],
+    "named with the page",
+  );
   const sizes = await Promise.all(scripts.map(brotliBytes));
   const total = sizes.reduce((sum, size) => sum + size, 0);
   t.diagnostic(`${scripts.length} files, ${total} bytes`);
   assert.ok(scripts.length <= scriptsMax, scripts.join(" "));
   assert.ok(total <= scriptBytesMax, `${total} bytes`);
+}
+
+/** The paths of the scripts in the `Link` header and the markup of a page. */
+async function scriptsNamedWith(url: string): Promise<Set<string>> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(60_000) });
+  const text = `${answer.headers.get("link") ?? ""} ${await answer.text()}`;
+  return new Set(text.match(/\/assets\/[\w-]+\.js/g));
 }
 
 /** The bytes of a file as it is sent to who takes Brotli. */

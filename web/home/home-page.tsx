@@ -14,11 +14,21 @@ import { accountQuery, openOrdersQuery, sitesQuery } from "./queries.ts";
 
 const words = texts.home;
 
-/** `/dashboard`: what needs attention today. */
+/** `/dashboard`: what needs attention today. It waits for what decides which parts there are, so that none of them moves another. */
 export function HomePage(): ReactNode {
+  const [animals, sites, orders] = [useQuery(petCountsQuery({})), useQuery(sitesQuery), useQuery(openOrdersQuery)];
+  const isReading = animals.isPending || sites.isPending || orders.isPending;
   return (
     <>
       <PageHeader title={words.page} lead={words.lead} />
+      {isReading ? <Waiting lines={9} /> : <Parts />}
+    </>
+  );
+}
+
+function Parts(): ReactNode {
+  return (
+    <>
       <SetUp />
       <OpenOrders />
       <LowStock />

@@ -40,12 +40,10 @@ async function readStaticFile(folder: string, path: string, paths: string[]): Pr
   return { type: types[extname(path)] ?? "", etag: weakEtagOf(body), body, encodings };
 }
 
-/** A text that is served as a file. It is compressed in the background, and sent plain until then. */
-export function openStaticText(type: string, text: string): StaticFile {
+/** A text that is served as a file. */
+export async function openStaticText(type: string, text: string): Promise<StaticFile> {
   const body = Buffer.from(text);
-  const file: StaticFile = { type, etag: weakEtagOf(body), body, encodings: {} };
-  void compress(body).then((encodings) => Object.assign(file.encodings, encodings));
-  return file;
+  return { type, etag: weakEtagOf(body), body, encodings: await compress(body) };
 }
 
 async function compress(body: Buffer): Promise<StaticFile["encodings"]> {

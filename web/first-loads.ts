@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import type { Plugin, Rolldown } from "vite";
+
+/** The scripts of each page's first view beyond those of every page, by the page's address: `{"/dashboard/orders/:orderId": ["/assets/…js"]}`. */
+type FirstLoads = Record<string, string[]>;
+
+type Route = { parent: string; path: string; module: string };
+
+/** What a route's module imports as soon as it runs. */
+const importedAtOnce: Record<string, string[]> = {
+  "reference/frame.tsx": ["frame/highlight.tsx"],
+  "reference/operation-page.tsx": ["reference/try-it/panel.tsx"],
+};
+
+const web = import.meta.dirname;
+const fileName = "first-loads.json";
+const routesFiles = /\/web\/[\w-]+(\/[\w-]+)*\/routes?\.ts$/;
+
+/** Writes `first-loads.json`, by which the service names a page's scripts with the page: the browser need not find them one after another. */
+export const firstLoads: Plugin = {
+  name: "first-loads",
+  generateBundle(_options, bundle) {
+    const chunks = Object.values(bundle).filter((output) => output.type === "chunk");
+    const files = chunks.flatMap(({ moduleIds }) => moduleIds).filter((id) => routesFiles.test(id));
+    const routes = new Map(files.flatMap(routesIn));
+    const loads: FirstLoads = {};
+    for (const name of routes.keys()) {
+      const { address, modules } = lineOf(routes, name);
+      loads[address] = scriptsOf(chunks, modules);
+    }
+    this.emitFile({ type: "asset", fileName, source: JSON.stringify(loads) });
+  },
+};
+
+/** The routes that a file declares, by their names. @throws Error if one is written otherwise than this reads it */
+function routesIn(file: string): [name: string, route: Route][] {
+  const text = readFileSync(file, "utf8");
+  const declared = [...text.matchAll(/const (\w+) = createRoute\(\{(.*?)\n\s*\}\);/gs)];
+  const lazy = text.match(/lazyRouteComponent\(\(\)/g) ?? [];
+  if (declared.length !== lazy.length) throw new Error(`${basename(dirname(file))}: its routes are not read as they are written`);
+  return declared.map(([, name = "", body = ""]) => {
+    const part = (pattern: RegExp): string => pattern.exec(body)?.[1] ?? "";
+    const module = join(dirname(file), part(/import\("([^"]+)"\)/));
+    return [name, { parent: part(/getParentRoute: \(\) => (\w+)/), path: part(/path: "([^"]+)"/), module }];
+  });
+}
+
+/** The address of a page, and the modules of its route and of those above it. */
+function lineOf(routes: Map<string, Route>, name: string): { address: string; modules: string[] } {
+  const modules: string[] = [];
+  const parts: string[] = [];
+  for (let route = routes.get(name); route; route = routes.get(route.parent)) {
+    modules.push(route.module, ...(importedAtOnce[relative(web, route.module)] ?? []).map((path) => join(web, path)));
+    parts.unshift(...route.path.split("/").filter((part) => part !== ""));
+  }
+  return { address: `/${parts.join("/").replaceAll("$", ":")}`, modules };
+}
+
+function scriptsOf(chunks: Rolldown.OutputChunk[], modules: string[]): string[] {
+  const named = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
+  const ofEvery = new Set<string>();
+  const own = new Set<string>();
+  const collect = (into: Set<string>, file: string): void => {
+    if (into.has(file)) return;
+    into.add(file);
+    for (const imported of named.get(file)?.imports ?? []) collect(into, imported);
+  };
+  for (const { isEntry, fileName: entry } of chunks) if (isEntry) collect(ofEvery, entry);
+  for (const module of modules) {
+    const chunk = chunks.find(({ moduleIds }) => moduleIds.includes(module));
+    if (!chunk) throw new Error(`no script has ${basename(module)}`);
+    collect(own, chunk.fileName);
+  }
+  return [...own.difference(ofEvery)].map((file) => `/${file}`);
+}
