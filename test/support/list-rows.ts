@@ -12,9 +12,9 @@ export async function fillEvenly(db: Database): Promise<void> {
   await db.write(async (tx) => {
     await tx.query(sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (${shop}, 'Even', 'pro', 0)`);
     const rows = (table: string, columns: string) => tx.script(`INSERT INTO ${table} ${upTo(few)} SELECT ${shop}, ${columns} FROM n`);
-    await rows("categories", "i, 'even ' || i, 'even ' || i, NULL, 1");
+    await rows("categories (account_id, id, name, name_key, description, version)", "i, 'even ' || i, 'even ' || i, NULL, 1");
     await rows(
-      "pets",
+      "pets (account_id, id, name, name_key, category_id, status, version)",
       "i, 'even ' || i, 'even ' || i, 1 + i % 100, CASE i % 3 WHEN 0 THEN 'sold' WHEN 1 THEN 'pending' ELSE 'available' END, 1",
     );
     await rows("inventory (account_id, pet_id, quantity, held, status, version)", "i, 1, 0, 'available', 1");
@@ -45,9 +45,9 @@ export async function fill(db: Database): Promise<void> {
         const status = `CASE WHEN ${rare} THEN 'pending' WHEN nth % 25 = 0 THEN 'sold' ELSE 'available' END`;
         const name = `CASE WHEN nth % 2 = 0 THEN 'rex' WHEN nth % 4 = 1 THEN 'rex ' || (nth * 7919 % 300)
         ELSE 'rex rex' || (nth * 7919 % 300) END`;
-        await rows("categories", "i, 'Kind ' || i, 'kind ' || i, NULL, 1");
+        await rows("categories (account_id, id, name, name_key, description, version)", "i, 'Kind ' || i, 'kind ' || i, NULL, 1");
         await rows(
-          "pets",
+          "pets (account_id, id, name, name_key, category_id, status, version)",
           `i, ${name}, ${name}, ${first} + CASE WHEN ${rare} THEN 7 WHEN nth % 9 = 0 THEN 1 + nth % 50 ELSE 1 END, ${status}, 1`,
         );
         await rows("inventory (account_id, pet_id, quantity, held, status, version)", `i, 1, 0, ${status}, 1`);
