@@ -64,7 +64,7 @@ test("parameters go into path, query and headers: filled in, repeated, or left o
   await panel.getByLabel("sort").selectOption("");
   await send.click();
   await panel.getByText("200 OK").waitFor();
-  const sent = requests.find((request) => request.includes("/v1/"));
+  const sent = requests.find((request) => request.startsWith(`${service.address}/v1/`));
   assert.equal(sent, `${service.address}/v1/pets?status=sold&status=pending&id=3&id=4`);
 });
 
@@ -75,7 +75,7 @@ test("an empty path parameter is asked for before any request", async (t) => {
   await send.click();
   await panel.getByText("categoryId is part of the path").waitFor();
   assert.deepEqual(
-    requests.filter((request) => request.includes("/v1/")),
+    requests.filter((request) => request.startsWith(`${service.address}/v1/`)),
     [],
   );
 });
