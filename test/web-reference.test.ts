@@ -128,3 +128,20 @@ test("printing the page with everything prints all operations, however few are r
   await page.evaluate("dispatchEvent(new Event('beforeprint'))");
   assert.equal(await page.locator(sections).count(), operationCount);
 });
+
+test("code has its colours from the first moment, and long codes of errors leave room for what they mean", async (t) => {
+  const { page } = await open(t, "");
+  await page.addInitScript(`
+    new MutationObserver((_records, observer) => {
+      const code = document.querySelector("pre[aria-label=curl] code");
+      if (!code) return;
+      globalThis.atFirst = code.querySelectorAll("[class^=hljs]").length;
+      observer.disconnect();
+    }).observe(document, { childList: true, subtree: true });
+  `);
+  await page.goto(`${service.address}/reference/createPet`);
+  await page.getByRole("group", { name: "curl" }).first().waitFor();
+  assert.ok((await page.evaluate<number>("atFirst")) > 3);
+  const meaning = page.locator("#createPet-error-idempotency_key_in_use td").last();
+  assert.ok(((await meaning.boundingBox())?.width ?? 0) > 380);
+});

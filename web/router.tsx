@@ -52,9 +52,10 @@ export function createAppRouter(queryClient: QueryClient) {
   });
 }
 
-/** Loads the code and the description for the reference's first view. */
+/** Loads the code and the description for the reference's first view, and the highlighter, so that its code has its colours at once. */
 export function loadReference(router: ReturnType<typeof createAppRouter>, queryClient: QueryClient): Promise<unknown> {
-  return Promise.all([queryClient.ensureQueryData(descriptionQuery), router.load()]);
+  const highlighter = import("./frame/code-block.tsx").then(({ highlighterQuery }) => queryClient.prefetchQuery(highlighterQuery));
+  return Promise.all([queryClient.ensureQueryData(descriptionQuery), router.load(), highlighter]);
 }
 
 declare module "@tanstack/react-router" {

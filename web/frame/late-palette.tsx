@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState, type ComponentType, type ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
+import { SearchIcon } from "./icons.tsx";
 import styles from "./late-palette.module.css";
 import { useLater } from "./use-later.ts";
 
@@ -73,6 +74,7 @@ function EarlyField({ query, onQuery, onClose, onBlur }: FieldProps): ReactNode 
         onKeyDown={({ key }) => key === "Escape" && onClose()}
         onBlur={onBlur}
       />
+      <SearchIcon />
     </search>
   );
 }

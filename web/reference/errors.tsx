@@ -44,32 +44,34 @@ export function ErrorCodes(): ReactNode {
 
 function RefusalTable({ refusals, rowId }: { refusals: Refusal[]; rowId: (code: string) => string }): ReactNode {
   return (
-    <table className={styles.table}>
-      <thead>
-        <tr>
-          <th scope="col">{texts.reference.status}</th>
-          <th scope="col">{texts.reference.code}</th>
-          <th scope="col">{texts.reference.meaning}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {refusals.map(({ status, code, meaning, example }) => (
-          <tr key={code} id={rowId(code)}>
-            <td>
-              <span className={styles.status}>{status}</span>
-            </td>
-            <td>
-              <code>{code}</code>
-              {code !== "" && <Anchor id={rowId(code)} name={code} />}
-            </td>
-            <td>
-              <Prose text={meaning} />
-              {example !== undefined && <p className={styles.message}>{texts.reference.forExample(example)}</p>}
-            </td>
+    <div className={styles.box}>
+      <table className={styles.table}>
+        <thead>
+          <tr>
+            <th scope="col">{texts.reference.status}</th>
+            <th scope="col">{texts.reference.code}</th>
+            <th scope="col">{texts.reference.meaning}</th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {refusals.map(({ status, code, meaning, example }) => (
+            <tr key={code} id={rowId(code)}>
+              <td>
+                <span className={styles.status}>{status}</span>
+              </td>
+              <td>
+                <code>{code}</code>
+                {code !== "" && <Anchor id={rowId(code)} name={code} />}
+              </td>
+              <td>
+                <Prose text={meaning} />
+                {example !== undefined && <p className={styles.message}>{texts.reference.forExample(example)}</p>}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 
