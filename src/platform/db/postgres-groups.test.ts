@@ -25,7 +25,7 @@ function openHeldGroups() {
       done.push(`alone ${input}`);
       return `${input}`;
     };
-    return groups(account, alone, { run, input }, {});
+    return groups.write(account, alone, { run, input }, {});
   };
   /** Ends the transactions that run now, and lets the next ones begin. */
   const endAll = async (): Promise<void> => {
@@ -33,7 +33,7 @@ function openHeldGroups() {
     await nextTurn();
     await nextTurn();
   };
-  return { done, add, endAll };
+  return { done, add, endAll, load: () => groups.load() };
 }
 
 const refusalOf = (write: Promise<unknown>): Promise<string> =>
@@ -75,17 +75,32 @@ test("a group has a hundred writes at most", async () => {
 
 test("beyond 2,000 that wait a write is refused, and so is one that has waited five seconds", async (t: TestContext) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const { add, endAll } = openHeldGroups();
+  const { add, endAll, load } = openHeldGroups();
   const held = Array.from({ length: 200 }, (_, i) => add(i));
   await nextTurn();
   const waiting = Array.from({ length: 2_000 }, (_, i) => refusalOf(add(i)));
   assert.equal(await refusalOf(add(1)), "too many wait for a connection");
+  assert.partialDeepStrictEqual(load(), { waiting: 2_000, refused: 1 });
   t.mock.timers.tick(5_000);
   assert.deepEqual(new Set(await Promise.all(waiting)), new Set(["the wait for a connection took too long"]));
+  assert.partialDeepStrictEqual(load(), { waiting: 0, refused: 2_001 });
   await endAll();
   await Promise.all(held);
   const next = add(1);
   await nextTurn();
   await endAll();
   assert.equal(await next, "1");
+});
+
+test("an account whose writes fill the queue is refused its newest, and another account still gets a place", async () => {
+  const { add, endAll } = openHeldGroups();
+  const running = Array.from({ length: 200 }, (_, i) => add(i));
+  await nextTurn();
+  const waiting = Array.from({ length: 2_000 }, (_, i) => refusalOf(add(i)));
+  const others = [add(1, 2), add(2, 2)];
+  assert.deepEqual(await Promise.all(waiting.slice(-2)), Array(2).fill("too many wait for a connection"));
+  for (let round = 0; round < 12; round++) await endAll();
+  assert.deepEqual(await Promise.all(others), ["1", "2"]);
+  assert.deepEqual(new Set(await Promise.all(waiting.slice(0, -2))), new Set(["done"]));
+  await Promise.all(running);
 });

@@ -1,3 +1,4 @@
+import type { Refusal } from "../jobs/fair-share.ts";
 import type { Awaitable, Together, Transaction, WriteOptions } from "./database.ts";
 import { noConnection } from "./unavailable.ts";
 
@@ -17,6 +18,7 @@ type Job = {
   input: unknown;
   options: WriteOptions;
   resolve: (value: unknown) => void;
+  refuse: (refusal: Refusal) => void;
   reject: (error: unknown) => void;
   timer: NodeJS.Timeout;
 };
@@ -24,7 +26,14 @@ type Job = {
 /** The writes of one kind and account. */
 type Queue = { run: Run; account: Account; waiting: Job[]; running: number; isGathering: boolean };
 
-type Groups = { queues: Map<Run, Map<Account, Queue>>; waiting: number; write: Write };
+type Groups = { queues: Map<Run, Map<Account, Queue>>; waiting: number; refused: number; write: Write };
+
+export type WriteGroups = {
+  /** Runs a write with others of its kind. Rejects as a transaction of its own would. */
+  write<T>(account: Account, body: (tx: Transaction) => Awaitable<T>, together: Together<T>, options: WriteOptions): Promise<T>;
+  /** How many writes wait for their group, and how many were refused since the start. */
+  load(): { waiting: number; refused: number };
+};
 
 /** Runs a body in a transaction of its own. */
 type Write = (account: Account, body: Body, options: WriteOptions) => Promise<unknown>;
@@ -32,25 +41,48 @@ type Write = (account: Account, body: Body, options: WriteOptions) => Promise<un
 /**
  * Runs writes of one kind and account together: those of one turn of the event loop, and those that come while earlier groups run. A group is one
  * transaction, which waits for the disk once. If the group does not do a write, or fails before its commit, that write runs alone.
- *
- * @returns runs a write with others of its kind. Rejects as a transaction of its own would
+ * If too many wait, the newest of the account with the longest queue is refused.
  */
-export function openGroups(write: Write) {
-  const groups: Groups = { queues: new Map(), waiting: 0, write };
-  return <T>(account: Account, body: (tx: Transaction) => Awaitable<T>, { run, input }: Together<T>, options: WriteOptions): Promise<T> =>
-    new Promise((resolve, reject) => {
-      if (groups.waiting >= waitingMax) return reject(noConnection("queue full"));
-      const queue = queueOf(groups, run, account);
-      const timer = setTimeout(() => {
-        queue.waiting.splice(queue.waiting.indexOf(job), 1);
-        groups.waiting -= 1;
-        reject(noConnection("waited too long"));
-      }, waitMs);
-      const job: Job = { body, input, options, resolve: resolve as Job["resolve"], reject, timer };
-      queue.waiting.push(job);
-      groups.waiting += 1;
-      gather(groups, queue);
-    });
+export function openGroups(write: Write): WriteGroups {
+  const groups: Groups = { queues: new Map(), waiting: 0, refused: 0, write };
+  return {
+    load: () => groups,
+    write: (account, body, { run, input }, options) =>
+      new Promise((resolve, reject) => {
+        const refuse = (refusal: Refusal): void => {
+          groups.refused += 1;
+          reject(noConnection(refusal));
+        };
+        const queue = queueOf(groups, run, account);
+        if (groups.waiting >= waitingMax && !makeRoom(groups, queue)) return refuse("queue full");
+        const timer = setTimeout(() => {
+          leave(groups, queue, job);
+          refuse("waited too long");
+        }, waitMs);
+        const job: Job = { body, input, options, resolve: resolve as Job["resolve"], refuse, reject, timer };
+        queue.waiting.push(job);
+        groups.waiting += 1;
+        gather(groups, queue);
+      }),
+  };
+}
+
+/** Refuses the newest write of the longest queue; returns false if that is the queue of the newcomer. */
+function makeRoom(groups: Groups, newcomers: Queue): boolean {
+  let longest = newcomers;
+  for (const ofKind of groups.queues.values())
+    for (const queue of ofKind.values()) if (queue.waiting.length > longest.waiting.length) longest = queue;
+  const newest = longest === newcomers ? undefined : longest.waiting.at(-1);
+  if (!newest) return false;
+  leave(groups, longest, newest);
+  newest.refuse("queue full");
+  return true;
+}
+
+function leave(groups: Groups, { waiting }: Queue, job: Job): void {
+  clearTimeout(job.timer);
+  waiting.splice(waiting.indexOf(job), 1);
+  groups.waiting -= 1;
 }
 
 function queueOf({ queues }: Groups, run: Run, account: Account): Queue {

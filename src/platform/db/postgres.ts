@@ -3,7 +3,7 @@ import type { Awaitable, Database, DatabaseLoad, Transaction, WriteOptions } fro
 import { systemClock, type Clock } from "../clock.ts";
 import { systemOrigin, type Origin } from "../events.ts";
 import { translate } from "./postgres-errors.ts";
-import { openGroups } from "./postgres-groups.ts";
+import { openGroups, type WriteGroups } from "./postgres-groups.ts";
 import { openReaders, type Readers } from "./postgres-readers.ts";
 import { fixedStatementOf, statementOf, type Statement } from "./postgres-statements.ts";
 import { transact } from "./postgres-transactions.ts";
@@ -29,7 +29,7 @@ type Engine = {
   clock: Clock;
   onEvents: (accountIds: readonly number[]) => void;
   running: Set<Promise<unknown>>;
-  groups: ReturnType<typeof openGroups>;
+  groups: WriteGroups;
   closed: boolean;
 };
 
@@ -88,7 +88,7 @@ type Body<T> = (tx: Transaction) => Awaitable<T>;
 async function write<T>(engine: Engine, account: number | undefined, body: Body<T>, options: WriteOptions<T> = {}): Promise<T> {
   if (engine.closed) throw stopping();
   const { together } = options;
-  const result = together ? engine.groups(account, body, together, options) : runUntilCommitted(engine, account, body, options);
+  const result = together ? engine.groups.write(account, body, together, options) : runUntilCommitted(engine, account, body, options);
   engine.running.add(result);
   try {
     return await result;
@@ -117,15 +117,15 @@ async function runUntilCommitted<T>(
 }
 
 function loadOf(engine: Engine): DatabaseLoad {
-  const [reads, writes] = [engine.readers.load(), engine.writers.load()];
+  const [reads, writes, grouped] = [engine.readers.load(), engine.writers.load(), engine.groups.load()];
   return {
     reads: reads.inUse + reads.waiting,
     writes: engine.running.size,
     pool: {
       connections: writes.inUse,
       connectionsMax: writersMax,
-      waiting: { reads: reads.waiting, writes: writes.waiting },
-      refused: { reads: reads.refused, writes: writes.refused },
+      waiting: { reads: reads.waiting, writes: writes.waiting + grouped.waiting },
+      refused: { reads: reads.refused, writes: writes.refused + grouped.refused },
       waits: { reads: engine.readers.waits, writes: engine.writers.waits },
     },
   };
