@@ -2,16 +2,16 @@ import { readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import type { Plugin, Rolldown } from "vite";
 
-/** The scripts of each page's first view beyond those of every page, by the page's address: `{"/dashboard/orders/:orderId": ["/assets/…js"]}`. */
+/**
+ * The scripts of each page's first view beyond those of every page, by the page's address: `{"/dashboard/orders/:orderId": ["/assets/…js"]}`;
+ * those of the panel that most operations have, by `/reference/:operationId#try-it`.
+ */
 type FirstLoads = Record<string, string[]>;
 
 type Route = { parent: string; path: string; module: string };
 
 /** What a route's module imports as soon as it runs. */
-const importedAtOnce: Record<string, string[]> = {
-  "reference/frame.tsx": ["frame/highlight.tsx"],
-  "reference/operation-page.tsx": ["reference/try-it/panel.tsx"],
-};
+const importedAtOnce: Record<string, string[]> = { "reference/frame.tsx": ["frame/highlight.tsx"] };
 
 const web = import.meta.dirname;
 const fileName = "first-loads.json";
@@ -29,6 +29,9 @@ export const firstLoads: Plugin = {
       const { address, modules } = lineOf(routes, name);
       loads[address] = scriptsOf(chunks, modules);
     }
+    const ofOperation = new Set(loads["/reference/:operationId"]);
+    const ofPanel = new Set(scriptsOf(chunks, [join(web, "reference/try-it/panel.tsx")]));
+    loads["/reference/:operationId#try-it"] = [...ofPanel.difference(ofOperation)];
     this.emitFile({ type: "asset", fileName, source: JSON.stringify(loads) });
   },
 };

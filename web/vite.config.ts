@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin, type Rolldown } from "vite";
 import { firstLoads } from "./first-loads.ts";
+import { unusedStyles } from "./unused-styles.ts";
 
 /** Where `npm run web` finds the service; its own port is 5173. */
 const service = "http://localhost:8080";
@@ -41,7 +42,7 @@ const groups: Rolldown.CodeSplittingGroup[] = [
 
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
-  plugins: [react(), stillFonts, firstLoads],
+  plugins: [react(), stillFonts, firstLoads, unusedStyles],
   // the builds for browsers, under the names by which the service imports the others
   resolve: {
     alias: [

@@ -6,6 +6,8 @@ import { dashboardPrefix } from "../platform/http/api-surfaces.ts";
 import { headerLines, type Exchange } from "../platform/http/exchange.ts";
 import { addPage } from "../platform/http/router.ts";
 import { readStaticFiles, sendStaticFile, type StaticFile } from "../platform/http/static-files.ts";
+import { apiOperations } from "./operations.ts";
+import { operationPath } from "./reference-texts.ts";
 
 /** The built web application: its page, and the other files by path. Absent until bin/build-web.mjs has run. */
 export type Web = { page: StaticFile; files: Map<string, StaticFile>; pageHeaders: string; linksOf: LinksOf };
@@ -59,6 +61,9 @@ const pageHeaders = (photosHost: string): string =>
     "x-frame-options": "DENY",
     "cache-control": "no-cache",
   });
+/** The address by which `web/first-loads.ts` lists the scripts of the panel that most operations have. */
+const panelAddress = `${operationPath(":operationId")}#try-it`;
+
 /** What the pages below an address read first. */
 const firstReads: Record<string, string[]> = {
   "/reference": ["/openapi.json"],
@@ -81,7 +86,7 @@ export async function readWeb(photosHost: string): Promise<Web | undefined> {
 
 /** @param firstLoads the scripts of each page's first view, as `web/first-loads.ts` has written them */
 function openLinks(firstLoads: Record<string, string[]>): LinksOf {
-  const pagesOf = Object.entries(firstLoads).map(([address, scripts]) => {
+  const pagesOf = Object.entries(withPanels(firstLoads)).map(([address, scripts]) => {
     const [, area = ""] = address.split("/");
     const reads = firstReads[`/${area}`] ?? [];
     const links = [
@@ -95,6 +100,14 @@ function openLinks(firstLoads: Record<string, string[]>): LinksOf {
     const fits = (parts: string[]): boolean => parts.every((part, i) => part === asked[i] || part.startsWith(":"));
     return pagesOf.find(({ parts }) => parts.length === asked.length && fits(parts))?.lines ?? "";
   };
+}
+
+/** Gives the pages of operations the scripts of their panel, but for those that have none. */
+function withPanels({ [panelAddress]: ofPanel = [], ...firstLoads }: Record<string, string[]>): Record<string, string[]> {
+  const ofOperation = firstLoads[operationPath(":operationId")] ?? [];
+  const without = apiOperations.filter(({ hideTryItPanel }) => hideTryItPanel).map(({ operationId }) => operationPath(operationId));
+  const loads: Record<string, string[]> = Object.fromEntries(without.map((path) => [path, ofOperation]));
+  return { ...loads, ...firstLoads, [operationPath(":operationId")]: [...ofOperation, ...ofPanel] };
 }
 
 /** Serves the web application. Files under /assets carry a hash in their name, and never change. */

@@ -1,9 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
+import { Refusal } from "../calls/refusal.ts";
+import { texts } from "../texts/texts.ts";
 import type { Chosen } from "./chosen.ts";
-import { packFolder, takeArchive, type Packed } from "./pack.ts";
+import type { Packed } from "./pack.ts";
 import { rereadSite } from "./queries.ts";
-import { upload } from "./upload.ts";
 
 /** The progress of an upload; `part` is between 0 and 1. `again` sends the same archive once more. */
 export type UploadState =
@@ -41,6 +42,7 @@ export function useUpload(projectId: number) {
         tell({ step: "packing", part: 0 });
         packed = await prepare({ onProgress: (part) => tell({ step: "packing", part }), signal });
         tell({ step: "sending", part: 0 });
+        const { upload } = await loaded(import("./upload.ts"));
         const { id } = await upload(projectId, packed, { onProgress: (part) => tell({ step: "sending", part }), signal });
         await rereadSite(client, projectId);
         tell({ step: "sent", deploymentId: id });
@@ -54,6 +56,7 @@ export function useUpload(projectId: number) {
     (choose: () => Chosen | Promise<Chosen>) =>
       run(async (options) => {
         const chosen = await choose();
+        const { packFolder, takeArchive } = await loaded(import("./pack.ts"));
         return chosen.kind === "archive" ? takeArchive(chosen.file) : packFolder(chosen.files, options);
       }),
     [run],
@@ -64,4 +67,11 @@ export function useUpload(projectId: number) {
     setState(none);
   }, []);
   return { state, start, again, stop };
+}
+
+/** Code that loads once a site is chosen. @throws Refusal if it does not come */
+function loaded<Code>(code: Promise<Code>): Promise<Code> {
+  return code.catch((cause: unknown) => {
+    throw new Refusal("unreachable", texts.dashboard.unreachable, { status: 0, cause });
+  });
 }
