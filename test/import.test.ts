@@ -214,6 +214,18 @@ test("a dry run counts and writes the rejects, without a service and without a s
   assert.deepEqual((await readdir(shop.folder)).toSorted(), ["animals.csv", "rejects.csv"]);
 });
 
+test("a file in another encoding and with another delimiter is read as what it is, and the summary says so", async (t) => {
+  const shop = await openShop(t);
+  const file = join(shop.folder, "animals.csv");
+  const text = "animal_id;animal_name;animal_type;outcome_type\r\nA1;Ros\u00e9;dog;\r\nA2;Zo\u00eb;cat;\r\n";
+  await writeFile(file, Buffer.from(text, "latin1"));
+  const args = importOf(shop, file).filter((arg) => arg !== "--json");
+  const { code, out } = await petstore(shop, ...args);
+  assert.equal(code, 0);
+  assert.match(out, /^The file was read as windows-1252 with semicolons\.\n2 rows in /);
+  assert.deepEqual(await namesIn(shop), ["Ros\u00e9", "Zo\u00eb"]);
+});
+
 test("a state is not used with another account or another server", async (t) => {
   const shop = await openShop(t);
   const file = await fileOf(shop, nameless(1));

@@ -47,7 +47,7 @@ test("rows with too few or too many cells are given as they are", async () => {
 });
 
 test("whatever is written as CSV is read as it was", async () => {
-  const cell = fc.string({ unit: "binary", maxLength: 20 }).map((text) => text.replaceAll(/[\r\uFEFF]/g, ""));
+  const cell = fc.string({ unit: "binary", maxLength: 20 }).map((text) => text.replaceAll(/[\0\r\uFEFF]/g, ""));
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { minLength: 1, maxLength: 8 }), async (table) => {
       const rows = await rowsOf(stringify(table, { quoted: true, quoted_empty: true }));
@@ -80,8 +80,43 @@ test("an empty file is refused, and so are a folder and a file that is not there
   await assert.rejects(Array.fromAsync(readCsv(join(folder, "none.csv"))), { message: /there is no such file/ });
 });
 
-test("text in another encoding is refused before any of it is taken for names", async () => {
-  await refused(Buffer.from("a,b\n1,Ros\u00e9\n", "latin1"), /is not UTF-8 text/);
-  await refused(Buffer.from("\uFEFFa,b\n1,2\n", "utf16le"), /is not UTF-8 text/);
-  await refused(Buffer.from("a,b\n1,é").subarray(0, -1), /is not UTF-8 text/);
+const table = [
+  ["animal", "café", "note"],
+  ["1", "Rosé", "a, b; c"],
+  ["2", "Žofie", "“x”"],
+];
+
+for (const delimiter of [",", ";", "\t", "|"])
+  test(`what a spreadsheet wrote with ${JSON.stringify(delimiter)} is read in each of its encodings`, async () => {
+    const text = stringify(table, { delimiter, quoted: true });
+    const utf16 = Buffer.from(text, "utf16le");
+    const written = {
+      "UTF-8": Buffer.from(text),
+      "UTF-8 with a mark": Buffer.from(`\uFEFF${text}`),
+      "UTF-16": Buffer.from(`\uFEFF${text}`, "utf16le"),
+      "UTF-16 without a mark": utf16,
+      "big-endian UTF-16": Buffer.from(`\uFEFF${text}`, "utf16le").swap16(),
+      "windows-1252": inWindows1252(text),
+    };
+    for (const [name, content] of Object.entries(written)) {
+      const rows = await rowsOf(content);
+      assert.deepEqual(
+        rows.map(({ cells }) => cells),
+        table,
+        name,
+      );
+    }
+  });
+
+/** Letters of Latin-1, and the few others of these tests. */
+function inWindows1252(text: string): Buffer {
+  const others: Record<string, number> = { Ž: 0x8e, "“": 0x93, "”": 0x94 };
+  return Buffer.from(Array.from(text, (letter) => others[letter] ?? letter.charCodeAt(0)));
+}
+
+test("a file that is not text is refused before any of it is taken for names", async () => {
+  await refused(Buffer.concat([Buffer.from("a,b\n1,"), Buffer.from([1, 2, 3, 0xff, 0xfe])]), /is not a text file/);
+  await refused(Buffer.from("PK\u0003\u0004"), /is a workbook of a spreadsheet program/);
+  await refused(Buffer.from("é,ü,ö\n1,ä,é").subarray(0, -1), /is UTF-8 text with 1 damaged characters/);
+  await refused(Buffer.from("\uFEFFa,b\n1,Rex\n", "utf16le").subarray(0, -1), /is not UTF-16LE text \(after line/);
 });

@@ -1,12 +1,18 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { Problem } from "../platform/problem.ts";
+import { detectFormat, type CsvFormat } from "./csv-format.ts";
 import { csvRows, type CsvRow } from "./csv.ts";
 
-/** Yields the rows of a file, as `csvRows` does. @throws Problem `invalid_request`, also if the file does not exist */
-export async function* readCsv(file: string): AsyncGenerator<CsvRow> {
+/** Detects a file's encoding and delimiter. @throws Problem `invalid_request`, as `detectFormat` does, and if the file does not exist */
+export async function formatOf(file: string): Promise<CsvFormat> {
   await checkIsFile(file);
-  yield* csvRows(bytesOf(file), file);
+  return detectFormat(bytesOf(file), file);
+}
+
+/** Yields the rows of a file, as `csvRows` does. Default format: the one that is detected. @throws Problem `invalid_request` */
+export async function* readCsv(file: string, format?: CsvFormat): AsyncGenerator<CsvRow> {
+  yield* csvRows(bytesOf(file), file, format ?? (await formatOf(file)));
 }
 
 async function checkIsFile(file: string): Promise<void> {

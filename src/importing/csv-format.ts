@@ -18,9 +18,10 @@ const headRowsMax = 200;
  * Detects the encoding and the delimiter of a file. A byte order mark decides the encoding; else the file is UTF-16 if every second byte of its
  * beginning is zero, UTF-8 if all of it is valid, and windows-1252 otherwise.
  *
+ * @param isForPage refuses control characters in UTF-8 too, as in a picture that somebody has chosen. Default: only their rows are refused, later
  * @throws Problem `invalid_request` for a workbook, for a file that is not text, and for UTF-8 text with damaged characters
  */
-export async function detectFormat(bytes: AsyncIterable<Uint8Array>, file: string): Promise<CsvFormat> {
+export async function detectFormat(bytes: AsyncIterable<Uint8Array>, file: string, isForPage = false): Promise<CsvFormat> {
   const utf8 = utf8Census();
   let head = new Uint8Array(0);
   for await (const some of bytes) {
@@ -31,7 +32,7 @@ export async function detectFormat(bytes: AsyncIterable<Uint8Array>, file: strin
   const encoding = markedEncoding(head) ?? utf16Of(head) ?? eightBitEncoding(utf8.end(), file);
   const text = new TextDecoder(encoding).decode(head);
   // oxlint-disable-next-line no-control-regex -- control characters are what tells a binary file
-  if (/[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text))
+  if ((isForPage || encoding !== "utf-8") && /[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text))
     throw new Problem("invalid_request", `${file} is not a text file. Save it as CSV, and choose that file.`);
   return { encoding, delimiter: delimiterOf(text) };
 }

@@ -2,7 +2,8 @@ import { resolve } from "node:path";
 import type { PetStore } from "../../client/client.ts";
 import type { Clock } from "../platform/clock.ts";
 import { Problem } from "../platform/problem.ts";
-import { readCsv } from "./csv-file.ts";
+import { formatOf, readCsv } from "./csv-file.ts";
+import type { CsvFormat } from "./csv-format.ts";
 import { importSource, reportOf } from "./import.ts";
 import { readMapping } from "./mapping-file.ts";
 import { planLoad } from "./plan.ts";
@@ -27,30 +28,32 @@ export type ImportOptions = {
 /** Reads and maps the file, compares it with the state and writes the reject file, without calling the service: the most that an import would do. */
 export async function rehearse(options: ImportOptions): Promise<Report> {
   const files = filesOf(options);
-  const source = await readFiles(options);
+  const { source, format } = await readFiles(options);
   const state = await readState(files.state);
   const plan = planLoad(source.rows, state?.animals ?? new Map());
   const rejects = await saveRejects(options, source);
-  return { ...reportOf(source, plan), created: plan.creations.length, updated: plan.updates.length, rejects, categoriesMade: [] };
+  return { ...reportOf(source, plan), created: plan.creations.length, updated: plan.updates.length, rejects, categoriesMade: [], format };
 }
 
 /** Imports a file through the service's API. `show` is called once the number of pets to send is known. */
 export async function importFile(client: PetStore, options: ImportOptions, now: Clock, show: (total: number) => Progress): Promise<Report> {
   const files = filesOf(options);
-  const source = await readFiles(options);
+  const { source, format } = await readFiles(options);
   try {
     const state = await openState(client, files.state);
     const save = () => writeState(files.state, state);
     const done = await importSource({ client, source, state, save, now, resend: options.resend, show });
-    return { ...done, rejects: rejectsPath(options, source) };
+    return { ...done, rejects: rejectsPath(options, source), format };
   } finally {
     await saveRejects(options, source);
   }
 }
 
 /** Reads the file's rows by its mapping; checks both before anything is sent. */
-async function readFiles(options: ImportOptions): Promise<Source> {
-  return readSource(readCsv(options.file), await readMapping(options.mappingFile), options.file);
+async function readFiles({ file, mappingFile }: ImportOptions): Promise<{ source: Source; format: CsvFormat }> {
+  const mapping = await readMapping(mappingFile);
+  const format = await formatOf(file);
+  return { source: await readSource(readCsv(file, format), mapping, file), format };
 }
 
 async function openState(client: PetStore, file: string): Promise<State> {

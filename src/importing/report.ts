@@ -1,3 +1,4 @@
+import { formatDefault, type CsvFormat } from "./csv-format.ts";
 import { counted } from "./progress.ts";
 
 /** The result of an import or of a dry run. `rejects` is the path of the reject file; null if there is none. */
@@ -10,7 +11,11 @@ export type Report = {
   rejected: number;
   rejects: string | null;
   categoriesMade: string[];
+  /** How the file was read, if it is one that a command has read. */
+  format?: CsvFormat;
 };
+
+const delimiterNames: Record<CsvFormat["delimiter"], string> = { ",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars" };
 
 /** The report as text; `rehearsed` for a dry run. */
 export function summary(report: Report, rehearsed: boolean, seconds: number): string {
@@ -24,6 +29,9 @@ export function summary(report: Report, rehearsed: boolean, seconds: number): st
     `${counted(rejected)} rejected`,
   ];
   const lines = [`${counted(rows)} rows${earlier} in ${seconds.toFixed(1)} s: ${counts.join(", ")}.`];
+  const { encoding, delimiter } = report.format ?? formatDefault;
+  if (encoding !== formatDefault.encoding || delimiter !== formatDefault.delimiter)
+    lines.unshift(`The file was read as ${encoding} with ${delimiterNames[delimiter]}.`);
   if (categoriesMade.length > 0) lines.push(`Categories created: ${categoriesMade.join(", ")}.`);
   if (rejected > 0) lines.push(`Rejected rows with reasons: ${rejects ?? ""}`);
   return lines.join("\n");
