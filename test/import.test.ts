@@ -214,18 +214,6 @@ test("a dry run counts and writes the rejects, without a service and without a s
   assert.deepEqual((await readdir(shop.folder)).toSorted(), ["animals.csv", "rejects.csv"]);
 });
 
-test("a file in another encoding and with another delimiter is read as what it is, and the summary says so", async (t) => {
-  const shop = await openShop(t);
-  const file = join(shop.folder, "animals.csv");
-  const text = "animal_id;animal_name;animal_type;outcome_type\r\nA1;Ros\u00e9;dog;\r\nA2;Zo\u00eb;cat;\r\n";
-  await writeFile(file, Buffer.from(text, "latin1"));
-  const args = importOf(shop, file).filter((arg) => arg !== "--json");
-  const { code, out } = await petstore(shop, ...args);
-  assert.equal(code, 0);
-  assert.match(out, /^The file was read as windows-1252 with semicolons\.\n2 rows in /);
-  assert.deepEqual(await namesIn(shop), ["Ros\u00e9", "Zo\u00eb"]);
-});
-
 test("a state is not used with another account or another server", async (t) => {
   const shop = await openShop(t);
   const file = await fileOf(shop, nameless(1));
@@ -254,6 +242,34 @@ test("an error that stops an import is one line, and nothing is sent", async (t)
   assert.match(await refusal(shop, ...imports(file, "--rejects", file)), /must be four different files/);
   assert.deepEqual(await namesIn(shop), []);
   assert.equal((await petstore(shop, "import")).code, 2);
+});
+
+test("what spreadsheets write is read as what it is, which the summary says, and a damaged file changes nothing", async (t) => {
+  const shop = await openShop(t);
+  const lines = ["animal_id;animal_name;animal_type;outcome_type", "A1;Zoë, die Große;dog;", "A2;Müsli;cat;", ""].join("\r\n");
+  const tabs = `\uFEFF${lines.replaceAll(";", "\t")}`;
+  const file = join(shop.folder, "animals.csv");
+  const damaged: [Buffer, RegExp][] = [
+    [Buffer.alloc(100_000), /is not a text file/],
+    [Buffer.from('"'), /a quote is opened in the header and never closed/],
+    [Buffer.concat([Buffer.from(`${lines}A3;`), Buffer.alloc(10_000_000, "x")]), /the row after line 3 is over 128000 characters/],
+    [Buffer.from(tabs, "utf16le").subarray(0, -5), /ends in the middle of a UTF-16LE character \(line 3\)/],
+  ];
+  for (const [content, words] of damaged) {
+    await writeFile(file, content);
+    assert.match(await refusal(shop, ...importOf(shop, file).filter((arg) => arg !== "--json")), words);
+    assert.deepEqual(await readdir(shop.folder), ["animals.csv"]);
+  }
+  assert.deepEqual(await namesIn(shop), []);
+
+  await writeFile(file, lines, "latin1");
+  const { out } = await petstore(shop, ...importOf(shop, file).filter((arg) => arg !== "--json"));
+  assert.match(out, /^The file was read as windows-1252 with semicolons\.\n2 rows in /);
+  for (const content of [lines, `\uFEFF${lines}`, Buffer.from(tabs, "utf16le"), Buffer.from(tabs, "utf16le").swap16()]) {
+    await writeFile(file, content);
+    assert.partialDeepStrictEqual(await importing(shop, file), { created: 0, unchanged: 2, rejected: 0 });
+  }
+  assert.deepEqual(await namesIn(shop), ["Zoë, die Große", "Müsli"]);
 });
 
 test("an export holds every field of its model, and a file appears only when it is complete", async (t) => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { stringify } from "csv-stringify/sync";
 import fc from "fast-check";
+import { csvRows } from "./csv.ts";
 import { readCsv } from "./csv-file.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "petstore-csv-"));
@@ -65,7 +66,7 @@ test("an unclosed quote is reported with the line before it", async () => {
 });
 
 test("a quote that is never closed takes no more than a bounded part of a large file", async () => {
-  await refused('a,b\n1,"2\n' + "3,4\n".repeat(100_000), /a row after line 1 is over 128000 characters/);
+  await refused('a,b\n1,"2\n' + "3,4\n".repeat(100_000), /the row after line 1 is over 128000 characters/);
 });
 
 test("a quote in the middle of a cell is reported with its position", async () => {
@@ -89,13 +90,13 @@ const table = [
 for (const delimiter of [",", ";", "\t", "|"])
   test(`what a spreadsheet wrote with ${JSON.stringify(delimiter)} is read in each of its encodings`, async () => {
     const text = stringify(table, { delimiter, quoted: true });
-    const utf16 = Buffer.from(text, "utf16le");
     const written = {
       "UTF-8": Buffer.from(text),
       "UTF-8 with a mark": Buffer.from(`\uFEFF${text}`),
-      "UTF-16": Buffer.from(`\uFEFF${text}`, "utf16le"),
-      "UTF-16 without a mark": utf16,
-      "big-endian UTF-16": Buffer.from(`\uFEFF${text}`, "utf16le").swap16(),
+      "UTF-16": utf16(`\uFEFF${text}`),
+      "UTF-16 without a mark": utf16(text),
+      "big-endian UTF-16": utf16(`\uFEFF${text}`, true),
+      "big-endian UTF-16 without a mark": utf16(text, true),
       "windows-1252": inWindows1252(text),
     };
     for (const [name, content] of Object.entries(written)) {
@@ -108,15 +109,58 @@ for (const delimiter of [",", ";", "\t", "|"])
     }
   });
 
+const utf16 = (text: string, isBig = false) => (isBig ? Buffer.from(text, "utf16le").swap16() : Buffer.from(text, "utf16le"));
+
 /** Letters of Latin-1, and the few others of these tests. */
 function inWindows1252(text: string): Buffer {
   const others: Record<string, number> = { Ž: 0x8e, "“": 0x93, "”": 0x94 };
   return Buffer.from(Array.from(text, (letter) => others[letter] ?? letter.charCodeAt(0)));
 }
 
+test("text that is damaged or cut in a character is refused with its line", async () => {
+  await refused(Buffer.concat([Buffer.from("a,b\n1,Zoë é\n2,"), Buffer.from([0xc3, 0x0a])]), /1 damaged characters, the first in line 3/);
+  await refused(Buffer.from("é,ü,ö\n1,ä\n2,é").subarray(0, -1), /1 damaged characters, the first in line 3/);
+  for (const isBig of [false, true]) {
+    const cut = utf16("\uFEFFa,b\n1,Rex\n2,Tom", isBig).subarray(0, -1);
+    await refused(cut, /ends in the middle of a UTF-16(LE|BE) character \(line 3\)/);
+    await refused(utf16("\uFEFFa,b\n1,\uD83D\uDE00", isBig).subarray(0, -2), /ends in the middle of a UTF-16(LE|BE) character \(line 2\)/);
+  }
+});
+
 test("a file that is not text is refused before any of it is taken for names", async () => {
   await refused(Buffer.concat([Buffer.from("a,b\n1,"), Buffer.from([1, 2, 3, 0xff, 0xfe])]), /is not a text file/);
   await refused(Buffer.from("PK\u0003\u0004"), /is a workbook of a spreadsheet program/);
-  await refused(Buffer.from("é,ü,ö\n1,ä,é").subarray(0, -1), /is UTF-8 text with 1 damaged characters/);
-  await refused(Buffer.from("\uFEFFa,b\n1,Rex\n", "utf16le").subarray(0, -1), /is not UTF-16LE text \(after line/);
+  await refused(Buffer.alloc(1), /is not a text file/);
+  await refused(Buffer.alloc(300_000), /is not a text file/);
+  await refused(Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"), /is not a text file/);
+  await refused('"', /a quote is opened in the header and never closed/);
+});
+
+test("a control character in a cell is left to the check of its row", async () => {
+  assert.deepEqual(await rowsOf("a,b\n1,R\0x\n"), [
+    { line: 1, cells: ["a", "b"] },
+    { line: 2, cells: ["1", "R\0x"] },
+  ]);
+  assert.deepEqual(
+    (await rowsOf('"\0","\0"\n')).map((row) => row.cells),
+    [["\0", "\0"]],
+    "and NUL cells are not taken for UTF-16",
+  );
+});
+
+test("a row of 10 MB is refused after a small part of it", async () => {
+  const chunk = Buffer.alloc(64 * 1024, "x");
+  for (const [start, words] of [
+    ["", /the header is over 128000 characters/],
+    ["a,b\n1,", /the row after line 1 is over 128000 characters/],
+  ] as const) {
+    let chunks = 0;
+    async function* bytes() {
+      yield Buffer.from(start);
+      for (; chunks < 160; chunks += 1) yield chunk;
+    }
+    await assert.rejects(Array.fromAsync(csvRows(bytes(), "a.csv")), { code: "invalid_request", message: words });
+    assert.ok(chunks < 5, `${chunks} chunks of 64 KB`);
+    await refused(Buffer.concat([Buffer.from(start), ...Array.from({ length: 160 }, () => chunk)]), words);
+  }
 });

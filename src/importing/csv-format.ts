@@ -31,10 +31,18 @@ export async function detectFormat(bytes: AsyncIterable<Uint8Array>, file: strin
   refuseWorkbook(head, file);
   const encoding = markedEncoding(head) ?? utf16Of(head) ?? eightBitEncoding(utf8.end(), file);
   const text = new TextDecoder(encoding).decode(head);
-  // oxlint-disable-next-line no-control-regex -- control characters are what tells a binary file
-  if ((isForPage || encoding !== "utf-8") && /[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text))
+  if (isForPage || encoding !== "utf-8" ? hasControls(text) : isMostlyNul(text))
     throw new Problem("invalid_request", `${file} is not a text file. Save it as CSV, and choose that file.`);
   return { encoding, delimiter: delimiterOf(text) };
+}
+
+function hasControls(text: string): boolean {
+  // oxlint-disable-next-line no-control-regex -- control characters tell a binary file
+  return /[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text);
+}
+
+function isMostlyNul(text: string): boolean {
+  return (text.split("\0").length - 1) * 2 > text.length;
 }
 
 function refuseWorkbook(head: Uint8Array, file: string): void {
@@ -54,31 +62,42 @@ function markedEncoding([a, b, c]: Uint8Array): Encoding | undefined {
   return undefined;
 }
 
-/** Most Latin letters have a zero byte in UTF-16, all on the same side. */
+/** Most Latin letters have a zero byte in UTF-16, all on the same side, and so has each line feed. */
 function utf16Of(head: Uint8Array): Encoding | undefined {
+  if (head.length < 2) return undefined;
   const zeros = [0, 0];
   for (const [index, byte] of head.entries()) if (byte === 0) zeros[index % 2]! += 1;
   const [even = 0, odd = 0] = zeros;
   const many = head.length / 8;
-  if (odd > many && even < odd / 20) return "utf-16le";
-  return even > many && odd < even / 20 ? "utf-16be" : undefined;
+  if (odd > many && even < odd / 20 && !hasLoneLineFeed(head, 0)) return "utf-16le";
+  return even > many && odd < even / 20 && !hasLoneLineFeed(head, 1) ? "utf-16be" : undefined;
 }
 
-type Census = { isValid: boolean; damaged: number; intact: number };
+/** Whether a line feed is elsewhere than on the `side` of the letters, or has no zero beside it. Cells of NUL characters look like UTF-16 but for that. */
+function hasLoneLineFeed(head: Uint8Array, side: 0 | 1): boolean {
+  const zero = side === 0 ? 1 : -1;
+  return head.some((byte, index) => byte === 0x0a && (index % 2 !== side || head[index + zero] !== 0));
+}
+
+type Census = { isValid: boolean; damaged: number; intact: number; /** Where the first damage is. */ line: number };
 
 /** Text in windows-1252 hardly ever contains valid sequences of UTF-8, so many of them mean a damaged UTF-8 file. */
-function eightBitEncoding({ isValid, damaged, intact }: Census, file: string): Encoding {
+function eightBitEncoding({ isValid, damaged, intact, line }: Census, file: string): Encoding {
   if (isValid) return "utf-8";
   if (damaged > intact) return "windows-1252";
-  throw new Problem("invalid_request", `${file} is UTF-8 text with ${damaged} damaged characters. Save it as CSV again, in UTF-8.`);
+  throw new Problem(
+    "invalid_request",
+    `${file} is UTF-8 text with ${damaged} damaged characters, the first in line ${line}. Save it as CSV again, in UTF-8.`,
+  );
 }
 
 /** Counts the valid and the damaged characters beyond ASCII of a file in UTF-8. */
 function utf8Census(): { add: (some: Uint8Array) => void; end: () => Census } {
   const lenient = new TextDecoder("utf-8");
   const strict = new TextDecoder("utf-8", { fatal: true });
-  const census: Census = { isValid: true, damaged: 0, intact: 0 };
+  const census: Census = { isValid: true, damaged: 0, intact: 0, line: 1 };
   function count(text: string): void {
+    if (census.damaged === 0) census.line += text.split("\uFFFD", 1)[0]!.split("\n").length - 1;
     const damaged = text.split("\uFFFD").length - 1;
     // oxlint-disable-next-line no-control-regex -- everything beyond ASCII
     census.intact += (text.match(/[^\x00-\x7f]/gu)?.length ?? 0) - damaged;

@@ -75,7 +75,9 @@ async function* textOf(bytes: AsyncIterable<Uint8Array>, file: string, encoding:
     try {
       return some === undefined ? decoder.decode() : decoder.decode(some, { stream: true });
     } catch {
-      throw new Problem("invalid_request", `${file} is not ${encoding.toUpperCase()} text (after line ${lines}). Save it as UTF-8 first.`);
+      const why =
+        some === undefined ? `ends in the middle of a ${encoding.toUpperCase()} character` : `is not ${encoding.toUpperCase()} text`;
+      throw new Problem("invalid_request", `${file} ${why} (line ${lines}). Save it as CSV again, in UTF-8.`);
     }
   };
   for await (const some of bytes) {
@@ -96,7 +98,7 @@ function malformed(file: string, error: CsvError, lineBefore: number): Problem {
     case "CSV_MAX_RECORD_SIZE":
       return new Problem(
         "invalid_request",
-        `${file}: a row ${after} is over ${rowCharactersMax} characters; a quote may not be closed. Nothing was sent.`,
+        `${file}: ${lineBefore === 0 ? "the header" : `the row ${after}`} is over ${rowCharactersMax} characters; a quote may not be closed. Nothing was sent.`,
       );
     default:
       return new Problem("invalid_request", `${file}: a quote is in the wrong place ${after}. Nothing was sent.`);
