@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
+import { after, before, test, type TestContext } from "node:test";
 import type { Domain } from "../src/publishing/domains/domains.ts";
 import type { Deployment } from "../src/publishing/projects/deployments.ts";
 import type { ProxiedAnswer, ProxiedRequest } from "./support/acme-proxy.ts";
@@ -16,37 +16,48 @@ import { until } from "./support/until.ts";
 const minuteMs = 60_000;
 const page = "<h1>Rex</h1>";
 
-const rowsIn = async <Row>({ databaseUrl }: Cluster, table: string) => JSON.parse(await rowsOf(databaseUrl, table)) as Row[];
+let cluster: Cluster;
+let project: number;
+before(async () => {
+  cluster = await openCluster(2, Date.now() - 60 * minuteMs);
+  project = await cluster.project(cluster.nodes[0]!, "rex", { "index.html": page });
+});
+after(() => cluster.close());
+
+const rowsIn = async <Row>(table: string) => JSON.parse(await rowsOf(cluster.databaseUrl, table)) as Row[];
 /** The node of a lease, which has a number for each time that the node took one. */
 const nodeOf = (leaseId: string): string => leaseId.split("/")[0]!;
 
-/** A node in a separate process, which can receive signals. The clocks of the others are an hour behind, so work is due for this node only. */
-async function openMortal(t: TestContext) {
+/**
+ * Starts a node in a separate process, which can receive signals. The clocks of the others are an hour behind, so work is due for this node only.
+ *
+ * @param hostname the domain that the test adds when it strikes the node
+ */
+async function openMortal(t: TestContext, hostname = "") {
   const started = Date.now();
-  const cluster = await openCluster(2, started - 60 * minuteMs);
-  t.after(() => cluster.close());
+  cluster.time.now = started - 60 * minuteMs;
   const { key } = cluster.nodes[0]!;
-  const id = await cluster.project(cluster.nodes[0]!, "rex", { "index.html": page });
-  const others = new Set((await rowsIn<{ id: string }>(cluster, "nodes")).map((node) => nodeOf(node.id)));
+  const others = new Set((await rowsIn<{ id: string }>("nodes")).map((node) => nodeOf(node.id)));
+  const ordersBefore = ordersAt(cluster.proxy);
   const mortal = spawnServer(t, temporaryFolder(t), { ...cluster.env, SECRETS_KEY: secretsKey });
   const address = await addressOf(mortal);
   /** The database has closed connections of one that was paused: then it is `unavailable` once or twice. */
   const send = async <T>(to: string, asked: Asked): Promise<T> => {
     for (let tries = 0; ; tries++) {
-      const { status, body } = await ask<T>(`${address}/v1/projects/${id}/${to}`, "POST", { key, ...asked });
+      const { status, body } = await ask<T>(`${address}/v1/projects/${project}/${to}`, "POST", { key, ...asked });
       if (status === 201 || status === 202) return body;
       assert.ok(status === 503 && tries < 10, `${status} ${JSON.stringify(body)}`);
     }
   };
-  const add = async (hostname: string): Promise<void> => {
-    cluster.dns.set(hostname, "CNAME", ["sites.test"]);
-    await send("domains", { body: { hostname } });
+  const add = async (name: string): Promise<void> => {
+    cluster.dns.set(name, "CNAME", ["sites.test"]);
+    await send("domains", { body: { hostname: name } });
   };
-  const domain = (hostname: string) => made<Domain>(cluster.nodes[1]!, "GET", `/projects/${id}/domains/${hostname}`);
-  const untilIssued = (hostname: string, meanwhile?: () => Promise<void>) =>
+  const domain = (name: string) => made<Domain>(cluster.nodes[1]!, "GET", `/projects/${project}/domains/${name}`);
+  const untilIssued = (name: string, meanwhile?: () => Promise<void>) =>
     until(async () => {
       await meanwhile?.();
-      return (await domain(hostname)).certificate.status === "issued";
+      return (await domain(name)).certificate.status === "issued";
     });
   /** Sends the process a signal with its first request of a kind; what the authority answers then does not change. */
   const strike = async (path: string, signal: NodeJS.Signals, answer?: Partial<ProxiedAnswer> | "hang up"): Promise<void> => {
@@ -61,26 +72,32 @@ async function openMortal(t: TestContext) {
         return answer;
       },
     };
-    await add("www.shop.test");
+    await add(hostname);
     await struck.promise;
   };
   /** The others have the time of the struck one now: what it was at is due for them too, and still held for ten minutes. */
   const takeUp = async (): Promise<void> => {
     cluster.time.now = Date.now();
-    await untilIssued("www.shop.test", cluster.idle);
+    await untilIssued(hostname, cluster.idle);
     cluster.time.now = started - 60 * minuteMs;
   };
-  return { cluster, project: id, mortal, others, send, add, domain, untilIssued, strike, takeUp };
+  const orders = (): number => ordersAt(cluster.proxy) - ordersBefore;
+  /** Stops the node, so that no node of the next test waits for it. */
+  const end = async (): Promise<void> => {
+    mortal.kill("SIGTERM");
+    await mortal.ended;
+  };
+  return { mortal, others, send, add, domain, untilIssued, strike, takeUp, orders, end };
 }
 
 test("when a node is killed, another continues its order once the lease has ended: no second order", async (t) => {
-  const { cluster, mortal, strike, takeUp } = await openMortal(t);
+  const { mortal, strike, takeUp, orders } = await openMortal(t, "www.killed.test");
   await strike("/authZ/", "SIGKILL", "hang up");
   await mortal.ended;
-  assert.equal(ordersAt(cluster.proxy), 1);
+  assert.equal(orders(), 1);
   await takeUp();
-  assert.equal(ordersAt(cluster.proxy), 1);
-  for (const node of cluster.nodes) assert.equal((await node.https("www.shop.test", "/")).body, page);
+  assert.equal(orders(), 1);
+  for (const node of cluster.nodes) assert.equal((await node.https("www.killed.test", "/")).body, page);
 });
 
 const again = JSON.stringify({ type: "urn:ietf:params:acme:error:badNonce", detail: "again" });
@@ -89,25 +106,27 @@ const pauses: [when: string, path: string, answer?: Partial<ProxiedAnswer>][] = 
   ["as its challenge is looked at", "/authZ/"],
   ["as it finalizes", "/finalize-order/"],
 ];
-for (const [when, path, answer] of pauses) {
+for (const [index, [when, path, answer]] of pauses.entries()) {
   test(`a node that is paused ${when} leaves the order to the node that took it over, and works on others when it is back`, async (t) => {
-    const { cluster, mortal, add, domain, untilIssued, strike, takeUp } = await openMortal(t);
+    const [hostname, other] = [`www.paused-${index}.test`, `www.other-${index}.test`];
+    const { mortal, add, domain, untilIssued, strike, takeUp, orders, end } = await openMortal(t, hostname);
     await strike(path, "SIGSTOP", answer);
     await takeUp();
-    const before = await domain("www.shop.test");
+    const taken = await domain(hostname);
     mortal.kill("SIGCONT");
-    await add("www.other.test");
-    await untilIssued("www.other.test");
-    assert.deepEqual(await domain("www.shop.test"), before);
-    assert.equal(ordersAt(cluster.proxy), 2, "one of each name");
-    for (const node of cluster.nodes) assert.equal((await node.https("www.shop.test", "/")).body, page);
+    await add(other);
+    await untilIssued(other);
+    assert.deepEqual(await domain(hostname), taken);
+    assert.equal(orders(), 2, "one of each name");
+    for (const node of cluster.nodes) assert.equal((await node.https(hostname, "/")).body, page);
+    await end();
   });
 }
 
 for (const signal of ["SIGKILL", "SIGSTOP"] as const) {
   const fate = signal === "SIGKILL" ? "killed" : "paused";
   test(`a deployment of a node that is ${fate} is unpacked by another once the lease has ended, and by that one only`, async (t) => {
-    const { cluster, project, mortal, others, send } = await openMortal(t);
+    const { mortal, others, send, end } = await openMortal(t);
     const [, b] = cluster.nodes as [ClusterNode, ClusterNode];
     const upload = async (files: Record<string, string>) => {
       const body = await packSite({ ...files, "petstore.json": "{}" });
@@ -120,7 +139,7 @@ for (const signal of ["SIGKILL", "SIGSTOP"] as const) {
         return (await deployment(id)).status === "ready";
       });
     const rowOf = async (id: number) =>
-      (await rowsIn<Record<string, unknown> & { id: string; lease_life: string | null }>(cluster, "deployments")).find(
+      (await rowsIn<Record<string, unknown> & { id: string; lease_life: string | null }>("deployments")).find(
         (row) => Number(row.id) === id,
       )!;
     const pages = Array.from({ length: 300 }, (_, index) => [`f${index}.html`, `<p>${index}</p>`.repeat(5_000)] as const);
@@ -150,5 +169,6 @@ for (const signal of ["SIGKILL", "SIGSTOP"] as const) {
     await untilReady(next);
     assert.deepEqual(await rowOf(id), done);
     assert.equal((await b.http("rex.sites.test", "/")).body, "next");
+    await end();
   });
 }
