@@ -12,6 +12,7 @@ import { measureCustomDomains } from "./custom-domains.ts";
 import { measureDashboard } from "./dashboard.ts";
 import { measureEdge } from "./edge.ts";
 import type { Suite } from "./figures.ts";
+import { measureFirstLoads } from "./first-load.ts";
 import { runInGroup } from "./group.ts";
 import { measureHostile } from "./hostile.ts";
 import { measureLight } from "./light.ts";
@@ -46,6 +47,7 @@ const suites: Record<SuiteName, Suite> = {
   edge: measureEdge,
   domains: measureCustomDomains,
   dashboard: measureDashboard,
+  pages: measureFirstLoads,
   hostile: measureHostile,
   backup: measureBackup,
   light: measureLight,

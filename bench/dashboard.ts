@@ -65,7 +65,8 @@ async function scrollToNextPage(page: Page, id: number): Promise<number> {
   return page.evaluate<number>("globalThis.longest");
 }
 
-async function signIn(page: Page, shop: Shop, { dataDir, accountId }: ShopFolder): Promise<void> {
+/** Signs an owner in, who then sees the home page. */
+export async function signIn(page: Page, shop: Shop, { dataDir, accountId }: ShopFolder): Promise<void> {
   const entry = join(import.meta.dirname, "..", "bin", "petstore.mjs");
   const args = [entry, "members", "invite", "--account", String(accountId), "--email", "bench@shop.example", "--role", "owner", "--json"];
   const invited = execFileSync(process.execPath, args, { env: { ...process.env, DATA_DIR: dataDir }, encoding: "utf8" });

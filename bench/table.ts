@@ -16,6 +16,7 @@ export const suiteNames = [
   "edge",
   "domains",
   "dashboard",
+  "pages",
   "hostile",
   "backup",
   "light",

@@ -13,8 +13,8 @@ const [browser, platform] = await stage(() => openPlatform({ env: { EDGE_PUBLIC_
 suite("Settings, Address for visitors in the dashboard", () => {
   const open = (t: TestContext, id: number, options = {}) =>
     visitSignedIn(t, browser, platform.service, `/dashboard/projects/${id}/settings`, options);
-  const toPrimary = (page: Page) => page.getByRole("switch", { name: "Send visitors of all other names to the primary address" });
-  const hsts = (page: Page) => page.getByRole("switch", { name: "Let browsers open your domains over HTTPS only" });
+  const toPrimary = (page: Page) => page.getByRole("switch", { name: "Send visitors of all other addresses to the main domain" });
+  const hsts = (page: Page) => page.getByRole("switch", { name: "Let browsers open your domains over secure connections only" });
   const addresses = (page: Page) => page.getByRole("region", { name: "Address for visitors" });
   const shown = async (id: number) => (await platform.service.ask<Project>("GET", `/projects/${id}`)).body;
   const change = (id: number, hostname: string, body: object) =>
@@ -38,7 +38,7 @@ suite("Settings, Address for visitors in the dashboard", () => {
     await addresses(page)
       .getByRole("link", { name: /^www\.switched\.test/ })
       .waitFor();
-    await addresses(page).getByText("It is the project’s primary domain.").waitFor();
+    await addresses(page).getByText("It is the project’s main domain.").waitFor();
     assert.equal((await platform.https("old.switched.test", "/a")).status, 404, "the site, which has no such page");
 
     await page.getByRole("textbox", { name: "Name" }).fill("Switched shop");
@@ -61,7 +61,7 @@ suite("Settings, Address for visitors in the dashboard", () => {
   test("without a ready primary name the switch says why it has no effect, and can still be turned off", async (t) => {
     const id = await projectWith("early", "www.early.test");
     const { page } = await open(t, id);
-    await addresses(page).getByText("the project has no primary domain").waitFor();
+    await addresses(page).getByText("the project has no main domain").waitFor();
     assert.equal(await toPrimary(page).isDisabled(), true);
     await addresses(page).getByRole("link", { name: "To the domains" }).waitFor();
 
@@ -104,7 +104,7 @@ suite("Settings, Address for visitors in the dashboard", () => {
     const id = await projectWith(`address`, long);
     await change(id, long, { primary: true });
     const { page } = await open(t, id);
-    await addresses(page).getByText("It is the project’s primary domain.").waitFor();
+    await addresses(page).getByText("It is the project’s main domain.").waitFor();
     await assertAccessibleOnPhone(page);
   });
 });

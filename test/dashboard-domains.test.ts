@@ -239,7 +239,7 @@ suite("Settings, Domains in the dashboard", () => {
     await idle();
     await platform.service.administration["accounts.setPlan"]({ id: fallen.id, plan: "free" });
     const { page: fallenPage } = await open(t, shop, { account: fallen.id });
-    await fallenPage.getByText("These domains are not served at present").waitFor();
+    await fallenPage.getByText("Visitors cannot open these domains at present").waitFor();
     const fallenCard = card(fallenPage, "www.fallen.test");
     await fallenCard.getByText("Not served", { exact: true }).waitFor();
     await fallenCard.getByText("Visitors cannot see your site here.").waitFor();
@@ -252,10 +252,10 @@ suite("Settings, Domains in the dashboard", () => {
   test("a project without a ready deployment says so before anything can be added", async (t) => {
     const { body } = await platform.service.ask<{ id: number }>("POST", "/projects", { body: { name: "Bare", slug: "bare" } });
     const { page } = await open(t, body.id);
-    await page.getByText("Deploy the project first").waitFor();
+    await page.getByText("Publish something first").waitFor();
     assert.equal(await page.getByRole("button", { name: "Add domain" }).count(), 0);
     await page.goto(`${page.url()}?add=true`);
-    await page.getByText("Deploy the project first").waitFor();
+    await page.getByText("Publish something first").waitFor();
     assert.equal(await page.getByRole("dialog").count(), 0);
   });
 

@@ -16,7 +16,7 @@ const actions = {
   orders: "New order",
   inventory: "Count an animal",
   keys: "Create a key",
-  webhooks: "Add an endpoint",
+  webhooks: "Add a receiver",
   activity: "Download as CSV",
   account: "Rename the shop",
 };

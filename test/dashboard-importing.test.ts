@@ -35,7 +35,7 @@ test("the import guesses the mapping of a shelter's file, reports its rejects, a
   const page = await shop.open("/import");
   await give(page, sample);
   await start(page, "785").waitFor();
-  assert.equal(await page.getByRole("combobox", { name: "Source id" }).inputValue(), "animal_id");
+  assert.equal(await page.getByRole("combobox", { name: "Number of each animal" }).inputValue(), "animal_id");
   assert.equal(await page.getByRole("combobox", { name: "Status for foster", exact: true }).inputValue(), "Pending");
 
   // without a column for nameless animals, theirs are the rows that cannot be taken

@@ -15,11 +15,11 @@ test("a project's domains are a part of its settings, and belong to Projects in 
   await page.getByRole("link", { name: "General" }).click();
   await page.getByRole("heading", { name: "Name and address" }).waitFor();
   assert.deepEqual([await currentIn("Project"), await currentIn("Settings")], [["Settings"], ["General"]]);
-  await page.getByRole("link", { name: "Deployments" }).click();
-  await page.getByRole("heading", { name: "Deployments" }).waitFor();
-  assert.deepEqual([await currentIn("Dashboard"), await currentIn("Project")], [["Projects"], ["Deployments"]]);
+  await page.getByRole("link", { name: "Versions" }).click();
+  await page.getByRole("heading", { name: "Versions" }).waitFor();
+  assert.deepEqual([await currentIn("Dashboard"), await currentIn("Project")], [["Projects"], ["Versions"]]);
   const tabs = await page.getByRole("navigation", { name: "Project" }).innerText();
-  assert.deepEqual(tabs.split(/\s+/), ["Deployments", "Settings"]);
+  assert.deepEqual(tabs.split(/\s+/), ["Versions", "Settings"]);
   await page.getByRole("navigation", { name: "Dashboard" }).getByRole("link", { name: "Usage" }).click();
   await page.waitForURL("**/dashboard/usage");
   assert.deepEqual(await currentIn("Dashboard"), ["Usage"]);

@@ -16,7 +16,7 @@ const [browser, platform] = await stage(openPlatform);
 
 suite("projects in the dashboard", () => {
   const open = (t: TestContext, path: string, options = {}) => visitSignedIn(t, browser, platform.service, path, options);
-  const deployments = (page: Page) => page.getByRole("list", { name: "Deployments, newest first" }).getByRole("listitem");
+  const deployments = (page: Page) => page.getByRole("list", { name: "Versions, newest first" }).getByRole("listitem");
   const stored = async (projectId: number) => (await platform.service.ask<Deployment[]>("GET", `/projects/${projectId}/deployments`)).body;
 
   /** A project without anything in it. */
@@ -46,10 +46,10 @@ suite("projects in the dashboard", () => {
     assert.deepEqual(await findings(page), []);
     await page.getByRole("button", { name: "Create a project" }).click();
     await page.getByLabel("Name").fill("Luna's Corner");
-    assert.equal(await page.getByLabel("Slug").inputValue(), "lunas-corner");
+    assert.equal(await page.getByLabel("Web address").inputValue(), "lunas-corner");
     await page.getByRole("button", { name: "Create the project" }).click();
     await page.getByRole("heading", { level: 1, name: "Luna's Corner" }).waitFor();
-    await page.getByText("Nothing deployed yet").waitFor();
+    await page.getByText("Nothing published yet").waitFor();
 
     const long = `${"deep/".repeat(25)}${"ä".repeat(40)}.css`;
     const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 7919) % 251);
@@ -62,7 +62,7 @@ suite("projects in the dashboard", () => {
       "node_modules/x/index.js": "1",
     });
     await chooseFolder(page, folder);
-    await page.getByText(/^Deployment \d+ is live\./).waitFor();
+    await page.getByText(/^Version \d+ is live\./).waitFor();
     await deployments(page).getByText("3 files, 293 KiB").waitFor();
     assert.equal((await platform.http("lunas-corner.sites.test", "/")).body, "<h1>Luna</h1>");
     assert.equal((await platform.http("lunas-corner.sites.test", `/${encodeURI(long)}`)).body, "a{}");
@@ -81,11 +81,11 @@ suite("projects in the dashboard", () => {
     const archive = join(await folderOf(t, { "site.tgz": await packSite({ "petstore.json": "{}", "index.html": "archive" }) }), "site.tgz");
     const place = page.getByText("Drop a folder or a .tar.gz here");
     await drop(folder, place);
-    await page.getByText(/^Deployment \d+ is live\./).waitFor();
+    await page.getByText(/^Version \d+ is live\./).waitFor();
     assert.equal((await platform.http("dropped.sites.test", "/a/b.html")).body, "b");
     const [first] = await stored(id);
     await drop(archive, place);
-    await page.getByText(`Deployment ${first!.id + 1} is live.`).waitFor();
+    await page.getByText(`Version ${first!.id + 1} is live.`).waitFor();
     assert.equal((await platform.http("dropped.sites.test", "/")).body, "archive");
   });
 
@@ -93,7 +93,7 @@ suite("projects in the dashboard", () => {
     const id = await emptyProject("limits");
     const { page, requests } = await open(t, `/dashboard/projects/${id}`);
     const cases: [files: Record<string, string | Uint8Array>, words: RegExp][] = [
-      [{ "index.html": "x" }, /no petstore\.json at its top\. Create one/],
+      [{ "index.html": "x" }, /no file petstore\.json\. Create one/],
       [{ "dist/petstore.json": "{}", "dist/index.html": "x" }, /there is dist\/petstore\.json/],
       [{ "petstore.json": "{", "index.html": "x" }, /petstore\.json is not JSON/],
       [{ "petstore.json": "{}", "film.mp4": new Uint8Array(25 * 1_048_576 + 1) }, /film\.mp4 is larger than 25 MiB/],
@@ -145,7 +145,7 @@ suite("projects in the dashboard", () => {
     await page.getByRole("alert").getByText("The service could not be reached").waitFor();
     await page.unroute("**/deployments");
     await page.getByRole("button", { name: "Try again" }).click();
-    await page.getByText(/^Deployment \d+ is live\./).waitFor();
+    await page.getByText(/^Version \d+ is live\./).waitFor();
     assert.equal((await stored(id)).length, 1);
 
     await platform.service.ask("DELETE", `/projects/${id}`);
@@ -158,10 +158,10 @@ suite("projects in the dashboard", () => {
     await platform.deploy(id, { "index.html": "second" });
     const { page } = await open(t, `/dashboard/projects/${id}`);
     const [, second] = await stored(id);
-    await page.getByRole("button", { name: `Promote deployment ${second!.id - 1}` }).click();
+    await page.getByRole("button", { name: `Make live: version ${second!.id - 1}` }).click();
     await deployments(page).nth(1).getByText("Live").waitFor();
     assert.equal((await platform.http("back.sites.test", "/")).body, "first");
-    const own = page.getByRole("link", { name: `Look at deployment ${second!.id}` });
+    const own = page.getByRole("link", { name: `Look at version ${second!.id}` });
     assert.equal(await own.getAttribute("href"), second!.url);
     assert.equal((await platform.http(new URL(second!.url!).hostname, "/")).body, "second");
     await page.getByRole("button", { name: "Undo" }).click();
@@ -196,11 +196,11 @@ suite("projects in the dashboard", () => {
     await page.getByLabel("Name").fill("Taken");
     await page.getByRole("button", { name: "Create the project" }).click();
     await page.locator("input[name=slug][aria-invalid=true]").waitFor();
-    await page.getByLabel("Slug").fill("Not A Slug");
+    await page.getByLabel("Web address").fill("Not A Slug");
     await page.getByRole("button", { name: "Create the project" }).click();
     await page.getByText("Must be lower-case letters, digits and hyphens").waitFor();
     await page.getByLabel("Name").fill("Two words");
-    assert.equal(await page.getByLabel("Slug").inputValue(), "Not A Slug", "a slug that was typed is not overwritten");
+    assert.equal(await page.getByLabel("Web address").inputValue(), "Not A Slug", "a slug that was typed is not overwritten");
     assert.deepEqual(await findings(page), []);
   });
 
@@ -209,13 +209,16 @@ suite("projects in the dashboard", () => {
     const { page } = await open(t, `/dashboard/projects/${id}/settings`);
     const name = page.getByRole("textbox", { name: "Name" });
     await name.fill("After");
-    await page.getByLabel("Slug").fill("after");
+    await page.getByLabel("Web address").fill("after");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { level: 1, name: "After" }).waitFor();
     assert.equal((await platform.http("after.sites.test", "/")).body, "moved");
     assert.equal((await platform.http("before.sites.test", "/")).status, 404);
     await page.getByText("this service does not use the standard web ports").waitFor();
-    assert.equal(await page.getByRole("switch", { name: "Let browsers open your domains over HTTPS only" }).isDisabled(), true);
+    assert.equal(
+      await page.getByRole("switch", { name: "Let browsers open your domains over secure connections only" }).isDisabled(),
+      true,
+    );
 
     await platform.service.ask("PATCH", `/projects/${id}`, { body: { name: "By somebody else" } });
     await name.fill("Mine");

@@ -14,8 +14,8 @@ suite("redirects and primary names in the dashboard", () => {
     await attach(platform, own, "www.pair.test");
     await attach(platform, own, "old.pair.test");
     const { page } = await openDomainsPage(t, browser, platform, own);
-    await choose(page, "www.pair.test", "Make primary");
-    await card(page, "www.pair.test").getByText("Primary", { exact: true }).waitFor();
+    await choose(page, "www.pair.test", "Make it the main domain");
+    await card(page, "www.pair.test").getByText("Main domain", { exact: true }).waitFor();
 
     await choose(page, "old.pair.test", "Redirect to another domain");
     const dialog = page.getByRole("dialog");
@@ -86,16 +86,16 @@ suite("redirects and primary names in the dashboard", () => {
     await header.getByRole("link", { name: /^chief\.sites\.test/ }).waitFor();
     await page.getByRole("button", { name: "Actions for new.chief.test" }).click();
     await page.getByRole("menuitem", { name: "Remove" }).waitFor();
-    assert.equal(await page.getByRole("menuitem", { name: "Make primary" }).count(), 0);
+    assert.equal(await page.getByRole("menuitem", { name: "Make it the main domain" }).count(), 0);
     await page.keyboard.press("Escape");
 
     await page.getByRole("button", { name: "Actions for www.chief.test" }).press("Enter");
-    await page.getByRole("menuitem", { name: "Make primary" }).press("Enter");
-    await card(page, "www.chief.test").getByText("Primary", { exact: true }).waitFor();
+    await page.getByRole("menuitem", { name: "Make it the main domain" }).press("Enter");
+    await card(page, "www.chief.test").getByText("Main domain", { exact: true }).waitFor();
     await header.getByRole("link", { name: /^www\.chief\.test/ }).waitFor();
-    await choose(page, "www.chief.test", "Stop being primary");
+    await choose(page, "www.chief.test", "Stop being the main domain");
     await header.getByRole("link", { name: /^chief\.sites\.test/ }).waitFor();
-    await card(page, "www.chief.test").getByText("Primary", { exact: true }).waitFor({ state: "detached" });
+    await card(page, "www.chief.test").getByText("Main domain", { exact: true }).waitFor({ state: "detached" });
 
     await platform.service.ask("PATCH", `/projects/${own}/domains/old.chief.test`, { body: { redirect: { to: "www.chief.test" } } });
     await page.reload();

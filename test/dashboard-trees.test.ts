@@ -40,7 +40,7 @@ const scenes: Record<string, Scene> = {
   },
   keys: { path: "/keys", ready: text("Key 1") },
   usage: { path: "/usage", ready: (page) => page.getByRole("table", { name: "By key" }).waitFor() },
-  domains: { path: "/domains", ready: text("Deploy the project first") },
+  domains: { path: "/domains", ready: text("Publish something first") },
   projects: { path: "/projects", ready: (page) => page.getByRole("table", { name: "Projects" }).waitFor() },
 };
 

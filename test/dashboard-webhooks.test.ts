@@ -33,13 +33,13 @@ test("an endpoint is added with what it gets, its secret is shown once, and a te
   const { receiver, account } = await openScene(t);
   receiver.answer = (_, response) => response.writeHead(200, { "content-type": "application/json" }).end('{"thanks":true}');
   const { page } = await visitSignedIn(t, browser, service, "/dashboard/webhooks", { account });
-  await page.getByRole("button", { name: "Add an endpoint" }).click();
+  await page.getByRole("button", { name: "Add a receiver" }).click();
   await dialogOf(page).getByLabel("Address").fill(receiver.url);
   await dialogOf(page).getByLabel("What it is for").fill("Our warehouse");
   await dialogOf(page).getByLabel("What it gets").fill("category.cr");
   await page.getByRole("option", { name: "category.created" }).click();
   await page.keyboard.press("Tab"); // closes the list
-  await dialogOf(page).getByRole("button", { name: "Add the endpoint" }).click();
+  await dialogOf(page).getByRole("button", { name: "Add the receiver" }).click();
   const secret = await dialogOf(page).getByRole("textbox", { name: "Secret" }).inputValue();
   assert.match(secret, /^whsec_/);
   await page.keyboard.press("Escape");
@@ -122,10 +122,10 @@ test("an endpoint is turned off and on, edited, sent old changes, given a new se
   await page.getByRole("cell", { name: "Everything" }).waitFor();
 
   await choose(page, receiver.url, "Send again from …");
-  await dialogOf(page).getByLabel("After position").fill("1000");
+  await dialogOf(page).getByLabel("After change number").fill("1000");
   await dialogOf(page).getByRole("button", { name: "Send again" }).click();
   await dialogOf(page).getByText("beyond the newest").waitFor();
-  await dialogOf(page).getByLabel("After position").fill("0");
+  await dialogOf(page).getByLabel("After change number").fill("0");
   await dialogOf(page).getByRole("button", { name: "Send again" }).click();
   await until(() => names().includes("Dogs"));
 
@@ -136,8 +136,8 @@ test("an endpoint is turned off and on, edited, sent old changes, given a new se
   await dialogOf(page).getByRole("button", { name: "Done" }).click();
 
   await choose(page, receiver.url, "Delete …");
-  await dialogOf(page).getByRole("button", { name: "Delete the endpoint" }).click();
-  await page.getByText("There is no endpoint yet").waitFor();
+  await dialogOf(page).getByRole("button", { name: "Delete the receiver" }).click();
+  await page.getByText("There is no receiver yet").waitFor();
   assert.deepEqual((await service.ask("GET", "/webhooks", { key })).body, []);
 });
 
@@ -145,7 +145,7 @@ test("a refused address is reported at its field", async (t) => {
   const { account } = await openScene(t);
   const { page } = await visitSignedIn(t, browser, service, "/dashboard/webhooks?new=true", { account });
   await dialogOf(page).getByLabel("Address").fill("warehouse");
-  await dialogOf(page).getByRole("button", { name: "Add the endpoint" }).click();
+  await dialogOf(page).getByRole("button", { name: "Add the receiver" }).click();
   await dialogOf(page).locator("input[name=url][aria-invalid=true]").waitFor();
   await assertAccessible(page);
 });

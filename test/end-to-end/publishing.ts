@@ -17,16 +17,16 @@ export async function dropSite({ t, page, dialog, go, service }: Scene): Promise
   await page.getByRole("button", { name: "Create a project" }).click();
   await dialog.getByLabel("Name").fill(name);
   await page.getByRole("button", { name: "Create the project" }).click();
-  await page.getByText("Nothing deployed yet").waitFor();
+  await page.getByText("Nothing published yet").waitFor();
   await drop(newSite(t, "By drag and drop"), page.getByText("Drop a folder or a .tar.gz here"));
-  await page.getByText("Deployment 1 is live.").waitFor();
+  await page.getByText("Version 1 is live.").waitFor();
   assert.equal((await service.visitor.http(`${slug}.petstore.localhost`, "/")).body, "<h1>By drag and drop</h1>");
 }
 
 export async function deployByCommand({ t, page, service, petstore }: Scene, key: string): Promise<void> {
   await petstore(key, "deploy", newSite(t, "By command"), "--project", slug);
-  const newest = page.getByRole("list", { name: "Deployments, newest first" }).getByRole("listitem").first();
-  await newest.getByText("Deployment 2", { exact: true }).waitFor();
+  const newest = page.getByRole("list", { name: "Versions, newest first" }).getByRole("listitem").first();
+  await newest.getByText("Version 2", { exact: true }).waitFor();
   await newest.getByText("Live").waitFor();
   assert.equal((await service.visitor.http(`${slug}.petstore.localhost`, "/")).body, "<h1>By command</h1>");
 }

@@ -22,7 +22,7 @@ export function AccountsMenu(): ReactNode {
   const isFull = others.length >= accountsMax - 1;
 
   return (
-    <Menu opened={isOpen} onChange={setOpen} position="top-start" width={280} withinPortal withInitialFocusPlaceholder={false}>
+    <Menu opened={isOpen} onChange={setOpen} position="top-start" width={280}>
       <Menu.Target>
         <Button size="xs" variant="default">
           {words.open}

@@ -51,6 +51,8 @@ export const theme = createTheme({
       ...overlay,
       styles: { ...overlay.styles, inner: { top: "var(--header-height)" }, content: { height: "calc(100dvh - var(--header-height))" } },
     },
+    // a menu has menu items alone in it, and a place in a landmark of the page
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false, portalProps: { target: "#content" } } },
     Alert: { styles: { title: { color: "var(--mantine-color-text)" } } },
     Tooltip: { defaultProps: { withArrow: true, openDelay: 300, events: { hover: true, focus: true, touch: true } } },
   },

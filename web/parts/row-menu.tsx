@@ -16,7 +16,7 @@ export function RowMenu({ of, actions }: { of: string; actions: RowAction[] }): 
     run();
   }
   return (
-    <Menu position="bottom-end" withinPortal>
+    <Menu position="bottom-end">
       <Menu.Target>
         <ActionIcon ref={button} variant="subtle" color="gray" c="dimmed" size="lg" aria-label={texts.dashboard.actionsFor(of)}>
           <DotsIcon />

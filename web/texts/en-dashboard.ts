@@ -24,14 +24,14 @@ export const dashboardTexts = {
 
   timedOut: (seconds: number) => `There was no answer within ${seconds} seconds.`,
   unreachable: "The service could not be reached. Check the connection and try again.",
-  notTheService: "Something other than the service answered, perhaps the sign-in page of this network.",
-  answered: (status: number) => `The service answered ${status}.`,
+  notTheService: "Something else answered, perhaps the sign-in page of the network that you are in.",
+  answered: (status: number) => `That did not work: the service answered ${status}.`,
   retryIn: (seconds: number) => (seconds === 1 ? "Try again in 1 second." : `Try again in ${seconds} seconds.`),
 
   webhooks: {
     page: "Webhooks",
-    words: ["endpoints", "deliveries", "messages", "integration", "programs"],
-    new: "Add a webhook endpoint",
+    words: ["receivers", "endpoints", "deliveries", "messages", "integration", "programs"],
+    new: "Add a receiver of webhooks",
     oneOff: (url: string) => `The webhook ${url} is turned off and gets no messages.`,
     severalOff: (count: number) => `${count} webhooks are turned off and get no messages.`,
     recover: "Turn it on and send what it missed",

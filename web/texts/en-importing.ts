@@ -27,8 +27,8 @@ export const importingTexts = {
 
   mapping: "What each column is",
   mappingLead: "Guessed from the header line. Correct what is wrong; the preview shows the result.",
-  id: "Source id",
-  noId: "No such column: every row is an animal",
+  id: "Number of each animal",
+  noId: "No such column: every row is an animal of its own",
   idHint: "The column that tells animals apart.",
   repeatedTitle: (rows: string) => (rows === "1" ? "1 row will be left out" : `${rows} rows will be left out`),
   repeatedText: (id: string) =>

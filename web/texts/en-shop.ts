@@ -8,10 +8,10 @@ export const shopTexts = {
   saved: "Published. Your shop shows the changes.",
   replaceTitle: "Put the shop in place of your start page?",
   replaceText:
-    "This project serves a start page of its own (index.html). Visitors will see the shop there; all other files stay. You can bring the page back with an earlier deployment in the list below.",
+    "This project has a start page of its own (index.html). Visitors will see the shop there; all other files stay. To bring the page back, make an earlier version in the list below live.",
   logo: {
     title: "Logo",
-    hint: "A JPEG, PNG, WebP or AVIF picture, best with a transparent background. One that is about square is the icon in the browser's tab, too.",
+    hint: "A JPEG, PNG, WebP or AVIF picture, best with a transparent background. If it is about square, it is the icon in the browser’s tab, too.",
     choose: "Choose a logo",
     replace: "Choose another logo",
     remove: "Remove the logo",

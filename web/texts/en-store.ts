@@ -78,7 +78,7 @@ export const storeTexts = {
       notUndone: (count: string) => `${count} could not be changed back.`,
     },
     find: "Animal",
-    findHint: "Type the beginning of its name, or of a word in it",
+    findHint: "Type how its name, or a word in it, begins",
     chooseOne: "Choose an animal.",
     findNothingToOrder: "No animal that can be ordered has such a name.",
     findNothing: "No animal has a name with a word that begins like this.",
