@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import fc from "fast-check";
 import sql from "sql-template-tag";
 import { asking, checkRows, openFaults } from "../src/backup/check-database.ts";
 import { loadIntoPostgres } from "../src/backup/postgres-load.ts";
@@ -11,6 +12,7 @@ import type { Database } from "../src/platform/db/database.ts";
 import { migrate, migrationsFor } from "../src/platform/db/migrate.ts";
 import { openPostgres } from "../src/platform/db/postgres.ts";
 import { openSqlite } from "../src/platform/db/sqlite.ts";
+import { insertion } from "../src/platform/db/statement.ts";
 import { nameKeyOf } from "../src/store/pets/pets.ts";
 import type { Pet } from "./support/models.ts";
 import { temporaryFolder } from "./support/folder.ts";
@@ -28,6 +30,13 @@ const names = [
   "a\tb\u2028c",
   "x ".repeat(50),
 ];
+
+/** Of words that share their beginnings, with every kind of separator. */
+const generatedName = fc
+  .array(fc.constantFrom(...["a", "ab", "abc", "b", "ba", "é", "🐕", "abcdefgh", " ", " ", ..."-.\"'[](\\\t\u2028\u1680\u0085"]), {
+    maxLength: 60,
+  })
+  .map((pieces) => pieces.join("").slice(0, 200).toWellFormed());
 
 test("a search follows a pet that is renamed, moved, sold and deleted", async (t) => {
   const shop = await startService();
@@ -51,21 +60,22 @@ test("a search follows a pet that is renamed, moved, sold and deleted", async (t
 for (const engine of ["sqlite", "postgres"] as const) {
   test(`on ${engine}, names from before are searched as new ones are, and verify finds words that are missing or wrong`, async (t) => {
     const { db, checked } = await openEmpty(t, engine);
-    const all = migrationsFor(engine);
-    await migrate(
-      db,
-      0,
-      all.filter(({ number }) => number < 38),
-    );
-    await fill(db, 1, names);
-    await migrate(
-      db,
-      0,
-      all.filter(({ number }) => number < 40),
-    );
-    await fill(db, 2, names);
-    const [before, after] = [await wordsOf(db, 1), await wordsOf(db, 2)];
-    assert.deepEqual(before, after);
+    const generated = fc.sample(generatedName, { numRuns: 200, seed: 1 });
+    for (const [account, before] of [
+      [1, 38], // without words
+      [2, 42], // split character by character
+      [3, Infinity],
+    ] as const) {
+      await migrate(
+        db,
+        0,
+        migrationsFor(engine).filter(({ number }) => number < before),
+      );
+      await fill(db, account, [...names, ...generated]);
+    }
+    const before = await wordsOf(db, 1);
+    assert.deepEqual(await wordsOf(db, 2), before);
+    assert.deepEqual(await wordsOf(db, 3), before);
     assert.ok(before.includes("2 second 0") && before.includes("3 rexy 3") && before.includes("4 lena 0") && before.includes("7 c 0"));
     assert.ok(!before.some((word) => word.startsWith("1 ") || word.startsWith("8 ")), "one word, and the same word again, need no row");
     assert.deepEqual(await checked(), []);
@@ -86,6 +96,29 @@ for (const engine of ["sqlite", "postgres"] as const) {
       );
   });
 }
+
+test("other work gets turns while a transaction inserts names of many words", async (t) => {
+  const { db } = await openEmpty(t, "sqlite");
+  await migrate(db, 0, migrationsFor("sqlite"));
+  await fill(db, 1, []);
+  const dear = Array.from({ length: 33 }, (_, i) => `w${i}`).join(" ");
+  const pets = insertion("pets", "pet_ids", ["account_id", "name", "name_key", "category_id", "status", "version"]);
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  await db.write(async (tx) => {
+    setImmediate(count);
+    await tx.insert(
+      pets,
+      Array.from({ length: 1_000 }, () => [1, dear, dear, 1, "available", 1]),
+    );
+    isOver = true;
+  });
+  assert.ok(turns > 3, `${turns} turns`);
+});
 
 test("a copy on the same or the other engine builds the same words again", async (t) => {
   const folder = temporaryFolder(t);

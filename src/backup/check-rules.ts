@@ -87,6 +87,9 @@ const referenceRules: Rule[] = [
   },
 ];
 
+/** What separates words beside the space. */
+const otherSpaces = "\t\n\v\f\r\u0085\u1680\u2028\u2029";
+
 /** The words by which a search finds pets follow their names (decision 0082). */
 const wordRules: Rule[] = [
   {
@@ -103,7 +106,7 @@ const wordRules: Rule[] = [
     query: `SELECT account_id, id FROM (
         SELECT account_id, id, name_key, substr(name_key, length(rtrim(name_key, replace(name_key, ' ', ''))) + 1, 1) AS begin FROM pets
         WHERE length(name_key) <= 32 AND name_key LIKE '% %') AS named
-      WHERE begin <> '' AND begin <> substr(name_key, 1, 1) AND NOT EXISTS (
+      WHERE begin NOT IN (${["", ...otherSpaces].map((space) => `'${space}'`).join(", ")}) AND begin <> substr(name_key, 1, 1) AND NOT EXISTS (
         SELECT 1 FROM pet_words WHERE pet_words.account_id = named.account_id AND pet_id = named.id AND shared = 0 AND substr(word, 1, 1) = begin)`,
     say: (row) => `the search does not find pet ${String(row["id"])} of ${inAccount(row)} by the later words of its name`,
   },

@@ -55,6 +55,11 @@ export interface Transaction extends Queryable {
   /** Locks the name until the transaction ends; returns false without waiting if another transaction has locked it. */
   tryLock(name: string): Promise<boolean>;
   /**
+   * Gives other work of the process a turn if this transaction has held the thread for 10 ms: for loops over many rows. On a server the
+   * statements do so.
+   */
+  giveTurn(): Awaitable<void>;
+  /**
    * Releases every lock of the transaction: throws, and the body runs again from the start. Does nothing on an engine with a
    * single writer, whose transactions lock nothing.
    */

@@ -63,6 +63,7 @@ export async function transact<T>(
         const [row] = await query<{ got: boolean }>(sql`SELECT pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) AS got`);
         return row?.got === true;
       },
+      giveTurn: () => undefined,
       startOver: () => {
         throw new StartOver();
       },

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { empty, type Sql } from "sql-template-tag";
 import type { Clock } from "../clock.ts";
 import { recordedEvent, type Origin, type RecordedEvent } from "../events.ts";
-import type { Transaction } from "./database.ts";
+import { andThen, type Awaitable, type Transaction } from "./database.ts";
 import { portionsOf } from "./statement.ts";
 import type { openRowCache } from "./sqlite-row-cache.ts";
 import type { openSequences } from "./sqlite-sequences.ts";
@@ -17,9 +18,14 @@ export type Writer = {
   clock: Clock;
 };
 
+/** How long (ms) a loop over rows holds the thread, and the most values that it inserts without looking at the time. */
+const turnMs = 10;
+const valuesOfStep = 256;
+
 /** The transaction of one body, and what it recorded. It refuses every use after `end`. */
 export function openTransaction({ writer, write, sequences, rowCache, clock }: Writer, origin: Origin) {
   let open = true;
+  let since = performance.now();
   const recorded: RecordedEvent[] = [];
   const requireOpen = () => {
     if (!open) throw new Error("the transaction is over");
@@ -42,10 +48,17 @@ export function openTransaction({ writer, write, sequences, rowCache, clock }: W
     insert: ({ sequence, statementFor }, rows) => {
       requireOpen();
       const whole = rows.map((row) => [sequences.next(sequence), ...row]);
-      const width = whole[0]?.length ?? 1;
-      for (const portion of portionsOf(whole, width)) write.run(statementFor(portion.length), portion.flat());
-      return whole.map(([id]) => id as number);
+      const portions = [...portionsOf(whole, whole[0]?.length ?? 1, valuesOfStep)];
+      const insertFrom = (first: number): Awaitable<void> => {
+        for (let i = first; i < portions.length; i++) {
+          write.run(statementFor(portions[i]!.length), portions[i]!.flat());
+          const turn = tx.giveTurn();
+          if (turn) return turn.then(() => insertFrom(i + 1));
+        }
+      };
+      return andThen(insertFrom(0), () => whole.map(([id]) => id as number));
     },
+    giveTurn: () => (performance.now() - since < turnMs ? undefined : nextTurn().then(() => void (since = performance.now()))),
     record: (event, of) => {
       requireOpen();
       recorded.push(recordedEvent(event, of ? { ...origin, ...of } : origin, clock));

@@ -64,10 +64,10 @@ export function insertion(table: string, sequence: string, columns: readonly str
   };
 }
 
-/** Cuts rows into lengths that statements are kept for: powers of two, so that these are few. */
-export function* portionsOf<T>(rows: readonly T[], width: number): Generator<T[]> {
+/** Cuts rows of `width` values into lengths that statements are kept for: powers of two, so that these are few. */
+export function* portionsOf<T>(rows: readonly T[], width: number, most = valuesMax): Generator<T[]> {
   let from = 0;
-  for (let size = 2 ** Math.floor(Math.log2(valuesMax / width)); from < rows.length; size /= 2)
+  for (let size = 2 ** Math.floor(Math.log2(most / width)); from < rows.length; size /= 2)
     for (; rows.length - from >= size; from += size) yield rows.slice(from, from + size);
 }
 

@@ -20,7 +20,10 @@ export async function changePets(tx: Transaction, accountId: number, changes: Bu
   if (ids.length < changes.length) throw new Problem("invalid_request", "body.changes names an animal twice.");
   const locked = await lock(tx, accountId, changes, ids);
   const results: BulkResult[] = [];
-  for (const change of changes) results.push(await changeOne(tx, accountId, change, locked));
+  for (const change of changes) {
+    results.push(await changeOne(tx, accountId, change, locked));
+    await tx.giveTurn();
+  }
   return results;
 }
 
