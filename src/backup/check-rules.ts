@@ -88,7 +88,7 @@ const referenceRules: Rule[] = [
 ];
 
 /** What separates words beside the space. */
-const otherSpaces = "\t\n\v\f\r\u0085\u1680\u2028\u2029";
+const otherSpaces = ["\t", "\n", "\v", "\f", "\r", "\u0085", "\u1680", "\u2028", "\u2029"];
 
 /** The words by which a search finds pets follow their names (decision 0082). */
 const wordRules: Rule[] = [
