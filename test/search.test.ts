@@ -31,11 +31,11 @@ const names = [
   "x ".repeat(50),
 ];
 
-const words = ["a", "ab", "abc", "b", "ba", "é", "🐕", "abcdefgh"];
+const parts = ["a", "ab", "abc", "b", "ba", "é", "🐕", "abcdefgh"];
 const separators = [" ", " ", "-", ".", '"', "'", "[", "]", "(", "\\", "\t", "\u2028", "\u1680", "\u0085"];
 /** Of words that share their beginnings. */
 const generatedName = fc
-  .array(fc.constantFrom(...words, ...separators), { maxLength: 60 })
+  .array(fc.constantFrom(...parts, ...separators), { maxLength: 60 })
   .map((pieces) => pieces.join("").slice(0, 200).toWellFormed());
 
 test("a search follows a pet that is renamed, moved, sold and deleted", async (t) => {

@@ -64,9 +64,7 @@ export async function transact<T>(
         return row?.got === true;
       },
       giveTurn: () => undefined,
-      startOver: () => {
-        throw new StartOver();
-      },
+      startOver,
     });
     isOpen = false;
     await begun;
@@ -81,6 +79,10 @@ export async function transact<T>(
     const isBroken = breaksConnection(cause) || !(await rollBack(run));
     return { isCommitted: false, error: translate(error), collided: isCollision(cause), isBroken };
   }
+}
+
+function startOver(): never {
+  throw new StartOver();
 }
 
 function accountsOf(events: readonly RecordedEvent[]): number[] {
