@@ -61,6 +61,11 @@ const watch = `(() => {
   new PerformanceObserver((list) => list.getEntries().forEach(({ value }) => (seen.shift += value))).observe({ type: "layout-shift", buffered: true });
 })()`;
 
+/** A promise of the mark that a page sets once it has shown what it has. */
+const idle = `new Promise((marked) => {
+  new PerformanceObserver((list) => list.getEntriesByName("idle").length > 0 && marked()).observe({ type: "mark", buffered: true });
+})`;
+
 /** Loads a page until a second after it has shown what it has, which its mark says. */
 async function firstLoad(context: BrowserContext, url: string): Promise<FirstLoad> {
   const page = await context.newPage();
@@ -71,7 +76,7 @@ async function firstLoad(context: BrowserContext, url: string): Promise<FirstLoa
     await session.send("Network.emulateNetworkConditions", network);
     await page.addInitScript(watch);
     await page.goto(url);
-    await page.waitForFunction("performance.getEntriesByName('idle').length > 0", undefined, { timeout: 60_000 });
+    await page.evaluate(idle);
     await page.waitForTimeout(1_000);
     return await page.evaluate<FirstLoad>("seen");
   } finally {

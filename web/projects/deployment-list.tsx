@@ -7,7 +7,7 @@ import { Moment } from "../parts/moment.tsx";
 import { notify, notifyError } from "../parts/notices.ts";
 import { Section } from "../parts/page-header.tsx";
 import { formatBytes, formatNumber, texts } from "../texts/texts.ts";
-import styles from "./projects.module.css";
+import styles from "./deployment-list.module.css";
 import { promote, rereadSite, type Deployment, type Site } from "./queries.ts";
 import { SiteLink } from "./site-link.tsx";
 import { StateBadge, type Tone } from "./state-badge.tsx";

@@ -4,10 +4,11 @@ import { ErrorPanel } from "../parts/error-panel.tsx";
 import { formatBytes, formatNumber, formatPercent, texts } from "../texts/texts.ts";
 import { chosenArchive, chosenByDrop, chosenFolder, type Chosen } from "./chosen.ts";
 import { DeployCommand } from "./deploy-command.tsx";
-import styles from "./projects.module.css";
+import projectStyles from "./projects.module.css";
 import type { Site } from "./queries.ts";
 import { siteLimits } from "./site.ts";
 import { SiteLink } from "./site-link.tsx";
+import styles from "./upload-panel.module.css";
 import { useUpload, type UploadState } from "./use-upload.ts";
 
 const words = texts.projects.upload;
@@ -73,7 +74,7 @@ function DropPlace({ onChoose }: { onChoose: (choose: () => Chosen | Promise<Cho
           )}
         </FileButton>
       </div>
-      <p className={styles.hint}>
+      <p className={projectStyles.hint}>
         {words.hint(formatNumber(filesMax), formatBytes(fileBytesMax), formatBytes(unpackedBytesMax), formatBytes(packedBytesMax))}
       </p>
       <input
