@@ -77,7 +77,7 @@ test("a member can publish like an owner: deploy, add and remove a domain, delet
   const buffer = Buffer.from(await packSite({ "index.html": "by a member", "petstore.json": "{}" }));
   const archive = { name: "site.tgz", mimeType: "application/gzip", buffer };
   await page.locator("input[type=file]:not([webkitdirectory])").setInputFiles(archive);
-  await page.getByText(/^Deployment \d+ is live\./).waitFor();
+  await page.getByText(/^Version \d+ is live\./).waitFor();
   assert.equal((await platform.http("by-member.sites.test", "/")).body, "by a member");
 
   await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Settings" }).click();

@@ -1,26 +1,59 @@
+import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stage } from "./support/browser.ts";
 import { visit } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
-import { made } from "./support/shop.ts";
+import { made, newCategory, newPet } from "./support/shop.ts";
 import { visitSignedIn } from "./support/signed-in.ts";
-import { assertLight } from "./support/weight.ts";
+import { assertAskedAtOnce, assertLight, assertStill } from "./support/weight.ts";
 
 const [browser, service] = await stage(startService);
 const { id: project } = await made<{ id: number }>(service, "POST", "/projects", { name: "Rex", slug: "rex" });
+const category = await newCategory(service, "Dogs");
+const { id: petId } = await newPet(service, category.id);
+await made(service, "POST", "/store/orders", { petId });
 
-const readsOfDashboard = ["/dashboard/v1/session", "/dashboard/v1/webhooks?limit=100"];
 const ofStore = ["animals", "categories", "orders", "inventory", "import"];
 const ofPublishing = ["projects", "projects/ID", "projects/ID/settings", "projects/ID/domains"];
+const ofDashboard = ["", ...ofStore, ...ofPublishing, "usage", "keys", "webhooks", "activity", "account"];
 
-for (const page of ["", ...ofStore, ...ofPublishing, "usage", "keys", "webhooks", "activity", "account"]) {
-  test(`the first load of /${page} has little JavaScript`, async (t) => {
-    await assertLight(t, await visitSignedIn(t, browser, service, `/dashboard/${page.replace("ID", String(project))}`), readsOfDashboard);
+/** What can only be read once another answer has come. */
+const ofOrder = `/dashboard/v1/pets?limit=1&id=${petId}`;
+const later: Record<string, string[]> = {
+  "": [`/dashboard/v1/projects/${project}/domains`, ofOrder],
+  animals: [`/dashboard/v1/store/inventory?limit=1&petId=${petId}`],
+  orders: [ofOrder],
+};
+
+for (const part of ofDashboard) {
+  const path = `/dashboard/${part.replace("ID", String(project))}`;
+
+  test(`/${part} has little JavaScript, asks for all of it and for its data at once, and nothing moves`, async (t) => {
+    const visited = await visitSignedIn(t, browser, service, path);
+    await assertLight(t, visited);
+    await assertAskedAtOnce(visited, "/dashboard/v1/", later[part]);
+    await assertStill(visited);
+  });
+
+  test(`/${part} has its title and lead from the service, before its scripts`, async (t) => {
+    const { page, context } = await visitSignedIn(t, browser, service, path);
+    const answer = await context.request.get(service.address + path);
+    const [, title = "", lead = ""] = /<h1>(.*?)<\/h1><p>(.*?)<\/p>/.exec(await answer.text()) ?? [];
+    const heading = await page.getByRole("heading", { level: 1 }).innerText();
+    assert.equal(heading, part.startsWith("projects/") ? "Rex" : title);
+    await page.getByText(part === "animals" ? "1 animal" : lead, { exact: true }).waitFor(); // the page says how many once it knows
   });
 }
 
-for (const page of ["", "/createPet", "/guides/errors"]) {
-  test(`the first load of the reference${page} has little JavaScript`, async (t) => {
-    await assertLight(t, await visit(t, browser, `${service.address}/reference${page}`), ["/openapi.json"]);
+test("who is not signed in gets no title of a page that only members see", async () => {
+  assert.doesNotMatch(await (await fetch(`${service.address}/dashboard/keys`)).text(), /<h1>/);
+});
+
+for (const part of ["", "/createPet", "/listPets", "/all", "/guides/errors"]) {
+  test(`the reference${part} has little JavaScript, asks for all of it at once, and nothing moves`, async (t) => {
+    const visited = await visit(t, browser, `${service.address}/reference${part}`);
+    if (part !== "/all") await assertLight(t, visited);
+    await assertAskedAtOnce(visited, "/openapi.json");
+    await assertStill(visited);
   });
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import type { Plugin, Rolldown } from "vite";
+import { earlyHeads } from "./early-heads.ts";
 
 /**
  * The scripts of each page's first view beyond those of every page, by the page's address: `{"/dashboard/orders/:orderId": ["/assets/…js"]}`;
@@ -15,9 +16,13 @@ const importedAtOnce: Record<string, string[]> = { "reference/frame.tsx": ["fram
 
 const web = import.meta.dirname;
 const fileName = "first-loads.json";
+const headsFileName = "early-heads.json";
 const routesFiles = /\/web\/[\w-]+(\/[\w-]+)*\/routes?\.ts$/;
 
-/** Writes `first-loads.json`, by which the service names a page's scripts with the page: the browser need not find them one after another. */
+/**
+ * Writes `first-loads.json`, by which the service names a page's scripts with the page: the browser need not find them one after another. Writes
+ * `early-heads.json` too, so that a page's title and lead stand there before the scripts.
+ */
 export const firstLoads: Plugin = {
   name: "first-loads",
   generateBundle(_options, bundle) {
@@ -33,6 +38,7 @@ export const firstLoads: Plugin = {
     const ofPanel = new Set(scriptsOf(chunks, [join(web, "reference/try-it/panel.tsx")]));
     loads["/reference/:operationId#try-it"] = [...ofPanel.difference(ofOperation)];
     this.emitFile({ type: "asset", fileName, source: JSON.stringify(loads) });
+    this.emitFile({ type: "asset", fileName: headsFileName, source: JSON.stringify(earlyHeads) });
   },
 };
 

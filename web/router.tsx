@@ -52,8 +52,24 @@ export function createAppRouter(queryClient: QueryClient) {
   });
 }
 
-/** Loads the code and the description for the reference's first view, and the highlighter, so that its code has its colours at once. */
-export function loadReference(router: ReturnType<typeof createAppRouter>, queryClient: QueryClient): Promise<unknown> {
+type AppRouter = ReturnType<typeof createAppRouter>;
+
+/** Loads what the first view needs, so that the text that came with the page stays until the application can show more. */
+export function loadFirstView(router: AppRouter, queryClient: QueryClient): Promise<unknown> {
+  return location.pathname.startsWith("/reference") ? loadReference(router, queryClient) : loadDashboard(router, queryClient);
+}
+
+/** So long (ms) a page waits for what its frame shows. */
+const frameMsMax = 3_000;
+
+async function loadDashboard(router: AppRouter, queryClient: QueryClient): Promise<void> {
+  const [{ sessionQuery }, { webhooksQuery }] = await Promise.all([import("./dashboard/session.ts"), import("./webhooks/queries.ts")]);
+  const ofFrame = [queryClient.prefetchQuery(sessionQuery), queryClient.prefetchQuery({ ...webhooksQuery, retry: false })];
+  await Promise.all([router.load(), Promise.race([Promise.all(ofFrame), new Promise((resolve) => setTimeout(resolve, frameMsMax))])]);
+}
+
+/** With the highlighter, so that code has its colours at once. */
+function loadReference(router: AppRouter, queryClient: QueryClient): Promise<unknown> {
   const highlighter = import("./frame/code-block.tsx").then(({ highlighterQuery }) => queryClient.prefetchQuery(highlighterQuery));
   return Promise.all([queryClient.ensureQueryData(descriptionQuery), router.load(), highlighter]);
 }

@@ -44,6 +44,8 @@ export function addDocuments(app: Pick<App, "add">, options: DocumentOptions, we
     if (web) addPage(app, path, {}, (exchange) => sendPrerendered(exchange, web, path));
   }
 
+  if (web) addPage(app, "/reference/all", {}, (exchange) => sendPrerendered(exchange, web, "/reference")); // it begins like the overview
+
   async function sendPrerendered(exchange: Exchange, shell: Web, path: string): Promise<void> {
     const made = files.get(path) ?? (await prerender(shell, path));
     files.set(path, made);

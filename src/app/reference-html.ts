@@ -4,7 +4,7 @@ import type { ReferenceText } from "./reference-texts.ts";
  * The shell of the web application with the content of a page: its title, description and address in the head, and its text where the
  * application takes its place. So it can be read at once, and without JavaScript (`web/frame/early-text.css` has its look).
  */
-export function prerendered(shell: string, { path, title, summary, markdown }: ReferenceText, publicUrl: string): string {
+export function prerendered(shell: string, { kind, path, title, summary, markdown }: ReferenceText, publicUrl: string): string {
   const head = [
     `<title>${escaped(title)} · Pet Store</title>`,
     `<meta name="description" content="${escaped(summary)}" />`,
@@ -15,7 +15,13 @@ export function prerendered(shell: string, { path, title, summary, markdown }: R
   return shell
     .replace(/<title>[^<]*<\/title>/, () => head.join("\n    "))
     .replace(/<noscript>[^\n]*/, "")
-    .replace('<div id="root">', (root) => `${root}<main class="early-text prose">${htmlOf(markdown)}</main>`);
+    .replace('<div id="root">', (root) => `${root}<main class="early-text prose" data-kind="${kind}">${htmlOf(markdown)}</main>`);
+}
+
+/** The shell of the web application with the title and the lead of one of its pages, which stand where it shows them. */
+export function earlyHead(shell: string, { title, lead }: { title: string; lead: string }): string {
+  const head = `<main class="early-text" data-head><h1>${escaped(title)}</h1><p>${escaped(lead)}</p></main>`;
+  return shell.replace('<div id="root">', (root) => root + head);
 }
 
 /** The Markdown of the reference as HTML: headings, paragraphs, lists, tables, code, and in them code, bold text and links. */

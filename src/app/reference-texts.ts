@@ -9,7 +9,7 @@ import { apiOperations } from "./operations.ts";
 type Json = Record<string, unknown>;
 
 /** A page of the reference: its address, and its text in Markdown, which begins with its title. */
-export type ReferenceText = { path: string; title: string; summary: string; markdown: string };
+export type ReferenceText = { kind: "overview" | "guide" | "operation"; path: string; title: string; summary: string; markdown: string };
 
 /** The guides, whose texts are in docs/guides/. */
 export const guides = ["errors", "paging", "idempotency", "limits", "webhooks"] as const;
@@ -27,15 +27,16 @@ export function referenceTexts(description: Description): Map<string, ReferenceT
 export function llmsText(publicUrl: string, pages: Iterable<ReferenceText>): string {
   const link = ({ path, title, summary }: ReferenceText): string => `- [${title}](${publicUrl}${path}.md): ${summary}`;
   const [overview, ...others] = pages;
-  const isGuide = ({ path }: ReferenceText): boolean => path.startsWith(guidePath(""));
+  const linksTo = (wanted: ReferenceText["kind"]): string =>
+    others
+      .filter(({ kind }) => kind === wanted)
+      .map(link)
+      .join("\n");
   return [
     `# ${overview?.title}\n\n> ${overview?.summary}\n`,
     `The API is at ${publicUrl}${addressOf("")}. Agents call it by the Model Context Protocol at ${publicUrl}/mcp, with the same keys.\n`,
-    `## Guides\n\n${others.filter(isGuide).map(link).join("\n")}\n`,
-    `## Operations\n\n${others
-      .filter((page) => !isGuide(page))
-      .map(link)
-      .join("\n")}\n`,
+    `## Guides\n\n${linksTo("guide")}\n`,
+    `## Operations\n\n${linksTo("operation")}\n`,
     `## Optional\n\n- [OpenAPI description](${publicUrl}/openapi.json): every operation, schema and error, for programs\n`,
   ].join("\n");
 }
@@ -60,7 +61,7 @@ function guideText(name: string): ReferenceText {
   const markdown = readFileSync(new URL(`../../docs/guides/${name}.md`, import.meta.url), "utf8");
   const [heading = "", first = ""] = markdown.split("\n\n");
   const table = name === "errors" ? `\n${codesTable()}\n` : "";
-  return { path: guidePath(name), title: heading.slice(2), summary: firstSentence(first), markdown: markdown + table };
+  return { kind: "guide", path: guidePath(name), title: heading.slice(2), summary: firstSentence(first), markdown: markdown + table };
 }
 
 /** Every code with its status and meaning, below the guide of errors. */
@@ -74,24 +75,27 @@ function overviewText({ info }: Description, pages: ReferenceText[]): ReferenceT
   const { title, description } = info as { title: string; description: string };
   const list = pages.map((page) => `- [${page.title}](${page.path})`).join("\n");
   const markdown = `# ${title}\n\n${description}\n\n## Operations and guides\n\n${list}\n`;
-  return { path: "/reference", title, summary: firstSentence(description), markdown };
+  return { kind: "overview", path: "/reference", title, summary: firstSentence(description), markdown };
 }
 
 function operationText(description: Description, path: string, method: string): ReferenceText {
   const operation = inlinedOperation(description, path, method);
   const { operationId, summary: title, description: about, deprecated } = operation;
+  const [firstSample = [], ...others] = samplesOf(operation);
+  const otherSamples = others.flat();
   const parts = [
     `# ${title}`,
     `\`${method} ${addressOf(path)}\``,
     ...(deprecated ? ["**Deprecated.**"] : []),
     about,
+    ...firstSample,
     ...parametersOf(operation),
     ...bodyOf(operation),
     ...answersOf(operation),
     ...refusalsOf(operation),
-    ...samplesOf(operation),
+    ...otherSamples,
   ];
-  return { path: operationPath(operationId), title, summary: firstSentence(about), markdown: `${parts.join("\n\n")}\n` };
+  return { kind: "operation", path: operationPath(operationId), title, summary: firstSentence(about), markdown: `${parts.join("\n\n")}\n` };
 }
 
 function parametersOf({ parameters }: InlinedOperation): string[] {
@@ -128,8 +132,9 @@ function refusalsOf({ responses }: InlinedOperation): string[] {
   return ["## Refusals", [row("status", "code", "meaning", "for example"), row(...dashes(4)), ...rows].join("\n")];
 }
 
-function samplesOf(operation: InlinedOperation): string[] {
-  return operation["x-codeSamples"].flatMap(({ lang, label, source }) => [`## ${label}`, `\`\`\`${lang.toLowerCase()}\n${source}\n\`\`\``]);
+/** A heading and its code for each sample. */
+function samplesOf(operation: InlinedOperation): string[][] {
+  return operation["x-codeSamples"].map(({ lang, label, source }) => [`## ${label}`, `\`\`\`${lang.toLowerCase()}\n${source}\n\`\`\``]);
 }
 
 /** The fields of an object, or of the objects in an array. */

@@ -1,19 +1,12 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { App } from "../platform/http/app.ts";
-import { dashboardPrefix } from "../platform/http/api-surfaces.ts";
 import { headerLines, type Exchange } from "../platform/http/exchange.ts";
 import { addPage } from "../platform/http/router.ts";
 import { readStaticFiles, sendStaticFile, type StaticFile } from "../platform/http/static-files.ts";
-import { apiOperations } from "./operations.ts";
-import { operationPath } from "./reference-texts.ts";
+import { readFirstViews, type FirstViews } from "./first-views.ts";
 
 /** The built web application: its page, and the other files by path. Absent until bin/build-web.mjs has run. */
-export type Web = { page: StaticFile; files: Map<string, StaticFile>; pageHeaders: string; linksOf: LinksOf };
-
-/** The lines of a `Link` header that names what the page at a path needs for its first view, so that the browser asks for all of it at once. */
-type LinksOf = (path: string) => string;
+export type Web = { page: StaticFile; files: Map<string, StaticFile>; pageHeaders: string; firstViews: FirstViews };
 
 const folder = fileURLToPath(new URL("../../dist/web", import.meta.url));
 
@@ -61,14 +54,6 @@ const pageHeaders = (photosHost: string): string =>
     "x-frame-options": "DENY",
     "cache-control": "no-cache",
   });
-/** The address by which `web/first-loads.ts` lists the scripts of the panel that most operations have. */
-const panelAddress = `${operationPath(":operationId")}#try-it`;
-
-/** What the pages below an address read first. */
-const firstReads: Record<string, string[]> = {
-  "/reference": ["/openapi.json"],
-  "/dashboard": [`${dashboardPrefix}/session`, `${dashboardPrefix}/webhooks?limit=100`],
-};
 
 /**
  * Reads the web application into memory; undefined where it has not been built.
@@ -80,39 +65,13 @@ export async function readWeb(photosHost: string): Promise<Web | undefined> {
   const page = files.get("index.html");
   files.delete("index.html");
   if (!page) return undefined;
-  const firstLoads = JSON.parse(await readFile(join(folder, "first-loads.json"), "utf8")) as Record<string, string[]>;
-  return { page, files, pageHeaders: pageHeaders(photosHost), linksOf: openLinks(firstLoads) };
-}
-
-/** @param firstLoads the scripts of each page's first view, as `web/first-loads.ts` has written them */
-function openLinks(firstLoads: Record<string, string[]>): LinksOf {
-  const pagesOf = Object.entries(withPanels(firstLoads)).map(([address, scripts]) => {
-    const [, area = ""] = address.split("/");
-    const reads = firstReads[`/${area}`] ?? [];
-    const links = [
-      ...scripts.map((path) => `<${path}>; rel=modulepreload`),
-      ...reads.map((path) => `<${path}>; rel=preload; as=fetch; crossorigin`),
-    ];
-    return { parts: address.split("/"), lines: links.length > 0 ? headerLines({ link: links.join(", ") }) : "" };
-  });
-  return (path) => {
-    const asked = path.replace(/(?<=.)\/$/, "").split("/");
-    const fits = (parts: string[]): boolean => parts.every((part, i) => part === asked[i] || part.startsWith(":"));
-    return pagesOf.find(({ parts }) => parts.length === asked.length && fits(parts))?.lines ?? "";
-  };
-}
-
-/** Gives the pages of operations the scripts of their panel, but for those that have none. */
-function withPanels({ [panelAddress]: ofPanel = [], ...firstLoads }: Record<string, string[]>): Record<string, string[]> {
-  const ofOperation = firstLoads[operationPath(":operationId")] ?? [];
-  const without = apiOperations.filter(({ hideTryItPanel }) => hideTryItPanel).map(({ operationId }) => operationPath(operationId));
-  const loads: Record<string, string[]> = Object.fromEntries(without.map((path) => [path, ofOperation]));
-  return { ...loads, ...firstLoads, [operationPath(":operationId")]: [...ofOperation, ...ofPanel] };
+  return { page, files, pageHeaders: pageHeaders(photosHost), firstViews: await readFirstViews(folder, page) };
 }
 
 /** Serves the web application. Files under /assets carry a hash in their name, and never change. */
 export function addWeb(app: Pick<App, "add">, web: Web): void {
-  for (const path of pages) addPage(app, path, {}, (exchange) => sendPage(exchange, web));
+  for (const path of pages)
+    addPage(app, path, {}, async (exchange) => sendPage(exchange, { ...web, page: (await web.firstViews.pageOf(exchange)) ?? web.page }));
   for (const [path, file] of web.files) {
     const caching = path.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-cache";
     const lines = headerLines({ ...everyFile, "cache-control": caching });
@@ -121,7 +80,6 @@ export function addWeb(app: Pick<App, "add">, web: Web): void {
 }
 
 /** Sends the page that the application begins with, whatever the address. */
-export function sendPage(exchange: Exchange, { page, pageHeaders: lines, linksOf }: Omit<Web, "files">, status = 200): void {
-  const [path = ""] = exchange.url.split("?", 1);
-  sendStaticFile(exchange, page, lines + linksOf(path), status);
+export function sendPage(exchange: Exchange, { page, pageHeaders: lines, firstViews }: Omit<Web, "files">, status = 200): void {
+  sendStaticFile(exchange, page, lines + firstViews.linksOf(exchange), status);
 }

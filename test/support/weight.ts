@@ -18,19 +18,25 @@ const scriptsAtFirst = `(() => {
   return early.map(({ name }) => name).filter((name) => /\\/assets\\/[^/]+\\.js$/.test(name));
 })()`;
 
-/** What the page read before it became idle, and by what: `link` if the service named it with the page. */
-const readsAtFirst = (path: string) => `performance.getEntriesByType("resource")
-  .filter(({ name }) => name === new URL(${JSON.stringify(path)}, location).href).map(({ initiatorType }) => initiatorType)`;
+/** The addresses below a path that the page read before it became idle, and by what: `link` if the service named it with the page. */
+const readsAtFirst = (below: string) => `(() => {
+  const [idle] = performance.getEntriesByName("idle");
+  return performance.getEntriesByType("resource")
+    .map(({ name, initiatorType, startTime }) => ({ path: name.slice(location.origin.length), by: initiatorType, isFirst: startTime < idle.startTime }))
+    .filter(({ path, isFirst }) => isFirst && path.startsWith(${JSON.stringify(below)}));
+})()`;
 
-/**
- * Holds the first load of a page to its weight. The service names all its scripts with the page, and what it reads first, so that the
- * browser asks for all of them at once.
- *
- * @param reads the addresses that the page reads first
- */
-export async function assertLight(t: TestContext, { page }: Visit, reads: string[]): Promise<void> {
+/** How much the page has moved (https://web.dev/articles/cls). */
+const shift = `new Promise((resolve) => {
+  let shift = 0;
+  new PerformanceObserver((list) => list.getEntries().forEach(({ value }) => (shift += value))).observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => resolve(shift), 200);
+})`;
+const shiftMax = 0.02;
+
+/** Holds the first load of a page to its weight. The service names all its scripts with the page, so that the browser asks for them at once. */
+export async function assertLight(t: TestContext, { page }: Visit): Promise<void> {
   await page.evaluate(idle);
-  for (const path of reads) assert.deepEqual(await page.evaluate(readsAtFirst(path)), ["link"], path);
   const scripts = [...new Set(await page.evaluate<string[]>(scriptsAtFirst))];
   assert.ok(scripts.length > 2);
   const named = await scriptsNamedWith(page.url());
@@ -44,6 +50,30 @@ export async function assertLight(t: TestContext, { page }: Visit, reads: string
   t.diagnostic(`${scripts.length} files, ${total} bytes`);
   assert.ok(scripts.length <= scriptsMax, scripts.join(" "));
   assert.ok(total <= scriptBytesMax, `${total} bytes`);
+}
+
+/**
+ * Checks that the service has named all that the page reads first, so that the browser asks for it with the scripts, and that the page reads
+ * none of it twice.
+ *
+ * @param below how the addresses of reads begin
+ * @param later those that depend on the answer of another
+ */
+export async function assertAskedAtOnce({ page }: Visit, below: string, later: string[] = []): Promise<void> {
+  await page.evaluate(idle);
+  const reads = await page.evaluate<{ path: string; by: string }[]>(readsAtFirst(below));
+  assert.ok(reads.length > 0);
+  assert.deepEqual(
+    reads.filter(({ path, by }) => by !== "link" && !later.includes(path)),
+    [],
+  );
+}
+
+/** Checks that nothing of the page has moved once it has shown what it has. */
+export async function assertStill({ page }: Visit): Promise<void> {
+  await page.evaluate(idle);
+  const moved = await page.evaluate<number>(shift);
+  assert.ok(moved <= shiftMax, `a shift of ${moved}`);
 }
 
 /** The paths of the scripts in the `Link` header and the markup of a page. */

@@ -37,7 +37,7 @@ export const theme = createTheme({
   primaryColor: "pine",
   primaryShade: { light: 9, dark: 8 },
   colors: { pine, dark: night },
-  fontFamily: "'Inter Variable', system-ui, sans-serif",
+  fontFamily: "var(--typeface), sans-serif",
   fontFamilyMonospace: "ui-monospace, 'SF Mono', 'Cascadia Code', Menlo, 'DejaVu Sans Mono', monospace",
   headings: { fontWeight: "650" },
   defaultRadius: "md",

@@ -7,6 +7,16 @@ let wasIdle = false;
 /** Longer than the pauses between the reads of a page that is loading. */
 const quietMs = 300;
 
+/** Loads the typeface for the pages after this one, which then have it from their first paint (`web/public/before-paint.js`). */
+async function loadTypeface(): Promise<void> {
+  try {
+    const faces = await document.fonts.load("1em 'Inter Variable'");
+    if (faces.length > 0) localStorage.setItem("typeface", "loaded");
+  } catch {
+    // the system's own does too
+  }
+}
+
 /** Returns whether the page has shown what it has, so that code for later may load without delaying it. Stays true from then on. */
 export function useIdle(): boolean {
   const [isIdle, setIdle] = useState(wasIdle);
@@ -15,7 +25,10 @@ export function useIdle(): boolean {
   useEffect(() => {
     if (isIdle || isLoading || isReading) return;
     const timer = setTimeout(() => {
-      if (!wasIdle) performance.mark("idle");
+      if (!wasIdle) {
+        performance.mark("idle");
+        void loadTypeface();
+      }
       wasIdle = true;
       setIdle(true);
     }, quietMs);

@@ -10,14 +10,17 @@ import { petCountsQuery } from "../pets/counts.ts";
 import { PetLink } from "../pets/pet-link.tsx";
 import { formatNumber, texts } from "../texts/texts.ts";
 import styles from "./home.module.css";
-import { accountQuery, openOrdersQuery, sitesQuery } from "./queries.ts";
+import { accountQuery, openOrdersQuery, projectsQuery, troublesQuery } from "./queries.ts";
 
 const words = texts.home;
+const lowShownMax = 10;
 
-/** `/dashboard`: what needs attention today. It waits for what decides which parts there are, so that none of them moves another. */
+/** `/dashboard`: what needs attention today. It reads all at once, and waits for what decides which parts there are, so that none of them moves another. */
 export function HomePage(): ReactNode {
-  const [animals, sites, orders] = [useQuery(petCountsQuery({})), useQuery(sitesQuery), useQuery(openOrdersQuery)];
-  const isReading = animals.isPending || sites.isPending || orders.isPending;
+  const [animals, projects, orders] = [useQuery(petCountsQuery({})), useQuery(projectsQuery), useQuery(openOrdersQuery)];
+  const [low, account] = [useQuery(lowStockQuery(lowShownMax)), useQuery(accountQuery)];
+  const troubles = useQuery({ ...troublesQuery(projects.data ?? []), enabled: projects.data !== undefined && projects.data.length > 0 });
+  const isReading = [animals, projects, orders, low, account, troubles].some(({ isLoading }) => isLoading);
   return (
     <>
       <PageHeader title={words.page} lead={words.lead} />
@@ -62,7 +65,6 @@ function OpenOrders(): ReactNode {
   );
 }
 
-const lowShownMax = 10;
 const allStock = { to: "/dashboard/inventory", children: words.allStock } as const;
 const allLow = { ...allStock, search: { stock: "low" }, children: words.allLow } as const;
 
@@ -91,12 +93,13 @@ function LowStock(): ReactNode {
 
 /** Domains and certificates with problems; nothing without any. */
 function Sites(): ReactNode {
-  const { data: sites } = useQuery(sitesQuery);
-  if (!sites || sites.troubled.length === 0) return null;
+  const { data: projects = [] } = useQuery(projectsQuery);
+  const { data: troubled = [] } = useQuery({ ...troublesQuery(projects), enabled: projects.length > 0 });
+  if (troubled.length === 0) return null;
   return (
     <Section title={words.domains}>
       <ul className={styles.list} aria-label={words.domains}>
-        {sites.troubled.map(({ projectId, hostname, problem }) => (
+        {troubled.map(({ projectId, hostname, problem }) => (
           <li key={hostname}>
             <Link to="/dashboard/projects/$projectId/domains" params={{ projectId: String(projectId) }}>
               {hostname}
@@ -125,12 +128,11 @@ function Plan(): ReactNode {
 /** What a new shop does first; each step is ticked off by the shop itself, and the list goes away when all are done. */
 function SetUp(): ReactNode {
   const { data: animals } = useQuery(petCountsQuery({}));
-  const { data: sites } = useQuery(sitesQuery);
-  const { data: orders } = useQuery(openOrdersQuery);
-  if (!animals || !sites || !orders) return null;
+  const { data: projects } = useQuery(projectsQuery);
+  if (!animals || !projects) return null;
   const steps = [
     { isDone: animals.count > 0, to: "/dashboard/import" as const, label: words.steps.animals },
-    { isDone: sites.projects > 0, to: "/dashboard/projects" as const, label: words.steps.site },
+    { isDone: projects.length > 0, to: "/dashboard/projects" as const, label: words.steps.site },
   ];
   if (steps.every(({ isDone }) => isDone)) return null;
   return (

@@ -8,33 +8,45 @@ type TroubledDomain = { projectId: number; hostname: string; problem: string };
 /** The projects whose domains the home page looks at. */
 const projectsMax = 5;
 const shownMax = 8;
+/** So that the parts of the page do not read again what the page has just read (ms). */
+const staleTime = 5_000;
 
 /** The newest open orders. */
 export const openOrdersQuery = queryOptions({
   queryKey: [dashboardKey, "/store/orders", "home"],
+  staleTime,
   refetchInterval: 10_000,
   queryFn: async ({ signal }) => (await readPage("/store/orders", { complete: false, sort: "-id", limit: shownMax }, { signal })).rows,
 });
 
 export const accountQuery = queryOptions({
   queryKey: [dashboardKey, "/account", "home"],
+  staleTime,
   queryFn: ({ signal }) => answerOf<Schemas["Account"]>(store.GET("/account", { signal })),
 });
 
-/** The first projects, with the domains and certificates that need attention. */
-export const sitesQuery = queryOptions({
+/** The first projects. */
+export const projectsQuery = queryOptions({
   queryKey: [dashboardKey, "/projects", "home"],
-  queryFn: async ({ signal }): Promise<{ projects: number; troubled: TroubledDomain[] }> => {
-    const projects = await answerOf<Schemas["Project"][]>(store.GET("/projects", { params: { query: { limit: projectsMax } }, signal }));
-    const domains = await Promise.all(
-      projects.map(({ id }) =>
-        answerOf<Schemas["Domain"][]>(store.GET("/projects/{projectId}/domains", { params: { path: { projectId: id } }, signal })),
-      ),
-    );
-    const troubled = domains.flat().flatMap(({ projectId, hostname, problems, certificate }) => {
-      const problem = problems[0]?.message ?? certificate.problem ?? undefined;
-      return problem === undefined ? [] : [{ projectId, hostname, problem }];
-    });
-    return { projects: projects.length, troubled };
-  },
+  staleTime,
+  queryFn: ({ signal }) => answerOf<Schemas["Project"][]>(store.GET("/projects", { params: { query: { limit: projectsMax } }, signal })),
 });
+
+/** The domains and certificates of projects that need attention. */
+export function troublesQuery(projects: Schemas["Project"][]) {
+  return queryOptions({
+    queryKey: [dashboardKey, "/projects", "home", "domains", projects.map(({ id }) => id)],
+    staleTime,
+    queryFn: async ({ signal }): Promise<TroubledDomain[]> => {
+      const domains = await Promise.all(
+        projects.map(({ id }) =>
+          answerOf<Schemas["Domain"][]>(store.GET("/projects/{projectId}/domains", { params: { path: { projectId: id } }, signal })),
+        ),
+      );
+      return domains.flat().flatMap(({ projectId, hostname, problems, certificate }) => {
+        const problem = problems[0]?.message ?? certificate.problem ?? undefined;
+        return problem === undefined ? [] : [{ projectId, hostname, problem }];
+      });
+    },
+  });
+}

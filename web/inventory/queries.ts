@@ -29,6 +29,7 @@ const lowStockKey = [dashboardKey, "/store/inventory", "low"] as const;
 export function lowStockQuery(limit: number) {
   return queryOptions({
     queryKey: [...lowStockKey, limit],
+    staleTime: 5_000,
     queryFn: async ({ signal }): Promise<LowStock> => {
       const response = await send(new Request(`${callsBelow}/store/inventory/low?limit=${limit}`, { signal }));
       return (await response.json()) as LowStock;

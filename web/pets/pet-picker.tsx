@@ -19,15 +19,18 @@ type Props = {
   forOrders?: boolean;
 };
 
-/** A field to choose a pet by the beginning of its name; the service searches. */
+/** A field to choose a pet by the beginning of its name; the service searches once the field is used. */
 export function PetPicker({ value, onChange, label = words.find, error, clearable = false, forOrders = false }: Props): ReactNode {
   const [typed, setTyped] = useState("");
   const [q] = useDebouncedValue(typed, typingMs);
+  const [isUsed, setUsed] = useState(false);
   const isChosen = value !== null && typed === optionOf(value);
-  const { data: found = [] } = useQuery({
+  const { data: found = [], isLoading } = useQuery({
     ...petsByNameQuery(isChosen ? "" : q.trim().slice(0, 200), forOrders),
+    enabled: isUsed,
     placeholderData: keepPreviousData,
   });
+  const nothing = forOrders ? words.findNothingToOrder : words.findNothing;
   const offered = value === null || found.some(({ id }) => id === value.id) ? found : [value, ...found];
   return (
     <Select
@@ -38,12 +41,13 @@ export function PetPicker({ value, onChange, label = words.find, error, clearabl
       onChange={(id) => onChange(offered.find((pet) => String(pet.id) === id) ?? null)}
       error={error}
       clearable={clearable}
+      onFocus={() => setUsed(true)}
       searchable
       searchValue={typed}
       onSearchChange={setTyped}
       // the service has already filtered the options
       filter={({ options }) => options}
-      nothingFoundMessage={forOrders ? words.findNothingToOrder : words.findNothing}
+      nothingFoundMessage={isLoading ? texts.loading : nothing}
     />
   );
 }

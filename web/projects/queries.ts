@@ -41,6 +41,7 @@ export function siteQuery(projectId: number) {
 export function shopQuery(projectId: number, deploymentId: number | null) {
   return queryOptions({
     queryKey: [dashboardKey, "/projects", "shop", projectId, deploymentId],
+    staleTime: 5_000, // the parts of the page do not read again what the page has just read
     queryFn: ({ signal }) => readShop(projectId, signal),
     placeholderData: keepPreviousData,
   });

@@ -1,6 +1,6 @@
 /** The page about who did what; only it loads these texts. */
 export const activityTexts = {
-  lead: "Who did what in this shop, the newest first.",
+  lead: "Who did what in this shop, and when, the newest first. The filters narrow it down.",
   ownersOnly: "Only owners can see this page",
   ownersOnlyText: "Ask an owner of the shop to look something up for you, or to make you an owner.",
   download: "Download as CSV",

@@ -1,7 +1,7 @@
 /** The first page of the dashboard. */
 export const homeTexts = {
   page: "Home",
-  lead: "What needs your attention today.",
+  lead: "What needs your attention today: open orders, low stock, and trouble with your domains.",
   words: ["start", "overview", "today"],
   orders: "Open orders",
   allOrders: "All orders",

@@ -1,7 +1,7 @@
 export const accountTexts = {
   page: "Account",
   words: ["members", "password", "sessions", "plan"],
-  lead: (name: string) => `${name}: its plan, its members, and your own password and sessions.`,
+  lead: "What your plan includes, the people who sign in to this dashboard and what they may do, and your own password, passkeys and devices.",
   rename: {
     open: "Rename the shop",
     title: "Rename the shop",

@@ -86,7 +86,7 @@ export const projectsTexts = {
 
   naming: {
     title: "Name and address",
-    lead: "The new address works at once, and the old one stops working.",
+    lead: "The name is for you and your colleagues. Visitors see the address: a new one works as soon as you save it, and the old one stops working.",
     save: "Save",
     saved: "Saved.",
   },

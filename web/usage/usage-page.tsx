@@ -1,8 +1,11 @@
+import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { Waiting } from "../frame/waiting.tsx";
 import { PageHeader } from "../parts/page-header.tsx";
 import { texts } from "../texts/texts.ts";
 import { Bans } from "./bans.tsx";
 import { LeftNow } from "./left-now.tsx";
+import { standingQuery } from "./queries.ts";
 import { Requests } from "./requests.tsx";
 import { Stored } from "./stored.tsx";
 
@@ -11,6 +14,16 @@ export function UsagePage(): ReactNode {
   return (
     <>
       <PageHeader title={texts.usage.page} lead={texts.usage.lead} />
+      <Parts />
+    </>
+  );
+}
+
+/** Waits for the first part, which would move the others. */
+function Parts(): ReactNode {
+  if (useQuery(standingQuery).isLoading) return <Waiting lines={12} />;
+  return (
+    <>
       <LeftNow />
       <Requests />
       <Stored />

@@ -47,9 +47,12 @@ export type SessionCookie = {
   read(header: string | undefined): string[];
 };
 
+/** Part of the name of the cookie that holds a browser's sessions. */
+export const sessionCookieName = "petstore-session";
+
 /** @param publicUrl the public origin, which decides whether cookies need HTTPS */
 export function sessionCookie(publicUrl: string): SessionCookie {
-  const cookie = cookieNamed("petstore-session", publicUrl, absoluteMs);
+  const cookie = cookieNamed(sessionCookieName, publicUrl, absoluteMs);
   return {
     set: (tokens) => (tokens.length === 0 ? cookie.clear() : cookie.set(tokens.join("."))),
     read(header) {

@@ -1,0 +1,31 @@
+import { activityTexts } from "./texts/en-activity.ts";
+import { webhooksTexts } from "./texts/en-webhooks.ts";
+import { texts } from "./texts/texts.ts";
+
+export type EarlyHead = { title: string; lead: string };
+
+const { home, importing, projects, domains, usage, keys, account } = texts;
+const { categories, orders, inventory } = texts.store;
+const { webhooks, activity } = texts.dashboard;
+
+/**
+ * The titles and leads of pages, by the page's address: the service sends them with the page. Those of a project, whose title is its name, have
+ * that of the part that is shown.
+ */
+export const earlyHeads: Record<string, EarlyHead> = {
+  "/dashboard": { title: home.page, lead: home.lead },
+  "/dashboard/animals": { title: texts.store.animals.page, lead: texts.store.animals.lead },
+  "/dashboard/categories": { title: categories.page, lead: categories.lead },
+  "/dashboard/orders": { title: orders.page, lead: orders.lead },
+  "/dashboard/inventory": { title: inventory.page, lead: inventory.lead },
+  "/dashboard/import": { title: importing.page, lead: importing.lead },
+  "/dashboard/projects": { title: projects.page, lead: projects.lead },
+  "/dashboard/projects/:projectId": { title: projects.page, lead: projects.shop.lead },
+  "/dashboard/projects/:projectId/settings": { title: projects.settings, lead: projects.naming.lead },
+  "/dashboard/projects/:projectId/domains": { title: domains.title, lead: domains.lead },
+  "/dashboard/usage": { title: usage.page, lead: usage.lead },
+  "/dashboard/keys": { title: keys.page, lead: keys.lead },
+  "/dashboard/webhooks": { title: webhooks.page, lead: webhooksTexts.lead },
+  "/dashboard/account": { title: account.page, lead: account.lead },
+  "/dashboard/activity": { title: activity.page, lead: activityTexts.lead },
+};
