@@ -10,5 +10,5 @@ if (process.argv[2] === "serve") {
 endWithOutput(process);
 
 process.channel?.unref(); // a worker ends when its service has stopped, although its supervisor still listens to it
-const { petstore } = await import("./commands/petstore.ts");
+const { petstore } = await import("./commands/commands.ts");
 process.exitCode = await petstore(process.argv.slice(2), process);

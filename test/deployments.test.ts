@@ -10,9 +10,8 @@ import { openPlatform, type Platform } from "./support/platform.ts";
 import { addressOf, createAccount, spawnServer } from "./support/process.ts";
 import { ask } from "./support/service.ts";
 import { made } from "./support/shop.ts";
-import { archivesIn, packSite } from "./support/sites.ts";
+import { archivesIn, keptUploads, packSite } from "./support/sites.ts";
 import { until } from "./support/until.ts";
-import { keptUploads } from "./support/uploads.ts";
 
 type Refusal = Pick<Failure, "code">;
 const gzip = { "content-type": "application/gzip" };

@@ -55,6 +55,8 @@ export const directions: Record<string, string[]> = {
   "web/calls": ["web/texts", "client"],
   "web/parts": ["web/calls", "web/frame", "web/texts"],
   "web/importing": ["src/importing", "src/platform", "client", "web"],
+  "web/pets": ["src/platform/http/pictures.ts", "client", "web"],
+  "web/projects": ["src/platform/http/pictures.ts", "client", "web"],
   "web/webhooks": ["src/platform/event-types.ts", "client", "web"],
   web: ["client", "web"],
   bench: ["src", "client", "test/support"],

@@ -13,7 +13,7 @@ import { temporaryFolder } from "./support/folder.ts";
 import type { Failure } from "./support/models.ts";
 import { openPlatform, type Platform } from "./support/platform.ts";
 import { openRaw } from "./support/raw.ts";
-import { keptUploads } from "./support/uploads.ts";
+import { keptUploads } from "./support/sites.ts";
 
 type Entry = Partial<Header> & { name: string; body?: string | Buffer };
 const oneMiB = 1_048_576;

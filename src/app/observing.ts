@@ -1,4 +1,5 @@
-import type { OnVisit } from "../publishing/edge/access-log.ts";
+import { openAccessLog, type OnVisit } from "../publishing/edge/access-log.ts";
+import { countVisits, type EdgeTraffic } from "../publishing/edge/edge-traffic.ts";
 import type { Bounds } from "../platform/bounds.ts";
 import type { Database } from "../platform/db/database.ts";
 import { watchEventLoop } from "../platform/event-loop.ts";
@@ -18,7 +19,6 @@ import type { Settings } from "./settings.ts";
 import type { Tracing } from "./tracing.ts";
 import { databasePath } from "./storage.ts";
 import { openWorkMetrics } from "./work-metrics.ts";
-import { openVisits } from "./visits.ts";
 
 /** Faults, refusals, visits and errors, which the service records from its start on. */
 export type Observing = {
@@ -91,4 +91,18 @@ export async function openObserving(settings: Settings, options: Options, opened
   }
 
   return { faults, refusals, onVisit, tracing, onError, watch };
+}
+
+type VisitParts = { clock: Clock; log: Logger; logOutput?: Pick<OpenLog, "add"> | undefined };
+
+/** Counts the visits to published sites, and writes the edge's access log unless it is switched off or `LOG_LEVEL` is above info. */
+function openVisits(settings: Settings, { clock, log, logOutput }: VisitParts): EdgeTraffic {
+  const { onVisit: count, metrics } = countVisits(settings.platformDomain);
+  if (!settings.edgeAccessLog || !logOutput) return { onVisit: count, metrics };
+  const write = openAccessLog(clock, logOutput.add);
+  const onVisit: OnVisit = (visit) => {
+    count(visit);
+    if (log.isLevelEnabled("info")) write(visit);
+  };
+  return { onVisit, metrics };
 }

@@ -266,11 +266,16 @@ function closedUntil(ready: Promise<void>) {
       requireReady();
       return db.find(statement, key);
     };
+    const findAll: Database["findAll"] = (...list) => {
+      requireReady();
+      return db.findAll(...list);
+    };
     const actingAs: Database["actingAs"] = (origin) => (isReady ? db.actingAs(origin) : database(db.actingAs(origin)));
     return {
       ...heartbeat(db),
       rows,
       find,
+      findAll,
       forAccount,
       actingAs,
       load: () => db.load(),

@@ -204,6 +204,7 @@ function tracedDatabase(db: Database, measure: Measure): Database {
     query: (query) => measure(db.engine, "query", () => db.query(query)),
     rows: (statement, values) => measure(db.engine, "query", () => db.rows(statement, values)),
     find: (statement, key) => measure(db.engine, "query", () => db.find(statement, key)),
+    findAll: (...list) => measure(db.engine, "query", () => db.findAll(...list)),
     write: (body, options) => measure(db.engine, "transaction", () => db.write(body, options)),
     forAccount: (accountId) => tracedDatabase(db.forAccount(accountId), measure),
     actingAs: (origin) => tracedDatabase(db.actingAs(origin), measure),

@@ -1,7 +1,8 @@
+import { readFileSync } from "node:fs";
 import { accountsCreate, accountsDelete, accountsList, accountsSetPlan } from "./accounts.ts";
 import { audit } from "./audit.ts";
 import { backup } from "./backup.ts";
-import type { Command } from "./command.ts";
+import type { Command, Io } from "./command.ts";
 import { compact } from "./compact.ts";
 import { completing } from "./completion.ts";
 import { defaultsOf } from "./connection.ts";
@@ -13,6 +14,7 @@ import { keysCreate, keysList, keysRevoke, keysRotate, keysUnban } from "./keys.
 import { membersInvite, membersList, membersRemove, membersReset } from "./members.ts";
 import { migrate } from "./migrate.ts";
 import { move } from "./move.ts";
+import { runProgram } from "./program.ts";
 import { remoteCommands } from "./remote-commands.ts";
 import { repair } from "./repair.ts";
 import { restore } from "./restore.ts";
@@ -53,3 +55,12 @@ export const commands: Command[] = [
   doctor,
   completing(() => commands),
 ];
+
+/** Runs a command of the service. Returns its exit code. */
+export function petstore(args: string[], io: Io): Promise<number> {
+  return runProgram({ version: versionOf(new URL("../../package.json", import.meta.url)), commands }, args, io);
+}
+
+function versionOf(manifest: URL): string {
+  return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;
+}

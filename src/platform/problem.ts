@@ -95,3 +95,11 @@ export function invalidAt(path: string, message: string, sentence = `${path} ${m
 export function overloaded(message: string, retryAfterSeconds = 1): Problem {
   return new Problem("unavailable", message, { headers: { "retry-after": `${retryAfterSeconds}` }, isOverload: true });
 }
+
+/**
+ * Names a thing by its id, such as `pet 12`. Leaves out a number of 2^53 or more, because it was rounded when it was parsed, so its
+ * digits are not those that the client sent.
+ */
+export function byId(thing: string, id: number): string {
+  return Number.isSafeInteger(id) ? `${thing} ${id}` : `${thing} of this id`;
+}

@@ -1,6 +1,6 @@
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { petstore as run } from "../../src/commands/petstore.ts";
+import { petstore as run } from "../../src/commands/commands.ts";
 
 /** What a command wrote, and its exit code. */
 export type Ended = { code: number; out: string; error: string };

@@ -1,7 +1,9 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createGzip } from "node:zlib";
+import sql from "sql-template-tag";
 import { pack } from "tar-stream";
+import type { TestService } from "./service.ts";
 
 /** A gzipped tar of these files: the same bytes whenever it is packed. */
 export async function packSite(files: Record<string, string | Buffer>): Promise<Uint8Array> {
@@ -14,4 +16,11 @@ export async function packSite(files: Record<string, string | Buffer>): Promise<
 /** The archives that lie in a service's folder; where there is PostgreSQL none ever does. */
 export function archivesIn(dataDir: string): Promise<string[]> {
   return readdir(join(dataDir, "uploads")).catch(() => []);
+}
+
+/** The archives that are kept of uploads: on the disk, or in the database that nodes share. */
+export async function keptUploads({ db, dataDir }: TestService): Promise<string[]> {
+  if (db.engine === "sqlite") return readdir(join(dataDir, "uploads"));
+  const rows = await db.query<{ id: string }>(sql`SELECT id FROM blobs WHERE name IS NULL OR name LIKE 'upload/%'`);
+  return rows.map(({ id }) => id);
 }

@@ -6,14 +6,12 @@ import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
 import { formatNumber, texts } from "../texts/texts.ts";
-import { forgetLists } from "./forget-lists.ts";
 import styles from "./importing.module.css";
 import { CountList, Reading, RejectList, RepeatedIds } from "./preview.tsx";
-import { refusalOfTask } from "./refusal-of-task.ts";
 import { RunView } from "./run-view.tsx";
 import { StartBar } from "./start-bar.tsx";
 import type { ExportChange } from "./tasks.ts";
-import { useTask } from "./use-task.ts";
+import { forgetLists, refusalOfTask, useTask } from "./use-task.ts";
 
 const words = texts.importing.ownExport;
 

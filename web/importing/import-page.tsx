@@ -9,18 +9,16 @@ import { PageHeader, Section } from "../parts/page-header.tsx";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { ExportUpdate } from "./export-update.tsx";
 import { FileChoice } from "./file-choice.tsx";
-import { forgetLists } from "./forget-lists.ts";
 import { FormatChoice } from "./format-choice.tsx";
 import styles from "./importing.module.css";
 import { MappingEditor, withId } from "./mapping-editor.tsx";
 import { CountList, PetPreview, Reading, RejectList, RepeatedIds } from "./preview.tsx";
-import { refusalOfTask } from "./refusal-of-task.ts";
 import { RunView } from "./run-view.tsx";
 import { SavedMapping } from "./saved-mapping.tsx";
 import { StartBar } from "./start-bar.tsx";
 import type { Columns } from "./columns.ts";
 import type { Checked, Counts } from "./tasks.ts";
-import { useTask, type TaskState } from "./use-task.ts";
+import { forgetLists, refusalOfTask, useTask, type TaskState } from "./use-task.ts";
 
 const words = texts.importing;
 

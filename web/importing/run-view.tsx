@@ -6,9 +6,8 @@ import { Section } from "../parts/page-header.tsx";
 import { formatNumber, texts } from "../texts/texts.ts";
 import styles from "./importing.module.css";
 import { RejectList, CountList } from "./preview.tsx";
-import { refusalOfTask } from "./refusal-of-task.ts";
 import type { Imported } from "./tasks.ts";
-import type { TaskState } from "./use-task.ts";
+import { refusalOfTask, type TaskState } from "./use-task.ts";
 
 const words = texts.importing;
 type Props = { run: TaskState<Imported>; of: string; onStop: () => void; onAgain: (resend: boolean) => void };

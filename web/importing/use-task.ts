@@ -1,4 +1,7 @@
+import type { QueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
+import { dashboardKey } from "../calls/lists.ts";
+import { Refusal } from "../calls/refusal.ts";
 import { texts } from "../texts/texts.ts";
 import { begin, type Failed, type Results, type Task, type Told } from "./tasks.ts";
 
@@ -50,4 +53,14 @@ export function useTask<Kind extends Task["kind"]>() {
     setState((before) => ({ ...before, isRunning: false, isStopped: true, waitMs: undefined }));
   }, [end]);
   return { state, start, stop };
+}
+
+/** A worker's failure as a Refusal, which the page can show. */
+export function refusalOfTask({ code, message, status, requestId }: Failed): Refusal {
+  return new Refusal(code, message, { status, requestId });
+}
+
+/** Drops what is in memory of the lists, so that they are read again after an import. */
+export function forgetLists(client: QueryClient): void {
+  client.removeQueries({ queryKey: [dashboardKey], predicate: ({ queryKey }) => String(queryKey[1]).startsWith("/") });
 }

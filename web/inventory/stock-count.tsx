@@ -1,13 +1,12 @@
 import { ActionIcon, Button, TextInput } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode, type SubmitEvent } from "react";
 import { useSession } from "../dashboard/session.ts";
 import { errorLine } from "../parts/error-line.ts";
 import { notify } from "../parts/notices.ts";
 import { numberIn } from "../parts/number-in.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
-import { adjustStock, noteStock, setStock, type InventoryItem } from "./queries.ts";
-import { stockMark } from "./stock-mark.ts";
+import { adjustStock, noteStock, setStock, stockQuery, type InventoryItem } from "./queries.ts";
 import styles from "./stock-count.module.css";
 
 const words = texts.store.inventory;
@@ -83,9 +82,21 @@ function useStockChange(petId: number, name: string, onChanged: (quantity: numbe
   }
 }
 
-/** The mark of a count, as text and colour. */
+/** The stock of an animal in a table row, edited in place. */
+export function StockCell({ petId, name }: { petId: number; name: string }): ReactNode {
+  const { data: item } = useQuery(stockQuery(petId));
+  if (!item) return <span className={styles.untracked}>{item === null ? words.notTracked : "…"}</span>;
+  return (
+    <div>
+      <StockCount item={item} name={name} />
+    </div>
+  );
+}
+
+/** The mark of a count, as text and colour. Low is what the account calls low, as its events and the home page do. */
 export function StockMarkBadge({ quantity }: { quantity: number }): ReactNode {
-  const mark = stockMark(quantity, useSession().account.lowStock);
+  const { lowStock } = useSession().account;
+  const mark = quantity === 0 ? "none" : quantity <= lowStock ? "low" : "enough";
   return (
     <span className={styles.mark} data-mark={mark}>
       {mark !== "enough" && <span aria-hidden>{mark === "none" ? "○" : "◔"}</span>}

@@ -6,7 +6,7 @@ import { useList } from "../calls/lists.ts";
 import { useCategoryNames } from "../categories/category-select.tsx";
 import { Waiting } from "../frame/waiting.tsx";
 import { ExportDialog } from "../importing/export-dialog.tsx";
-import { StockCell } from "../inventory/stock-cell.tsx";
+import { StockCell } from "../inventory/stock-count.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";

@@ -2,7 +2,7 @@ import { Button, FileButton, TextInput } from "@mantine/core";
 import { useState, type KeyboardEvent, type ReactNode } from "react";
 import { GripIcon } from "../frame/icons.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
-import { pictureTypes } from "../parts/picture-types.ts";
+import { pictureTypes } from "../../src/platform/http/pictures.ts";
 import { useFocusAfterRemoval } from "../parts/use-focus-return.ts";
 import { profileTexts as words } from "../texts/en-shop.ts";
 import { movedTo } from "./photo-order.ts";
@@ -50,7 +50,7 @@ export function Photos({ petId, photos: saved }: { petId: number; photos: Photo[
       </ul>
       <output className={styles.said}>{said}</output>
       {count < photosMax && (
-        <FileButton multiple accept={pictureTypes} onChange={(files) => void add(files)}>
+        <FileButton multiple accept={pictureTypes.join(",")} onChange={(files) => void add(files)}>
           {(props) => (
             <Button variant="default" loading={isAdding} {...props}>
               {isAdding ? words.adding : words.add}

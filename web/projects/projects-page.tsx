@@ -14,7 +14,7 @@ import { NewProjectDialog } from "./new-project-dialog.tsx";
 import styles from "./projects.module.css";
 import type { Project } from "./queries.ts";
 import { SiteLink } from "./site-link.tsx";
-import { LiveState } from "./live-state.tsx";
+import { LiveState } from "./state-badge.tsx";
 
 const route = getRouteApi("/dashboard/projects");
 const words = texts.projects;

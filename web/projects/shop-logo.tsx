@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { notify } from "../parts/notices.ts";
-import { pictureTypes } from "../parts/picture-types.ts";
+import { pictureTypes } from "../../src/platform/http/pictures.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./projects.module.css";
 import { rereadSite } from "./queries.ts";
@@ -31,7 +31,7 @@ export function ShopLogo({ projectId, settings, logo }: Props): ReactNode {
       <ErrorPanel error={error} />
       {logo === null ? name !== undefined && <p className={styles.hint}>{words.ownFile(name)}</p> : <Preview logo={logo} />}
       <Group gap="xs">
-        <FileButton accept={pictureTypes} onChange={(file) => file && mutate(file)}>
+        <FileButton accept={pictureTypes.join(",")} onChange={(file) => file && mutate(file)}>
           {(props) => (
             <Button variant="default" size="compact-sm" loading={isPending} {...props}>
               {name === undefined ? words.choose : words.replace}

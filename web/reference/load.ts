@@ -19,3 +19,8 @@ export const descriptionQuery = queryOptions({
     return readDescription((await response.json()) as OpenApi);
   },
 });
+
+/** The API's absolute URL; a relative server URL is resolved against the description (OpenAPI 3.0.3, Server Object). */
+export function absoluteUrl(serverUrl: string): string {
+  return new URL(serverUrl, new URL(descriptionUrl, location.href)).href.replace(/\/$/, "");
+}

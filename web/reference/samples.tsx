@@ -8,7 +8,7 @@ import { useDescription } from "./context.ts";
 import type { CodeSample } from "./openapi.ts";
 import { useSampleLanguage } from "./sample-language.ts";
 import styles from "./samples.module.css";
-import { absoluteUrl } from "./server-url.ts";
+import { absoluteUrl } from "./load.ts";
 
 const languages: Record<string, Language> = { shell: "bash", typescript: "typescript", javascript: "typescript", python: "python" };
 

@@ -1,8 +1,7 @@
 import { Type } from "../../platform/json-schema.ts";
 import { operation, type Answer, type DashboardCall, type Operation } from "../../platform/http/operation.ts";
 import { Id, Nullable } from "../../platform/http/schemas.ts";
-import { byId } from "../../platform/ids.ts";
-import { Problem } from "../../platform/problem.ts";
+import { byId, Problem } from "../../platform/problem.ts";
 import { CurrentUser } from "./responses.ts";
 import type { sessionCookie } from "./sessions.ts";
 import { endSession, findSessions, namesOf, type BrowserSession } from "./sessions.store.ts";

@@ -1,9 +1,8 @@
 import { Type } from "../../platform/json-schema.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { Id } from "../../platform/http/schemas.ts";
-import { byId } from "../../platform/ids.ts";
 import type { Transaction } from "../../platform/db/database.ts";
-import { Problem } from "../../platform/problem.ts";
+import { byId, Problem } from "../../platform/problem.ts";
 import { InvitedResponse, MemberResponse, personOf, requireConfirmed, RoleSchema, signedOut } from "./responses.ts";
 import { invitedResponse, memberResponse } from "./members.ts";
 import { findMember, invite, listMembers, removeMember, reset, resetFactors, setRole } from "./members.store.ts";

@@ -1,7 +1,6 @@
 import sql, { raw } from "sql-template-tag";
 import type { Database } from "../../platform/db/database.ts";
-import { byId } from "../../platform/ids.ts";
-import { Problem } from "../../platform/problem.ts";
+import { byId, Problem } from "../../platform/problem.ts";
 import { walkStatement } from "../../platform/db/walk-statements.ts";
 import { eventColumns, eventOfRow, logStart, newestEvent, type EventRow, type StoredEvent } from "./events.store.ts";
 

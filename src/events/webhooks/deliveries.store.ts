@@ -2,8 +2,7 @@ import sql, { empty } from "sql-template-tag";
 import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
-import { byId } from "../../platform/ids.ts";
-import { Problem } from "../../platform/problem.ts";
+import { byId, Problem } from "../../platform/problem.ts";
 import type { Delivery, DeliveryQuery } from "./deliveries.ts";
 
 /** A message to an endpoint and its last attempt. `body` is null for an event, whose body is in the log. */

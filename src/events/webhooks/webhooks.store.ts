@@ -3,8 +3,7 @@ import sql from "sql-template-tag";
 import { limitTo } from "../../platform/db/batches.ts";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
-import { byId } from "../../platform/ids.ts";
-import { invalidAt, Problem } from "../../platform/problem.ts";
+import { byId, invalidAt, Problem } from "../../platform/problem.ts";
 import type { Health } from "./schedule.ts";
 import { webhooksMax, type Webhook } from "./webhooks.ts";
 

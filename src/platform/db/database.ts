@@ -1,7 +1,7 @@
 import type { Sql } from "sql-template-tag";
 import type { EventDraft, Origin } from "../events.ts";
 import type { Histogram } from "../metrics.ts";
-import type { BoundValue, Insertion, KeyStatement, Shown, Statement } from "./statement.ts";
+import type { BoundValue, Insertion, KeyStatement, Listing, Shown, Statement } from "./statement.ts";
 
 /** A value, or a promise of it: the embedded engine answers at once, a server later. Only `platform/db` and `platform/http` look which it is. */
 export type Awaitable<T> = T | Promise<T>;
@@ -101,6 +101,8 @@ export interface Database extends Queryable {
   readonly engine: "sqlite" | "postgres";
   /** Returns what a statement shows of the row with this key, as `rows` returns its rows; undefined if there is none. */
   find<S extends Shown>(statement: KeyStatement<S>, key: readonly [accountId: number, id: number]): Awaitable<S | undefined>;
+  /** Returns what a key's statement shows of all rows of a list of one account, in the list's order. */
+  findAll<S extends Shown>(statement: KeyStatement<S>, accountId: number, listing: Listing): Awaitable<S[]>;
   write<T>(body: (tx: Transaction) => Awaitable<T>, options?: WriteOptions<T>): Promise<T>;
   /**
    * Returns the same database for the work of one account, which gets at most its share of the connections. Work through

@@ -65,6 +65,11 @@ function handleOf(engine: Engine, own: Own): Database {
       const [row] = await query<never>(engine, account, () => fixedStatementOf(statement, key));
       return row && statement.show(row);
     },
+    async findAll(statement, _accountId, listing) {
+      const { statement: list, values } = listing.rows();
+      const rows = await query<never>(engine, account, () => fixedStatementOf(list, values));
+      return rows.map((row) => statement.show(row));
+    },
     write: (body, options) => write(engine, account, body, { origin, ...options }),
     forAccount: (accountId) => handleOf(engine, { ...own, account: accountId }),
     actingAs: (other) => handleOf(engine, { ...own, origin: other }),

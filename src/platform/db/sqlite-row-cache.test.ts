@@ -8,7 +8,7 @@ import { temporaryFolder } from "../../../test/support/folder.ts";
 import type { Transaction } from "./database.ts";
 import { fdatasyncInPool } from "./sqlite-log.ts";
 import { openSqlite } from "./sqlite.ts";
-import { keyStatement } from "./statement.ts";
+import { keyStatement, statement } from "./statement.ts";
 
 type Shelf = { id: number; label: string; text: string };
 const byKey = keyStatement("shelves", "SELECT id, label FROM shelves WHERE account_id = ? AND id = ?", ([id, label]: [number, string]) => ({
@@ -37,8 +37,15 @@ async function openShelves(t: TestContext) {
   const read = (id: number) => db.find(byKey, [1, id]) as Shelf | undefined;
   const shown = () => ids.flatMap((id) => JSON.parse(read(id)?.text ?? "[]") as { id: number; label: string } | []);
   const stored = () => db.query<{ id: number; label: string }>(sql`SELECT id, label FROM shelves WHERE account_id = 1 ORDER BY id`);
+  const listing = (columns: string) => ({
+    statement: statement<[number]>(`SELECT ${columns} FROM shelves WHERE account_id = ? ORDER BY id`),
+    values: [1],
+  });
+  const [idsOnly, whole] = [listing("id"), listing("id, label")];
+  const listed = () =>
+    (db.findAll(byKey, 1, { ids: () => idsOnly, rows: () => whole }) as Shelf[]).map(({ text }) => JSON.parse(text) as object);
   shown();
-  return { db, disk, file, read, shown, stored };
+  return { db, disk, file, read, shown, stored, listed };
 }
 
 const changes: Record<string, (tx: Transaction) => unknown> = {
@@ -60,9 +67,10 @@ const changes: Record<string, (tx: Transaction) => unknown> = {
 
 for (const [name, change] of Object.entries(changes)) {
   test(`a row in memory is the one of the table after ${name}, and after further changes`, async (t) => {
-    const { db, shown, stored } = await openShelves(t);
+    const { db, shown, stored, listed } = await openShelves(t);
     await db.write(async (tx) => void (await change(tx)));
     const after = await stored();
+    for (let i = 0; i < 3; i++) assert.deepEqual(listed(), after);
     assert.deepEqual(
       shown(),
       after.filter(({ id }) => id <= 10),
@@ -75,10 +83,10 @@ for (const [name, change] of Object.entries(changes)) {
   });
 
   test(`rows in memory stay as they are if ${name} is rolled back`, async (t) => {
-    const { db, shown, stored } = await openShelves(t);
+    const { db, shown, stored, listed } = await openShelves(t);
     const before = shown();
     await assert.rejects(db.write(async (tx) => Promise.reject(new Error(String(await change(tx))))));
-    assert.deepEqual([shown(), await stored()], [before, before]);
+    assert.deepEqual([shown(), await stored(), listed()], [before, before, before]);
     await db.write((tx) => tx.query(sql`UPDATE shelves SET label = 'newer'`));
     assert.deepEqual(
       shown(),
@@ -95,6 +103,42 @@ test("a row that was read stays in memory while nothing changes it", async (t) =
   assert.equal(read(1), first);
   assert.notEqual(read(2), second);
   assert.throws(() => (first!.text = "changed"), TypeError);
+});
+
+test("a list looks for its rows in memory again and again while it finds them, and ever more seldom while it does not", async (t) => {
+  const { db, read } = await openShelves(t);
+  const looks: boolean[] = [];
+  const list = (ids: number[]) => {
+    looks.push(false);
+    const values = [JSON.stringify(ids)];
+    const found = (columns: string) =>
+      statement<[number]>(`SELECT ${columns} FROM shelves WHERE account_id = 1 AND id IN (SELECT value FROM json_each(?)) ORDER BY id`);
+    const idsOf = () => ((looks[looks.length - 1] = true), { statement: found("id"), values });
+    const shown = db.findAll(byKey, 1, { ids: idsOf, rows: () => ({ statement: found("id, label"), values }) }) as Shelf[];
+    assert.deepEqual(
+      shown.map(({ id }) => id),
+      ids,
+    );
+    return shown;
+  };
+  assert.equal(list([3])[0], read(3), "the very row that is in memory");
+  list([1, 2]);
+  assert.deepEqual(looks.splice(0), [true, true]);
+  await db.write((tx) =>
+    tx.query(sql`INSERT INTO shelves SELECT 1, shelves.id + 10 * n.value, 'new' FROM shelves, json_each('[1, 2, 3, 4, 5, 6]') AS n`),
+  );
+  for (let id = 11; id <= 70; id++) list([id]);
+  const missed = [0, 2, 6, 14, 30]; // after each, one list more than twice as many is read whole
+  assert.deepEqual(
+    looks.splice(0).flatMap((looked, place) => (looked ? [place] : [])),
+    missed,
+  );
+  for (let i = 0; i < 2 * 32; i++) list([1]);
+  assert.deepEqual(
+    looks.slice(-9),
+    Array.from({ length: 9 }, () => true),
+    "it has found its row the last time",
+  );
 });
 
 test("while a commit is on its way to the disk reads show the rows as they were, and then as they are", async (t) => {
@@ -170,6 +214,25 @@ test("keys that are too large for the memory, and long texts, are read from the 
     assert.deepEqual([read()?.label, read()?.label], [label, label]);
     assert.notEqual(read(), read());
   }
+});
+
+test("rows of several accounts stay apart, and beyond 100,000 the oldest of the first account go", async (t) => {
+  const { db } = await openShelves(t);
+  await db.write((tx) =>
+    tx.script(`INSERT INTO accounts VALUES (2);
+      WITH RECURSIVE n (i) AS (SELECT 11 UNION ALL SELECT i + 1 FROM n WHERE i < 100001) INSERT INTO shelves SELECT 1, i, 'of 1' FROM n;
+      INSERT INTO shelves VALUES (2, 1, 'of 2'), (2, 2, 'of 2')`),
+  );
+  const read = (account: number, id: number) => db.find(byKey, [account, id]) as Shelf;
+  const first = read(1, 11);
+  const other = read(2, 1);
+  for (let id = 12; id <= 100_001; id++) read(1, id);
+  assert.deepEqual([read(1, 11), read(2, 1)], [first, other]);
+  assert.deepEqual([first.label, other.label, read(1, 1).label], ["of 1", "of 2", "old"]);
+  for (let id = 2; id <= 10; id++) read(1, id); // the last of these is one too many
+  read(2, 2);
+  assert.equal(read(2, 1), other);
+  assert.notEqual(read(1, 11), first);
 });
 
 test("no statement replaces rows, which would fire no trigger", () => {

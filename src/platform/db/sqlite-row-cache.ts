@@ -1,7 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Shown } from "./statement.ts";
+import type { preparedStatements } from "./sqlite-statements.ts";
+import type { Bound, KeyStatement, Listing, Shown } from "./statement.ts";
 
-export type Key = readonly [accountId: number, id: number];
+type Key = readonly [accountId: number, id: number];
 
 /** The most rows of a table in memory, of about 250 bytes each. Beyond them the oldest is dropped. */
 const rowsMax = 100_000;
@@ -9,13 +10,22 @@ const rowsMax = 100_000;
 const charactersMax = 160;
 /** Changed rows that are noted one by one. If more change before the reader sees them, all rows are dropped. */
 const changedMax = 10_000;
-/** Identifiers below these make one whole number together; rows of others are not kept. */
-const [accountsEnd, idsEnd] = [2 ** 21, 2 ** 31];
+/** Rows with larger identifiers are not kept: V8 finds small whole numbers several times as fast. */
+const idMax = 2 ** 31 - 1;
 
 const changes = ["UPDATE", "DELETE"];
 
-/** What is shown of the rows of one table, by `keyOf`. The iterator stays, because a new one would first have to skip the gaps that dropped rows leave. */
-type Kept = { rows: Map<number, Shown>; oldest: Iterator<number> };
+/** How many lists at most are read whole after one whose rows were not all in memory, before the next one looks there. */
+const passedMax = 31;
+
+/** What is shown of the rows of one account, by id. The iterator stays, because a new one would first have to skip the gaps that dropped rows leave. */
+type OfAccount = { rows: Map<number, Shown>; oldest: Iterator<number> };
+
+/**
+ * The rows of one table, by account, and their number. `passed` lists are to be read whole before the next one looks for its rows here: none after one
+ * that found all, and twice as many after each that did not.
+ */
+type Kept = { accounts: Map<number, OfAccount>; size: number; passed: number; toPass: number };
 
 /**
  * Keeps what is shown of rows that were read by their primary key, because SQLite finds a row in two trees, whose pages are scattered over more memory than the
@@ -30,26 +40,38 @@ type Kept = { rows: Map<number, Shown>; oldest: Iterator<number> };
  * Rows that do not exist are not kept, so an INSERT needs no trigger. SQLite fires none for the rows that `INSERT OR REPLACE` deletes: a test
  * refuses such statements.
  */
-export function openRowCache(writer: DatabaseSync) {
+export function openRowCache(writer: DatabaseSync, reader: Reader) {
   const version = writer.prepare("PRAGMA data_version");
   const currentVersion = (): unknown => version.get()?.["data_version"];
-  const cache: Cache = { writer, tables: new Map(), changed: new Map(), noted: 0, isAllChanged: false };
+  const cache: Cache = { writer, tables: new Map(), changed: [], isAllChanged: false };
   let seenVersion = currentVersion();
-  writer.function("row_changed", (table, accountId, id) => noteChange(cache, String(table), keyOf(Number(accountId), Number(id))));
+  writer.function("row_changed", (table, accountId, id) => noteChange(cache, [String(table), Number(accountId), Number(id)]));
   return {
-    /** Returns what is shown of the row with this key, if it is kept. */
-    find(table: string, [accountId, id]: Key): Shown | undefined {
-      const key = keyOf(accountId, id);
-      return key === undefined ? undefined : cache.tables.get(table)?.rows.get(key);
+    /** Returns what is shown of the row with this key; undefined if there is none. */
+    find<S extends Shown>(statement: KeyStatement<S>, key: Key): S | undefined {
+      const [accountId, id] = key;
+      const kept = cache.tables.get(statement.table)?.accounts.get(accountId)?.rows.get(id);
+      if (kept) return kept as S;
+      const [row] = reader.arrays(statement, key);
+      if (row === undefined) return undefined;
+      const shown = statement.show(row as never);
+      keep(cache, statement.table, key, shown);
+      return shown;
     },
-    /** Keeps what is shown of a row that the reader has read in its present snapshot. */
-    keep(table: string, [accountId, id]: Key, shown: Shown): void {
-      const key = keyOf(accountId, id);
-      if (key === undefined || shown.text.length > charactersMax) return;
-      const kept = cache.tables.get(table) ?? watch(cache, table);
-      if (!kept) return;
-      if (kept.rows.size >= rowsMax) dropOldest(kept);
-      kept.rows.set(key, Object.freeze(shown));
+    /** Returns what is shown of the rows of a list. It looks for their ids, which an index has, and takes the rows from memory or else reads them whole. */
+    findAll<S extends Shown>(statement: KeyStatement<S>, accountId: number, { ids, rows }: Listing): S[] {
+      const arrays = <R extends unknown[]>({ statement: list, values }: Bound<R>): R[] => reader.arrays(list, values);
+      const { table } = statement;
+      const kept = cache.tables.get(table);
+      const isTried = !kept || kept.toPass === 0;
+      if (!isTried) kept.toPass -= 1;
+      const found = kept && isTried ? findKept(kept, accountId, arrays(ids())) : undefined;
+      if (found) return found as S[];
+      return arrays(rows()).map((row) => {
+        const shown = statement.show(row as never);
+        if (isTried) keep(cache, table, [accountId, Number(row[0])], shown);
+        return shown;
+      });
     },
     /** Drops the rows that transactions have changed. Called when their commits are on the disk, before the reader reads again. */
     settle: () => settle(cache),
@@ -69,14 +91,46 @@ export function openRowCache(writer: DatabaseSync) {
   };
 }
 
+type Reader = Pick<ReturnType<typeof preparedStatements>, "arrays">;
+
+/** A row that was changed or deleted. */
+type Change = [table: string, accountId: number, id: number];
+
 type Cache = {
   writer: DatabaseSync;
   tables: Map<string, Kept>;
-  /** The keys of changed rows, by table, and their number. */
-  changed: Map<string, Set<number>>;
-  noted: number;
+  changed: Change[];
   isAllChanged: boolean;
 };
+
+/** Returns what is shown of the rows with these ids, if all are kept, and decides which list looks for its rows next. */
+function findKept(kept: Kept, accountId: number, ids: readonly [id: number][]): Shown[] | undefined {
+  const rows = kept.accounts.get(accountId)?.rows;
+  const found: Shown[] = [];
+  for (const [id] of ids) {
+    const shown = rows?.get(id);
+    if (!shown) {
+      kept.passed = kept.toPass = Math.min(2 * kept.passed + 1, passedMax);
+      return undefined;
+    }
+    found.push(shown);
+  }
+  kept.passed = 0;
+  return found;
+}
+
+/** Keeps what is shown of a row that the reader has read in its present snapshot. */
+function keep(cache: Cache, table: string, [accountId, id]: Key, shown: Shown): void {
+  if (id > idMax || accountId > idMax || shown.text.length > charactersMax) return;
+  const kept = cache.tables.get(table) ?? watch(cache, table);
+  if (!kept) return;
+  if (kept.size >= rowsMax) dropOldest(kept);
+  let { rows } = kept.accounts.get(accountId) ?? {};
+  if (!rows) kept.accounts.set(accountId, { rows: (rows = new Map<number, Shown>()), oldest: rows.keys() });
+  kept.size -= rows.size;
+  rows.set(id, Object.freeze(shown));
+  kept.size += rows.size;
+}
 
 /** Begins to watch a table. Returns undefined in a transaction, whose rollback would end the watch. */
 function watch(cache: Cache, table: string): Kept | undefined {
@@ -87,52 +141,52 @@ function watch(cache: Cache, table: string): Kept | undefined {
       BEGIN SELECT row_changed('${table}', OLD.account_id, OLD.id); END`);
   // a commit may be on its way to the disk whose changes nothing has watched
   cache.isAllChanged = true;
-  const rows = new Map<number, Shown>();
-  const kept = { rows, oldest: rows.keys() };
+  const kept = { accounts: new Map<number, OfAccount>(), size: 0, passed: 0, toPass: 0 };
   tables.set(table, kept);
   return kept;
 }
 
-function noteChange(cache: Cache, table: string, key: number | undefined): null {
-  cache.isAllChanged ||= cache.noted >= changedMax;
-  if (cache.isAllChanged || key === undefined) return null;
-  cache.noted += 1;
-  const ofTable = cache.changed.get(table);
-  if (ofTable) ofTable.add(key);
-  else cache.changed.set(table, new Set([key]));
+function noteChange(cache: Cache, change: Change): null {
+  cache.isAllChanged ||= cache.changed.length >= changedMax;
+  if (!cache.isAllChanged) cache.changed.push(change);
   return null;
 }
 
 function settle(cache: Cache): void {
   const { tables, changed } = cache;
   if (cache.isAllChanged) dropAll(cache);
-  else for (const [table, keys] of changed) for (const key of keys) tables.get(table)?.rows.delete(key);
-  changed.clear();
-  cache.noted = 0;
+  else for (const [table, accountId, id] of changed) drop(tables.get(table), accountId, id);
+  cache.changed = [];
   cache.isAllChanged = false;
 }
 
 function dropAll({ tables }: Cache): void {
   for (const kept of tables.values()) {
-    kept.rows.clear();
-    kept.oldest = kept.rows.keys();
+    kept.accounts.clear();
+    kept.size = 0;
   }
 }
 
+function drop(kept: Kept | undefined, accountId: number, id: number): void {
+  const { rows } = kept?.accounts.get(accountId) ?? {};
+  if (!kept || !rows?.delete(id)) return;
+  kept.size -= 1;
+  if (rows.size === 0) kept.accounts.delete(accountId);
+}
+
+/** Drops the oldest row of the account whose rows have been here for longest. */
 function dropOldest(kept: Kept): void {
-  let next = kept.oldest.next();
+  const [first] = kept.accounts;
+  if (!first) return;
+  const [accountId, account] = first;
+  let next = account.oldest.next();
   if (next.done === true) {
-    kept.oldest = kept.rows.keys();
-    next = kept.oldest.next();
+    account.oldest = account.rows.keys();
+    next = account.oldest.next();
   }
-  if (next.done !== true) kept.rows.delete(next.value);
+  if (next.done !== true) drop(kept, accountId, next.value);
 }
 
 function triggerOf(table: string, change: string): string {
   return `row_cache_${table}_${change.toLowerCase()}`;
-}
-
-/** One whole number for the key of a row; undefined if its identifiers are too large. */
-function keyOf(accountId: number, id: number): number | undefined {
-  return accountId >= 0 && accountId < accountsEnd && id >= 0 && id < idsEnd ? accountId * idsEnd + id : undefined;
 }

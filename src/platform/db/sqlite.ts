@@ -5,7 +5,7 @@ import { systemOrigin, type Origin, type RecordedEvent } from "../events.ts";
 import type { Awaitable, Database, Transaction, WriteOptions } from "./database.ts";
 import { openEventChain } from "./sqlite-events.ts";
 import { fdatasyncInPool, isFailedFlush, openWal, type Flush } from "./sqlite-log.ts";
-import { openRowCache, type Key } from "./sqlite-row-cache.ts";
+import { openRowCache } from "./sqlite-row-cache.ts";
 import { recoverLog } from "./sqlite-recovery.ts";
 import { openSequences } from "./sqlite-sequences.ts";
 import { giveBackPages } from "./sqlite-space.ts";
@@ -14,7 +14,6 @@ import { runJobs, type Job } from "./sqlite-jobs.ts";
 import { preparedStatements, storageFaultOf, translate, type Statements, type StorageFault } from "./sqlite-statements.ts";
 import { openHistogram, type Histogram } from "../metrics.ts";
 import { Problem } from "../problem.ts";
-import type { KeyStatement, Shown } from "./statement.ts";
 import { stopping, unavailable } from "./unavailable.ts";
 
 /** Writes that may share one commit. */
@@ -81,7 +80,8 @@ function handleOf(engine: Engine, own: Origin): Database {
     engine: "sqlite",
     query: async <R>(query: Sql) => look(engine, () => engine.read.rows(query) as R[]),
     rows: (statement, values) => look(engine, () => engine.read.arrays(statement, values)),
-    find: (statement, key) => look(engine, () => findShown(engine, statement, key)),
+    find: (statement, key) => look(engine, () => engine.rowCache.find(statement, key)),
+    findAll: (statement, accountId, listing) => look(engine, () => engine.rowCache.findAll(statement, accountId, listing)),
     write: (body, options = {}) => enqueue(engine, body, options, own),
     forAccount: () => database, // there are no connections to share
     actingAs: (origin) => handleOf(engine, origin),
@@ -110,16 +110,6 @@ function look<R>(engine: Engine, read: () => R): R {
   }
 }
 
-function findShown<S extends Shown>({ read, rowCache }: Engine, statement: KeyStatement<S>, key: Key): S | undefined {
-  const kept = rowCache.find(statement.table, key);
-  if (kept) return kept as S;
-  const [row] = read.arrays(statement, key);
-  if (row === undefined) return undefined;
-  const shown = statement.show(row as never);
-  rowCache.keep(statement.table, key, shown);
-  return shown;
-}
-
 function openEngine(file: string, options: SqliteOptions): Engine {
   const { flush = fdatasyncInPool, onFlushFailed = () => undefined, onFault = () => undefined } = options;
   const { clock = systemClock, onEvents = () => undefined } = options;
@@ -129,7 +119,7 @@ function openEngine(file: string, options: SqliteOptions): Engine {
   const write = preparedStatements(writer);
   const reader = connect(file, true);
   const read = preparedStatements(reader);
-  const rowCache = openRowCache(writer);
+  const rowCache = openRowCache(writer, read);
   const snapshot = openSnapshot(reader, () => rowCache.check());
   const wal = openWal(file, writer, flush);
   const chain = openEventChain(write);

@@ -14,6 +14,9 @@ export type Statement<R extends unknown[] = unknown[]> = {
   readonly row?: R;
 };
 
+/** A statement with the values of one request. */
+export type Bound<R extends unknown[] = unknown[]> = { statement: Statement<R>; values: BoundValue[] };
+
 let count = 0;
 
 /**
@@ -31,7 +34,7 @@ export function statement<R extends unknown[] = unknown[]>(sqlite: string, postg
 /** What is shown of a row: with its JSON, so that it is written once for all answers. */
 export type Shown = { readonly text: string };
 
-/** A SELECT of one row of a table by its primary key. */
+/** A SELECT of one row of a table by its primary key. Its first column is `id`. */
 export type KeyStatement<S extends Shown = Shown> = Statement & { readonly table: string; readonly show: (row: never) => S };
 
 /**
@@ -41,6 +44,9 @@ export type KeyStatement<S extends Shown = Shown> = Statement & { readonly table
 export function keyStatement<S extends Shown>(table: string, select: string, show: (row: never) => S): KeyStatement<S> {
   return { ...statement(select), table, show };
 }
+
+/** How to find the rows of a list: their ids alone, or the columns of a key's statement. Both find the same rows in the same order. */
+export type Listing = { readonly ids: () => Bound<[id: number]>; readonly rows: () => Bound };
 
 /** An INSERT of rows whose key `id` gets the next identifier of a sequence. */
 export type Insertion = { readonly sequence: string; readonly statementFor: (rows: number) => Statement<[id: number]> };

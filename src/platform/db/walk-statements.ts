@@ -1,9 +1,6 @@
 import type { Database } from "./database.ts";
 import { mergeRows, type Walk } from "./index-walk.ts";
-import { statement, type BoundValue, type Statement } from "./statement.ts";
-
-/** A statement with the values of one request. */
-export type Bound<R extends unknown[]> = { statement: Statement<R>; values: BoundValue[] };
+import { statement, type Bound, type BoundValue, type Statement } from "./statement.ts";
 
 /** The statement of one shape, and for each of its values the place among the values of the walks. */
 type Prepared = { statement: Statement<never>; places: number[] };

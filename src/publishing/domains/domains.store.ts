@@ -3,8 +3,7 @@ import type { Database, Queryable, Transaction } from "../../platform/db/databas
 import { walkRows } from "../../platform/db/index-walk.ts";
 import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import type { Origin } from "../../platform/events.ts";
-import { byId } from "../../platform/ids.ts";
-import { invalidAt, Problem } from "../../platform/problem.ts";
+import { byId, invalidAt, Problem } from "../../platform/problem.ts";
 import type { Hostname } from "../dns/dns.ts";
 import { recordDomain } from "./domain-events.ts";
 import { domainFromRow, type DomainRow, type StoredDomain } from "./domain-rows.ts";

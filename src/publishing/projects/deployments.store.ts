@@ -3,11 +3,10 @@ import type { Database, Queryable, Transaction } from "../../platform/db/databas
 import { walkRows } from "../../platform/db/index-walk.ts";
 import { limitTo } from "../../platform/db/batches.ts";
 import { actorText, systemOrigin, type Origin } from "../../platform/events.ts";
-import { byId } from "../../platform/ids.ts";
 import { andUncrowded, type ClaimShare } from "../../platform/jobs/worker.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
-import { Problem } from "../../platform/problem.ts";
+import { byId, Problem } from "../../platform/problem.ts";
 import { changePublishedBytes, noRoomForBytes, readStorage } from "../../platform/storage-quotas.ts";
 import { recordEnd, type EndedRow } from "./deployment-events.ts";
 import { columns, deploymentFromRow, type DeploymentRow, type StoredDeployment } from "./deployment-rows.ts";

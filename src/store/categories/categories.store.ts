@@ -3,8 +3,7 @@ import { breaks, type Database, type Queryable, type Transaction } from "../../p
 import { walkRows } from "../../platform/db/index-walk.ts";
 import { normalize } from "../../platform/normalize.ts";
 import { fieldsBefore, type EventDraft } from "../../platform/events.ts";
-import { byId } from "../../platform/ids.ts";
-import { Problem } from "../../platform/problem.ts";
+import { byId, Problem } from "../../platform/problem.ts";
 import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
 import type { Category, CategoryQuery, NewCategory } from "./categories.ts";
 

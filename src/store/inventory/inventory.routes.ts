@@ -4,8 +4,7 @@ import { operation, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { created, deleted, listed, resource } from "../../platform/http/resource-answers.ts";
-import { byId } from "../../platform/ids.ts";
-import { Problem } from "../../platform/problem.ts";
+import { byId, Problem } from "../../platform/problem.ts";
 import { lockPet } from "../pets/pets.store.ts";
 import {
   InventoryAdjustment,

@@ -1,7 +1,6 @@
 import sql, { join } from "sql-template-tag";
 import type { Transaction } from "../../platform/db/database.ts";
-import { byId } from "../../platform/ids.ts";
-import { Problem } from "../../platform/problem.ts";
+import { byId, Problem } from "../../platform/problem.ts";
 import { deletePet, lockPet, lockPetWithEntry, petColumns, storedPet, updatePet, type PetRow, type StoredPet } from "../pets/pets.store.ts";
 import { deleteItem, lockItem, lockItemWithOrders, setQuantity } from "./inventory.store.ts";
 import type { BulkChange, BulkResult, PetState } from "./pet-changes.ts";

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { andThen, type Awaitable, type Transaction } from "../../platform/db/database.ts";
 import type { Origin } from "../../platform/events.ts";
-import { byId } from "../../platform/ids.ts";
-import { Problem, unknownReference } from "../../platform/problem.ts";
+import { byId, Problem, unknownReference } from "../../platform/problem.ts";
 import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
 import {
   giveBackUnits,

@@ -4,8 +4,7 @@ import { insertion, lockingStatement, statement } from "../../platform/db/statem
 import { walkStatement } from "../../platform/db/walk-statements.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { fieldsBefore, type EventDraft, type Origin } from "../../platform/events.ts";
-import { byId } from "../../platform/ids.ts";
-import { Problem } from "../../platform/problem.ts";
+import { byId, Problem } from "../../platform/problem.ts";
 import type { Order, OrderFields, OrderQuery } from "./orders.ts";
 
 type OrderRow = [

@@ -1,16 +1,17 @@
 import sql, { raw, type Sql } from "sql-template-tag";
 import { andThen, type Awaitable, type Database } from "../../platform/db/database.ts";
+import type { Bound } from "../../platform/db/statement.ts";
 import { walkStatement } from "../../platform/db/walk-statements.ts";
 import { afterPrefix } from "../../platform/normalize.ts";
 import { badCursor, type Position } from "../../platform/http/paging.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { nameKeyOf, petStatuses, type Pet, type PetQuery, type PetSort, type PetStatus } from "./pets.ts";
+import { petColumns, showPets, type ShownPet } from "./shown-pets.store.ts";
 
-/** A row of a walk by id, or by name. */
-type IdRow = [id: number, name: string, categoryId: number, status: PetStatus];
-type NamedRow = [...IdRow, nameKey: string];
+/** A row of a walk by name. */
+type NamedRow = [id: number, name: string, categoryId: number, status: PetStatus, nameKey: string];
 
-const idColumns = raw("id, name, category_id, status");
+const idColumn = raw("id");
 const nameColumns = raw("id, name, category_id, status, name_key");
 const idOnly = ["id"] as const;
 const nameAndId = ["name_key", "id"] as const;
@@ -42,25 +43,34 @@ export function listPets(
   after: Position | undefined,
   limit: number,
 ): Awaitable<Pet[]> {
-  const rows = rowsInOrder({ db, accountId, equal: equalOf(query), ...namesOf(query, after), limit }, sortOf(query), after);
-  return andThen(rows, (found) => found.map(petOf));
-}
-
-function petOf([id, name, categoryId, status]: IdRow | NamedRow): Pet {
-  return { id, name, categoryId, status };
-}
-
-function rowsInOrder(range: Range, order: PetSort, after: Position | undefined): Awaitable<(IdRow | NamedRow)[]> {
-  switch (order) {
-    case "id":
-      return walk<IdRow>(range, { columns: idColumns, order: idOnly, after });
-    case "-id":
-      return walk<IdRow>(range, { columns: idColumns, order: idOnly, isBackwards: true, until: after?.[0] });
+  const range = { db, accountId, equal: equalOf(query), ...namesOf(query, after), limit };
+  const { from, until } = range;
+  switch (sortOf(query)) {
     case "name":
-      return walk<NamedRow>(range, { columns: nameColumns, order: nameAndId, after, from: range.from, until: range.until });
+      return andThen(walk(range, { columns: nameColumns, order: nameAndId, after, from, until }), petsOf);
     case "-name":
-      return descendingByName(range, after);
+      return andThen(descendingByName(range, after), petsOf);
+    default:
+      return andThen(showListedPets(db, accountId, query, after, limit), (found) => found.map(({ text }) => JSON.parse(text) as Pet));
   }
+}
+
+/** As `listPets`, in the order of ids, with the pets as their JSON: the engine may have them in memory. */
+export function showListedPets(
+  db: Database,
+  accountId: number,
+  query: Omit<PetQuery, "id" | "q">,
+  after: Position | undefined,
+  limit: number,
+): Awaitable<ShownPet[]> {
+  const range = { db, accountId, equal: equalOf(query), limit };
+  const course = query.sort === "-id" ? ({ order: idOnly, isBackwards: true, until: after?.[0] } as const) : { order: idOnly, after };
+  const walkOf = <R extends unknown[]>(columns: Sql): Bound<R> => boundWalk(range, { ...course, columns });
+  return showPets(db, accountId, { ids: () => walkOf(idColumn), rows: () => walkOf(petColumns) });
+}
+
+function petsOf(rows: NamedRow[]): Pet[] {
+  return rows.map(([id, name, categoryId, status]) => ({ id, name, categoryId, status }));
 }
 
 type Course = {
@@ -72,15 +82,19 @@ type Course = {
   until?: string | number | undefined;
 };
 
-function walk<R extends IdRow | NamedRow>({ db, accountId, equal, limit }: Range, course: Course): Awaitable<R[]> {
+function walk(range: Range, course: Course): Awaitable<NamedRow[]> {
+  const { statement, values } = boundWalk<NamedRow>(range, course);
+  return range.db.rows(statement, values);
+}
+
+function boundWalk<R extends unknown[]>({ db, accountId, equal, limit }: Range, course: Course): Bound<R> {
   const walks = equal.map((values) => {
     const parts = ["category_id" in values && "category", "status" in values && "status"];
     const isByName = "name_key" in values || course.order === nameAndId;
     const name = [...parts, isByName && "name"].filter((part) => part !== false).join("_");
     return { table: "pets", ...(name !== "" && { index: `pets_by_${name}` }), accountId, equal: values, ...course };
   });
-  const { statement, values } = walkStatement<R>(db.engine, walks, limit);
-  return db.rows(statement, values);
+  return walkStatement<R>(db.engine, walks, limit);
 }
 
 /**
@@ -97,10 +111,7 @@ async function descendingByName(range: Range, after: Position | undefined): Prom
   if (rows.length === range.limit) return rows;
   const limit = range.limit - rows.length;
   const until = after ? String(after[0]) : range.until;
-  const backwards = await walk<NamedRow>(
-    { ...range, limit },
-    { columns: nameColumns, order: nameAndId, isBackwards: true, from: range.from, until },
-  );
+  const backwards = await walk({ ...range, limit }, { columns: nameColumns, order: nameAndId, isBackwards: true, from: range.from, until });
   const lastName = backwards.at(-1)?.[4];
   const whole = backwards.filter(([, , , , name]) => name !== lastName);
   for (const group of Map.groupBy(whole, ([, , , , name]) => name).values()) rows.push(...group.toReversed());

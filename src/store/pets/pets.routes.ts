@@ -1,16 +1,16 @@
-import { andThen, type Transaction } from "../../platform/db/database.ts";
+import { andThen, type Awaitable, type Database, type Transaction } from "../../platform/db/database.ts";
 import { requireConditions } from "../../platform/http/conditions.ts";
 import { operation, type Answer, type Operation } from "../../platform/http/operation.ts";
-import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
+import { limitDefault, pageOf, positionOf, type Position } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
-import { byId } from "../../platform/ids.ts";
-import { Problem } from "../../platform/problem.ts";
+import { byId, Problem } from "../../platform/problem.ts";
 import { asksForOne, findPets } from "./pet-ids.store.ts";
-import { listPets, sortOf } from "./pet-lists.store.ts";
+import { listPets, namePosition, showListedPets, sortOf } from "./pet-lists.store.ts";
 import { searchPets, searchPosition, searchPositionLengths, type FoundPet } from "./pet-search.store.ts";
 import { batchBytesMax, NewPet, NewPets, patchPet, Pet, PetPath, PetQuery, Pets, WrittenPet, WrittenPetPatch } from "./pets.ts";
-import { deletePet, insertPet, insertPets, lockPet, lockPetWithEntry, showPet, updatePet, type StoredPet } from "./pets.store.ts";
+import { deletePet, insertPet, insertPets, lockPet, lockPetWithEntry, updatePet, type StoredPet } from "./pets.store.ts";
+import { showPet } from "./shown-pets.store.ts";
 
 const path = "/pets";
 const onePath = "/pets/{petId}";
@@ -36,35 +36,15 @@ export const petRoutes: Operation[] = [
         headers: ["Link", "ETag"],
       },
     },
-    read: (db, { accountId, query }) => {
-      const asked = { ...query, sort: sortOf(query) }; // A cursor then also fits a request that names the default order.
+    read(db, { accountId, query }) {
       const { id, q } = query;
-      const byName = asked.sort.endsWith("name");
-      const after = positionOf(asked, ...(q === undefined ? [byName ? 2 : 1] : searchPositionLengths));
-      const rows = (query.limit ?? limitDefault) + 1;
-      const position = (found: FoundPet) => (byName ? searchPosition(found) : [found.pet.id]);
-      if (asksForOne(query) && !after) {
-        return andThen(showPet(db, accountId, query.id[0]), (pet) => ({
-          status: 200,
-          text: `[${pet?.text ?? ""}]`,
-          ...(pet && { version: pet.version }),
-        }));
-      }
-      if (id) {
-        return andThen(findPets(db, accountId, { ...query, id }, after, rows), (found) => {
-          const { rows: body, headers } = pageOf(path, asked, found, position);
-          const [first] = body;
-          return { ...page({ rows: body.map(({ pet }) => pet), headers }), ...(id.length === 1 && first && { version: first.version }) };
-        });
-      }
-      if (q === undefined)
-        return andThen(listPets(db, accountId, query, after, rows), (found) =>
-          page(pageOf(path, asked, found, (pet) => position({ pet }))),
-        );
-      return andThen(searchPets(db, accountId, { ...query, q }, after, rows), (found) => {
-        const { rows: body, headers } = pageOf(path, asked, found, position);
-        return page({ rows: body.map(({ pet }) => pet), headers });
-      });
+      const asked = { ...query, sort: sortOf(query) }; // A cursor then also fits a request that names the default order.
+      const lengths = q === undefined ? [isByName(asked) ? 2 : 1] : searchPositionLengths;
+      const list: List = { db, accountId, asked, after: positionOf(asked, ...lengths), rows: (query.limit ?? limitDefault) + 1 };
+      if (asksForOne(query) && !list.after) return readOne(list, query.id[0]);
+      if (id) return readById(list, id);
+      if (q !== undefined) return readFound(list, q);
+      return isByName(asked) ? readByName(list) : readInOrder(list);
     },
   }),
   operation({
@@ -207,12 +187,53 @@ export const petRoutes: Operation[] = [
   }),
 ];
 
-async function requirePet(tx: Transaction, accountId: number, id: number): Promise<StoredPet> {
-  return (await lockPet(tx, accountId, id)) ?? absent(id);
+/** A request for a list: its query with the order, the position after which its page begins, and one row more than the page has. */
+type List = { db: Database; accountId: number; asked: PetQuery; after: Position | undefined; rows: number };
+
+const isByName = ({ sort }: PetQuery): boolean => sort === "name" || sort === "-name";
+
+function readOne({ db, accountId }: List, id: number): Awaitable<Answer> {
+  return andThen(showPet(db, accountId, id), (pet) => ({
+    status: 200,
+    text: `[${pet?.text ?? ""}]`,
+    ...(pet && { version: pet.version }),
+  }));
 }
 
-function page({ rows: body, headers }: { rows: Pet[]; headers: Record<string, string> }): Answer {
-  return { status: 200, body, headers };
+function readById({ db, accountId, asked, after, rows }: List, id: number[]): Awaitable<Answer> {
+  const position = (found: FoundPet) => (isByName(asked) ? searchPosition(found) : [found.pet.id]);
+  return andThen(findPets(db, accountId, { ...asked, id }, after, rows), (found) => {
+    const { rows: body, headers } = pageOf(path, asked, found, position);
+    const [first] = body;
+    return { ...page(body, headers), ...(id.length === 1 && first && { version: first.version }) };
+  });
+}
+
+function readFound({ db, accountId, asked, after, rows }: List, q: string): Awaitable<Answer> {
+  return andThen(searchPets(db, accountId, { ...asked, q }, after, rows), (found) => {
+    const { rows: body, headers } = pageOf(path, asked, found, searchPosition);
+    return page(body, headers);
+  });
+}
+
+function readByName({ db, accountId, asked, after, rows }: List): Awaitable<Answer> {
+  return andThen(listPets(db, accountId, asked, after, rows), (found) => {
+    const { rows: body, headers } = pageOf(path, asked, found, namePosition);
+    return { status: 200, body, headers };
+  });
+}
+
+function readInOrder({ db, accountId, asked, after, rows }: List): Awaitable<Answer> {
+  return andThen(showListedPets(db, accountId, asked, after, rows), (found) => {
+    const { rows: shown, headers } = pageOf(path, asked, found, ({ id }) => [id]);
+    return { status: 200, text: `[${shown.map(({ text }) => text).join(",")}]`, headers };
+  });
+}
+
+const page = (found: FoundPet[], headers: Record<string, string>): Answer => ({ status: 200, body: found.map(({ pet }) => pet), headers });
+
+async function requirePet(tx: Transaction, accountId: number, id: number): Promise<StoredPet> {
+  return (await lockPet(tx, accountId, id)) ?? absent(id);
 }
 
 function absent(id: number): never {

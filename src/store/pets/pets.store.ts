@@ -1,42 +1,25 @@
-import sql, { join, raw } from "sql-template-tag";
-import { andThen, breaks, type Awaitable, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
-import { insertion, keyStatement, lockingStatement, statement, type Shown } from "../../platform/db/statement.ts";
+import sql, { join } from "sql-template-tag";
+import { andThen, breaks, type Awaitable, type Queryable, type Transaction } from "../../platform/db/database.ts";
+import { insertion, lockingStatement, statement } from "../../platform/db/statement.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { fieldsBefore, type EventDraft, type Origin } from "../../platform/events.ts";
-import { byId } from "../../platform/ids.ts";
-import { detailsMax, Problem, unknownReference } from "../../platform/problem.ts";
+import { byId, detailsMax, Problem, unknownReference } from "../../platform/problem.ts";
 import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
 import { nameKeyOf, statusDefault, type NewPet, type Pet, type PetChange, type PetStatus } from "./pets.ts";
+import { petById, petColumns, storedOf, type PetValues, type StoredPet } from "./shown-pets.store.ts";
 
+export { petColumns, type StoredPet } from "./shown-pets.store.ts";
 export { categoriesOfPets } from "./pet-search.store.ts";
 
 export type PetRow = { id: number; name: string; category_id: number; status: PetStatus; version: number };
 
-/** A pet with the version that its ETag shows. */
-export type StoredPet = { pet: Pet; version: number };
-
-/** The columns of a pet, in the order of `PetValues`. */
-const columnNames = "id, name, category_id, status, version";
-type PetValues = [id: number, name: string, categoryId: number, status: PetStatus, version: number];
-const petById = `SELECT ${columnNames} FROM pets WHERE account_id = ? AND id = ?`;
 const findById = statement<PetValues>(petById);
-const showById = keyStatement("pets", petById, shownPet);
 const newPets = insertion("pets", "pet_ids", ["account_id", "name", "name_key", "category_id", "status", "version"]);
 const lockById = lockingStatement<PetValues>(petById);
-
-export const petColumns = raw(columnNames);
 
 /** Returns undefined if there is no such pet. */
 export function findPet(db: Queryable, accountId: number, id: number): Awaitable<StoredPet | undefined> {
   return andThen(db.rows(findById, [accountId, id]), petOf);
-}
-
-/** A pet as its JSON, with the version that its ETag shows. */
-export type ShownPet = Shown & { readonly version: number };
-
-/** Returns undefined if there is no such pet. Takes less time than `findPet`. */
-export function showPet(db: Database, accountId: number, id: number): Awaitable<ShownPet | undefined> {
-  return db.find(showById, [accountId, id]);
 }
 
 /** Locks the pet until the transaction ends. Returns undefined if there is no such pet. */
@@ -46,15 +29,6 @@ export function lockPet(tx: Transaction, accountId: number, id: number): Awaitab
 
 function petOf([values]: PetValues[]): StoredPet | undefined {
   return values && storedOf(values);
-}
-
-function storedOf([id, name, categoryId, status, version]: PetValues): StoredPet {
-  return { pet: { id, name, categoryId, status }, version };
-}
-
-function shownPet(values: PetValues): ShownPet {
-  const { pet, version } = storedOf(values);
-  return { text: JSON.stringify(pet), version };
 }
 
 /** Returns whether the account has the pet, without locking it. */

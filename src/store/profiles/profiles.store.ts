@@ -1,7 +1,6 @@
 import sql, { empty, join } from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
-import { byId } from "../../platform/ids.ts";
-import { Problem } from "../../platform/problem.ts";
+import { byId, Problem } from "../../platform/problem.ts";
 import { photosMax, type PhotoText, type Price } from "./profiles.ts";
 
 /** One form of a photo, as a published file. */

@@ -1,7 +1,6 @@
 import { Type, type Static } from "../../platform/json-schema.ts";
 import { Id, named, Nullable, OwnId, Text, writtenBack } from "../../platform/http/schemas.ts";
-import { invalidAt, unknownReference } from "../../platform/problem.ts";
-import { byId } from "../../platform/ids.ts";
+import { byId, invalidAt, unknownReference } from "../../platform/problem.ts";
 
 /** The most photos of one pet. */
 export const photosMax = 10;

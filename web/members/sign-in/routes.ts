@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { root } from "../../root.tsx";
-import { destinationOf } from "./destination.ts";
+import { destinationOf } from "./address.ts";
 
 const signIn = createRoute({
   getParentRoute: () => root,

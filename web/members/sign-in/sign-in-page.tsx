@@ -7,7 +7,7 @@ import { Main } from "../../frame/main.tsx";
 import { Waiting } from "../../frame/waiting.tsx";
 import { CodeSignIn } from "./code-sign-in.tsx";
 import { LinkSignIn } from "./link-sign-in.tsx";
-import { takeLinkToken } from "./link-token.ts";
+import { takeLinkToken } from "./address.ts";
 import { PasswordSignIn } from "./password-sign-in.tsx";
 import { SetPassword } from "./set-password.tsx";
 import styles from "./sign-in.module.css";

@@ -4,7 +4,7 @@ import { useEffect, useId, useRef, useState, type FormEvent, type KeyboardEvent,
 import { texts } from "../../texts/texts.ts";
 import { useDescription } from "../context.ts";
 import type { Operation } from "../description.ts";
-import { absoluteUrl } from "../server-url.ts";
+import { absoluteUrl } from "../load.ts";
 import { BodyField } from "./body-field.tsx";
 import { KeyField } from "./key-field.tsx";
 import { useKey } from "./key.ts";

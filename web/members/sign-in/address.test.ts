@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { destinationOf } from "./destination.ts";
+import { destinationOf } from "./address.ts";
 
 const origin = "https://shop.example";
 
