@@ -31,7 +31,7 @@ export async function* measureStore({ isQuick }: { isQuick: boolean }): AsyncGen
   try {
     await readEach(shop, scale);
     for (const row of await rowsOf(shop, scale)) yield await compare(shop, row, scale);
-    yield await measureReadsOfTable(scale);
+    yield* measureReadsOfTable(scale);
     const reads = { id: "read-p99", what: "`GET /pets/{id}`", idsMax: scale.animals, isOrder: false, script: anyRead(scale) };
     const orders = { id: "order-p99", what: "`POST /store/orders`, durable,", idsMax: ordered, isOrder: true, script: anyOrder };
     for (const row of [reads, orders]) yield await measureLatency(shop, row, scale);
@@ -51,18 +51,25 @@ async function readEach({ url, key }: Shop, { animals, seconds }: Scale): Promis
 }
 
 /** Reads whose rows are not in memory: the same shop with ids beyond those that are kept. */
-async function measureReadsOfTable(scale: Scale): Promise<Figure> {
+async function* measureReadsOfTable(scale: Scale): AsyncGenerator<Figure> {
   const folder = makeFolder();
   fillWithAnimals(folder, scale.animals, idNotKept);
   const shop = await openShop(folder);
+  const [animals, path] = [scale.animals.toLocaleString("en"), `/pets/${idNotKept + 1}`];
+  const what = `\`GET /pets/{id}\`, random ids of ${animals} animals, none in memory`;
   try {
-    const what = `\`GET /pets/{id}\`, random ids of ${scale.animals.toLocaleString("en")} animals, none in memory`;
-    const row = { id: "read-table", what, goal: "≥ 0.75", path: `/pets/${idNotKept + 1}`, load: { script: anyRead(scale, idNotKept) } };
-    return await compare(shop, row, scale);
+    yield await compare(shop, { id: "read-table", what, goal: "≥ 0.75", path, load: { script: anyRead(scale, idNotKept) } }, scale);
+    yield await compare(shop, listOf(await pagesOf(shop, scale), { id: "list-table", what: `${animals} animals, none in memory` }), scale);
   } finally {
     await shop.stop();
     folder.remove();
   }
+}
+
+/** A row for a list of which each request asks for any page. */
+function listOf(pages: string, { id, what }: Pick<Row, "id" | "what">): Row {
+  const path = `/pets?limit=${limit}`;
+  return { id, what: `\`GET ${path}\`, random cursors of all pages of ${what}`, goal: "≥ 0.45", path, load: { script: anyLineOf(pages) } };
 }
 
 async function rowsOf(shop: Shop, scale: Scale): Promise<Row[]> {
@@ -78,13 +85,7 @@ async function rowsOf(shop: Shop, scale: Scale): Promise<Row[]> {
     },
     { id: "read-one", what: "`GET /pets/{id}`, one id, its row in memory,", goal: "≥ 0.75", path: "/pets/1" },
     { id: "read-by-ids", what: "`GET /pets?id=`, its row in memory,", goal: "≥ 0.5", path: "/pets?id=1" },
-    {
-      id: "list",
-      what: `\`GET /pets?limit=${limit}\`, random cursors of all pages of ${scale.animals.toLocaleString("en")} animals`,
-      goal: "≥ 0.45",
-      path: `/pets?limit=${limit}`,
-      load: { script: anyLineOf(pages) },
-    },
+    listOf(pages, { id: "list", what: `${scale.animals.toLocaleString("en")} animals, their rows in memory,` }),
     {
       id: "order",
       what: `\`POST /store/orders\`, durable, any of ${ordered.toLocaleString("en")} animals`,

@@ -22,9 +22,6 @@ async function run(...words: string[]): Promise<{ code: number | null; out: stri
   return { code, out, err };
 }
 
-/** Suites of which the table may lack the rows. */
-const unmeasured = new Set<string>(["pages", "hostile", "backup", "light", "webhooks"]);
-
 test("a wrong command line of the measurements is one line on stderr, and measures nothing", async () => {
   const suite = await run("speed", "--check");
   assert.deepEqual([suite.code, suite.out], [2, ""]);
@@ -80,7 +77,7 @@ test("the table of docs/performance.md is the one of bench/table.json, and each 
   const suites = [...new Set(rows.map(({ suite }) => suite))];
   assert.deepEqual(
     suites,
-    suiteNames.filter((name) => suites.includes(name) || !unmeasured.has(name)),
+    [...suiteNames],
     "all suites, in their order",
   );
   const [named = ""] = /measures these suites only: ([^|]+)/.exec(page)?.slice(1) ?? [];

@@ -71,6 +71,7 @@ async function take({ name, address, colorScheme, ready }: Picture): Promise<voi
   const page = await context.newPage();
   await page.clock.setFixedTime(now);
   await page.addInitScript(hideDates);
+  await page.addInitScript(() => localStorage.setItem("typeface", "loaded")); // as on a second visit
   await page.goto(address(shop));
   await ready(page, shop);
   const picture = await page.screenshot({ animations: "disabled", caret: "hide" });
