@@ -75,11 +75,7 @@ test("the table of docs/performance.md is the one of bench/table.json, and each 
     assert.ok(parseGoal(goal).bound > 0, id);
   }
   const suites = [...new Set(rows.map(({ suite }) => suite))];
-  assert.deepEqual(
-    suites,
-    [...suiteNames],
-    "all suites, in their order",
-  );
+  assert.deepEqual(suites, [...suiteNames], "all suites, in their order");
   const [named = ""] = /measures these suites only: ([^|]+)/.exec(page)?.slice(1) ?? [];
   assert.deepEqual(
     Array.from(named.matchAll(/`(\w+)`/g), ([, name]) => name),
