@@ -48,7 +48,7 @@ const scenes: Scene[] = [
   { name: "the projects that domains are of", path: "/domains" },
   { name: "what DNS answered", path: `/projects/${project}/domains`, shows: "CNAME <img/src=x/onerror=alert()>.test" },
   { name: "the activity", path: "/activity?kind=pet" },
-  { name: "the account", path: "/account" },
+  { name: "the account", path: "/account", shows: "What your plan includes" },
 ];
 
 for (const { name, path, shows = hostile, open } of scenes)
