@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
+import sql from "sql-template-tag";
 import { stage } from "./support/browser.ts";
 import { newMember } from "./support/dashboard.ts";
 import { loggedEvents } from "./support/event-log.ts";
@@ -132,6 +133,14 @@ test("a rotated key works beside its successor until the overlap ends", async (t
   assert.deepEqual([await statusWith(next), await statusWith(last)], [401, 200]);
   await dialogOf(page).getByRole("button", { name: "Done" }).click();
   await rowOf(page, next).getByText("Expired").waitFor();
+});
+
+test("a key that expires while the page is open is shown as expired, without a reload", async (t) => {
+  const { id: account, key } = await service.newAccount();
+  const { page } = await visitSignedIn(t, browser, service, "/dashboard/keys", { account });
+  await service.db.write((tx) => tx.query(sql`UPDATE keys SET expires_at = ${Date.now() + 4_000} WHERE account_id = ${account}`));
+  await page.reload();
+  await rowOf(page, key).getByText("Expired").waitFor();
 });
 
 test("a rotated key and its successor name each other, one below the other", async (t) => {

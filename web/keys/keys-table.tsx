@@ -7,13 +7,14 @@ import { RowsTable, type Column } from "../parts/rows-table.tsx";
 import { formatMoment, texts } from "../texts/texts.ts";
 import styles from "./keys.module.css";
 import { linkedKeys, type LinkedKey } from "./pairs.ts";
-import { hasExpired } from "./queries.ts";
+import { hasExpired, useNextExpiry } from "./queries.ts";
 import { hasAllScopes } from "./scopes.ts";
 
 type Props = { keys: Key[]; onRotate?: (key: Key) => void; onRevoke?: (key: Key) => void; onUnban?: (key: Key) => void };
 
 /** The keys with their scopes, their state and, for owners, a menu. A rotated key follows its replacement. */
 export function KeysTable({ keys, ...menu }: Props): ReactNode {
+  useNextExpiry(keys);
   return <RowsTable label={texts.keys.page} columns={columnsFor(menu)} rows={linkedKeys(keys)} keyOf={({ id }) => id} />;
 }
 

@@ -1,4 +1,5 @@
 import { queryOptions, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useReducer } from "react";
 import { dashboardKey } from "../calls/lists.ts";
 import { ask, type Key } from "../calls/members.ts";
 import { serverNow } from "../calls/server-clock.ts";
@@ -16,4 +17,19 @@ export function useKeysChanged(): () => void {
 
 export function hasExpired({ expiresAt }: Pick<Key, "expiresAt">): boolean {
   return expiresAt !== null && Date.parse(expiresAt) <= serverNow();
+}
+
+/** Timers of browsers take no longer time (ms), and may end a little early. */
+const [timerMsMax, timerMsEarly] = [2 ** 31 - 1, 20];
+
+/** Renders again when the next of these keys expires, by the service's time. */
+export function useNextExpiry(keys: Key[]): void {
+  const [, renderAgain] = useReducer((times: number) => times + 1, 0);
+  const ends = keys.flatMap((key) => (key.expiresAt === null || hasExpired(key) ? [] : [Date.parse(key.expiresAt)]));
+  const next = Math.min(...ends);
+  useEffect(() => {
+    if (next === Infinity) return;
+    const timer = setTimeout(renderAgain, Math.min(next - serverNow() + timerMsEarly, timerMsMax));
+    return () => clearTimeout(timer);
+  }, [next]);
 }
