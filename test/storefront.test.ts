@@ -46,7 +46,10 @@ test("the home page, a category and an animal are whole pages without JavaScript
     for (const text of ["hello@rex.example", "tel:+4930123", "Linden Street 12", "9 – 18"])
       assert.ok(body.includes(text), `${path}: ${text}`);
     assert.equal(headers["x-content-type-options"], "nosniff");
-    assert.match(String(headers["content-security-policy"]), /^default-src 'none'; style-src 'sha256-[^']+'; img-src 'self'/);
+    assert.match(
+      String(headers["content-security-policy"]),
+      /^default-src 'none'; style-src 'sha256-[^']+'; img-src 'self'; connect-src 'self';/,
+    );
     assert.ok(!/<script(?! type="application\/ld\+json")|\son\w+=["']|\sstyle=/.test(body), "no script, handler or inline style");
   }
   assert.match((await at(`/animals/${rex}`)).body, /€49\.00[^]*Available/);
