@@ -1,5 +1,6 @@
 import type { BrowserContext } from "playwright-core";
 import { startBrowser } from "../test/support/browser.ts";
+import { idle } from "../test/support/weight.ts";
 import { signIn } from "./dashboard.ts";
 import { atMost, type Figure } from "./figures.ts";
 import { fillWithAnimals, makeFolder, openShop, type Shop } from "./shop.ts";
@@ -60,11 +61,6 @@ const watch = `(() => {
     .observe({ type: "largest-contentful-paint", buffered: true });
   new PerformanceObserver((list) => list.getEntries().forEach(({ value }) => (seen.shift += value))).observe({ type: "layout-shift", buffered: true });
 })()`;
-
-/** A promise of the mark that a page sets once it has shown what it has. */
-const idle = `new Promise((marked) => {
-  new PerformanceObserver((list) => list.getEntriesByName("idle").length > 0 && marked()).observe({ type: "mark", buffered: true });
-})`;
 
 /** Loads a page until a second after it has shown what it has, which its mark says. */
 async function firstLoad(context: BrowserContext, url: string): Promise<FirstLoad> {

@@ -17,8 +17,8 @@ const ofStore = ["animals", "categories", "orders", "inventory", "import"];
 const ofPublishing = ["projects", "projects/ID", "projects/ID/settings", "projects/ID/domains"];
 const ofDashboard = ["", ...ofStore, ...ofPublishing, "usage", "keys", "webhooks", "activity", "account"];
 
-/** What can only be read once another answer has come. */
 const ofOrder = `/dashboard/v1/pets?limit=1&id=${petId}`;
+/** What can only be read once another answer has come. */
 const later: Record<string, string[]> = {
   "": [`/dashboard/v1/projects/${project}/domains`, ofOrder],
   animals: [`/dashboard/v1/store/inventory?limit=1&petId=${petId}`],

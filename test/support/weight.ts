@@ -7,7 +7,7 @@ const scriptBytesMax = 230_000;
 const scriptsMax = 12;
 
 /** A promise of the page's mark, which it sets once it has shown what it has. */
-const idle = `new Promise((marked) => {
+export const idle = `new Promise((marked) => {
   new PerformanceObserver((list) => list.getEntriesByName("idle").length > 0 && marked()).observe({ type: "mark", buffered: true });
 })`;
 

@@ -12,6 +12,9 @@ const pagesKept = 4;
 /** The first part of the key of every query that needs a session; they are removed when the session ends. */
 export const dashboardKey = "dashboard";
 
+/** So long (ms) a part of a page takes what the page has just read, in place of reading it again. */
+export const freshMs = 5_000;
+
 /** Rows of a long list; only those near the window are in memory. */
 export type PagedRows<Item> = {
   /** Number of known rows; there are more if `isWhole` is false. */

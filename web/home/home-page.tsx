@@ -10,7 +10,8 @@ import { petCountsQuery } from "../pets/counts.ts";
 import { PetLink } from "../pets/pet-link.tsx";
 import { formatNumber, texts } from "../texts/texts.ts";
 import styles from "./home.module.css";
-import { accountQuery, openOrdersQuery, projectsQuery, troublesQuery } from "./queries.ts";
+import { accountQuery } from "../members/queries.ts";
+import { openOrdersQuery, projectsQuery, troublesQuery } from "./queries.ts";
 
 const words = texts.home;
 const lowShownMax = 10;

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { dashboardKey } from "../calls/lists.ts";
+import { dashboardKey, freshMs } from "../calls/lists.ts";
 import { answerOf, readPage, store, type Schemas } from "../calls/store.ts";
 
 /** A domain with a problem. */
@@ -8,27 +8,19 @@ type TroubledDomain = { projectId: number; hostname: string; problem: string };
 /** The projects whose domains the home page looks at. */
 const projectsMax = 5;
 const shownMax = 8;
-/** So that the parts of the page do not read again what the page has just read (ms). */
-const staleTime = 5_000;
 
 /** The newest open orders. */
 export const openOrdersQuery = queryOptions({
   queryKey: [dashboardKey, "/store/orders", "home"],
-  staleTime,
+  staleTime: freshMs,
   refetchInterval: 10_000,
   queryFn: async ({ signal }) => (await readPage("/store/orders", { complete: false, sort: "-id", limit: shownMax }, { signal })).rows,
-});
-
-export const accountQuery = queryOptions({
-  queryKey: [dashboardKey, "/account", "home"],
-  staleTime,
-  queryFn: ({ signal }) => answerOf<Schemas["Account"]>(store.GET("/account", { signal })),
 });
 
 /** The first projects. */
 export const projectsQuery = queryOptions({
   queryKey: [dashboardKey, "/projects", "home"],
-  staleTime,
+  staleTime: freshMs,
   queryFn: ({ signal }) => answerOf<Schemas["Project"][]>(store.GET("/projects", { params: { query: { limit: projectsMax } }, signal })),
 });
 
@@ -36,7 +28,7 @@ export const projectsQuery = queryOptions({
 export function troublesQuery(projects: Schemas["Project"][]) {
   return queryOptions({
     queryKey: [dashboardKey, "/projects", "home", "domains", projects.map(({ id }) => id)],
-    staleTime,
+    staleTime: freshMs,
     queryFn: async ({ signal }): Promise<TroubledDomain[]> => {
       const domains = await Promise.all(
         projects.map(({ id }) =>

@@ -1,7 +1,7 @@
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
 import { invalidatePet } from "../pets/notes.ts";
 import { batched } from "../calls/batched.ts";
-import { dashboardKey } from "../calls/lists.ts";
+import { dashboardKey, freshMs } from "../calls/lists.ts";
 import { changeRows, rereadList, showAnswer } from "../calls/rows.ts";
 import { callsBelow, send } from "../calls/send.ts";
 import { answerOf, readPage, store, type Schemas } from "../calls/store.ts";
@@ -29,7 +29,7 @@ const lowStockKey = [dashboardKey, "/store/inventory", "low"] as const;
 export function lowStockQuery(limit: number) {
   return queryOptions({
     queryKey: [...lowStockKey, limit],
-    staleTime: 5_000,
+    staleTime: freshMs,
     queryFn: async ({ signal }): Promise<LowStock> => {
       const response = await send(new Request(`${callsBelow}/store/inventory/low?limit=${limit}`, { signal }));
       return (await response.json()) as LowStock;

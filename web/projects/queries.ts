@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions, type QueryClient } from "@tanstack/react-query";
-import { dashboardKey } from "../calls/lists.ts";
+import { dashboardKey, freshMs } from "../calls/lists.ts";
 import { Refusal } from "../calls/refusal.ts";
 import { supersede } from "../calls/rows.ts";
 import { serverNow } from "../calls/server-clock.ts";
@@ -41,7 +41,7 @@ export function siteQuery(projectId: number) {
 export function shopQuery(projectId: number, deploymentId: number | null) {
   return queryOptions({
     queryKey: [dashboardKey, "/projects", "shop", projectId, deploymentId],
-    staleTime: 5_000, // the parts of the page do not read again what the page has just read
+    staleTime: freshMs,
     queryFn: ({ signal }) => readShop(projectId, signal),
     placeholderData: keepPreviousData,
   });

@@ -7,9 +7,8 @@ import { usePageTitle } from "../frame/page-title.ts";
 import { texts } from "../texts/texts.ts";
 import { MethodBadge, OperationBadges } from "./badges.tsx";
 import { useDescription } from "./context.ts";
-import { absoluteUrl } from "./load.ts";
 import type { Section } from "./description.ts";
-import { descriptionUrl, yamlUrl } from "./load.ts";
+import { absoluteUrl, descriptionUrl, yamlUrl } from "./load.ts";
 import styles from "./overview.module.css";
 
 /** The introduction of the API and the list of operations. */
