@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { systemTimer } from "../src/platform/clock.ts";
 import { newMember, openBrowser } from "./support/dashboard.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { addressOf, createAccount, spawnServer } from "./support/process.ts";
@@ -10,7 +11,9 @@ import { until } from "./support/until.ts";
 type Requests = NonNullable<Parameters<typeof startService>[0]>["requests"];
 
 async function openScene(t: TestContext, requests: Requests) {
-  const service = await startService({ requests });
+  // the minute of the limits stands still, and a wait passes
+  const now = Date.now();
+  const service = await startService({ requests, clock: () => now, timer: systemTimer });
   const held: RawConnection[] = [];
   t.after(async () => {
     for (const connection of held) connection.close();
