@@ -38,17 +38,23 @@ async function toTheEnd(page: Page, last: number, step: number): Promise<void> {
   await rowOf(page, dog(last - 1)).waitFor();
 }
 
-/** A shop of so many animals of which a page holds `pageSize`: the service's answers, in whose place a browser can be given a million. */
+/**
+ * A shop of so many animals of which a page holds `pageSize`: the service's answers, in whose place a browser can be given a million. They
+ * are made in the page, since to send a hundred megabytes there would take longer than all else.
+ */
 async function openLong(page: Page, count: number, pageSize: number): Promise<void> {
-  await page.route("**/dashboard/v1/pets?*", async (route) => {
-    const url = new URL(route.request().url());
-    const from = Number(url.searchParams.get("cursor") ?? 0);
-    const rows: Pet[] = Array.from({ length: Math.min(pageSize, count - from) }, (_, index) => {
-      return { id: from + index + 1, name: dog(from + index), categoryId: 1, status: "available" };
-    });
-    const next = from + pageSize;
-    await route.fulfill({ json: rows, headers: next < count ? { link: `<?cursor=${next}>; rel="next"` } : {} });
-  });
+  await page.addInitScript(`{
+    const { fetch } = globalThis;
+    globalThis.fetch = async (asked, options) => {
+      const url = new URL(asked.url ?? asked, location.href);
+      if (url.pathname !== "/dashboard/v1/pets") return fetch(asked, options);
+      const from = Number(url.searchParams.get("cursor") ?? 0);
+      const row = (_, at) => ({ id: from + at + 1, name: "Dog " + String(from + at).padStart(7, "0"), categoryId: 1, status: "available" });
+      const rows = Array.from({ length: Math.min(${pageSize}, ${count} - from) }, row);
+      const next = from + ${pageSize};
+      return Response.json(rows, { headers: next < ${count} ? { link: "<?cursor=" + next + '>; rel="next"' } : {} });
+    };
+  }`);
   await page.reload();
   await rowOf(page, dog(0)).waitFor();
 }
@@ -83,20 +89,18 @@ test("a list of a million animals scrolls to its last row and back", async (t) =
 test("pages far from the window are dropped, and loaded again when they come back into view", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const categoryId = await shop.category("Dogs");
-  for (let batch = 0; batch < 2; batch++) {
-    const names = Array.from({ length: 800 }, (_, index) => ({ name: dog(batch * 800 + index), categoryId }));
-    await shop.ask("POST", "/pets/batch", names);
-  }
+  const names = Array.from({ length: 1_000 }, (_, index) => ({ name: dog(index), categoryId }));
+  await shop.ask("POST", "/pets/batch", names);
   const page = await shop.open("/animals?sort=name");
   await rowOf(page, dog(0)).waitFor();
-  await toTheEnd(page, 1_600, 100);
+  await toTheEnd(page, 1_000, 100);
   const [first] = (await shop.ask<Pet[]>("GET", "/pets?sort=name&limit=1")).body;
   await shop.ask("PATCH", `/pets/${first?.id}`, { name: "Ann" });
   await drag(page, 0);
   await rowOf(page, "Ann").waitFor();
-  assert.equal(await animals(page).getAttribute("aria-rowcount"), "1601");
+  assert.equal(await animals(page).getAttribute("aria-rowcount"), "1001");
   await drag(page, 1);
-  await rowOf(page, dog(1_599)).waitFor();
+  await rowOf(page, dog(999)).waitFor();
 });
 
 test("a deleted row leaves the others in place, and scrolling still reaches the end", async (t) => {

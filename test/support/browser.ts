@@ -13,7 +13,8 @@ export function startBrowser(args: string[] = []): Promise<Browser> {
   if (executablePath === undefined) throw new Error(`none of ${names.join(", ")} is on the PATH`);
   // without a locale in UTF-8, Chromium cannot open a file whose name has other letters than those of ASCII
   const env = { ...process.env, LANG: "C.UTF-8" };
-  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox", ...args] : args, env });
+  const all = ["--renderer-process-limit=1", ...args]; // pages of one site in one context share a process
+  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox", ...all] : all, env });
 }
 
 /** A browser and what it looks at, as `open` gives it: for all tests of a file, and closed after the last of them. */

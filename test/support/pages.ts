@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import axe, { type AxeResults } from "axe-core";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { lendContext } from "./contexts.ts";
 
 export type Visit = { page: Page; context: BrowserContext; /** Every request that the page has made. */ requests: string[] };
 
@@ -21,13 +22,9 @@ export async function visit(
   options: BrowserContextOptions = {},
   hosts: string[] = [],
 ): Promise<Visit> {
-  const context = await browser.newContext({
-    reducedMotion: "reduce",
-    viewport: { width: 1280, height: 900 },
-    locale: "en-GB",
-    ...options,
-  });
+  const { context, giveBack } = await lendContext(browser, new URL(url).origin, options);
   const page = await context.newPage();
+  if (options.viewport) await page.setViewportSize(options.viewport);
   const requests: string[] = [];
   const errors: string[] = [];
   page.on("request", (request) => requests.push(request.url()));
@@ -39,7 +36,7 @@ export async function visit(
   t.after(async () => {
     // a request that a test holds up may come after its last line
     await Promise.all([page, context].map((held) => held.unrouteAll({ behavior: "ignoreErrors" })));
-    await context.close();
+    await giveBack();
     assert.deepEqual(errors, []);
     const asked = new Set(requests.map((request) => new URL(request).host));
     assert.deepEqual([...asked.difference(new Set([new URL(url).host, ...hosts]))], []);
@@ -50,11 +47,12 @@ export async function visit(
   return { page, context, requests };
 }
 
-/** What axe finds against WCAG 2.2 and good practice, or against these rules alone, each as `rule: element`. */
-export async function findings(page: Page, rules?: string[]): Promise<string[]> {
+/** What axe finds against WCAG 2.2 and good practice, by all rules, these alone or all without some, each as `rule: element`. */
+export async function findings(page: Page, { rules, without = [] }: { rules?: string[]; without?: string[] } = {}): Promise<string[]> {
   if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(axe.source);
   await page.evaluate("document.getAnimations().forEach((one) => one instanceof CSSTransition && one.finish())");
-  const options = JSON.stringify({ resultTypes: ["violations"], ...(rules && { runOnly: rules }) });
+  const off = Object.fromEntries(without.map((rule) => [rule, { enabled: false }]));
+  const options = JSON.stringify({ resultTypes: ["violations"], rules: off, ...(rules && { runOnly: rules }) });
   const { violations } = await page.evaluate<AxeResults>(`axe.run(document, ${options})`);
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ""}`));
 }
@@ -64,7 +62,7 @@ export async function assertAccessible(page: Page, message = ""): Promise<void> 
   assert.deepEqual(await findings(page), [], `${message} in light colours`);
   await page.emulateMedia({ colorScheme: "dark" });
   await page.locator("html:not([data-mantine-color-scheme=light])").waitFor();
-  assert.deepEqual(await findings(page, ["color-contrast"]), [], `${message} in dark colours`);
+  assert.deepEqual(await findings(page, { rules: ["color-contrast"] }), [], `${message} in dark colours`);
   await page.emulateMedia({ colorScheme: "light" });
   await page.locator("html:not([data-mantine-color-scheme=dark])").waitFor();
 }
