@@ -38,6 +38,7 @@ export const faultSuites: string[] = [
   "storage-limits",
   "storage-quotas",
   "upgrade",
+  "web-pages",
 ];
 
 /** The suites that take longest, each before shorter ones: a long file that starts last leaves a core idle at the end of a run. */

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, BrowserContextOptions, CDPSession } from "playwright-core";
 
 /** A context for one test, and what gives it back: nothing of the test is left for the next. */
-export type Lent = { context: BrowserContext; giveBack(): Promise<void> };
+export type Lent = { context: BrowserContext; giveBack: () => Promise<void> };
 
 /** A context that one test after another uses, and a page of it that keeps its renderer, and the code in it, warm. */
 type Shared = { context: BrowserContext; devtools: CDPSession; origin: string };
