@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { citable, deadCitations } from "./citations.ts";
 import { longFunctions } from "./function-length.ts";
 import { directions, linesMax, type SourceFile, violations } from "./layout.ts";
+import { smallFiles } from "./small-files.ts";
 
 const root = new URL("../", import.meta.url);
 
@@ -24,6 +25,23 @@ test("no file of tests, nor of their support, is over 300 lines", () => {
   assert.ok(files.some(({ path }) => path === "test/layout.test.ts"));
   const long = files.map(({ path, text }) => ({ path, lines: text.trimEnd().split("\n").length })).filter(({ lines }) => lines > linesMax);
   assert.deepEqual(long, []);
+});
+
+test("a small file that one other uses stands in that one", () => {
+  assert.deepEqual(smallFiles(read("{src,client,web,bench,test,bin}/**/*.{ts,tsx,mjs}")), []);
+  const [small, other] = ["export const a = 1;\n", "export const b = 1;\n".repeat(20)];
+  const used = {
+    path: "src/a/user.ts",
+    text: `import { a } from "./small.ts";\nimport { b } from "./other.ts";\nawait import("./late.ts");\n${other}`,
+  };
+  const files = [
+    used,
+    { path: "src/a/small.ts", text: small },
+    { path: "src/a/other.ts", text: other },
+    { path: "src/a/late.ts", text: small },
+  ];
+  assert.deepEqual(smallFiles(files), ["src/a/small.ts: only src/a/user.ts uses it, and it has few lines"]);
+  assert.deepEqual(smallFiles([...files, { path: "src/a/small.test.ts", text: used.text }]), [], "what a test reads may stand alone");
 });
 
 test("functions fit on a screen", () => {

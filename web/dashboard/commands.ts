@@ -4,7 +4,7 @@ import { useMemo } from "react";
 import type { Command } from "../frame/palette.tsx";
 import { notifyError } from "../parts/notices.ts";
 import { texts } from "../texts/texts.ts";
-import { dashboardActions, dashboardPages } from "./pages.ts";
+import { dashboardActions, dashboardPages } from "./pages.tsx";
 import { sessionQuery, signOut } from "./session.ts";
 
 /** The dashboard's pages and actions for the command palette; without a session only the pages, which redirect to the sign-in page. */

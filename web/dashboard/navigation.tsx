@@ -7,7 +7,7 @@ import { notifyError } from "../parts/notices.ts";
 import { texts } from "../texts/texts.ts";
 import { AccountsMenu } from "./accounts-menu.tsx";
 import styles from "./navigation.module.css";
-import { dashboardPages, pageAt, type DashboardPage } from "./pages.ts";
+import { dashboardPages, pageAt, type DashboardPage } from "./pages.tsx";
 import { signOut } from "./session.ts";
 
 /** `pageAt` decides which page is current; a link knows only its own address and those below it. */

@@ -14,7 +14,6 @@ import { DomainSteps } from "./domain-steps.tsx";
 import styles from "./domains.module.css";
 import { Problems } from "./problems.tsx";
 import { updateDomain, verifyDomain } from "./queries.ts";
-import { Serving } from "./serving.tsx";
 import { ShareLink } from "./share-link.tsx";
 import { isSuspended, isUnsettled, stateOf, visitUrl, type Domain, type DomainState } from "./state.ts";
 
@@ -154,4 +153,16 @@ function actionsOf(
   if (redirect) actions.push({ label: words.endRedirect, run: () => change({ redirect: null }) });
   actions.push(remove);
   return actions;
+}
+
+/** What visitors of a domain get now, and the service's reason, unless a problem already states it. */
+function Serving({ domain: { serving, problems } }: { domain: Domain }): ReactNode {
+  const { what, to, reason } = serving;
+  const isListed = problems.some(({ message }) => message === reason);
+  return (
+    <p className={styles.serving}>
+      <strong>{what === "redirect" ? words.serving.redirect(to ?? "") : words.serving[what]}</strong>
+      {!isListed && <span> {reason}</span>}
+    </p>
+  );
 }

@@ -1,6 +1,12 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { dashboard } from "../dashboard/route.ts";
-import { projectsSearch } from "./search.ts";
+
+/** The search parameters of the projects page: the form for a new project is open. */
+type ProjectsSearch = { new?: true };
+
+function projectsSearch(search: Record<string, unknown>): ProjectsSearch {
+  return { new: search["new"] === true ? (true as const) : undefined };
+}
 
 const projects = createRoute({
   getParentRoute: () => dashboard,
