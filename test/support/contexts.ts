@@ -45,6 +45,7 @@ async function giveBack(browser: Browser, { context, devtools, origin }: Shared)
     context.clearCookies(),
     context.clearPermissions(),
     context.setOffline(false),
+    devtools.send("Network.clearBrowserCache"),
     devtools.send("Storage.clearDataForOrigin", { origin, storageTypes: "all" }),
   ]);
   free.set(browser, [...(free.get(browser) ?? []), { context, devtools, origin }]);
