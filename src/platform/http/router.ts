@@ -17,7 +17,10 @@ export type Router = {
   find(method: string, url: string): Destination;
 };
 
-/** Opens a router. A path below the prefix of a surface belongs to the surface, whether or not it leads anywhere. */
+/**
+ * Opens a router. A path below the prefix of a surface belongs to the surface, whether or not it leads anywhere. The paths are not compiled:
+ * that would take the first request 70 ms, and save each later one 0.1 µs.
+ */
 export function openRouter(surfaces: readonly Surface[]): Router {
   const router = findMyWay({
     caseSensitive: true,
@@ -26,7 +29,6 @@ export function openRouter(surfaces: readonly Surface[]): Router {
     querystringParser: (text) => text, // parsed after the checks that come first
     onBadUrl: () => undefined,
   });
-  router.compile();
   const surfaceOf = (url: string): Surface | undefined =>
     surfaces.find(({ prefix }) => firstSegments(url, prefix.split("/").length) === prefix);
 
