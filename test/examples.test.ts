@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -156,7 +157,10 @@ async function inExampleShops<T>(use: (shops: Three) => Promise<T>): Promise<T> 
 async function runSample(operation: Operation, lang: "Shell" | "TypeScript", service: TestService): Promise<string> {
   const source = operation["x-codeSamples"].find((sample) => sample.lang === lang)?.source ?? "";
   const [program, args] =
-    lang === "Shell" ? ["bash", ["--norc", "-c", source]] : [process.execPath, ["--input-type=module-typescript", "-e", source]];
+    lang === "Shell"
+      ? ["bash", ["--norc", "-c", source]]
+      : // Node strips the types in the same way itself, but loads for each process what it needs for that
+        [process.execPath, ["--input-type=module", "-e", stripTypeScriptTypes(source)]];
   const env = { PATH: process.env["PATH"], CURL_HOME: folder, BASE_URL: `${service.address}/v1`, API_KEY: service.key };
   const child = spawn(program, args, { env, cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);

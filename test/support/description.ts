@@ -65,14 +65,25 @@ export function successOf(operation: Operation): number {
   );
 }
 
+const ajv = new Ajv({ allErrors: true, strict: false });
+ajv.addFormat("int64", { type: "number", validate: Number.isSafeInteger });
+ajv.addFormat("date-time", { type: "string", validate: (text: string) => parseDateTime(text) !== undefined });
+/** By the text of the schema: all refusals have the same, and a file may check answers against two copies of the description. */
+const validators = new Map<string, ValidateFunction>();
+
+function validatorOf(schema: Json, document: Document): ValidateFunction {
+  const whole = strict(dereferenced(schema, document)) as Json;
+  const text = JSON.stringify(whole);
+  const validate = validators.get(text) ?? ajv.compile(whole);
+  validators.set(text, validate);
+  return validate;
+}
+
 /**
  * A check of bodies against the description: gives what is wrong with a body for an operation's status, in words.
  * Objects are taken strictly: a field that the description does not name is wrong.
  */
 export function bodyChecker(document: Document): (operation: Operation, status: number, body: unknown) => string[] {
-  const ajv = new Ajv({ allErrors: true, strict: false });
-  ajv.addFormat("int64", { type: "number", validate: Number.isSafeInteger });
-  ajv.addFormat("date-time", { type: "string", validate: (text: string) => parseDateTime(text) !== undefined });
   const compiled = new Map<string, ValidateFunction>();
   return (operation, status, body) => {
     const described = operation.responses[status];
@@ -80,7 +91,7 @@ export function bodyChecker(document: Document): (operation: Operation, status: 
     const schema = described.content?.["application/json"]?.schema;
     if (!schema) return body === "" ? [] : [`${operation.operationId} describes no body for ${status}`];
     const name = `${operation.operationId} ${status}`;
-    const validate = compiled.get(name) ?? ajv.compile(strict(dereferenced(schema, document)) as Json);
+    const validate = compiled.get(name) ?? validatorOf(schema, document);
     compiled.set(name, validate);
     return validate(body) ? [] : (validate.errors ?? []).map((error) => `${name}: body${error.instancePath} ${error.message}`);
   };
