@@ -6,6 +6,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, sy
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { before, test, type TestContext } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { openBackupSource } from "../src/app/backups.ts";
 import { loadSettings } from "../src/app/settings.ts";
@@ -41,7 +42,7 @@ async function stop({ env, words, begun }: Running, signal: NodeJS.Signals): Pro
   let error = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (error += text));
   const ended = once(child, "close") as Promise<[number | null, string | null]>;
-  while (!begun() && child.exitCode === null) await new Promise(setImmediate);
+  while (!begun() && child.exitCode === null) await pause(1);
   child.kill(signal);
   const [code, by] = await ended;
   return { ending: code ?? by, error };

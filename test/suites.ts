@@ -23,6 +23,7 @@ export const quickSuites: string[] = [
 
 /** Suites that search for faults by random or many tries: a few of them in `npm test`, all in `npm run test:faults`. */
 export const faultSuites: string[] = [
+  "authority-faults",
   "backup-contents",
   "backup-input",
   "backup-killed",

@@ -39,7 +39,9 @@ export async function startPostgres(flags: string[] = []): Promise<PostgresProce
   if (asUser.uid !== undefined) for (const path of [folder, pgdata, passwordFile]) chownSync(path, nobody, nobody);
   // the default collation is not bytewise, so that a column which must be says so itself
   const locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=icu", "--icu-locale=en"];
-  const initialise = ["-D", pgdata, "-U", "postgres", `--pwfile=${passwordFile}`, "--auth=scram-sha-256", "--no-sync", ...locale];
+  // nobody tries to guess the password, and each connection would take 1 ms more for the usual 4,096
+  const access = [`--pwfile=${passwordFile}`, "--auth=scram-sha-256", "--set", "scram_iterations=1"];
+  const initialise = ["-D", pgdata, "-U", "postgres", ...access, "--no-sync", ...locale];
   await promisify(execFile)(join(programs, "initdb"), initialise, { cwd: folder, env: {}, ...asUser });
   let server: ChildProcess | undefined;
 
