@@ -97,7 +97,7 @@ test("behind nginx as in the recipe, large deployments pass, sites are served, a
 
   const { body } = await ask<{ id: number }>(`${outside}/v1/projects`, "POST", { key, body: { name: "Site", slug: "site" } });
   const noise = Array.from({ length: (3 * 2 ** 20) / 16 }, () => Math.random().toString(36).padEnd(16, "0").slice(0, 16)).join("");
-  const archive = await packSite({ "index.html": "hello", "large.txt": noise, "petstore.json": "{}" });
+  const archive = await packSite({ "index.html": "hello", "large.jpg": noise, "petstore.json": "{}" });
   assert.ok(archive.length > 1_048_576, "more than nginx allows by default");
   const sent = await ask(`${outside}/v1/projects/${body.id}/deployments`, "POST", {
     key,

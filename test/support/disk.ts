@@ -136,9 +136,11 @@ function decoded(text: string): Buffer {
   return Buffer.from(text.replaceAll("\\x", ""), "hex");
 }
 
+/** Has room for twice as much as it needs, because a file grows page by page. */
 function grown(bytes: Buffer, length: number): Buffer {
   if (length <= bytes.length) return bytes;
-  const longer = Buffer.alloc(length);
+  if (length <= bytes.buffer.byteLength) return Buffer.from(bytes.buffer, 0, length).fill(0, bytes.length);
+  const longer = Buffer.alloc(2 * length).subarray(0, length);
   bytes.copy(longer);
   return longer;
 }
