@@ -12,6 +12,7 @@ import { statuses } from "../src/platform/http/statuses.ts";
 import { runCommand, type Ended } from "./support/commands.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { root } from "./support/packages.ts";
+import { inherited } from "./support/process.ts";
 import { startService, type TestService } from "./support/service.ts";
 import { packSite } from "./support/sites.ts";
 
@@ -242,12 +243,15 @@ test("an import reads its rows or its mapping from standard input", async (t) =>
 });
 
 test("a full device is one line and exit code 1; a reader that has gone, of either output, is no failure", async () => {
-  const full = spawn(process.execPath, [main, "settings", "--json"], { env: {}, stdio: ["ignore", openSync("/dev/full", "w"), "pipe"] });
+  const full = spawn(process.execPath, [main, "settings", "--json"], {
+    env: inherited(),
+    stdio: ["ignore", openSync("/dev/full", "w"), "pipe"],
+  });
   const error = new Promise<string>((resolve) => full.stderr!.setEncoding("utf8").once("data", resolve));
   const [code] = (await once(full, "close")) as [number];
   assert.deepEqual([code, await error], [1, "petstore: standard output cannot be written (ENOSPC)\n"]);
   for (const line of ["settings --json | head -c 1 > /dev/null", "acounts 2>&1 >/dev/null | head -c 0", "nothing 2> /dev/full"]) {
-    const { stderr } = spawnSync("/bin/sh", ["-c", `"$0" "$1" ${line}`, process.execPath, main], { env: {}, encoding: "utf8" });
+    const { stderr } = spawnSync("/bin/sh", ["-c", `"$0" "$1" ${line}`, process.execPath, main], { env: inherited(), encoding: "utf8" });
     assert.equal(stderr, "", line);
   }
 });

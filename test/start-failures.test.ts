@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { execFile } from "node:child_process";
 import { temporaryFolder } from "./support/folder.ts";
 import { DatabaseSync } from "node:sqlite";
-import { addressOf, createAccount, spawnServer } from "./support/process.ts";
+import { addressOf, createAccount, inherited, spawnServer } from "./support/process.ts";
 import { ask } from "./support/service.ts";
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
@@ -108,7 +108,7 @@ suite("a start that fails", { concurrency: 2 }, () => {
     assert.deepEqual(readFileSync(log), bytes, "nothing is changed");
 
     const repair = (...words: string[]) =>
-      promisify(execFile)(process.execPath, [main, "repair", ...words], { env: { DATA_DIR: dataDir } });
+      promisify(execFile)(process.execPath, [main, "repair", ...words], { env: { ...inherited(), DATA_DIR: dataDir } });
     await assert.rejects(repair(), /Add --yes to confirm/);
     const { lost, kept } = JSON.parse((await repair("--yes", "--json")).stdout) as { lost: number; kept: string };
     assert.ok(lost > 0);
@@ -129,7 +129,7 @@ suite("a start that fails", { concurrency: 2 }, () => {
     const server = spawnServer(t, dataDir);
     assert.equal(await server.ended, 1);
     assert.match(server.err(), said);
-    const listed = promisify(execFile)(process.execPath, [main, "accounts", "list"], { env: { DATA_DIR: dataDir } });
+    const listed = promisify(execFile)(process.execPath, [main, "accounts", "list"], { env: { ...inherited(), DATA_DIR: dataDir } });
     await assert.rejects(listed, ({ stderr }: { stderr: string }) => said.test(stderr));
   });
 });

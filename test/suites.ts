@@ -33,6 +33,7 @@ export const faultSuites: string[] = [
   "hostile",
   "hostile-texts",
   "move-killed",
+  "order-killed",
   "published-bytes",
   "secrets",
   "stock.model",

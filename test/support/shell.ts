@@ -7,6 +7,7 @@ import { text } from "node:stream/consumers";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { runCommand, type Ended } from "./commands.ts";
+import { inherited } from "./process.ts";
 
 export const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
@@ -20,7 +21,10 @@ export function openShell(t: TestContext) {
 
   /** Runs the command in a process of its own. */
   async function spawned(...args: string[]): Promise<Ended> {
-    const child = spawn(process.execPath, [main, ...args], { env: { DATA_DIR: dataDir }, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [main, ...args], {
+      env: { ...inherited(), DATA_DIR: dataDir },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     const ended = new Promise<number>((resolve) => child.on("close", resolve));
     const [code, out, error] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
     return { code, out, error };
