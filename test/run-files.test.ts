@@ -10,6 +10,36 @@ import { temporaryFolder } from "./support/folder.ts";
 
 const runner = fileURLToPath(new URL("run-files.ts", import.meta.url));
 
+async function runFiles(repeatedMax: number, ...files: string[]): Promise<[code: number | null, output: string]> {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env; // as a run of its own, and not as part of this test
+  const child = spawn(process.execPath, [runner, "2", "60000", String(repeatedMax), ...files], {
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const closed = once(child, "close") as Promise<[number | null]>;
+  const [[code], out] = await Promise.all([closed, text(child.stdout)]);
+  return [code, out];
+}
+
+test("an error that nothing catches fails its file, also where a test that waits has already ended well", async (t) => {
+  const folder = temporaryFolder(t);
+  const lost = `new Error("nothing catches this")`;
+  const turn = `await new Promise((resolve) => setImmediate(resolve));`;
+  const causes = {
+    thrown: `setImmediate(() => { throw ${lost}; });`,
+    rejected: `void Promise.reject(${lost});`,
+    "thrown-later": `${turn} setTimeout(() => { throw ${lost}; }, 1);`,
+    "rejected-later": `${turn} void Promise.reject(${lost});`,
+  };
+  for (const [name, cause] of Object.entries(causes)) {
+    const file = join(folder, `${name}.test.mjs`);
+    writeFileSync(file, `import { test } from "node:test";\ntest("${name}", async () => { ${turn} ${cause} });\n`);
+    const [code, out] = await runFiles(0, file);
+    assert.equal(code, 1, name);
+    assert.match(out, /nothing catches this/, name);
+  }
+});
+
 test("a file that fails is repeated once if few failed, and the run says so", async (t) => {
   const folder = temporaryFolder(t);
   const failing = (name: string, when: string): string => {
@@ -24,13 +54,7 @@ test("a file that fails is repeated once if few failed, and the run says so", as
   const always = failing("always", `throw new Error("each time");`);
   const passing = failing("passing", "");
   const run = async (repeatedMax: number, ...files: string[]): Promise<[code: number | null, isRepeated: boolean]> => {
-    const { NODE_TEST_CONTEXT: _, ...env } = process.env; // as a run of its own, and not as part of this test
-    const child = spawn(process.execPath, [runner, "2", "60000", String(repeatedMax), ...files], {
-      env,
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    const closed = once(child, "close") as Promise<[number | null]>;
-    const [[code], out] = await Promise.all([closed, text(child.stdout)]);
+    const [code, out] = await runFiles(repeatedMax, ...files);
     return [code, out.includes("FAILED ONCE")];
   };
   assert.deepEqual(await run(1, passing), [0, false]);

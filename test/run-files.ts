@@ -12,7 +12,7 @@ import { globalSetup, globalTeardown } from "./support/global-setup.ts";
  * are at most REPEATED_MAX of them, and that run decides (docs/decisions/0087). test/run.ts starts it, once for each engine.
  */
 const [atOnce, fileMsMax, repeatedMax, ...files] = process.argv.slice(2);
-const leaks = "--import=./test/support/leaks.ts";
+const preloads = ["--import=./test/support/untracked-promises.ts", "--import=./test/support/leaks.ts"];
 
 await globalSetup();
 try {
@@ -34,7 +34,7 @@ async function runInTheirProcesses(): Promise<void> {
 /** Runs these files, so many at once, and reports them. Returns those that failed. */
 async function failedOf(some: string[], concurrency: number): Promise<string[]> {
   const failed = new Set<string>();
-  const results = run({ files: some, concurrency, timeout: Number(fileMsMax), execArgv: [leaks] });
+  const results = run({ files: some, concurrency, timeout: Number(fileMsMax), execArgv: preloads });
   results.on("test:fail", ({ file, name }) => failed.add(relative(process.cwd(), file ?? name)));
   const report = results.compose(spec);
   report.pipe(process.stdout, { end: false });
@@ -44,7 +44,7 @@ async function failedOf(some: string[], concurrency: number): Promise<string[]> 
 
 /** That process is not this one, in which the PostgreSQL server would look like something that a test left open. */
 async function runInOneProcess(): Promise<void> {
-  const args = ["--test", "--test-isolation=none", "--test-reporter=spec", leaks, ...files];
+  const args = ["--test", "--test-isolation=none", "--test-reporter=spec", ...preloads, ...files];
   const [code] = (await once(spawn(process.execPath, args, { stdio: "inherit" }), "close")) as [number | null];
   if (code !== 0) process.exitCode = 1;
 }

@@ -9,13 +9,23 @@ const graceMs = 60_000;
  * output open, for which the run would wait. Only the processes of files have a context, and the one that runs all unit tests has none.
  */
 if (process.env["NODE_TEST_CONTEXT"] !== undefined || process.execArgv.includes("--test-isolation=none")) {
-  after(() => {
+  const endAfterGrace = (when: string): void => {
     const end = (): void => {
-      console.error("still open after the last test:", process.getActiveResourcesInfo());
+      console.error(`still open after ${when}:`, process.getActiveResourcesInfo());
       process.exit(1);
     };
     setTimeout(end, graceMs).unref();
-  });
+  };
+  after(() => endAfterGrace("the last test"));
+  if (process.env["NODE_TEST_CONTEXT"] !== undefined) {
+    for (const event of ["uncaughtException", "unhandledRejection"]) {
+      process.once(event, (error: unknown) => {
+        // it fails the file, and the test that it belongs to may wait for ever
+        console.error("nothing caught this:", error);
+        endAfterGrace("an error that nothing caught");
+      });
+    }
+  }
   process.on("exit", () => {
     for (const child of children()) {
       try {
