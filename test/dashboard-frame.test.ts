@@ -124,7 +124,7 @@ test("what is typed before the palette's code has come stands in the palette, wi
     await route.continue();
   });
   await page.reload();
-  await page.getByRole("heading", { level: 1 }).waitFor();
+  await page.locator(".early-text").waitFor({ state: "detached" });
   await page.keyboard.press("Control+k");
   await page.keyboard.type("dark ");
   code.resolve();
@@ -141,12 +141,17 @@ test("a page whose palette cannot load stays as it is, and the palette opens onc
   const shop = await openDashboardShop(t, browser, service);
   const page = await shop.open("/categories");
   const code = "**/assets/palette-*.js";
-  await page.route(code, (route) => route.abort());
+  const failures = { left: 5, ended: Promise.withResolvers<void>() };
+  await page.route(code, async (route) => {
+    await route.abort();
+    if (--failures.left === 0) failures.ended.resolve();
+  });
   const failed = page.waitForEvent("requestfailed", (request) => request.url().includes("/assets/palette-"));
   await page.reload();
   await failed;
   await page.keyboard.press("Control+k");
   await page.keyboard.type("categ");
+  await failures.ended.promise; // more than one try and what repeats it
   await page.unroute(code);
   const palette = page.getByRole("dialog", { name: "Search and go to" });
   await palette.getByText("Categories").first().waitFor();

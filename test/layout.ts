@@ -65,6 +65,7 @@ export const directions: Record<string, string[]> = {
 const mayUseRoutesAndInnerFiles = /^(src\/app|src\/callers\/gate\.ts|bench)$/;
 const mayReadEnvironment = /^(src\/app\/(client-)?settings\.ts$|bin\/|bench\/)/;
 const mayReadTime = /^(src\/platform\/clock\.ts$|web\/|bench\/|bin\/)/;
+const mayInvalidate = /^web\/calls\/rows\.ts$/;
 const mayBindLimits = /^src\/platform\/db\/batches\.ts$/;
 /** Files are written so that a power cut leaves them whole (src/platform/files.ts); standard output may be a file; commands write into a person's own folders. */
 const mayWriteFiles =
@@ -134,6 +135,9 @@ function againstText({ path, text }: SourceFile): (string | undefined)[] {
       : undefined,
     !mayBindLimits.test(path) && /\bsql`[^`]*\bLIMIT \$\{/.test(withoutComments(text))
       ? "binds a bare value after LIMIT, which makes SQLite plan the statement each time: limitTo does not"
+      : undefined,
+    !mayInvalidate.test(path) && /\binvalidateQueries\b/.test(code)
+      ? "invalidates queries, which misses a first read that is on its way: reread does not"
       : undefined,
     !mayWriteFiles.test(path) && writesFiles(text) ? "writes files, which src/platform/files.ts does" : undefined,
     lines > linesMax && !path.endsWith(".gen.ts") ? `has ${lines} lines, and ${linesMax} is the most` : undefined,

@@ -206,6 +206,7 @@ export const groups: Group[] = [
       "dashboard-focus",
       "dashboard-hostile-names",
       "dashboard-importing",
+      "dashboard-inventory",
       "dashboard-keys",
       "dashboard-long-lists",
       "dashboard-forms",

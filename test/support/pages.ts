@@ -34,9 +34,11 @@ export async function visit(
     if (message.type() === "error" && !isAnswer) errors.push(message.text());
   });
   t.after(async () => {
-    // a request that a test holds up may come after its last line
-    await Promise.all([page, context].map((held) => held.unrouteAll({ behavior: "ignoreErrors" })));
-    await giveBack();
+    if (browser.isConnected()) {
+      // a request that a test holds up may come after its last line
+      await Promise.all([page, context].map((held) => held.unrouteAll({ behavior: "ignoreErrors" })));
+      await giveBack();
+    }
     assert.deepEqual(errors, []);
     const asked = new Set(requests.map((request) => new URL(request).host));
     assert.deepEqual([...asked.difference(new Set([new URL(url).host, ...hosts]))], []);

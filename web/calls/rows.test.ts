@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { dashboardKey } from "./lists.ts";
-import { changeRows, showAnswer } from "./rows.ts";
+import { changeRows, reread, showAnswer } from "./rows.ts";
 
 type Pet = { id: number; name: string; categoryId: number; status: "available" };
 type Page = { rows: Pet[]; next: string | undefined };
@@ -58,6 +58,18 @@ test("a page that is being reloaded while a row changes is loaded once more", as
   asked[2]?.({ rows: [pet(2, "Luna"), pet(3, "Ben")], next: undefined });
   await settled();
   assert.deepEqual(shown(), ["Luna", "Ben"]);
+  stop();
+});
+
+test("what changes during its first read is read once more", async () => {
+  const client = openClient();
+  const { asked, shown, stop } = openPage(client, null);
+  const done = reread(client, { queryKey: [dashboardKey, "/pets"] });
+  asked[0]?.({ rows: [pet(1, "Rex")], next: undefined });
+  await settled();
+  asked[1]?.({ rows: [pet(1, "Max")], next: undefined });
+  await done;
+  assert.deepEqual([shown(), asked.length], [["Max"], 2]);
   stop();
 });
 

@@ -1,4 +1,4 @@
-import type { InferDataFromTag, Query, QueryClient, QueryKey } from "@tanstack/react-query";
+import type { InferDataFromTag, Query, QueryClient, QueryFilters, QueryKey } from "@tanstack/react-query";
 import type { ListPath, Row } from "../../client/pages.ts";
 import { dashboardKey } from "./lists.ts";
 import type { Page } from "./store.ts";
@@ -31,6 +31,16 @@ export function showAnswer<Key extends QueryKey>(client: QueryClient, queryKey: 
 /** Cancels reads of this query that began before its data was replaced, so that they do not overwrite it. */
 export function supersede(client: QueryClient, queryKey: QueryKey): void {
   void client.cancelQueries({ queryKey, exact: true });
+}
+
+/** Reads again what has changed. A first read that is on its way goes on, and may lack the change: another one follows it. */
+export async function reread(client: QueryClient, filters: QueryFilters): Promise<void> {
+  const isFirst = client
+    .getQueryCache()
+    .findAll({ ...filters, fetchStatus: "fetching" })
+    .some(({ state }) => state.data === undefined);
+  await client.invalidateQueries(filters);
+  if (isFirst) await client.invalidateQueries(filters);
 }
 
 /** Reads a list again from its top, after adding something whose position is unknown. */

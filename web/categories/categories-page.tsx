@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { useList } from "../calls/lists.ts";
-import { changeRows } from "../calls/rows.ts";
+import { changeRows, reread } from "../calls/rows.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
@@ -101,7 +101,7 @@ function DeleteDialog({ category, onClose }: { category: Category; onClose: () =
       onDone={() => {
         notify(words.deleted(name));
         changeRows(client, "/categories", (row) => (row.id === id ? undefined : row));
-        void client.invalidateQueries({ queryKey: allCategoriesQuery.queryKey });
+        void reread(client, { queryKey: allCategoriesQuery.queryKey });
       }}
       onClose={onClose}
     >

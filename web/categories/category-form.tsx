@@ -1,7 +1,7 @@
 import { Textarea, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { changeRows, rereadList } from "../calls/rows.ts";
+import { changeRows, reread, rereadList } from "../calls/rows.ts";
 import type { Tagged } from "../calls/store.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
@@ -54,7 +54,7 @@ function EditForm({ category, onReload, onClose }: { category: Tagged<Category>;
     onDone: (saved) => {
       notify(texts.store.categories.saved(saved.name));
       changeRows(client, "/categories", (row) => (row.id === saved.id ? saved : row));
-      void client.invalidateQueries({ queryKey: allCategoriesQuery.queryKey });
+      void reread(client, { queryKey: allCategoriesQuery.queryKey });
     },
     afterwards: onClose,
   });

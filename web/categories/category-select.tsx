@@ -1,7 +1,7 @@
 import { Select } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
-import { rereadList } from "../calls/rows.ts";
+import { reread, rereadList } from "../calls/rows.ts";
 import { errorLine } from "../parts/error-line.ts";
 import { notify } from "../parts/notices.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
@@ -56,7 +56,7 @@ function useNewCategory(onChange: (categoryId: string) => void) {
     mutationFn: (name: string) => createCategory({ name, description: "" }),
     onSuccess: async ({ id, name }) => {
       notify(texts.store.categories.created(name));
-      await client.invalidateQueries({ queryKey: allCategoriesQuery.queryKey });
+      await reread(client, { queryKey: allCategoriesQuery.queryKey });
       void rereadList(client, "/categories");
       onChange(String(id));
     },

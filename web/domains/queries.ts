@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, type InfiniteData, type QueryClient } from "@tanstack/react-query";
 import { nextCursor } from "../../client/pages.ts";
 import { dashboardKey } from "../calls/lists.ts";
-import { supersede } from "../calls/rows.ts";
+import { reread, supersede } from "../calls/rows.ts";
 import { callsBelow, send } from "../calls/send.ts";
 import { answerOf, store, type Page, type Schemas } from "../calls/store.ts";
 import { hostnameIn, isUnsettled, pollMs, type Domain } from "./state.ts";
@@ -50,7 +50,7 @@ export function showDomain(client: QueryClient, domain: Domain): void {
 
 /** Reads again what a change of one domain may affect: the other domains and the project's address. */
 export function rereadAll(client: QueryClient): Promise<void> {
-  return client.invalidateQueries({ queryKey: [dashboardKey, "/projects"] });
+  return reread(client, { queryKey: [dashboardKey, "/projects"] });
 }
 
 function addDomain(projectId: number, hostname: string): Promise<Domain> {

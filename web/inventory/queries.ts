@@ -2,7 +2,7 @@ import { queryOptions, type QueryClient } from "@tanstack/react-query";
 import { invalidatePet } from "../pets/notes.ts";
 import { batched } from "../calls/batched.ts";
 import { dashboardKey, freshMs } from "../calls/lists.ts";
-import { changeRows, rereadList, showAnswer } from "../calls/rows.ts";
+import { changeRows, reread, rereadList, showAnswer } from "../calls/rows.ts";
 import { callsBelow, send } from "../calls/send.ts";
 import { answerOf, readPage, store, type Schemas } from "../calls/store.ts";
 
@@ -92,5 +92,5 @@ export function noteStopped(client: QueryClient, petId: number): void {
 /** Reads again the stock that an order may have changed. */
 export function forgetStock(client: QueryClient): void {
   client.removeQueries({ queryKey: [dashboardKey, "/store/inventory"], type: "inactive" });
-  void client.invalidateQueries({ queryKey: [dashboardKey, "/store/inventory"] });
+  void reread(client, { queryKey: [dashboardKey, "/store/inventory"] });
 }

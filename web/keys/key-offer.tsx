@@ -2,6 +2,7 @@ import { Button, Tooltip } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { ask, type Key } from "../calls/members.ts";
+import { reread } from "../calls/rows.ts";
 import { serverNow } from "../calls/server-clock.ts";
 import { PasswordConfirmation } from "../dashboard/confirm-password.tsx";
 import { browserSessionsQuery, sessionQuery } from "../dashboard/session.ts";
@@ -38,12 +39,12 @@ export function KeyOffer({ summary, scopes, onMade }: KeyOfferProps): ReactNode 
       onMade(key, { scopes, expiresAt, lifetimeMs });
       await removeEnded(lastMade).catch(() => {}); // those that remain work for an hour at most
       lastMade = id;
-      void client.invalidateQueries(keysQuery);
+      void reread(client, keysQuery);
     },
     onMutate: () => setError(null),
     onError: (failure) => {
       setError(failure);
-      void client.invalidateQueries(sessionQuery);
+      void reread(client, sessionQuery);
     },
   });
   if (session?.member.role !== "owner" || !session.member.hasPassword) return null;

@@ -2,6 +2,7 @@ import { queryOptions, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useReducer } from "react";
 import { dashboardKey } from "../calls/lists.ts";
 import { ask, type Key } from "../calls/members.ts";
+import { reread } from "../calls/rows.ts";
 import { serverNow } from "../calls/server-clock.ts";
 
 export const keysQuery = queryOptions({
@@ -12,7 +13,7 @@ export const keysQuery = queryOptions({
 /** Reads the keys again after one was created or revoked. */
 export function useKeysChanged(): () => void {
   const client = useQueryClient();
-  return () => void client.invalidateQueries(keysQuery);
+  return () => void reread(client, keysQuery);
 }
 
 export function hasExpired({ expiresAt }: Pick<Key, "expiresAt">): boolean {

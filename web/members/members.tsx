@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { ask, type Member } from "../calls/members.ts";
+import { reread } from "../calls/rows.ts";
 import { sessionQuery, useSession } from "../dashboard/session.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
@@ -29,8 +30,8 @@ export function Members(): ReactNode {
   const setInvite = (to: true | undefined) => void navigate({ search: { invite: to }, replace: true, resetScroll: false });
 
   function onChanged(): void {
-    void client.invalidateQueries(membersQuery);
-    void client.invalidateQueries(sessionQuery);
+    void reread(client, membersQuery);
+    void reread(client, sessionQuery);
   }
   async function changeRole({ id, role }: Member): Promise<void> {
     try {

@@ -2,7 +2,7 @@ import { PasswordInput, Stack } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { ask, type CurrentUser } from "../calls/members.ts";
-import { showAnswer } from "../calls/rows.ts";
+import { reread, showAnswer } from "../calls/rows.ts";
 import { sessionQuery, useSession } from "../dashboard/session.ts";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { notify } from "../parts/notices.ts";
@@ -30,7 +30,7 @@ function PasswordForm({ onChanged }: { onChanged: () => void }): ReactNode {
     send: (body) => ask("PUT /password", { body }),
     onDone: (standing: CurrentUser) => {
       showAnswer(client, sessionQuery.queryKey, standing);
-      void client.invalidateQueries(sessionsQuery);
+      void reread(client, sessionsQuery);
       notify(texts.account.passwordChanged);
       onChanged();
     },

@@ -2,6 +2,7 @@ import { Button, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { ask, type AppSecret } from "../calls/members.ts";
+import { reread } from "../calls/rows.ts";
 import { sessionQuery } from "../dashboard/session.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
@@ -31,8 +32,7 @@ export function SecondFactors(): ReactNode {
     onSuccess: (secret) => setOpen({ dialog: "setUp", secret }),
   });
   function changed(): void {
-    for (const query of [factorsQuery, sessionsQuery, membersQuery, sessionQuery])
-      void client.invalidateQueries({ queryKey: query.queryKey });
+    for (const query of [factorsQuery, sessionsQuery, membersQuery, sessionQuery]) void reread(client, { queryKey: query.queryKey });
   }
   const showCodes = (codes: string[] | null) => setOpen(codes === null ? undefined : { dialog: "codes", codes });
 

@@ -2,6 +2,7 @@ import { Badge, Button } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { ask, type Session } from "../calls/members.ts";
+import { reread } from "../calls/rows.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
@@ -22,11 +23,11 @@ export function Sessions(): ReactNode {
   const end = useMutation({
     mutationFn: ({ id }: Session) => ask("DELETE /sessions/{id}", { id }),
     onSuccess: () => notify(texts.account.ended),
-    onSettled: () => client.invalidateQueries(sessionsQuery),
+    onSettled: () => reread(client, sessionsQuery),
   });
   function othersEnded(): void {
     setAsking(false);
-    void client.invalidateQueries(sessionsQuery);
+    void reread(client, sessionsQuery);
     notify(texts.account.othersEnded);
   }
   const hasOthers = sessions?.some(({ current }) => !current);

@@ -1,6 +1,7 @@
 import { queryOptions, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { dashboardKey } from "../calls/lists.ts";
+import { reread } from "../calls/rows.ts";
 import { callsBelow, send } from "../calls/send.ts";
 import { formatMoment, formatNumber, texts } from "../texts/texts.ts";
 import type { Order } from "./queries.ts";
@@ -64,7 +65,7 @@ export function useOrderEvents(): void {
   const client = useQueryClient();
   useEffect(() => {
     const source = new EventSource(`${callsBelow}/events/stream?types=order.*`);
-    source.addEventListener("message", () => void client.invalidateQueries({ queryKey: [dashboardKey, "/store/orders"] }));
+    source.addEventListener("message", () => void reread(client, { queryKey: [dashboardKey, "/store/orders"] }));
     return () => source.close();
   }, [client]);
 }

@@ -1,7 +1,7 @@
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
 import { invalidatePets } from "../pets/notes.ts";
 import { dashboardKey } from "../calls/lists.ts";
-import { changeRows, rereadList } from "../calls/rows.ts";
+import { changeRows, reread, rereadList } from "../calls/rows.ts";
 import { answerOf, ifUnchanged, store, taggedAnswerOf, type Schemas, type Tagged } from "../calls/store.ts";
 import { forgetStock } from "../inventory/queries.ts";
 
@@ -55,7 +55,7 @@ export function cacheDeletedOrder(client: QueryClient, orderId: number): void {
 
 /** Reads an order and its history again where its page is open. */
 function rereadOrder(client: QueryClient, orderId: number): void {
-  for (const what of ["one", "history"]) void client.invalidateQueries({ queryKey: [dashboardKey, "/store/orders", what, orderId] });
+  for (const what of ["one", "history"]) void reread(client, { queryKey: [dashboardKey, "/store/orders", what, orderId] });
 }
 
 function noteTaken(client: QueryClient): void {

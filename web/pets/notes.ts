@@ -1,6 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { dashboardKey } from "../calls/lists.ts";
-import { changeRows, rereadList } from "../calls/rows.ts";
+import { changeRows, reread, rereadList } from "../calls/rows.ts";
 import { petQuery, type Pet } from "./queries.ts";
 
 /** Updates a pet wherever it is shown. */
@@ -21,10 +21,10 @@ export function cacheDeletedPet(client: QueryClient, petId: number): void {
 
 /** Reads a single pet again: a change of its status changes its version. */
 export function invalidatePet(client: QueryClient, petId: number): void {
-  void client.invalidateQueries({ queryKey: petQuery(petId).queryKey });
+  void reread(client, { queryKey: petQuery(petId).queryKey });
 }
 
 /** Reads single pets and pets found by id or name again; lists keep their position. */
 export function invalidatePets(client: QueryClient): void {
-  void client.invalidateQueries({ queryKey: [dashboardKey, "/pets"], predicate: ({ queryKey }) => typeof queryKey[2] === "string" });
+  void reread(client, { queryKey: [dashboardKey, "/pets"], predicate: ({ queryKey }) => typeof queryKey[2] === "string" });
 }

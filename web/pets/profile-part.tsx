@@ -1,6 +1,7 @@
 import { Group, Textarea, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { reread } from "../calls/rows.ts";
 import { answerOf, ifUnchanged, store, type Schemas, type Tagged } from "../calls/store.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
@@ -40,7 +41,7 @@ function ProfileForm({ petId, profile }: { petId: number; profile: Tagged<Profil
     },
     onDone: () => {
       notify(words.saved);
-      void client.invalidateQueries({ queryKey: profileQuery(petId).queryKey });
+      void reread(client, { queryKey: profileQuery(petId).queryKey });
     },
   });
   return (

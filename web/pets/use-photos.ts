@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
+import { reread } from "../calls/rows.ts";
 import { callsBelow, send } from "../calls/send.ts";
 import { answerOf, store, type Schemas } from "../calls/store.ts";
 import { profileQuery } from "./profile-query.ts";
@@ -25,7 +26,7 @@ export function usePhotos(petId: number, saved: Photo[]) {
     } catch (failure) {
       setError(failure instanceof Error ? failure : new Error(String(failure)));
     }
-    await client.invalidateQueries({ queryKey: query.queryKey });
+    await reread(client, { queryKey: query.queryKey });
   }
   function change(sent: () => Promise<unknown>): Promise<void> {
     setError(null);

@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions, type QueryClient } from "@tanstack/react-query";
 import { dashboardKey, freshMs } from "../calls/lists.ts";
 import { Refusal } from "../calls/refusal.ts";
-import { supersede } from "../calls/rows.ts";
+import { reread, supersede } from "../calls/rows.ts";
 import { serverNow } from "../calls/server-clock.ts";
 import { answerOf, ifUnchanged, store, taggedAnswerOf, type Schemas, type Tagged } from "../calls/store.ts";
 import { readShop } from "./shop.ts";
@@ -60,7 +60,7 @@ function pollMs(deployments: readonly Deployment[], now: number): number {
 
 /** Reads a project again after a change. */
 export function rereadSite(client: QueryClient, projectId: number): Promise<void> {
-  return client.invalidateQueries({ queryKey: siteQuery(projectId).queryKey });
+  return reread(client, { queryKey: siteQuery(projectId).queryKey });
 }
 
 /** Shows a changed project at once. */

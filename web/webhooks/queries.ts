@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions, type QueryClient } from "@tanstack/react-query";
 import { nextCursor } from "../../client/pages.ts";
 import { dashboardKey } from "../calls/lists.ts";
+import { reread } from "../calls/rows.ts";
 import { answerOf, store, type Page, type Schemas } from "../calls/store.ts";
 
 export type Webhook = Schemas["Webhook"];
@@ -58,7 +59,7 @@ function isUnderWay({ status, attempts }: Delivery): boolean {
 
 /** Reads endpoints and deliveries again after a change. */
 export function rereadWebhooks(client: QueryClient): Promise<void> {
-  return client.invalidateQueries({ queryKey: key });
+  return reread(client, { queryKey: key });
 }
 
 const pathOf = (webhookId: number) => ({ params: { path: { webhookId } } });

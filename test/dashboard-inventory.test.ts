@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { stage } from "./support/browser.ts";
+import { choose, openDashboardShop, pick } from "./support/dashboard-shop.ts";
+import type { InventoryItem } from "./support/models.ts";
+import { assertAccessible, assertAccessibleOnPhone } from "./support/pages.ts";
+import { startService } from "./support/service.ts";
+
+const [browser, service] = await stage(startService);
+
+test("the inventory page filters, sets counts in place, marks low stock in words, and starts tracking an animal", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const categoryId = await shop.category("Dogs");
+  const [rex, ben] = [await shop.pet("Rex", categoryId), await shop.pet("Ben", categoryId)];
+  await shop.ask("PUT", `/store/inventory/${rex}`, { quantity: 4 });
+  const page = await shop.open("/inventory");
+  const row = page.getByRole("row").filter({ hasText: "Rex" });
+  await row.getByText("Enough").waitFor();
+  await row.getByRole("button", { name: "One fewer of Rex" }).click();
+  await row.getByText("Low").waitFor();
+  await page.getByRole("button", { name: "Low stock: 3 or fewer" }).click();
+  const mark = page.getByRole("dialog", { name: "When stock is low" });
+  await mark.getByRole("textbox", { name: "Units" }).fill("few");
+  await mark.getByRole("button", { name: "Save" }).click();
+  await mark.locator("input[name=lowStock][aria-invalid=true]").waitFor();
+  await assertAccessible(page);
+  await mark.getByRole("textbox", { name: "Units" }).fill("2");
+  await mark.getByRole("button", { name: "Save" }).click();
+  await row.getByText("Enough").waitFor();
+  await page.getByRole("button", { name: "Low stock: 2 or fewer" }).waitFor();
+  await row.getByRole("textbox", { name: "Free units of Rex" }).fill("0");
+  await row.getByRole("button", { name: "Set the count of Rex" }).click();
+  await row.getByText("None left").waitFor();
+  await row.getByText("Sold").waitFor();
+
+  await row.getByRole("textbox", { name: "Free units of Rex" }).fill("many");
+  await row.getByRole("button", { name: "Set the count of Rex" }).click();
+  await row.getByRole("alert").waitFor();
+
+  await page.getByRole("button", { name: "Count an animal" }).click();
+  const dialog = page.getByRole("dialog", { name: "Count an animal" });
+  await dialog.getByRole("combobox", { name: "Animal" }).fill("be");
+  await page.getByRole("option", { name: /^Ben/ }).click();
+  await dialog.getByRole("button", { name: "Start counting" }).click();
+  await page.getByRole("row").filter({ hasText: "Ben" }).waitFor();
+  assert.equal((await shop.ask<InventoryItem>("GET", `/store/inventory/${ben}`)).body.quantity, 1);
+
+  await pick(page, "Status", "Available");
+  await page.getByRole("row").filter({ hasText: "Rex" }).waitFor({ state: "detached" });
+  await page.reload();
+  await page.getByRole("row").filter({ hasText: "Ben" }).waitFor();
+  await choose(page, "Ben", "Stop counting");
+  await page.getByRole("dialog").getByRole("button", { name: "Stop counting" }).click();
+  await page.getByText("Nothing matches these filters").waitFor();
+});
+
+test("the home page leads to all low stock and nothing else, where counts change and animals leave the list", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const categoryId = await shop.category("Dogs");
+  for (const [name, quantity] of [
+    ["Rex", 3],
+    ["Ben", 4],
+    ["Max", 0],
+    ["Ada", 1],
+  ] as const)
+    await shop.ask("PUT", `/store/inventory/${await shop.pet(name, categoryId)}`, { quantity });
+  const page = await shop.open("");
+  await page.getByRole("link", { name: "All low stock" }).click();
+  const link = (name: string) => page.getByRole("table", { name: "Inventory" }).getByRole("link", { name });
+  const names = () => page.getByRole("table", { name: "Inventory" }).getByRole("link").allInnerTexts();
+  await link("Max").waitFor();
+  assert.deepEqual(await names(), ["Max", "Ada", "Rex"]);
+  const row = page.getByRole("row").filter({ hasText: "Rex" });
+  await row.getByRole("textbox", { name: "Free units of Rex" }).fill("9");
+  await row.getByRole("button", { name: "Set the count of Rex" }).click();
+  await row.getByText("Enough").waitFor();
+  await choose(page, "Ada", "Stop counting");
+  await page.getByRole("dialog").getByRole("button", { name: "Stop counting" }).click();
+  await page.getByRole("row").filter({ hasText: "Ada" }).waitFor({ state: "detached" });
+  await page.reload();
+  await link("Max").waitFor();
+  assert.deepEqual(await names(), ["Max"]);
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await link("Ben").waitFor();
+  assert.deepEqual(await names(), ["Rex", "Ben", "Max"]);
+  await pick(page, "Stock level", "Low or none left");
+  await link("Ben").waitFor({ state: "detached" });
+  await pick(page, "Status", "Available");
+  await link("Ben").waitFor();
+  assert.equal(new URL(page.url()).search, "?status=available");
+  await page.goBack();
+  await link("Ben").waitFor({ state: "detached" });
+  await assertAccessibleOnPhone(page);
+});
