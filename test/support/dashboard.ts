@@ -1,8 +1,5 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { request as httpRequest, type IncomingMessage } from "node:http";
-import { text } from "node:stream/consumers";
-import { ask, type Asked, type Reply, type TestService } from "./service.ts";
+import { ask, type Reply, type TestService } from "./service.ts";
 
 export type Invited = { member: { id: number; email: string | null; role: string }; link: string; expiresAt: string };
 export type Standing = { member: Invited["member"] & { hasPassword: boolean }; account: { id: number; name: string; plan: string } };
@@ -22,9 +19,9 @@ export function openBrowser(service: TestService, origin: string = service.addre
     cookie: "",
     async ask<T>(method: string, path: string, body?: unknown, headers?: Record<string, string>) {
       const cookie = [browser.cookie, ...others.values()].filter((pair) => pair !== "").join("; ");
-      const sent = { origin, "sec-fetch-site": "same-origin", ...(cookie && { cookie }), ...headers };
-      const send = origin === service.address ? ask : askAt(new URL(origin).host);
-      const reply = await send<T>(`${service.address}/dashboard/v1${path}`, method, { headers: sent, body });
+      const { host } = new URL(origin);
+      const sent = { host, origin, "sec-fetch-site": "same-origin", ...(cookie && { cookie }), ...headers };
+      const reply = await ask<T>(`${service.address}/dashboard/v1${path}`, method, { headers: sent, body });
       for (const line of reply.headers.getSetCookie()) {
         const pair = line.includes("Max-Age=0") ? "" : (line.split(";")[0] ?? "");
         const [name = ""] = line.split("=");
@@ -36,19 +33,6 @@ export function openBrowser(service: TestService, origin: string = service.addre
   };
   return browser;
 }
-
-/** Sends requests with a Host of their own, which `fetch` does not let through. */
-const askAt =
-  (host: string) =>
-  async <T>(url: string, method: string, { headers, body }: Asked): Promise<Reply<T>> => {
-    const sent = { host, ...headers, ...(body !== undefined && { "content-type": "application/json" }) };
-    const request = httpRequest(url, { method, headers: sent, agent: false }).end(body === undefined ? undefined : JSON.stringify(body));
-    const [response] = (await once(request, "response")) as [IncomingMessage];
-    const received = new Headers();
-    for (const [name, values = []] of Object.entries(response.headersDistinct)) for (const value of values) received.append(name, value);
-    const content = await text(response);
-    return { status: response.statusCode ?? 0, headers: received, body: (content === "" ? content : JSON.parse(content)) as T };
-  };
 
 /** The token of a sign-in link. */
 export function tokenIn(link: string): string {

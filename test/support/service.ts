@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { Agent, request, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
@@ -107,24 +109,32 @@ export async function startService(
 /** A hanging service fails a test; a busy machine does not, whatever shares it. */
 const answerMsMax = 240_000;
 
-/** Sends one request. An empty `key` sends none. */
+const agent = new Agent({ keepAlive: true });
+
+/** Sends one request. An empty `key` sends none. Not with `fetch`, which takes twice the processor time. */
 export async function ask<T = unknown>(url: string, method: string, { body, headers, key }: Asked = {}): Promise<Reply<T>> {
-  const response = await fetch(url, {
+  const sent = request(url, {
     method,
     headers: {
       ...(key && { authorization: `Bearer ${key}` }),
       ...(body !== undefined && { "content-type": "application/json" }),
       ...headers,
     },
-    ...(body !== undefined && { body: typeof body === "string" || body instanceof Uint8Array ? (body as string) : JSON.stringify(body) }),
+    agent,
     signal: AbortSignal.timeout(answerMsMax),
   });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, body: parsed(text, response.headers) as T };
+  sent.end(body === undefined || typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body));
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  let received = "";
+  answer.setEncoding("utf8").on("data", (chunk: string) => (received += chunk));
+  await once(answer, "end");
+  const of = new Headers();
+  for (const [name, values = []] of Object.entries(answer.headersDistinct)) for (const value of values) of.append(name, value);
+  return { status: answer.statusCode!, headers: of, body: parsed(received, of) as T };
 }
 
-function parsed(text: string, headers: Headers): unknown {
-  return isJson(headers) && text !== "" ? JSON.parse(text) : text;
+function parsed(body: string, headers: Headers): unknown {
+  return isJson(headers) && body !== "" ? JSON.parse(body) : body;
 }
 
 function isJson(headers: Headers): boolean {
