@@ -10,9 +10,9 @@ import { temporaryFolder } from "./support/folder.ts";
 
 const runner = fileURLToPath(new URL("run-files.ts", import.meta.url));
 
-async function runFiles(repeatedMax: number, ...files: string[]): Promise<[code: number | null, output: string]> {
+async function runFiles(aProcess: number, repeatedMax: number, ...files: string[]): Promise<[code: number | null, output: string]> {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env; // as a run of its own, and not as part of this test
-  const child = spawn(process.execPath, [runner, "2", "60000", String(repeatedMax), ...files], {
+  const child = spawn(process.execPath, [runner, "2", String(aProcess), "60000", String(repeatedMax), ...files], {
     env,
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -34,7 +34,7 @@ test("an error that nothing catches fails its file, also where a test that waits
   for (const [name, cause] of Object.entries(causes)) {
     const file = join(folder, `${name}.test.mjs`);
     writeFileSync(file, `import { test } from "node:test";\ntest("${name}", async () => { ${turn} ${cause} });\n`);
-    const [code, out] = await runFiles(0, file);
+    const [code, out] = await runFiles(1, 0, file);
     assert.equal(code, 1, name);
     assert.match(out, /nothing catches this/, name);
   }
@@ -53,13 +53,16 @@ test("a file that fails is repeated once if few failed, and the run says so", as
     failing(name, `if (existsSync(${marker(name)})) return; writeFileSync(${marker(name)}, ""); throw new Error("the first time");`);
   const always = failing("always", `throw new Error("each time");`);
   const passing = failing("passing", "");
-  const run = async (repeatedMax: number, ...files: string[]): Promise<[code: number | null, isRepeated: boolean]> => {
-    const [code, out] = await runFiles(repeatedMax, ...files);
-    return [code, out.includes("FAILED ONCE")];
-  };
-  assert.deepEqual(await run(1, passing), [0, false]);
-  assert.deepEqual(await run(0, first("strict"), passing), [1, false]);
-  assert.deepEqual(await run(1, first("once"), passing), [0, true]);
-  assert.deepEqual(await run(1, always, passing), [1, true]);
-  assert.deepEqual(await run(1, first("one"), first("another")), [1, false], "more than may be repeated");
+  for (const aProcess of [1, 2]) {
+    const run = async (repeatedMax: number, ...files: string[]): Promise<[code: number | null, repeated: string | undefined]> => {
+      const [code, out] = await runFiles(aProcess, repeatedMax, ...files);
+      return [code, /^FAILED ONCE, and now repeated alone: .*?([\w-]+)\.test\.mjs$/m.exec(out)?.[1]];
+    };
+    assert.deepEqual(await run(1, passing), [0, undefined]);
+    assert.deepEqual(await run(0, first(`strict-${aProcess}`), passing), [1, undefined]);
+    assert.deepEqual(await run(1, first(`once-${aProcess}`), passing), [0, `once-${aProcess}`]);
+    assert.deepEqual(await run(1, always, passing), [1, "always"]);
+    const both = [first(`one-${aProcess}`), first(`another-${aProcess}`)];
+    assert.deepEqual(await run(1, ...both), [1, undefined], "more than may be repeated");
+  }
 });

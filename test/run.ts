@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { makeRunFolder } from "./support/run-folder.ts";
 import { fileOf, postgresFiles } from "./suite-engines.ts";
-import { faultSuites, longestFirst, quickSuites } from "./suites.ts";
+import { faultSuites, longestFirst, quickSuites, sharingSuites } from "./suites.ts";
 
 /*
  * Runs tests; CONTRIBUTING.md explains the commands.
@@ -22,11 +22,14 @@ const { values, positionals } = parseArgs({
 });
 
 const unitTests = ["src/**/*.test.ts", "web/**/*.test.ts"];
-/** Tests wait more than they compute: four files, and two more while both engines have files left, keep two cores busy. */
-const filesAtOnce = 4;
+/** Tests wait more than they compute: three files of one engine, two of the other, and one of those that share a process, keep two cores busy. */
+const filesAtOnce = 3;
 const filesAtOnceBeside = 2;
+/** Each opens a service of its own, on PostgreSQL with its connections. */
+const servicesAProcess = 10;
 /** What `npm run check` runs. */
 const checkFiles = new Set(["layout", "suites", "regexes", "recipes", "spectral"].map(fileOf));
+const sharing = new Set(sharingSuites.map(fileOf));
 /** More files than these have a cause that they share. */
 const repeatedMax = values.repeat ? 3 : 0;
 const fileMsMax = 20 * 60_000;
@@ -43,24 +46,31 @@ type Ended = { code: number; output: Buffer };
 
 /** Runs these files on an engine. Returns the exit code. */
 async function run(files: string[], engine = "sqlite"): Promise<number> {
-  return (await start(files, engine, filesAtOnce, "inherit")).code;
+  return (await start(files, engine, filesAtOnce, 1, "inherit")).code;
 }
 
 /** Runs these files on an engine while others run, and keeps the output, which would mix with theirs. */
 async function runBeside(files: string[], engine: string): Promise<Ended> {
-  return start(files, engine, filesAtOnceBeside, "pipe");
+  return start(files, engine, filesAtOnceBeside, 1, "pipe");
+}
+
+/** Runs suites that share processes beside others, on one engine after the other. */
+async function runSharing(onPostgres: string[], onSqlite: string[]): Promise<Ended> {
+  const first = await start(onPostgres, "postgres", 1, servicesAProcess, "pipe");
+  const second = await start(onSqlite, "sqlite", 1, servicesAProcess, "pipe");
+  return { code: first.code || second.code, output: Buffer.concat([first.output, second.output]) };
 }
 
 /** Runs the unit tests beside others, in one process: most of them take less time than their imports, which a process does once. */
 async function runUnitTests(): Promise<Ended> {
-  return start(unitTests, "sqlite", 0, "pipe");
+  return start(unitTests, "sqlite", 1, Infinity, "pipe");
 }
 
-/** Runs these files, so many at once or, with 0, all in one process. */
-async function start(files: string[], engine: string, atOnce: number, output: "inherit" | "pipe"): Promise<Ended> {
+/** Runs these files, so many processes at once, each with so many files. */
+async function start(files: string[], engine: string, atOnce: number, aProcess: number, output: "inherit" | "pipe"): Promise<Ended> {
   const found = longestFirst(files.flatMap((pattern) => globSync(pattern)));
   if (found.length === 0) throw new Error(`no file is named ${files.join(" or ")}`);
-  const args = [runner, String(atOnce), String(fileMsMax), String(repeatedMax), ...found];
+  const args = [runner, ...[atOnce, aProcess, fileMsMax, repeatedMax].map(String), ...found];
   const env = { ...process.env, PETSTORE_TEST_ENGINE: engine, NODE_COMPILE_CACHE: compileCache, TMPDIR: runFolder };
   // In a group of its own, so that whatever a file leaves running ends with the run and keeps no pipe open.
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", output, output], detached: true });
@@ -99,10 +109,15 @@ async function main(): Promise<number> {
   if (values.faults) process.env["PETSTORE_TEST_FAULTS"] = "all";
   const searches = faultSuites.map(fileOf);
   const filesOnPostgres = postgresFiles().filter((file) => !values.faults || searches.includes(file));
-  const onPostgres = runBeside(filesOnPostgres, "postgres");
-  if (values.faults) return last(run(searches), onPostgres);
+  if (values.faults) return last(run(searches), runBeside(filesOnPostgres, "postgres"));
+  const isSharing = (file: string): boolean => sharing.has(file);
+  const alone = globSync("test/**/*.test.ts").filter((file) => !checkFiles.has(file) && !isSharing(file));
+  const onPostgres = runBeside(
+    filesOnPostgres.filter((file) => !isSharing(file)),
+    "postgres",
+  );
   const unit = onPostgres.then(runUnitTests); // not while the longest files run
-  return last(run(globSync("test/**/*.test.ts").filter((file) => !checkFiles.has(file))), unit, onPostgres);
+  return last(run(alone), unit, onPostgres, runSharing(filesOnPostgres.filter(isSharing), [...sharing]));
 }
 
 /** Shows what was run beside others when all have ended. Returns the first exit code that is not 0. */
