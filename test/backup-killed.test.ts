@@ -18,7 +18,7 @@ import { createAccount, inherited } from "./support/process.ts";
 import { engine, startService, type TestService } from "./support/service.ts";
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-const kills = runs(3, 50);
+const kills = runs(2, 50);
 const usageRows = 20_000;
 
 let service: TestService;

@@ -10,14 +10,14 @@ import { bytesOf, hostileCursor, hostileRequest, type Known } from "./support/ho
 import type { Failure } from "./support/models.ts";
 import { examplePicture } from "./support/pictures.ts";
 import { sendRaw, type RawAnswer } from "./support/raw.ts";
-import { startService, type TestService } from "./support/service.ts";
+import { engine, startService, type TestService } from "./support/service.ts";
 import { addProfileRows, exampleSite, made, newCategory, newPet } from "./support/shop.ts";
 
 const document = JSON.parse(readFileSync(new URL("../openapi.json", import.meta.url), "utf8")) as Document;
 const operations = operationsIn(document);
 const check = bodyChecker(document);
-/** Requests to each operation in one run. */
-const requestsEach = runs(24, 120);
+/** Requests to each operation in one run. On PostgreSQL, which is slower at it, fewer find what only its texts and numbers do. */
+const requestsEach = runs(engine === "postgres" ? 8 : 24, 120);
 /** Apart enough for a caller without a key to stay within its address's day. */
 const betweenMs = 90_000;
 const neighbourMsMax = 12 * 3_600_000;

@@ -152,6 +152,7 @@ export const groups: Group[] = [
       "security-text",
       "session-cookies",
       "wire",
+      "upload-refusals",
     ],
   },
   {
@@ -179,6 +180,7 @@ export const groups: Group[] = [
     engines: "sqlite",
     reason: "commands and the client, which know the API alone",
     suites: [
+      "backup-encrypted",
       "backup-places",
       "client-package",
       "command-package",
