@@ -64,32 +64,32 @@ export const RenewalInfoMessage = Type.Object({
   explanationURL: Type.Optional(Text),
 });
 
-/** Parses the message in a successful answer. @throws AcmeProblem `nonsense` if it is not JSON or not as the RFC requires */
+/** Parses the message in a successful answer. @throws AcmeProblem `nonsense` if it is not JSON or does not match the schema */
 export function parseMessage<T extends TSchema>(schema: T, what: string, answer: HttpsAnswer): Static<T> {
   const value = parseJson(answer.body);
-  const fault = faultOf(schema, value);
-  if (fault === undefined) return value as Static<T>;
-  const why = value === undefined ? "it is not JSON" : `${fault.path} ${fault.message}`;
+  const violation = firstViolation(schema, value);
+  if (violation === undefined) return value as Static<T>;
+  const why = value === undefined ? "it is not JSON" : `${violation.path} ${violation.message}`;
   throw new AcmeProblem("nonsense", `The certificate authority sent an invalid ${what}: ${why}.`, { status: answer.status });
 }
 
 const typePrefix = "urn:ietf:params:acme:error:";
 const retryAfterMsMax = 7 * 86_400_000;
 
-/** The problem in an answer that is not a success; `nonsense` for redirects and everything else that ACME does not use. */
+/** Returns the problem in an answer that is not a success; `nonsense` for redirects and other statuses that ACME does not use. */
 export function problemOf(answer: HttpsAnswer, what: string, now: number): AcmeProblem {
   const value = parseJson(answer.body);
   const more = { status: answer.status, retryAt: parseRetryAfter(answer.headers["retry-after"], now) };
-  const described = faultOf(Problems, value) === undefined ? describeProblem(value as Static<typeof Problems>) : null;
-  const said = described?.text ?? `HTTP ${answer.status}`;
+  const described = firstViolation(Problems, value) === undefined ? describeProblem(value as Static<typeof Problems>) : null;
+  const reason = described?.text ?? `HTTP ${answer.status}`;
   const type = described?.type ?? null;
   if (answer.status === 429 || type === "rateLimited") {
-    return new AcmeProblem("rate_limited", `The certificate authority limits its requests (${what}): ${said}`, { ...more, type });
+    return new AcmeProblem("rate_limited", `The certificate authority limits its requests (${what}): ${reason}`, { ...more, type });
   }
   if (answer.status >= 500) {
-    return new AcmeProblem("unavailable", `The certificate authority has an internal error (${what}): ${said}`, { ...more, type });
+    return new AcmeProblem("unavailable", `The certificate authority has an internal error (${what}): ${reason}`, { ...more, type });
   }
-  if (answer.status >= 400) return new AcmeProblem("refused", `The certificate authority refuses (${what}): ${said}`, { ...more, type });
+  if (answer.status >= 400) return new AcmeProblem("refused", `The certificate authority refuses (${what}): ${reason}`, { ...more, type });
   return new AcmeProblem("nonsense", `The certificate authority answered ${answer.status} (${what}), which ACME does not use.`, more);
 }
 
@@ -110,8 +110,8 @@ export function parseRetryAfter(header: string | undefined, now: number): number
   return Number.isNaN(at) ? null : Math.min(Math.max(at, now), now + retryAfterMsMax);
 }
 
-/** The first fault of a value; undefined if it is as the schema requires. */
-function faultOf(schema: TSchema, value: unknown): Detail | undefined {
+/** The first violation of the schema in a value; undefined if the value is valid. */
+function firstViolation(schema: TSchema, value: unknown): Detail | undefined {
   const found: Detail[] = [];
   checkOf(schema)(value, "answer", found);
   return found[0];

@@ -41,7 +41,7 @@ describe("a certificate order", () => {
     await Promise.all([pebble.stop(), responder.close(), dns.close()]);
   });
 
-  async function issuance(hostname: string, prefer: AcmeOrderWork["prefer"] = "http-01"): Promise<AcmeOrderWork> {
+  async function orderWork(hostname: string, prefer: AcmeOrderWork["prefer"] = "http-01"): Promise<AcmeOrderWork> {
     const publish: AcmeOrderWork["publish"] = (challenge) => responder.publish(hostname, challenge, Date.now());
     return { hostname, key: await newPrivateKey(), prefer, publish };
   }
@@ -58,9 +58,9 @@ describe("a certificate order", () => {
   }
 
   for (const prefer of ["http-01", "tls-alpn-01"] as const) {
-    it(`ends in a trusted certificate by ${prefer}, with half of all nonces refused`, async () => {
+    it(`ends with a trusted certificate by ${prefer}, even if the authority refuses half of all nonces`, async () => {
       const hostname = `${prefer}.shop.test`;
-      const wanted = await issuance(hostname, prefer);
+      const wanted = await orderWork(hostname, prefer);
       const issued = await completeAcmeOrder(account, await newAcmeOrder(account, hostname), wanted);
       const [leaf, intermediate] = issued.chain.split(/(?<=-----END CERTIFICATE-----\n)/).map((text) => new X509Certificate(text));
       const root = new X509Certificate(await pebble.root());
@@ -74,7 +74,7 @@ describe("a certificate order", () => {
   it("issues many names at the same time", async () => {
     const names = Array.from({ length: 20 }, (_, index) => `many-${index}.shop.test`);
     const issued = await Promise.all(
-      names.map(async (name) => completeAcmeOrder(account, await newAcmeOrder(account, name), await issuance(name))),
+      names.map(async (name) => completeAcmeOrder(account, await newAcmeOrder(account, name), await orderWork(name))),
     );
     assert.deepEqual(
       issued.map(({ leaf }) => leaf.subjectAltName),
@@ -83,7 +83,7 @@ describe("a certificate order", () => {
   });
 
   it("survives a lost answer to finalize, without a second order", async () => {
-    const wanted = await issuance("lost.shop.test");
+    const wanted = await orderWork("lost.shop.test");
     let orders = 0;
     let lost = 0;
     const lose: AcmeProxy["intercept"]["after"] = (request, answer) => {
@@ -99,8 +99,8 @@ describe("a certificate order", () => {
 
   for (const step of ["/authZ/", "/chalZ/", "/my-order/", "/finalize-order/", "/certZ/"]) {
     for (const when of ["before", "after"] as const) {
-      it(`is resumed from its URL alone when everything is lost ${when} the authority receives ${step}`, async () => {
-        const wanted = await issuance(`killed-${when}-${step.replaceAll("/", "").toLowerCase()}.shop.test`);
+      it(`is resumed from its URL alone if the connection is lost ${when} the authority receives ${step}`, async () => {
+        const wanted = await orderWork(`killed-${when}-${step.replaceAll("/", "").toLowerCase()}.shop.test`);
         const order = await newAcmeOrder(account, wanted.hostname);
         let dead = false;
         const cut = (request: ProxiedRequest): "hang up" | undefined => {
@@ -116,8 +116,8 @@ describe("a certificate order", () => {
     }
   }
 
-  it("is resumed when not every node answered the challenge", async () => {
-    const wanted = await issuance("unpublished.shop.test");
+  it("can be resumed if its challenge could not be published to every node", async () => {
+    const wanted = await orderWork("unpublished.shop.test");
     const order = await newAcmeOrder(account, wanted.hostname);
     proxy.requests.length = 0;
     await assert.rejects(completeAcmeOrder(account, order, { ...wanted, publish: () => Promise.reject(new Error("killed")) }), {
@@ -127,8 +127,8 @@ describe("a certificate order", () => {
     assert.ok((await completeAcmeOrder(account, await resumeAcmeOrder(account, order.url), wanted)).leaf.checkPrivateKey(wanted.key));
   });
 
-  it("continues when the authority has checked the name before the challenge is answered", async () => {
-    const wanted = await issuance("raced.shop.test");
+  it("continues if the authority has already checked the name when it gets the answer to the challenge", async () => {
+    const wanted = await orderWork("raced.shop.test");
     const order = await newAcmeOrder(account, wanted.hostname);
     await during({ before: (request) => (isFinalize(request) ? "hang up" : undefined) }, () =>
       assert.rejects(completeAcmeOrder(account, order, wanted)),
@@ -142,7 +142,7 @@ describe("a certificate order", () => {
   });
 
   it("fails for good, with the authority's message, when the name does not point here", async () => {
-    const wanted = await issuance("missing.elsewhere.test");
+    const wanted = await orderWork("missing.elsewhere.test");
     const order = await newAcmeOrder(account, wanted.hostname);
     await assert.rejects(completeAcmeOrder(account, order, wanted), {
       failure: "invalid",
@@ -160,7 +160,7 @@ describe("a certificate order", () => {
   });
 
   it("refuses a certificate that has expired already", async () => {
-    const wanted = await issuance("expired.shop.test");
+    const wanted = await orderWork("expired.shop.test");
     const order = await newAcmeOrder(account, wanted.hostname);
     const later = { ...account, session: { ...account.session, clock: () => Date.UTC(2300, 0, 1) } };
     await assert.rejects(completeAcmeOrder(later, order, wanted), { failure: "nonsense", message: /expired/ });
@@ -190,8 +190,8 @@ describe("a certificate order", () => {
     );
   });
 
-  it("is returned for a later resumption when the authority needs more than a minute", async () => {
-    const wanted = await issuance("slow.shop.test");
+  it("can be resumed later if the authority needs more than a minute", async () => {
+    const wanted = await orderWork("slow.shop.test");
     const order = await newAcmeOrder(account, wanted.hostname);
     await during(
       {
@@ -208,7 +208,7 @@ describe("a certificate order", () => {
   });
 
   it("refuses a certificate that is for another name or another key", async () => {
-    const [mine, other] = await Promise.all([issuance("mine.shop.test"), issuance("other.shop.test")]);
+    const [mine, other] = await Promise.all([orderWork("mine.shop.test"), orderWork("other.shop.test")]);
     const foreign = await completeAcmeOrder(account, await newAcmeOrder(account, other.hostname), other);
     const order = await newAcmeOrder(account, mine.hostname);
     await during(

@@ -18,24 +18,24 @@ import type { IssuedCertificate } from "./issued.ts";
 /** What the caller provides to complete an order. */
 export type AcmeOrderWork = {
   hostname: string;
-  /** The key of the certificate. Save it before the order is finalized, so that an issued certificate always has its key. */
+  /** The key of the certificate. Save it before the call: after a crash, an issued certificate is useless without its key. */
   key: KeyObject;
   /** The challenge type to use if the authority offers both. */
   prefer: ChallengeType;
-  /** Publishes the challenge, and resolves when every node answers it. Only after that does the authority check it. */
+  /** Publishes the challenge, and resolves once every node answers it. The authority is asked to check it only after that. */
   publish: (challenge: AcmeChallenge) => Promise<void>;
 };
 
 const pollsMax = 40;
 const pollMsFirst = 25;
 const pollMsMax = 5_000;
-const patienceMs = 60_000;
+const pollTimeoutMs = 60_000;
 
 /**
- * Completes an order, whatever its state, and returns its certificate. After a crash, a lost answer or a failure other than `invalid`, call this
- * again with `resumeAcmeOrder(url)` to continue the same order. Waits at most a minute at each step.
+ * Completes an order in any state and returns its certificate. After a crash, a lost answer or a failure other than `invalid`, call this again
+ * with `resumeAcmeOrder(url)` to continue the same order. Waits at most a minute at each step.
  *
- * @throws AcmeProblem `unavailable`, with `retryAt`, if the authority needs more time; also with every other failure
+ * @throws AcmeProblem `unavailable` if the authority needs more time, with `retryAt` if it named a time; also for every other failure
  */
 export async function completeAcmeOrder(account: AcmeAccount, order: AcmeOrder, work: AcmeOrderWork): Promise<IssuedCertificate> {
   let current = order;
@@ -57,7 +57,7 @@ async function prove(account: AcmeAccount, url: string, { prefer, publish }: Acm
   }
   await publish(challenge);
   await answerChallenge(account, challenge).catch(async (error: unknown) => {
-    // The authority refuses if it has already checked the challenge, for example because this was sent before a crash.
+    // The authority refuses this request if it has already checked the challenge, for example because an earlier process sent it before a crash.
     const refused = error instanceof AcmeProblem && error.failure === "refused";
     if (!refused || (await getAuthorization(account, url)).status !== "valid") throw error;
   });
@@ -77,21 +77,21 @@ async function pollOrder(account: AcmeAccount, order: AcmeOrder, done: (order: A
     (one) => one.status === "invalid" || done(one),
   );
   if (settled.status !== "invalid") return settled;
-  // If the order has no error, one of its authorizations has one, which `getAuthorization` throws.
+  // If the order itself has no error, one of its authorizations does, and `getAuthorization` throws it.
   if (settled.error === undefined) for (const url of settled.authorizations) await getAuthorization(account, url);
   const { type, text } = describeProblem(settled.error ?? {});
   throw new AcmeProblem("invalid", `The certificate authority has cancelled the order: ${text}`, { type });
 }
 
-/** Reads until `done`. Waits before each read: first 25 ms, then twice as long each time up to 5 s, or longer if the authority asks for it. */
+/** Calls `read` until its result is `done`. Waits before each call: 25 ms at first, then doubling up to 5 s; longer if the authority asks for it. */
 async function poll<T extends { retryAt: number | null }>(
   { session }: AcmeAccount,
-  seen: T | null,
+  initial: T | null,
   read: () => Promise<T>,
   done: (value: T) => boolean,
 ): Promise<T> {
-  const giveUpAt = session.clock() + patienceMs;
-  let latest = seen;
+  const giveUpAt = session.clock() + pollTimeoutMs;
+  let latest = initial;
   for (let polls = 0; polls < pollsMax; polls++) {
     if (latest !== null && done(latest)) return latest;
     const now = session.clock();

@@ -31,7 +31,7 @@ export class AcmeProblem extends Error {
   }
 }
 
-/** The request was not sent, because this process may no longer send requests for the name. */
+/** This process may no longer work on the name, so it sends no more requests and saves no result. */
 export class NotPermitted extends Error {}
 
 const messageLengthMax = 600;

@@ -33,7 +33,7 @@ export type AcmeSession = {
 const noncesMax = 32;
 const nonceRejectionsMax = 32;
 
-/** Reads the directory (RFC 8555 section 7.1.1). The session holds connections until `closeSession`. */
+/** Reads the directory (RFC 8555 section 7.1.1). The session keeps connections open until `closeAcmeSession`. */
 export async function openAcmeSession(settings: AcmeSessionSettings): Promise<AcmeSession> {
   const transport = openTransport(settings);
   const { clock, signal } = settings;
@@ -52,7 +52,7 @@ export function closeAcmeSession(session: AcmeSession): void {
   session.transport.close();
 }
 
-/** The signer: an existing account (`kid`, its URL) or, to create one, the bare key. */
+/** An account's key, and how a request names the account: by its URL (`kid`) or, before that is known, by its public key (`jwk`). */
 export type Signature = { key: KeyObject; signer: { kid: string } | { jwk: Jwk } };
 
 export type Post = { url: string; payload: object | null; what: string; accept?: string };
@@ -90,8 +90,8 @@ async function freshNonce(session: AcmeSession): Promise<string> {
 }
 
 /**
- * Sends a request, and keeps the nonce of its answer unless that is not base64url (RFC 8555 section 6.5.1). Keeps the latest 32 nonces, because
- * the oldest are the most likely to be stale.
+ * Sends a request, and keeps the answer's nonce if it is base64url (RFC 8555 section 6.5.1). Drops all but the latest 32 nonces, because the oldest
+ * are the most likely to be stale.
  */
 async function exchange(session: AcmeSession, request: HttpsRequest): Promise<HttpsAnswer> {
   const answer = await session.transport.exchange({ ...request, signal: session.signal, permit: session.permit });

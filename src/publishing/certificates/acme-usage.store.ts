@@ -3,7 +3,7 @@ import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import type { Budget, LimitName, LimitUses } from "./budget.ts";
 
-/** What the limits count for. Each limit counts for one of these: a name, its registrable domain, or the account at the authority. */
+/** The subjects of the limits. Each limit counts uses by one of these: a name, its registrable domain, or the account at the authority. */
 export type LimitSubjects = { hostname: string; registrableDomain: string; directoryUrl: string };
 
 const subjectOf = (limit: LimitName, { hostname, registrableDomain, directoryUrl }: LimitSubjects): string =>

@@ -12,7 +12,7 @@ import { newPrivateKey } from "./csr.ts";
 
 const json = (value: unknown): Partial<ProxiedAnswer> => ({ body: Buffer.from(JSON.stringify(value)) });
 
-describe("the conversation with an authority", () => {
+describe("an ACME client", () => {
   let pebble: Pebble;
   let proxy: AcmeProxy;
   let account: AcmeAccount;
@@ -121,7 +121,7 @@ describe("the conversation with an authority", () => {
     assert.equal(proxy.requests.filter((request) => request.path === "/order-plz").length, 33);
   });
 
-  it("keeps no more than 32 nonces, and none that is not base64url", async () => {
+  it("keeps at most 32 nonces, and only those that are base64url", async () => {
     await Promise.all(Array.from({ length: 60 }, (_, index) => newAcmeOrder(account, `nonces-${index}.test`)));
     assert.ok(account.session.nonces.length <= 32);
     const kept = [...account.session.nonces];
@@ -202,7 +202,7 @@ describe("the conversation with an authority", () => {
     ["does not speak HTTP", (socket) => socket.end("220 mail.test ESMTP\r\n"), "nonsense"],
   ];
   for (const [what, reply, failure] of faulty) {
-    it(`gives up an authority that ${what}`, async () => {
+    it(`gives up on an authority that ${what}`, async () => {
       const server = createTlsServer({ cert: pebble.tls.cert, key: pebble.tls.key }, (socket) => {
         socket.on("error", () => {}).once("data", () => reply(socket));
       });

@@ -16,7 +16,7 @@ import { parseIssued, type IssuedCertificate } from "./issued.ts";
 import { bindExternalAccount, publicJwk, type ExternalAccount } from "./jws.ts";
 import type { HttpsAnswer } from "./transport.ts";
 
-/** An account at the authority. Its `key` alone is saved: `openAccount` finds the account again. */
+/** An account at the authority. Only its `key` needs to be saved, because `openAccount` finds the account by it. */
 export type AcmeAccount = { session: AcmeSession; key: KeyObject; url: string };
 
 export type AcmeAccountOptions = { email?: string | undefined; external?: ExternalAccount | undefined };
@@ -24,8 +24,8 @@ export type AcmeAccountOptions = { email?: string | undefined; external?: Extern
 /**
  * Creates the account of this key, or finds it if it exists (RFC 8555 section 7.3). Agrees to the terms of service.
  *
- * @throws AcmeProblem `refused` with type `externalAccountRequired` if the authority requires a binding and there is none; also with every other
- * failure
+ * @throws AcmeProblem `refused` with type `externalAccountRequired` if the authority requires a binding and `options.external` is missing; also for
+ * every other failure
  */
 export async function openAccount(session: AcmeSession, key: KeyObject, options: AcmeAccountOptions = {}): Promise<AcmeAccount> {
   const { newAccount, meta } = session.directory;
@@ -46,7 +46,7 @@ export async function openAccount(session: AcmeSession, key: KeyObject, options:
   return { session, key, url: location(answer, "account") };
 }
 
-/** The same account, whose requests are sent only while `permit` returns true; otherwise they reject with `NotPermitted`. */
+/** Returns the account with a check right before each request: if `permit` returns false, the request rejects with `NotPermitted`. */
 export function withPermit(account: AcmeAccount, permit: () => boolean): AcmeAccount {
   return { ...account, session: { ...account.session, permit } };
 }
@@ -81,7 +81,7 @@ async function postNewOrder(account: AcmeAccount, payload: object): Promise<Acme
 /**
  * Reads an order. After a crash, a lost answer or a wait, its status shows the next step.
  *
- * @throws AcmeProblem `invalid` if the authority no longer has it; also with every other failure
+ * @throws AcmeProblem `invalid` if the authority no longer has the order; also for every other failure
  */
 export async function resumeAcmeOrder(account: AcmeAccount, orderUrl: string): Promise<AcmeOrder> {
   try {
@@ -94,7 +94,7 @@ export async function resumeAcmeOrder(account: AcmeAccount, orderUrl: string): P
   }
 }
 
-/** Reads an order; null if it has failed or is gone, so that a new one is needed. @throws AcmeProblem */
+/** Reads an order. Returns null if it has failed or is gone: a new one is needed. @throws AcmeProblem */
 export async function resumeLiveAcmeOrder(account: AcmeAccount, orderUrl: string): Promise<AcmeOrder | null> {
   const order = await resumeAcmeOrder(account, orderUrl).catch((error: unknown) => {
     if (error instanceof AcmeProblem && error.failure === "invalid") return null;
@@ -142,18 +142,18 @@ export async function answerChallenge(account: AcmeAccount, challenge: AcmeChall
 }
 
 /**
- * Requests the certificate (RFC 8555 section 7.4); `csr` is DER. If the answer is lost, or the authority refuses because an earlier request may
- * have taken effect, reads the order to find out.
+ * Requests the certificate (RFC 8555 section 7.4); `csr` is DER. If the answer is lost or is `orderNotReady`, this or an earlier request may have
+ * taken effect, so this reads the order to find out.
  */
 export async function finalize(account: AcmeAccount, order: AcmeOrder, csr: Buffer): Promise<AcmeOrder> {
   try {
     const answer = await signedPost(account, order.finalize, { csr: csr.toString("base64url") }, "finalize");
     return parseOrder(account, answer, order.url);
   } catch (error) {
-    const unknown = error instanceof AcmeProblem && (error.failure === "unreachable" || error.type === "orderNotReady");
-    if (!unknown) throw error;
-    const now = await resumeAcmeOrder(account, order.url);
-    if (now.status === "processing" || now.status === "valid") return now;
+    const mayHaveSucceeded = error instanceof AcmeProblem && (error.failure === "unreachable" || error.type === "orderNotReady");
+    if (!mayHaveSucceeded) throw error;
+    const current = await resumeAcmeOrder(account, order.url);
+    if (current.status === "processing" || current.status === "valid") return current;
     throw error;
   }
 }

@@ -13,7 +13,7 @@ export type AuthoritySettings = {
   ca: string | undefined;
   email: string | undefined;
   external: ExternalAccount | undefined;
-  /** The names of the authority in CAA records. Default, if empty: those in its directory. */
+  /** The authority's names in CAA records. If empty, those in its directory are used. */
   caaIdentities: readonly string[];
 } & Pick<AcmeSessionSettings, "traced">;
 
@@ -21,16 +21,16 @@ export type Authority = {
   directoryUrl: string;
   /** Returns the account at the authority. The first call opens it; after a failure the next call tries again. @throws AcmeProblem */
   account(): Promise<AcmeAccount>;
-  /** Drops an account that the authority does not know any more. The next call opens another one with the same key. */
+  /** Drops an account that the authority no longer knows. The next call of `account` opens a new one with the same key. */
   forget(account: AcmeAccount): void;
-  /** The names of the authority in CAA records. Empty if its directory has none, or has not been read yet. */
+  /** The authority's names in CAA records. Empty if neither the settings nor its directory, once read, have any. */
   caaIdentities(): readonly string[];
   /** The URL of the account; null until it was opened. */
   accountUrl(): string | null;
   close(): void;
 };
 
-/** The certificate authority of this service (specification 5.7: `ACME_*`). The encrypted key of the account is saved for the next start. */
+/** The certificate authority of this service (specification 5.7: `ACME_*`). Saves the account's key, encrypted, for later starts. */
 export function openAuthority(parts: { db: Database; clock: Clock; keys: SecretsKeys; settings: AuthoritySettings }): Authority {
   const { db, clock, keys, settings } = parts;
   const { directoryUrl, ca, email, external, traced } = settings;

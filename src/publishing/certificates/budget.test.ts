@@ -11,7 +11,7 @@ const nothing: LimitUses = { failures: [], duplicates: [], domain: [], orders: [
 const used = (limit: LimitName, count: number, at: number): LimitUses => ({ ...nothing, [limit]: Array<number>(count).fill(at) });
 
 describe("the local budget", () => {
-  it("holds an order at each of the authority's limits until the oldest use has left the window", () => {
+  it("delays an order at each of the authority's limits until the oldest use has left the window", () => {
     for (const [limit, count, perMs] of [
       ["failures", 5, hourMs],
       ["duplicates", 5, 7 * dayMs],
@@ -25,7 +25,7 @@ describe("the local budget", () => {
     }
   });
 
-  it("names the limit that lasts longest", () => {
+  it("names the limit that delays the order longest", () => {
     const spent = { ...used("failures", 5, now), duplicates: Array<number>(5).fill(now) };
     assert.equal(limitReached(letsEncryptBudget, spent, "new", now)?.limit, "duplicates");
   });

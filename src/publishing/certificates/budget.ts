@@ -1,5 +1,5 @@
 /**
- * A limit of the authority. The service counts it too, and stops before the authority refuses: a refusal gives a shop owner no useful reason, and
+ * A limit of the authority. The service counts uses too, and stops before the authority refuses: a refusal gives a shop owner no useful reason, and
  * may count against later tries. The window slides, which is the strictest way to count, so the service never allows more than the authority.
  */
 export type Limit = { count: number; perMs: number };
@@ -43,7 +43,7 @@ const limitsOf: Record<OrderKind, LimitName[]> = {
 /** The limit that is used up, and when (ms) it allows the next order. */
 export type LimitReached = { retryAt: number; limit: LimitName };
 
-/** The limit that holds up an order longest; null if the order may be placed now. */
+/** Returns the limit that delays an order longest; null if the order may be placed now. */
 export function limitReached(budget: Budget, uses: LimitUses, kind: OrderKind, now: number): LimitReached | null {
   let reached: LimitReached | null = null;
   for (const limit of limitsOf[kind]) {

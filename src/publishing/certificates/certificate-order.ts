@@ -30,7 +30,7 @@ export type CertificateOrderStore = {
   /** Holds the lease of the name until commit. @throws NotPermitted if this process lost it */
   requireLease(tx: Transaction): Promise<void>;
   save(tx: Transaction, order: StoredCertificateOrder): Promise<void>;
-  /** Saves the URL of the order that was begun with this key; false if another order was begun since. */
+  /** Saves the URL of the order that was begun with this key. Returns false if another order has been begun since. */
   saveUrl(tx: Transaction, order: { key: string; url: string }): Promise<boolean>;
   saveChallenge(tx: Transaction, challenge: PublishedChallenge): Promise<void>;
 };
@@ -86,10 +86,10 @@ export async function orderCertificate(
   return { issued, key: withCurrentKey(parts.keys, open.key, hostname) };
 }
 
-/** An order under way. `key` is the encrypted key of its certificate; `failures` counts the failures of the name in a row. */
+/** An order under way. `key` is the encrypted key of its certificate; `failures` is how many times in a row the name has failed. */
 type OpenOrder = { order: AcmeOrder; key: string; failures: number };
 
-/** Saves the key before it places an order, and the URL of the order as soon as the authority has answered. */
+/** Saves the certificate's key before placing the order, and the order's URL as soon as the authority has answered. */
 async function resumeOrPlace(
   parts: CertificateOrderParts,
   hostname: string,
@@ -119,7 +119,7 @@ async function resumeOrPlace(
     await recordUse(tx, "orders", subjects, now);
     return true;
   });
-  // The node that held the name before has just saved the URL of its order: continue that one.
+  // The node that worked on the name before has saved its order's URL in the meantime: continue that order.
   if (!isBegun) return resumeOrPlace(parts, hostname, store, account, request);
 
   const order = await newAcmeOrder(account, hostname, { replaces });
@@ -129,7 +129,7 @@ async function resumeOrPlace(
   return { order, key, failures };
 }
 
-/** Resolves when every node answers the challenge. */
+/** Saves the challenge, and waits until every node answers it. */
 async function publishChallenge(
   { db, clock, keys, announcer }: CertificateOrderParts,
   hostname: string,

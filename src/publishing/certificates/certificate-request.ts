@@ -2,9 +2,8 @@ import type { AppliedCheck, CertificateState } from "../domains/domains.store.ts
 
 /**
  * Returns the state of a name's certificate after a check of its DNS, at `now` (ms). The certificate becomes due at once if the name has just
- * verified, if its CAA records allow the authority again, or if a person asks for a missing certificate. The service must not ask the authority
- * before `heldUntil`, so a missing certificate becomes due then. The status `none`, which means that no certificate is wanted, becomes
- * `issuing`.
+ * verified, if its CAA records allow the authority again, or if a person asks for a missing certificate. A missing certificate becomes due at
+ * `heldUntil` instead if the service may not ask the authority before then. Its status changes from `none` (not wanted) to `issuing`.
  */
 export function certificateAfterCheck(
   { before, after, isAsked }: AppliedCheck,

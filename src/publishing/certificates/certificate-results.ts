@@ -10,21 +10,21 @@ import { renewalIdentifier } from "./ari.ts";
 import type { Authority } from "./authority.ts";
 import type { LimitReached } from "./budget.ts";
 import type { OrderedCertificate } from "./certificate-order.ts";
-import { saveProgress, saveResult, type CertificateNote, type ClaimedDomain } from "./certificate-state.store.ts";
+import { saveProgress, saveResult, type CertificateUpdate, type ClaimedDomain } from "./certificate-state.store.ts";
 import { saveCertificate, setRenewAt } from "./certificates.store.ts";
 import { deleteChallenges } from "./challenges.store.ts";
 import { deleteCertificateOrder, findCertificateOrder, saveFailures, saveHold } from "./certificate-orders.store.ts";
 import { holdAfterFailure, renewAt, retryAfterFailure } from "./renewal.ts";
 
-// The ways in which the work on a name can end. Each function saves the result and the time at which the name is due again, and nothing if the worker
-// has lost its lease.
+// The work on a name ends in one of these functions. Each saves a result, and when the name is due again; if the worker has lost its lease, it saves
+// nothing.
 
 type ResultParts = { db: Database; clock: Clock; announcer: Announcer; authority: Pick<Authority, "directoryUrl"> };
 
-/** A certificate is due again this long after it was issued, to ask the authority when to renew it. */
+/** How long after a certificate is issued the worker first asks the authority when to renew it. */
 export const askAfterMs = 3_600_000;
 
-/** The certificate is still good. Deletes the order, so that earlier failures do not delay a later renewal. */
+/** Saves that no order is due. Deletes the last order, whose count of failures would delay a later renewal. */
 export async function saveValid({ db }: ResultParts, domain: ClaimedDomain, due: { renewAt: number; dueAt: number }): Promise<void> {
   await db.write(async (tx) => {
     if (!(await saveResult(tx, domain, { dueAt: due.dueAt, status: "issued", problem: null, retryAt: null }))) return;
@@ -45,7 +45,7 @@ export async function saveIssued(parts: ResultParts, domain: ClaimedDomain, { is
   const isSaved = await db.write(async (tx) => {
     const done = { status: "issued", issuedAt: now, expiresAt: notAfter, problem: null, retryAt: null, dueAt: now + askAfterMs } as const;
     await lockProjectOf(tx, domain);
-    // Before the certificate: its row refers to the name's row, which may have been deleted.
+    // Comes before `saveCertificate`, whose row refers to the name's row: that may have been deleted.
     if (!(await saveProgress(tx, domain, done))) return false;
     const id = await saveCertificate(tx, accountId, { hostname, chain, key, notBefore, notAfter, renewalId, renewAt: at });
     await deleteCertificateOrder(tx, accountId, hostname);
@@ -61,7 +61,7 @@ export async function saveIssued(parts: ResultParts, domain: ClaimedDomain, { is
 }
 
 export function saveLimitReached(parts: ResultParts, domain: ClaimedDomain, { limit, retryAt }: LimitReached): Promise<void> {
-  const problem = `The certificate authority's limit of ${limit} is used up for now. The next try starts as soon as the limit allows it.`;
+  const problem = `The certificate authority's limit "${limit}" is used up for now. The next try starts as soon as the limit allows it.`;
   return finish(parts, domain, { status: statusAfterFailure(parts, domain), problem, retryAt, dueAt: retryAt });
 }
 
@@ -69,7 +69,7 @@ export function saveLimitReached(parts: ResultParts, domain: ClaimedDomain, { li
 export async function saveBlocked(parts: ResultParts, domain: ClaimedDomain, verdict: DnsVerdict): Promise<void> {
   const { db, clock, authority } = parts;
   const { accountId, hostname } = domain;
-  const failures = await failuresWithThis(parts, domain);
+  const failures = await failuresIncludingThis(parts, domain);
   const retryAt = retryAfterFailure(failures, clock(), null);
   const { problems, certificate: caa } = verdict;
   const problem = problems.map(({ message }) => message).join(" ");
@@ -80,11 +80,11 @@ export async function saveBlocked(parts: ResultParts, domain: ClaimedDomain, ver
   });
 }
 
-/** Saves a failure of the authority. The worker retries after growing pauses, with the same order unless that is invalid. */
+/** Saves a failure at the authority. The worker retries after growing pauses, and continues the same order unless that is invalid. */
 export async function saveFailure(parts: ResultParts, domain: ClaimedDomain, error: AcmeProblem): Promise<void> {
   const { db, clock, authority, announcer } = parts;
   const { accountId, hostname } = domain;
-  const failures = await failuresWithThis(parts, domain);
+  const failures = await failuresIncludingThis(parts, domain);
   const now = clock();
   const retryAt = retryAfterFailure(failures, now, error.retryAt);
   const status = statusAfterFailure(parts, domain);
@@ -102,11 +102,11 @@ export async function saveFailure(parts: ResultParts, domain: ClaimedDomain, err
 }
 
 /** Saves any other result. */
-export async function finish({ db }: ResultParts, domain: ClaimedDomain, note: CertificateNote): Promise<void> {
-  await db.write((tx) => saveResult(tx, domain, note));
+export async function finish({ db }: ResultParts, domain: ClaimedDomain, update: CertificateUpdate): Promise<void> {
+  await db.write((tx) => saveResult(tx, domain, update));
 }
 
-async function failuresWithThis({ db }: ResultParts, { accountId, hostname }: ClaimedDomain): Promise<number> {
+async function failuresIncludingThis({ db }: ResultParts, { accountId, hostname }: ClaimedDomain): Promise<number> {
   return ((await findCertificateOrder(db, accountId, hostname))?.failures ?? 0) + 1;
 }
 
@@ -114,7 +114,7 @@ export function subjectsOf({ authority }: ResultParts, { hostname, registrableDo
   return { hostname, registrableDomain, directoryUrl: authority.directoryUrl };
 }
 
-/** A failed renewal leaves a certificate that is still served. */
+/** Stays `issued` after a failed renewal while the old certificate is valid, because that is still served. */
 function statusAfterFailure({ clock }: ResultParts, { certificate }: StoredDomain): "issued" | "failing" {
   return certificate.id !== null && (certificate.expiresAt ?? 0) > clock() ? "issued" : "failing";
 }

@@ -17,16 +17,16 @@ import { NotPermitted } from "./acme-problem.ts";
 import { certificateAfterCheck } from "./certificate-request.ts";
 import { findHold } from "./certificate-orders.store.ts";
 
-// The columns `certificate_…` of `domains`, which only this file writes.
+// Only this file updates the columns `certificate_…` of `domains`.
 
-/** While an account's plan has no custom domains, the worker looks at its due certificates again after this time (ms). */
+/** How often (ms) the worker checks whether the plan of an account with suspended certificates has custom domains again. */
 export const suspendedMs = 3_600_000;
 
 /** A name that this process works on as long as its lease holds. */
 export type ClaimedDomain = StoredDomain & { lease: RowLease };
 
-/** What the worker found out about a certificate and, if it checked the DNS of the name, about that. */
-export type CertificateNote = Partial<Omit<CertificateState, "wantedSince"> & Pick<StoredDomain, "caa" | "problems">>;
+/** The fields that change in a certificate's state and, if the worker checked the name's DNS, in the result of that check. */
+export type CertificateUpdate = Partial<Omit<CertificateState, "wantedSince"> & Pick<StoredDomain, "caa" | "problems">>;
 
 /** Requests a certificate for a name if its check shows that it should get one. */
 export async function requestCertificate(tx: Transaction, check: AppliedCheck, now: number): Promise<void> {
@@ -47,7 +47,7 @@ export async function claimCertificates(tx: Transaction, count: number, { lease,
   return (await claimDue(tx, due, set, sql`certificate_due_at`, count)).map((domain) => ({ ...domain, lease }));
 }
 
-/** Locks a claimed name. Returns null if the worker lost its lease, or if the name was removed, even if it was added again. */
+/** Locks a claimed name. Returns null if the worker lost its lease, or if the name was removed, even if it has been added again since. */
 async function lockClaimed(tx: Transaction, { accountId, id, lease }: ClaimedDomain): Promise<StoredDomain | null> {
   const [row] = await tx.query<DomainRow>(sql`
     SELECT * FROM domains WHERE account_id = ${accountId} AND id = ${id}
@@ -60,21 +60,21 @@ export async function requireLease(tx: Transaction, domain: ClaimedDomain): Prom
   if ((await lockClaimed(tx, domain)) === null) throw new NotPermitted(`the lease of ${domain.hostname} was lost`);
 }
 
-/** Saves what the worker found out, and keeps the lease. Returns false, and saves nothing, if the lease was lost. */
-export function saveProgress(tx: Transaction, claimed: ClaimedDomain, note: CertificateNote): Promise<boolean> {
-  return saveNote(tx, claimed, note, claimed.lease.until);
+/** Saves an update, and keeps the lease. Returns false, and saves nothing, if the lease was lost. */
+export function saveProgress(tx: Transaction, claimed: ClaimedDomain, update: CertificateUpdate): Promise<boolean> {
+  return saveUpdate(tx, claimed, update, claimed.lease.until);
 }
 
-/** Saves what the worker found out, and ends the lease. Returns false, and saves nothing, if the lease was lost. */
-export function saveResult(tx: Transaction, claimed: ClaimedDomain, note: CertificateNote): Promise<boolean> {
-  return saveNote(tx, claimed, note, null);
+/** Saves an update, and ends the lease. Returns false, and saves nothing, if the lease was lost. */
+export function saveResult(tx: Transaction, claimed: ClaimedDomain, update: CertificateUpdate): Promise<boolean> {
+  return saveUpdate(tx, claimed, update, null);
 }
 
-async function saveNote(tx: Transaction, claimed: ClaimedDomain, note: CertificateNote, leaseUntil: number | null): Promise<boolean> {
+async function saveUpdate(tx: Transaction, claimed: ClaimedDomain, update: CertificateUpdate, leaseUntil: number | null): Promise<boolean> {
   const before = await lockClaimed(tx, claimed);
   if (before === null) return false;
   const { accountId, id } = claimed;
-  const after = { caa: before.caa, problems: before.problems, ...before.certificate, ...note };
+  const after = { caa: before.caa, problems: before.problems, ...before.certificate, ...update };
   await tx.query(sql`
     UPDATE domains SET certificate_id = ${after.id}, certificate_status = ${after.status}, certificate_issued_at = ${after.issuedAt},
       certificate_expires_at = ${after.expiresAt}, certificate_problem = ${after.problem}, certificate_retry_at = ${after.retryAt},

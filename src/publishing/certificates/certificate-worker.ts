@@ -17,26 +17,26 @@ import { renewAt } from "./renewal.ts";
 
 export type CertificateWorkerParts = CertificateOrderParts & {
   authority: Authority;
-  /** Checks the DNS of a name as strictly as the authority does, so that no order is wasted on a name that it would refuse. */
+  /** Checks a name's DNS as strictly as the authority does, to waste no order on a name that the authority would refuse. */
   preflight: (domain: StoredDomain) => Promise<DnsVerdict>;
   leases: RowLeases;
   onError: (error: unknown) => void;
 };
 
-/** Longer than all steps of an order may take: 6 requests of 15 s and 3 waits of a minute. Frees the names of a node that hangs but still sends heartbeats. */
+/** Longer than an order can take: 6 requests of 15 s and 3 waits of a minute. Frees the names of a node that hangs but still sends heartbeats. */
 export const leaseMs = 10 * 60_000;
 const pollEveryMs = 1_000;
 const atOnceMax = 16;
-/** How long to wait before the authority is asked again when to renew, if it could not say. */
+/** How long to wait before asking the authority again when to renew, if the last request failed. */
 const askAgainMs = 6 * 3_600_000;
 
 /**
- * Orders a certificate for every verified name and renews it. Only one node at a time works on a name. If a node was paused or cut off, another
- * may have claimed its names: for these it sends the authority no further request and writes nothing.
+ * Orders and renews certificates for all verified names. Only one node at a time works on a name. While a node is paused or cut off, another node
+ * may claim its names. The first node then sends no more requests for them and saves no results.
  */
 export function openCertificateWorker(parts: CertificateWorkerParts): Worker {
   const { db, leases, onError } = parts;
-  /** A node that lost its lease and got a new one may claim a name that it still works on. The new work then waits for the earlier work to end. */
+  /** If a node loses its lease and gets a new one, it may claim a name that it is still working on. The new work waits until the earlier work ends. */
   const names = openFairShare<number>({ maxEach: 1 });
   return openWorker({
     claim: async (count) => {
@@ -50,7 +50,7 @@ export function openCertificateWorker(parts: CertificateWorkerParts): Worker {
   });
 }
 
-/** Orders or renews the certificate of one name if it is time, and saves the result and the time of the next run. */
+/** Orders or renews one name's certificate if an order is due. Saves the result, and when to work on the name again. */
 async function workOn(parts: CertificateWorkerParts, domain: ClaimedDomain): Promise<void> {
   const { db, clock } = parts;
   if (domain.status !== "verified" || !(await hasPaidPlan(db, domain.accountId))) return suspend(parts, domain);
@@ -63,7 +63,7 @@ async function workOn(parts: CertificateWorkerParts, domain: ClaimedDomain): Pro
   });
 }
 
-/** Runs work with the account at the authority, whose requests are sent only while the lease is held. Ends quietly if another node has the lease now. */
+/** Runs `work` with the account at the authority. Sends requests only while this node holds the lease; returns without an error if it has lost it. */
 export async function askAuthority(
   { authority, leases }: Pick<CertificateWorkerParts, "authority" | "leases">,
   lease: RowLease,
@@ -81,7 +81,7 @@ export async function askAuthority(
   }
 }
 
-/** Leaves a name alone until it verifies again, or until its account's plan has custom domains again. */
+/** Stops the work on a name until it verifies again, or until its account's plan has custom domains again. */
 async function suspend(parts: CertificateWorkerParts, domain: ClaimedDomain): Promise<void> {
   const { db, clock } = parts;
   await finish(parts, domain, { dueAt: domain.status === "verified" ? clock() + suspendedMs : null });
@@ -112,7 +112,7 @@ async function renewOrOrder(
   await ("limit" in ordered ? saveLimitReached(parts, domain, ordered) : saveIssued(parts, domain, ordered));
 }
 
-/** The order that is due now; otherwise when to renew the certificate, and when to look again. Times in ms. */
+/** Returns the kind of order that is due now. If none is due, returns when to renew the certificate and when to check again (ms since the epoch). */
 export async function nextOrder(
   { clock }: Pick<CertificateWorkerParts, "clock">,
   hostname: string,

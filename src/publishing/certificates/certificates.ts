@@ -1,4 +1,4 @@
-// What the rest of the service uses of this folder, beside the tables.
+// Exports for other folders, apart from the stores.
 export { parseBudget } from "./budget.ts";
 export { encryptedColumns } from "./encrypted-columns.store.ts";
 export { decryptSecret, idsOf, parseSecretsKeys, secretsKeysText, type SecretsKeys } from "../../platform/secrets.ts";

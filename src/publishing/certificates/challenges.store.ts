@@ -35,5 +35,5 @@ export async function deleteExpiredChallenges(db: Database, now: number): Promis
     DELETE FROM challenges WHERE (account_id, hostname, type) IN
       (SELECT account_id, hostname, type FROM challenges WHERE expires_at <= ${now} ${limit}) RETURNING 1`,
   );
-  await db.write((tx) => tx.query(sql`DELETE FROM own_challenges WHERE expires_at <= ${now}`)); // of a few hosts
+  await db.write((tx) => tx.query(sql`DELETE FROM own_challenges WHERE expires_at <= ${now}`)); // a few rows at most, so no batches
 }

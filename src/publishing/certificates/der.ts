@@ -11,7 +11,7 @@ export const tags = {
   set: 0x31,
 } as const;
 
-/** One value: tag, length, content. */
+/** Encodes one value: tag, length, content. */
 export function der(tag: number, ...content: Buffer[]): Buffer {
   const body = Buffer.concat(content);
   return Buffer.concat([Buffer.from([tag]), derLength(body.length), body]);
@@ -23,7 +23,7 @@ function derLength(length: number): Buffer {
   return length <= 0xff ? Buffer.from([0x81, length]) : Buffer.from([0x82, length >> 8, length & 0xff]);
 }
 
-/** An object identifier from its dotted form. */
+/** Encodes an object identifier, given in dotted form. */
 export function derOid(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split(".").map(Number);
   return der(tags.oid, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
@@ -35,7 +35,7 @@ function base128(value: number): number[] {
   return bytes;
 }
 
-/** A moment, as RFC 5280 section 4.1.2.5 asks: UTCTime until 2049, GeneralizedTime after. */
+/** Encodes a time as RFC 5280 section 4.1.2.5 requires: UTCTime until 2049, GeneralizedTime after. */
 export function derTime(ms: number): Buffer {
   const digits = new Date(ms).toISOString().replaceAll(/[-:T]|\.\d+Z$/g, "");
   return Number(digits.slice(0, 4)) < 2050
@@ -45,7 +45,7 @@ export function derTime(ms: number): Buffer {
 
 export type DerValue = { tag: number; content: Buffer };
 
-/** The values in `bytes`, in order, not those nested in them. @throws RangeError if one is truncated */
+/** Decodes the top-level values in `bytes`, in order. @throws RangeError if one is truncated */
 export function derValues(bytes: Buffer): DerValue[] {
   const values: DerValue[] = [];
   for (let at = 0; at < bytes.length;) {

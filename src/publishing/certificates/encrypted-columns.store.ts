@@ -27,14 +27,14 @@ const batchMax = 100;
 const startLength = envelopeStart("00000000").length;
 const startOf = (column: string): Sql => sql`substr(${raw(column)}, 1, ${raw(String(startLength))})`;
 
-/** Returns the ids of all keys that encrypted something in the database. */
+/** Returns the ids of all keys that encrypted a secret in the database. */
 export async function usedKeyIds(db: Queryable): Promise<Set<string>> {
   const used = new Set<string>();
   for (const { table, column } of encryptedColumns) {
     const start = startOf(column);
     let last = "";
     for (;;) {
-      // One step along the index for each id, however many rows have it.
+      // Takes one step along the index for each id, however many rows have it.
       const [row] = await db.query<{ start: string }>(sql`
         SELECT ${start} AS start FROM ${raw(table)} WHERE ${start} > ${last} ORDER BY ${start} LIMIT 1`);
       if (row === undefined) break;
@@ -58,8 +58,8 @@ export async function countEncrypted(db: Queryable, keyIds: readonly string[]): 
 }
 
 /**
- * Encrypts again one batch of the secrets that these keys encrypted, in one transaction. Returns how many. If somebody changes a secret at the same
- * time, that change stays.
+ * Encrypts again one batch of the secrets that these keys encrypted, in one transaction, and returns how many. Does not overwrite a secret that has
+ * changed in the meantime.
  *
  * @param encrypt returns the new envelope of an owner's secret
  * @throws Error that names the row, if its secret cannot be decrypted
@@ -88,7 +88,7 @@ async function encryptBatch(
     SELECT ${raw(key.join(", "))}, ${raw(column)} AS envelope FROM ${raw(table)}
     WHERE ${startOf(column)} = ${envelopeStart(keyId)} ${limitTo(batchMax)}`);
   const idOf = (row: Row): string => key.map((name) => row[name]).join(" ");
-  // In one order, so that two commands at once cannot deadlock.
+  // In a fixed order, so that two commands that run at once cannot deadlock.
   for (const row of rows.toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1))) {
     const before = String(row["envelope"]);
     const after = encryptNamed(before, String(row[owner]), `${table} ${idOf(row)}`, encrypt);

@@ -17,7 +17,7 @@ export function parseIssued(text: string, wanted: { hostname: string; key: KeyOb
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (blocks.length > chainLengthMax) throw nonsense(`${blocks.length} certificates in a chain`);
   const [leaf] = blocks.map(parseCertificate);
-  if (leaf === undefined) throw nonsense("no certificate where there should be one");
+  if (leaf === undefined) throw nonsense("an answer without a certificate");
   if (leaf.checkHost(wanted.hostname) === undefined) throw nonsense(`a certificate that is not for ${wanted.hostname}`);
   if (!leaf.publicKey.equals(createPublicKey(wanted.key))) throw nonsense("a certificate for another key");
   if (leaf.validToDate.getTime() <= now) throw nonsense("a certificate that has expired already");

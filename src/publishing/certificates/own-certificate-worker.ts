@@ -28,8 +28,8 @@ export type OwnCertificateParts = CertificateOrderParts & {
 const pollEveryMs = 1_000;
 
 /**
- * Orders a certificate for the host of PUBLIC_URL and renews it, with the same orders, challenges, limits and pauses as those of custom domains.
- * One node at a time works on it; every node serves it. Each failure is one line in the log that says what to do.
+ * Orders and renews the certificate of the host of PUBLIC_URL, with the same orders, challenges, limits and pauses as for custom domains. One node
+ * at a time works on it; every node serves it. Logs one line for each failure, with what to do about it.
  */
 export function openOwnCertificateWorker(parts: OwnCertificateParts): Worker {
   const { db, clock, hostname, leases, onError } = parts;
@@ -49,7 +49,7 @@ export function openOwnCertificateWorker(parts: OwnCertificateParts): Worker {
         work: (account) => renewOrOrder(parts, work, account),
         onFailure: (error) => saveFailure(parts, work, error),
       }),
-    atOnceMax: 2, // There is one row. A worker that gets as many rows as it asked for looks for more at once; this one asks for two.
+    atOnceMax: 2, // There is only one row. A worker that gets as many rows as it asks for polls again at once, so this one asks for two.
     everyMs: pollEveryMs,
     onError,
   });
@@ -70,7 +70,7 @@ async function renewOrOrder(parts: OwnCertificateParts, work: OwnWork, account: 
     return saveProblem(
       parts,
       work,
-      `The authority's limit of ${ordered.limit} is used up: wait until the service tries again, or set ACME_BUDGET.`,
+      `The authority's limit "${ordered.limit}" is used up: wait until the service tries again, or set ACME_BUDGET.`,
       ordered.retryAt,
     );
   }
@@ -116,6 +116,6 @@ function adviceOn({ failure }: AcmeProblem, hostname: string): string {
   if (failure === "invalid" || failure === "refused")
     return `The authority has to reach this machine as ${hostname} at port 80 or 443: check its A and AAAA records and the firewall.`;
   if (failure === "unreachable" || failure === "nonsense")
-    return "Check ACME_DIRECTORY_URL, ACME_CA_FILE and whether this machine reaches it.";
+    return "Check ACME_DIRECTORY_URL, ACME_CA_FILE and whether this machine can reach the authority.";
   return "The service tries again later.";
 }

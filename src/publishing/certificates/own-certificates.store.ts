@@ -5,7 +5,7 @@ import { NotPermitted } from "./acme-problem.ts";
 import type { CertificateOrderStore } from "./certificate-order.ts";
 import type { StoredCertificateOrder } from "./certificate-orders.store.ts";
 
-/** An own certificate is one of the host of PUBLIC_URL. `key` is encrypted for the host name; `number` counts the certificates of the host. */
+/** A certificate of the host of PUBLIC_URL. `key` is encrypted for the host name; `number` counts the host's certificates up to this one. */
 export type OwnCertificate = {
   number: number;
   chain: string;
@@ -38,8 +38,8 @@ export async function findOwnCertificate(db: Queryable, hostname: string): Promi
 }
 
 /**
- * Adds a host, which is due at once. If it was added before and still has no certificate, it is due at once again, because the operator may have
- * mended something before this start. It is never due before `heldUntil` (ms).
+ * Adds a host, due now or at `heldUntil` (ms) if the host has a hold. If the host was added before and has no certificate yet, makes it due then
+ * too, unless it is due earlier: the operator may have corrected something before this start.
  */
 export async function addOwnHost(db: Database, hostname: string, now: number, heldUntil: number | null): Promise<void> {
   const dueAt = heldUntil ?? now;
@@ -95,7 +95,7 @@ export function ownOrderStore(work: OwnWork): CertificateOrderStore {
   };
 }
 
-/** Saves a new certificate, and when it is due again, and ends the lease. Returns false, and saves nothing, if the lease was lost. */
+/** Saves a new certificate and when the host is due again, and ends the lease. Returns false, and saves nothing, if the lease was lost. */
 export async function saveOwnCertificate(
   tx: Transaction,
   work: OwnWork,
@@ -112,7 +112,10 @@ export async function saveOwnCertificate(
   return true;
 }
 
-/** Saves how the work ended without a new certificate, and ends the lease. Does nothing if the lease was lost. */
+/**
+ * Saves how the work ended without a new certificate, and ends the lease. `isOver`: the order has failed for good, so this deletes the order and its
+ * challenges. Does nothing if the lease was lost.
+ */
 export async function saveOwnOutcome(
   tx: Transaction,
   work: OwnWork,

@@ -7,7 +7,7 @@ const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
 describe("renewal", () => {
-  it("comes when a third of the lifetime is left: 90 days and 60 seconds alike", () => {
+  it("comes when a third of the lifetime is left, be it 90 days or 60 seconds", () => {
     assert.equal(renewAt({ notBefore: 0, notAfter: 90 * dayMs }, null, "any"), 60 * dayMs);
     assert.equal(renewAt({ notBefore: 0, notAfter: 60_000 }, null, "any"), 40_000);
   });

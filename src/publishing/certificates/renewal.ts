@@ -20,7 +20,7 @@ export function renewAt(lifetime: Lifetime, window: RenewalWindow | null, identi
   return moment < lifetime.notAfter ? moment : atThird;
 }
 
-/** A number from 0 up to 1: evenly spread, and the same for the same text. */
+/** Hashes a text to a number from 0 to 1, excluding 1. */
 function fraction(text: string): number {
   return createHash("sha256").update(text).digest().readUIntBE(0, 6) / 2 ** 48;
 }

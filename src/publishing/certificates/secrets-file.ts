@@ -17,7 +17,7 @@ export function openSecrets({ secretsKey, dataDir }: { secretsKey: SecretsKeys |
  * Returns the keys that encrypt secrets in the embedded database if `SECRETS_KEY` is not set. The first start writes them to a file that only its
  * owner can read.
  *
- * @throws Error whose one line names the file, what is wrong with it and what to do
+ * @throws Error with one line that says what is wrong with the file and what to do
  */
 function secretsKeysIn(path: string): SecretsKeys {
   const text = read(path) ?? make(path);
@@ -29,14 +29,14 @@ function secretsKeysIn(path: string): SecretsKeys {
   }
 }
 
-/** Puts a new key before those of the file: in the file first, so that nothing is ever encrypted with a key that only this process knows. */
+/** Makes a new key the current one. Writes it to the file before using it, so that no secret is encrypted with a key that only this process has. */
 export function addNewKey(path: string, keys: SecretsKeys): void {
   const next = parseSecretsKeys(`${newSecretsKey()},${secretsKeysText(keys)}`);
   writeKeys(path, next);
   Object.assign(keys, next);
 }
 
-/** Removes the earlier keys from the file. Nothing may be encrypted with them any more. */
+/** Removes the earlier keys from the file. Call it only once no secret is encrypted with them. */
 export function dropEarlierKeys(path: string, keys: SecretsKeys): void {
   const { current } = keys;
   const next = { current, byId: new Map([[current.id, current]]) };
@@ -54,7 +54,7 @@ function read(path: string): string | undefined {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
-    throw new Error(`${path} cannot be read (${code}): the service needs it to open what is encrypted`, { cause: error });
+    throw new Error(`${path} cannot be read (${code}): the service needs it to decrypt its secrets`, { cause: error });
   }
 }
 

@@ -9,30 +9,30 @@ import { countEncrypted, encryptAgain, usedKeyIds } from "./encrypted-columns.st
 const batchesPerStep = 5;
 
 export type RotationStep = {
-  /** The ids of the key that encrypts now, and of the earlier keys. */
+  /** The id of the current key, and those of the earlier keys. */
   current: string;
   earlier: string[];
   /** How many secrets this step encrypted again, and how many an earlier key still encrypts. */
   rotated: number;
   left: number;
-  /** Nodes that encrypt with an earlier key and have to be restarted before it may go. */
+  /** How many nodes still encrypt with an earlier key: restart them before you remove that key. */
   nodesBehind: number;
   /** Whether the keys are in a file of the data folder, which keeps the earlier ones until `dropEarlier`. */
   inFile: boolean;
 };
 
-/** What a rotation has to do. */
+/** The options of a rotation. */
 type Rotation = {
   /** The ids of the keys that the command holds, if it holds any. */
   expected: readonly string[] | undefined;
-  /** Makes no new key, and removes the earlier ones from the key file once nothing in the database has them. */
+  /** Makes no new key, and removes the earlier ones from the key file once no secret in the database is encrypted with them. */
   dropEarlier: boolean;
 };
 
 /**
- * Refuses to go on if something is encrypted with a key that this process does not hold.
+ * Checks that this process has every key that encrypted a secret in the database.
  *
- * @throws Error whose one line names the key and the command
+ * @throws Error with one line that names the missing key and the command to run
  */
 export async function requireKnownKeys(db: Database, keys: SecretsKeys): Promise<void> {
   const unknown = await unknownKeys(db, keys);
@@ -50,11 +50,11 @@ async function unknownKeys(db: Database, keys: SecretsKeys): Promise<string[]> {
 /**
  * Prepares a rotation. Adds a new key if the keys are in a file; otherwise checks that every node can decrypt what the rotation will write.
  *
- * @throws Problem `invalid_request`, having changed nothing
+ * @throws Problem `invalid_request`, before anything has changed
  */
 export async function beginRotation(db: Database, { keys, path }: Secrets, { expected, dropEarlier }: Rotation): Promise<void> {
   if (expected !== undefined && expected.join() !== idsOf(keys).join())
-    throw refused("The service runs with other keys than this command's SECRETS_KEY: restart it with these first.");
+    throw refused("The service runs with other keys than this command's SECRETS_KEY: restart the service with this command's keys first.");
   const unknown = await unknownKeys(db, keys);
   if (unknown.length > 0)
     throw refused(`Secrets are encrypted with key ${unknown.join(" and ")}, which SECRETS_KEY does not hold: add it after the others.`);
@@ -77,7 +77,7 @@ export async function beginRotation(db: Database, { keys, path }: Secrets, { exp
     );
 }
 
-/** Adds a key to the file, unless an earlier key still encrypts something: then the last rotation was interrupted, and this one continues with its key. */
+/** Adds a key to the file, unless an earlier key still encrypts a secret: then the last rotation was interrupted, and this one continues it. */
 async function addKeyUnlessBegun(db: Database, path: string, keys: SecretsKeys): Promise<void> {
   const used = await usedKeyIds(db);
   if (

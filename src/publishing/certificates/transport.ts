@@ -5,9 +5,9 @@ import { AcmeProblem, NotPermitted } from "./acme-problem.ts";
 export type TransportSettings = {
   /** Root certificates, as PEM, for connections to the authority (`ACME_CA_FILE`). Default: those that Node trusts. */
   ca?: string | undefined;
-  /** The longest time for one exchange, from looking up the name to the last byte. */
+  /** The longest time for one exchange, from looking up the name to the last byte. Default: 15 s. */
   timeoutMs?: number | undefined;
-  /** Wraps the transport, to trace its exchanges. Default: the transport as it is. */
+  /** Wraps the transport to trace its exchanges. Default: no tracing. */
   traced?: ((transport: Transport) => Transport) | undefined;
 };
 
@@ -51,7 +51,7 @@ async function exchangeBounded(agent: Agent, timeoutMs: number, sent: HttpsReque
   const options = { method: sent.method, agent, signal, headers };
   try {
     return await exchangeOnce(url, options, sent).catch((error: unknown) => {
-      // The authority closed an idle connection at the moment of its reuse. Retrying is safe: no nonce is accepted twice.
+      // The authority closed an idle connection just as it was reused. Retrying is safe, because no nonce is accepted twice.
       if (error instanceof StaleConnection) return exchangeOnce(url, options, sent);
       throw error;
     });
