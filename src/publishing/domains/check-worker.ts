@@ -14,7 +14,7 @@ import type { StoredDomain } from "./domains.store.ts";
 const leaseMs = 5 * 60_000;
 const pollEveryMs = 1_000;
 const atOnceMax = 64;
-/** Keeps names of one account whose servers never answer from delaying those of others. */
+/** The most checks of one account at once. An account whose DNS servers never answer cannot delay the others. */
 const atOnceMaxEach = 32;
 
 type ClaimedCheck = StoredDomain & { lease: RowLease };
@@ -48,11 +48,11 @@ export function openCheckWorker(parts: {
       // Another process has checked the name meanwhile, and its result is newer.
       if (!(await lockCheck(tx, domain, domain.lease))) return null;
       const applied = await applyCheck(checks, tx, domain, checked, { isAsked: false, now: clock() });
-      if (applied !== null && isServedOtherwise(domain, applied)) await announcer.publish(tx, domainChanged(applied.hostname));
+      if (applied !== null && servesDifferently(domain, applied)) await announcer.publish(tx, domainChanged(applied.hostname));
       return applied;
     });
     if (after === null) return;
-    if (isServedOtherwise(domain, after)) await announcer.waitForAll();
+    if (servesDifferently(domain, after)) await announcer.waitForAll();
     if (after.status === "verified") verified();
   }
 
@@ -72,6 +72,6 @@ export function openCheckWorker(parts: {
   });
 }
 
-function isServedOtherwise(before: StoredDomain, after: StoredDomain): boolean {
+function servesDifferently(before: StoredDomain, after: StoredDomain): boolean {
   return after.status !== before.status || after.primary !== before.primary;
 }

@@ -5,7 +5,7 @@ import { createTally } from "../../platform/jobs/tally.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
 import { claimDue, type StoredDomain } from "./domains.store.ts";
 
-/** Leases domains whose check is due. */
+/** Leases domains whose check is due, in rounds that are small enough to take no account over its share. */
 export async function claimChecks(tx: Transaction, { count, each, running }: ClaimShare, by: RowClaim): Promise<StoredDomain[]> {
   await tx.lock("claims of checks");
   const held = createTally(running);
@@ -30,7 +30,7 @@ export async function lockCheck(tx: Transaction, { accountId, id }: StoredDomain
   return rows.length > 0;
 }
 
-/** The shortest time between two checks of a name that another account asks for. */
+/** The shortest time between two checks that other accounts cause by asking for a name. */
 const contestEveryMs = 60_000;
 
 /** Makes the next check of a name due now, because another account has asked for the name. */

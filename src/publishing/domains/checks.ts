@@ -7,7 +7,7 @@ import { isReady, type NameState } from "./serving.ts";
 import { noteTroubles } from "./troubles.store.ts";
 import { listVerifications, recordVerification } from "./verifications.store.ts";
 
-/** What the checks of domains work with. */
+/** The parts that the checks of domains use. */
 export type Checks = {
   dns: Dns;
   /** Used before a removal, which must not wait for a slow server. */
@@ -19,16 +19,16 @@ export type Checks = {
   authority: CertificateAuthority | null;
 };
 
-/** What the checks need of the certificate authority, which this folder does not know. */
+/** The part of the certificate authority that checks need: this folder does not import the certificates folder. */
 type CertificateAuthority = {
-  /** The authority as CAA records speak of it. */
+  /** The authority as CAA records name it. */
   caa: () => CaaAuthority;
   /** Requests a certificate for a name if its check shows that it should get one. */
   requestCertificate: (tx: Transaction, check: AppliedCheck, now: number) => Promise<void>;
 };
 
-/** The result of a check, not yet written. `proved`: the check included the ownership record. */
-export type Checked = { verdict: DnsVerdict; proved: boolean };
+/** The result of a check, not yet written. `coversProof`: the check included the ownership record. */
+export type Checked = { verdict: DnsVerdict; coversProof: boolean };
 
 /** The TXT record by which an account proves that a name is its own. */
 export function ownershipRecordOf(
@@ -43,21 +43,21 @@ export function isReadyAt({ authority }: Checks, name: NameState, now: number): 
   return isReady(name, authority !== null, now);
 }
 
-/** Whether the record still leads here; false where DNS gives no answer. */
+/** Whether a domain's record still leads here; false if DNS gives no answer. */
 export function stillLeadsHere({ quickDns, own }: Checks, domain: StoredDomain): Promise<boolean> {
   return recordLeadsHere(dnsFor(domain.accountId, quickDns), { ...domain, platformDomain: own.platformDomain });
 }
 
 /** Checks the DNS of a domain and writes nothing. */
 export async function checkDomain(checks: Checks, db: Queryable, domain: StoredDomain): Promise<Checked> {
-  const proved = needsProof(domain, await listVerifications(db, domain.registrableDomain));
+  const coversProof = needsProof(domain, await listVerifications(db, domain.registrableDomain));
   const expected = {
     ...domain,
     platformDomain: checks.own.platformDomain,
-    challenge: proved ? ownershipRecordOf(checks, domain) : null,
+    challenge: coversProof ? ownershipRecordOf(checks, domain) : null,
     authority: checks.authority?.caa() ?? null,
   };
-  return { verdict: await checkDns(dnsFor(domain.accountId, checks.dns), expected), proved };
+  return { verdict: await checkDns(dnsFor(domain.accountId, checks.dns), expected), coversProof };
 }
 
 /** Writes the result of a check; the caller has locked the project. Returns null if the domain was removed meanwhile. */
@@ -65,14 +65,14 @@ export async function applyCheck(
   { authority }: Checks,
   tx: Transaction,
   domain: StoredDomain,
-  { verdict, proved }: Checked,
+  { verdict, coversProof }: Checked,
   { isAsked, now }: { isAsked: boolean; now: number },
 ): Promise<StoredDomain | null> {
   const before = await lockHolder(tx, domain.hostname);
   if (before === null || before.id !== domain.id) return null;
   const proofNeeded = needsProof(before, await listVerifications(tx, before.registrableDomain));
-  // Another account verified a name of the same registrable domain during this check: the next one looks for the proof too.
-  const repeats = proofNeeded && !proved && verdict.outcome === "verified";
+  // Another account verified a name of the same registrable domain during this check: check again, with the proof.
+  const repeats = proofNeeded && !coversProof && verdict.outcome === "verified";
   const outcome = repeats ? "unknown" : verdict.outcome;
   const status = statusAfter(before.status, outcome);
   const after: StoredDomain = {

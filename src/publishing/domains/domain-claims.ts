@@ -38,7 +38,7 @@ export async function claimDomain(tx: Transaction, checks: Checks, owner: Owner,
   const proofs = { own: proofOf(challenge), holders: holder === null ? "absent" : proofOf(ownershipRecordOf(checks, holder)) } as const;
   const decision = decideClaim({ hostname, ...owner, challenge }, holder, proofs, now);
   if (holder !== null) {
-    // The lock of its project comes before that of the name. Waiting for it now could deadlock.
+    // Projects are locked before their names. This name is locked already, so waiting for its project now could deadlock.
     if (!(await tryLockProjectOf(tx, holder))) tx.startOver();
     await deleteDomain(tx, holder, holder.accountId === owner.accountId ? undefined : systemOrigin);
   }
@@ -55,8 +55,8 @@ export async function claimDomain(tx: Transaction, checks: Checks, owner: Owner,
 export type ApplyConfig = (tx: Transaction, now: number) => Promise<string[]>;
 
 /**
- * Checks the `domains` of a `petstore.json` (specification 6.4). `primary` and each `from` that is not attached yet are added, a `to`
- * never. If this or the returned function throws, nothing is applied.
+ * Checks the `domains` of a `petstore.json` (specification 6.4). The returned function adds `primary` and each `from` that is not attached yet, but
+ * never a `to`. If either function throws, nothing is applied.
  *
  * @throws Problem `invalid_request`; the returned function also throws `plan_required`, `domain_taken`
  */
@@ -74,9 +74,9 @@ export async function prepareDomainsConfig(
     parse(to, `domains.redirects[${index}].to`);
   }
   const unique = new Map(names.map((name) => [name.hostname, name]));
-  // In parallel: the deployments of all accounts wait for this one.
-  const proved = await Promise.all(unique.values().map((name) => lookUpClaim(db, checks, owner, name, now)));
-  const wanted = new Map(proved.map((one) => [one.name.hostname, one]));
+  // In parallel, because the deployments of all accounts wait for this one.
+  const lookedUp = await Promise.all(unique.values().map((name) => lookUpClaim(db, checks, owner, name, now)));
+  const wanted = new Map(lookedUp.map((one) => [one.name.hostname, one]));
 
   return async (tx, switchedAt) => {
     if (primary === undefined && redirects === undefined) return [];

@@ -8,25 +8,25 @@ type DomainEvent = Extract<EventDraft["type"], `domain.${string}`>;
 type CertificateEvent = Extract<EventDraft["type"], `certificate.${string}`>;
 const moment = (time: number | null): string | null => (time === null ? null : formatDateTime(time));
 
-/** Records what became of a name. `before`: the name as it was, if it stays. */
+/** Records an event of a name. `before`: the name before the event. Default: unchanged. */
 export function recordDomain(tx: Transaction, type: DomainEvent, domain: StoredDomain, before = domain, origin?: Origin): void {
   const { accountId, hostname, version } = domain;
-  const data = shown(domain);
+  const data = eventData(domain);
   tx.record(
-    { accountId, type, resource: { type: "domain", id: hostname }, data, previous: fieldsBefore(shown(before), data), version },
+    { accountId, type, resource: { type: "domain", id: hostname }, data, previous: fieldsBefore(eventData(before), data), version },
     origin,
   );
 }
 
-/** Records that a name needs its owner, with the troubles that it has now and had before. */
-export function recordAttention(tx: Transaction, domain: StoredDomain, troubles: Trouble[], told: Trouble[]): void {
+/** Records that a name needs its owner's attention, with its troubles now and those recorded before. */
+export function recordAttention(tx: Transaction, domain: StoredDomain, troubles: Trouble[], recorded: Trouble[]): void {
   const { accountId, hostname, version } = domain;
-  const data = { ...shown(domain), troubles };
-  const previous = { troubles: told };
+  const data = { ...eventData(domain), troubles };
+  const previous = { troubles: recorded };
   tx.record({ accountId, type: "domain.attention", resource: { type: "domain", id: hostname }, data, previous, version });
 }
 
-/** Records what became of the certificate of a name. */
+/** Records an event of a name's certificate. */
 export function recordCertificate(tx: Transaction, type: CertificateEvent, domain: StoredDomain, before: StoredDomain): void {
   const { accountId, hostname } = domain;
   const data = certificateOf(domain);
@@ -34,8 +34,8 @@ export function recordCertificate(tx: Transaction, type: CertificateEvent, domai
   tx.record({ accountId, type, resource: { type: "certificate", id: hostname }, data, previous });
 }
 
-/** The name without what depends on other names, on the time and on the settings of the service. */
-function shown(domain: StoredDomain) {
+/** The fields of a name in its events. Leaves out fields that depend on other names, on settings or on the time. */
+function eventData(domain: StoredDomain) {
   const { hostname, projectId, kind, status, primary, redirect, problems, createdAt, verifiedAt } = domain;
   const times = { createdAt: formatDateTime(createdAt), verifiedAt: moment(verifiedAt) };
   return { hostname, projectId, kind, status, primary, redirect, problems, ...times };

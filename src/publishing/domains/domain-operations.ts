@@ -34,7 +34,7 @@ type DomainCall<I = unknown> = Call<DomainServices, { params: Static<typeof Doma
 type ProjectCall<I = unknown> = Call<DomainServices, { params: Static<typeof ProjectPath> } & I>;
 type Wanted = Awaited<ReturnType<typeof lookUpClaim>>;
 
-/** A page of the domains of a project, with those that another account took over. */
+/** A page of a project's domains, including those that another account took over. */
 export async function readDomains(db: Database, call: ProjectCall<{ query: Static<typeof PageQuery> }>): Promise<Answer> {
   const { accountId, params, query, services, now } = call;
   const { projectId } = params;
@@ -86,7 +86,7 @@ export async function changeDomain(tx: Transaction, call: DomainCall<{ body: Sta
   return answered;
 }
 
-/** Whether the domain's DNS record still points here, to warn of it after the removal. */
+/** Checks whether the domain's DNS record still points here, so that the answer to the removal can warn about it. */
 export async function findRecordLeft(db: Database, { accountId, params, services }: DomainCall): Promise<{ leadsHere: boolean }> {
   const domain = await findShown(db, accountId, params.projectId, params.hostname);
   return { leadsHere: await stillLeadsHere(services.checks, domain) };
@@ -151,12 +151,12 @@ export async function announceAndWake(_db: Database, { services }: Call<DomainSe
   services.wake();
 }
 
-/** The answer that shows a domain as it stands. */
+/** The answer with the current state of a domain. */
 export async function answer(db: Queryable, { checks }: DomainServices, domain: StoredDomain, now: number, status = 200) {
   return { status, ...(await domainResponse(db, checks, domain, now)) };
 }
 
-/** A domain of the project, also one that another account took over. @throws Problem `not_found` */
+/** Finds a domain of the project, even if another account took it over. @throws Problem `not_found` */
 export async function findShown(db: Queryable, accountId: number, projectId: number, hostname: string): Promise<StoredDomain> {
   const name = storedForm(hostname);
   return (await findLost(db, accountId, projectId, name)) ?? findDomain(db, accountId, projectId, name);
@@ -166,12 +166,12 @@ function recordWarning({ hostname, kind }: StoredDomain, platformDomain: string)
   return `${hostname} still points to ${platformDomain}: delete its ${kind === "apex" ? "ALIAS" : "CNAME"} record at your registrar.`;
 }
 
-/** Finds and locks in one statement, so that the row is never that of an account which has just taken the name over. @throws Problem `not_found` */
+/** Finds and locks a domain in one statement: between two, another account could take the name over. @throws Problem `not_found` */
 function lockDomain(tx: Transaction, accountId: number, projectId: number, hostname: string): Promise<StoredDomain> {
   return findDomain(tx, accountId, projectId, storedForm(hostname), tx.forUpdate);
 }
 
-/** A merge patch's absent members, which a validated body may hold as undefined. */
+/** Removes undefined members, which a validated body may have in place of absent ones. */
 function present<T extends object>(patch: T): T {
   return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as T;
 }

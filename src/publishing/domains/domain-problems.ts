@@ -32,7 +32,7 @@ export function planProblem(hostname: string): DomainProblem {
 
 /** The problem of a name whose redirect waits for its target. `target` is undefined if it is not attached to the project. */
 export function redirectProblem(hostname: string, to: string, target: NameState | undefined, hasAuthority: boolean): DomainProblem {
-  const { found, fix } = shortOf(to, target);
+  const { found, fix } = whyNotReady(to, target);
   return {
     code: "redirect_target_not_ready",
     message: `${hostname} does not redirect to ${to} yet, because ${found}. The redirect takes effect as soon as ${to} is ready.`,
@@ -42,9 +42,9 @@ export function redirectProblem(hostname: string, to: string, target: NameState 
   };
 }
 
-function shortOf(to: string, target: NameState | undefined): { found: string; fix: string } {
+function whyNotReady(to: string, target: NameState | undefined): { found: string; fix: string } {
   if (target === undefined) return { found: `${to} is not attached to this project`, fix: `Add ${to} again.` };
-  if (target.redirect !== null) return { found: `${to} redirects itself`, fix: `Remove the redirect of ${to}.` };
+  if (target.redirect !== null) return { found: `${to} is a redirect itself`, fix: `Remove the redirect of ${to}.` };
   if (target.status === "pending") return { found: `${to} has not been verified`, fix: `Verify ${to}.` };
   if (target.status === "failing")
     return { found: `the DNS of ${to} has changed`, fix: `Correct the DNS records of ${to} and verify it again.` };

@@ -23,32 +23,32 @@ export async function domainResponse(db: Queryable, checks: Checks, domain: Stor
   return shown!;
 }
 
-/** Domains of one project as the API returns them at `now`, with as many queries as for one. */
+/** Domains of one project as the API returns them at `now`, read with as many queries as one domain needs. */
 export async function domainResponses(db: Queryable, checks: Checks, domains: StoredDomain[], now: number): Promise<DomainResponse[]> {
   const [first] = domains;
   if (first === undefined) return [];
   const targets = new Set(domains.flatMap(({ redirect }) => redirect?.to ?? []));
-  const surroundings = await readProjectContext(db, first, [...targets]);
+  const project = await readProjectContext(db, first, [...targets]);
   return domains.map((domain) => {
-    const body = bodyOf(domain, checks, surroundings, now);
+    const body = bodyOf(domain, checks, project, now);
     return { body, version: versionOfShown(domain.version, body) };
   });
 }
 
-function bodyOf(domain: StoredDomain, checks: Checks, surroundings: ProjectContext, now: number): Domain {
+function bodyOf(domain: StoredDomain, checks: Checks, project: ProjectContext, now: number): Domain {
   const attention = attentionOf(domain, now);
   return {
     hostname: domain.hostname,
     projectId: domain.projectId,
     kind: domain.kind,
     status: domain.status,
-    primary: configuredPrimary(surroundings.primaries) === domain.hostname,
+    primary: configuredPrimary(project.primaries) === domain.hostname,
     redirect: domain.redirect,
     record: recordFor(domain, checks.own.platformDomain),
     challenge: domain.proofNeeded ? ownershipRecordOf(checks, domain) : null,
-    problems: problemsOf(domain, checks, surroundings, now),
-    serving: servingResponse(domain, checks, surroundings, now),
-    certificate: certificateResponse(domain, surroundings.isPaid, now),
+    problems: problemsOf(domain, checks, project, now),
+    serving: servingResponse(domain, checks, project, now),
+    certificate: certificateResponse(domain, project.isPaid, now),
     attention: attention && { ...attention, since: formatDateTime(attention.since) },
     nextCheckAt: moment(domain.nextCheckAt),
     createdAt: formatDateTime(domain.createdAt),
@@ -66,22 +66,22 @@ function problemsOf(domain: StoredDomain, checks: Checks, { isPaid, targets }: P
   return problems;
 }
 
-function servingResponse(domain: StoredDomain, checks: Checks, surroundings: ProjectContext, now: number): Domain["serving"] {
+function servingResponse(domain: StoredDomain, checks: Checks, project: ProjectContext, now: number): Domain["serving"] {
   if (domain.isLost) return { what: "nothing", to: null, reason: takenReason(domain.hostname) };
   const ready = (name: StoredName): boolean => isReadyAt(checks, name, now);
-  const { isPaid, redirectToPrimary, primaries, targets } = surroundings;
-  const around: ServingContext = {
+  const { isPaid, redirectToPrimary, primaries, targets } = project;
+  const context: ServingContext = {
     isPaid,
     redirectToPrimary,
     primary: primaries.find((name) => name.primary && ready(name))?.hostname ?? null,
     isReady: (hostname) => targets.some((name) => name.hostname === hostname && ready(name)),
   };
-  const serving: Serving = servingOf(domain, around);
+  const serving: Serving = servingOf(domain, context);
   const { what } = serving;
   return { what, to: serving.what === "redirect" ? serving.to : null, reason: servingReason(domain, serving) };
 }
 
-/** A certificate that is due now is being issued, so the result of the previous try is not shown. */
+/** A certificate that is due now counts as being issued: the result of the previous try is not shown. */
 function certificateResponse(
   { status: domainStatus, caa, certificate }: StoredDomain,
   isPaid: boolean,

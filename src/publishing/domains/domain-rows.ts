@@ -21,7 +21,7 @@ export type StoredDomain = {
   caa: "allowed" | "blocked" | "unknown";
   proofNeeded: boolean;
   nextCheckAt: number | null;
-  /** Written by the certificates folder alone. */
+  /** Only the certificates folder changes it. */
   certificate: CertificateState;
   version: number;
   createdAt: number;
@@ -31,7 +31,7 @@ export type StoredDomain = {
   isLost: boolean;
 };
 
-/** The certificate of a name. `wantedSince`: when it was last requested. `dueAt`: when the certificate worker takes the name next. */
+/** The certificate of a name. `wantedSince`: when it was last requested. `dueAt`: when the certificate worker next works on the name. */
 export type CertificateState = {
   id: number | null;
   status: CertificateStatus;
@@ -48,7 +48,7 @@ export type AppliedCheck = { before: StoredDomain; after: StoredDomain; isAsked:
 
 export type DomainRow = Record<string, number | string | boolean | null>;
 
-/** What a name is, apart from its state: for a row of a domain, or of one that another account took over. */
+/** The fields that identify a name, from a row of `domains` or `lost_domains`. */
 export function identityFromRow(row: Record<string, unknown>) {
   return {
     id: Number(row["id"]),

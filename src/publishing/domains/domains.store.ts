@@ -76,7 +76,7 @@ export async function insertDomain(
   return added;
 }
 
-/** The names of an account that are served now: their number, and the first ones by name. None if its plan has no custom domains. */
+/** The names of an account that are served now: their number, and the first `limit` by name. None if its plan has no custom domains. */
 export async function listServedNames(db: Queryable, accountId: number, limit: number): Promise<{ count: number; hostnames: string[] }> {
   if (!(await hasPaidPlan(db, accountId))) return { count: 0, hostnames: [] };
   const served = sql`FROM domains WHERE account_id = ${accountId} AND status IN ('verified', 'failing')`;
@@ -94,14 +94,14 @@ export async function hasNamesWithHsts(db: Queryable, accountId: number, now: nu
   return rows.length > 0;
 }
 
-/** @param origin who removes it, if not the caller: another account's caller is not named to its holder */
+/** @param origin who removes the name, as its event says. Default: the caller. An account that loses a name must not learn who took it over. */
 export async function deleteDomain(tx: Transaction, domain: StoredDomain, origin?: Origin): Promise<void> {
   const { accountId, hostname } = domain;
   recordDomain(tx, "domain.removed", domain, domain, origin);
   await tx.query(sql`DELETE FROM domains WHERE account_id = ${accountId} AND hostname = ${hostname}`);
 }
 
-/** Writes the result of a check of a name, which was `before`, and ends the lease of the check. */
+/** Saves a name after a check of its DNS, and ends the lease of the check. `before`: the name before the check. */
 export async function saveCheck(tx: Transaction, before: StoredDomain, domain: StoredDomain): Promise<StoredDomain> {
   const rows = await tx.query<DomainRow>(sql`
     UPDATE domains SET status = ${domain.status}, problems = ${JSON.stringify(domain.problems)}, caa = ${domain.caa},
@@ -114,7 +114,7 @@ export async function saveCheck(tx: Transaction, before: StoredDomain, domain: S
   return saved;
 }
 
-/** Leases up to `count` domains that have work due, in an order; `lease` is the SQL that writes the lease. Skips locked rows. */
+/** Leases up to `count` domains that match `due`, in the given order. `lease` is the SQL that writes the lease. Skips locked rows. */
 export async function claimDue(tx: Transaction, due: Sql, lease: Sql, order: Sql, count: number): Promise<StoredDomain[]> {
   const rows = await tx.query<DomainRow>(sql`
     UPDATE domains SET ${lease} WHERE ${due} AND id IN (SELECT id FROM domains WHERE ${due} ORDER BY ${order} ${limitTo(count)}${tx.skipLocked("domains")})
@@ -122,7 +122,7 @@ export async function claimDue(tx: Transaction, due: Sql, lease: Sql, order: Sql
   return rows.map(domainFromRow);
 }
 
-/** Has the names of an account looked at again, because its plan has changed. */
+/** Makes the worker review the troubles of an account's names, because its plan has changed. */
 export async function reviewTroubles(db: Database, accountId: number): Promise<void> {
   await writeInBatches(
     db,
@@ -133,7 +133,7 @@ export async function reviewTroubles(db: Database, accountId: number): Promise<v
   );
 }
 
-/** Has a name looked at again, because a change may have brought a trouble or ended one. */
+/** Makes the worker review the troubles of a name, because a change may have caused or ended one. */
 export async function reviewTroublesOf(tx: Transaction, { accountId, hostname }: StoredDomain): Promise<void> {
   await tx.query(sql`
     INSERT INTO domain_troubles (account_id, hostname, troubles, due_at) VALUES (${accountId}, ${hostname}, '', 0)

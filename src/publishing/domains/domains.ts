@@ -204,20 +204,20 @@ export const DomainPath = Type.Object({
 /** Plans with custom domains: Pro and above (specification 5.1). */
 export const paidPlans: ReadonlySet<string> = new Set(["pro", "business", "enterprise"]);
 
-/** Names that one project may have. */
+/** The most names that one project may have. */
 export const domainsMax = 10_000;
 
 /** ASCII characters that no host name has. */
 const strayInName = /[\0-,/:-@[-`{-\x7F]/;
 
 /**
- * The stored form of a name that may be written in any case, with a final dot or as IDN; does not validate it. The mapping takes
- * quadratic time, so a text longer than any name stays as it is, and matches none.
+ * The stored form of a name that may be written in any case, with a final dot or as IDN; does not validate it. `domainToASCII` takes quadratic
+ * time, so a text longer than any name is returned unchanged, and matches no name.
  */
 export function storedForm(name: string): string {
   if (name.length > typedLengthMax) return name;
   const trimmed = name.trim().replace(/\.$/, "");
-  // The mapping stops where the host of a URL would end, but `www.example.com/path` must not match www.example.com.
+  // `domainToASCII` stops where the host of a URL would end, but `www.example.com/path` must not match www.example.com.
   return (!strayInName.test(trimmed) && domainToASCII(trimmed)) || trimmed.toLowerCase();
 }
 

@@ -2,7 +2,7 @@ const weekMs = 7 * 86_400_000;
 const daySeconds = 86_400;
 const yearSeconds = 31_536_000;
 
-/** How long browsers must open a name over HTTPS only, in seconds: a day in its first week here, so that a mistake ends soon; then a year. */
+/** How many seconds browsers must open a name over HTTPS only: a day in the name's first week here, so that a mistake ends soon; then a year. */
 export function hstsSeconds(verifiedSince: number, now: number): number {
   return now - verifiedSince < weekMs ? daySeconds : yearSeconds;
 }

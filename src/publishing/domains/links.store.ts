@@ -5,12 +5,12 @@ import { domainFromRow, type DomainRow, type StoredDomain } from "./domain-rows.
 
 /** How long a link to the records of a name works. */
 export const linkMs = 14 * 86_400_000;
-/** While somebody looks at a link, the name is checked about once a minute. */
+/** While somebody has a link's page open, the name is checked about once a minute. */
 const checkEveryMs = 60_000;
 
 const hashOf = (token: string): string => createHash("sha256").update(token).digest("hex");
 
-/** Makes the link of a name, in place of an earlier one, and returns its token, which is not stored. */
+/** Makes a link for a name, in place of any earlier one. Returns its token, of which only the hash is stored. */
 export async function makeLink(tx: Transaction, { accountId, hostname }: StoredDomain, now: number): Promise<string> {
   const token = randomBytes(32).toString("base64url");
   await tx.query(sql`
@@ -30,7 +30,7 @@ export async function findLinkEnd(db: Queryable, { accountId, hostname }: Stored
   return row?.expires_at ?? null;
 }
 
-/** The name that a token shows; null if the link has ended or never was. */
+/** The name whose records a token shows; null if the link has ended or never existed. */
 export async function findByLink(db: Queryable, token: string, now: number): Promise<StoredDomain | null> {
   if (!/^[\w-]{43}$/.test(token)) return null;
   const [row] = await db.query<DomainRow>(sql`
@@ -39,12 +39,12 @@ export async function findByLink(db: Queryable, token: string, now: number): Pro
   return row === undefined ? null : domainFromRow(row);
 }
 
-/** Whether the next check of a name that is not right yet is more than a minute away. */
+/** Whether a name is not verified, and its next check is more than a minute away. */
 export function isCheckLate({ status, nextCheckAt }: StoredDomain, now: number): boolean {
   return status !== "verified" && nextCheckAt !== null && nextCheckAt > now + checkEveryMs;
 }
 
-/** Brings that check forward. */
+/** Moves the next check of such a name forward, to a minute from now. */
 export async function checkSoon(tx: Transaction, { accountId, id }: StoredDomain, now: number): Promise<void> {
   const soon = now + checkEveryMs;
   await tx.query(sql`

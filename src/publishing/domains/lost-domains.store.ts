@@ -11,7 +11,7 @@ const shownMs = 30 * 86_400_000;
 
 type LostRow = Record<string, number | string | null>;
 
-/** Keeps showing a name that another account takes over to the account that held it. The caller deletes the name itself. */
+/** Keeps a name that another account takes over visible to the account that loses it. The caller deletes the name from `domains`. */
 export async function insertLost(tx: Transaction, domain: StoredDomain, now: number): Promise<void> {
   const { accountId, id, projectId, hostname, registrableDomain, kind, version, createdAt, verifiedAt } = domain;
   await tx.query(sql`
@@ -32,7 +32,7 @@ export async function findLost(db: Queryable, accountId: number, projectId: numb
   return row ? fromRow(row) : null;
 }
 
-/** Returns whether there was one. */
+/** Deletes a lost name. Returns whether there was one. */
 export async function deleteLost(tx: Transaction, accountId: number, hostname: string): Promise<boolean> {
   const rows = await tx.query(sql`DELETE FROM lost_domains WHERE account_id = ${accountId} AND hostname = ${hostname} RETURNING 1`);
   return rows.length > 0;
@@ -48,7 +48,7 @@ export async function deleteOldLost(db: Database, now: number): Promise<void> {
   );
 }
 
-/** A name that serves nothing, has no certificate and is not checked. */
+/** Returns a lost name as a domain that serves nothing, has no certificate and is not checked. */
 function fromRow(row: LostRow): StoredDomain {
   const none = {
     id: null,

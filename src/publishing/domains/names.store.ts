@@ -11,13 +11,13 @@ import type { SiteName } from "./redirects.ts";
 import type { DomainStatus } from "./schedule.ts";
 import type { NameState } from "./serving.ts";
 
-/** A name of a project, with what decides how it and the names that redirect to it are served. */
+/** A name of a project, with the state that decides what it and the names that redirect to it serve. */
 export type StoredName = NameState & { hostname: string; primary: boolean; becomesPrimary: boolean };
 
 const columns = sql`project_id, hostname, status, is_primary, becomes_primary, redirect_to, redirect_status, certificate_id, certificate_expires_at`;
 const isPrimary = sql`(is_primary OR becomes_primary)`;
 
-/** Locks the names of a project, which the caller has locked, until commit. Returns them as the redirect rules see them. */
+/** Locks a project's names until commit; the caller has locked the project. Returns them in the form that the redirect rules use. */
 export async function lockNames(
   tx: Transaction,
   { accountId, projectId }: { accountId: number; projectId: number },
@@ -29,7 +29,7 @@ export async function lockNames(
   return rows.map((row) => {
     const name = nameOf(row);
     const { hostname, primary, becomesPrimary, redirect } = name;
-    // Ready without its redirect, which it loses if it becomes the primary name.
+    // `ready` ignores the redirect: a name loses it when it becomes the primary name.
     return { hostname, primary, becomesPrimary, redirect, status: name.status, ready: isReady({ ...name, redirect: null }) };
   });
 }
@@ -61,7 +61,7 @@ function configurationOf(names: readonly SiteName[]) {
   return { primary: configuredPrimary(names), redirects: redirects.toSorted((a, b) => (a.from < b.from ? -1 : 1)) };
 }
 
-/** Makes a name primary that was waiting to be ready for it. Returns whether it did. */
+/** Makes a name primary if it was waiting to become ready. Returns whether it did. */
 export async function promoteToPrimary(tx: Transaction, accountId: number, hostname: string): Promise<boolean> {
   const [row] = await tx.query<{ project_id: number }>(sql`
     UPDATE domains SET is_primary = ${true}, becomes_primary = ${false}, version = version + 1
@@ -73,7 +73,7 @@ export async function promoteToPrimary(tx: Transaction, accountId: number, hostn
   return true;
 }
 
-/** What else decides how the names of a project are served. `primaries`: the primary name, and one that waits to become it. */
+/** The other facts that decide what a project's names serve. `primaries`: the primary name, and a name that waits to become it. */
 export type ProjectContext = {
   isPaid: boolean;
   redirectToPrimary: boolean;

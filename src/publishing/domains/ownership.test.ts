@@ -33,7 +33,7 @@ describe("the ownership record", () => {
       ownershipRecordFor(secret, 2, "example.com"),
       ownershipRecordFor(Buffer.alloc(32, 8), 2, hostname),
     ];
-    // Account 12 with "3.example.com" must not read as account 1 with "23.example.com".
+    // Account 12 with "3.example.com" must not give the same token as account 1 with "23.example.com".
     const seams = [ownershipRecordFor(secret, 12, "3.example.com"), ownershipRecordFor(secret, 1, "23.example.com")];
     assert.equal(new Set([challenge, ...others, ...seams].map(({ value }) => value)).size, 6);
   });
@@ -73,14 +73,14 @@ describe("adding a name", () => {
 
   it("that no account holds needs nothing", () => assert.equal(decideClaim(wanted, null, none, now), "add"));
 
-  it("whose claim has lapsed after 48 hours needs nothing, so that squatting is pointless", () => {
+  it("whose claim has lapsed after 48 hours needs nothing, so nobody can reserve a name for long", () => {
     const lapsed = claim({ createdAt: now - 48 * hourMs });
     assert.equal(decideClaim(wanted, lapsed, none, now), "add");
     assert.throws(() => decideClaim(wanted, claim({ createdAt: now - 48 * hourMs + 1 }), none, now), Problem);
   });
 
   for (const status of ["pending", "failing", "verified"] as const) {
-    it(`that another account holds ${status} is taken over by a proof, unless that account has a proof in place too`, () => {
+    it(`whose claim by another account is ${status} is taken over with a proof, unless that account has its own proof in place`, () => {
       const holder = claim({ status, verifiedAt: status === "pending" ? null : now - hourMs });
       assert.equal(decideClaim(wanted, holder, proved, now), "take_over");
       for (const proofs of [none, { own: "unknown", holders: "unknown" }, { own: "present", holders: "present" }] as const) {
@@ -101,7 +101,7 @@ describe("adding a name", () => {
     ["the same project", claim({ accountId: 2, projectId: 20 }), /already attached to this project/],
   ];
   for (const [title, holder, words] of refusals)
-    it(`held by ${title} is refused, proof or not, and no record would help`, () =>
+    it(`held by ${title} is refused even with a proof, and the refusal names no record`, () =>
       assert.throws(
         () => decideClaim(wanted, holder, proved, now),
         (error: Problem) => error.code === "domain_taken" && words.test(error.message) && error.challenge === undefined,

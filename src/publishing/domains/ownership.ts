@@ -14,15 +14,15 @@ export type Verification = { accountId: number; verifiedAt: number };
 
 const tokenCharacters = 40;
 
-/** The ownership record of an account for a name: always the same, on every node. Without `secret` it cannot be computed for another account. */
+/** The ownership record of an account for a name: always the same, on every node. Nobody can compute another account's record without `secret`. */
 export function ownershipRecordFor(secret: Uint8Array, accountId: number, hostname: string): OwnershipRecord {
   const token = createHmac("sha256", secret).update(`petstore-challenge ${accountId} ${hostname}`).digest("hex").slice(0, tokenCharacters);
   return { type: "TXT", name: `_petstore-challenge.${hostname}`, value: token };
 }
 
 /**
- * Whether a claim needs the TXT proof besides its record. `verifications` are those of every name of its registrable domain.
- * A verified claim does not; a pending one does if another account ever verified a name; a failing one if that was after its own last time.
+ * Whether a claim needs the TXT proof besides its record. `verifications` are those of every name of its registrable domain. A verified claim needs
+ * no proof. A pending one does if another account ever verified a name; a failing one only if that was after it last verified itself.
  */
 export function needsProof(claim: Pick<Claim, "accountId" | "status" | "verifiedAt">, verifications: readonly Verification[]): boolean {
   if (claim.status === "verified") return false;
@@ -31,11 +31,11 @@ export function needsProof(claim: Pick<Claim, "accountId" | "status" | "verified
 }
 
 /**
- * Whether a name can be added: `add` if no account holds it or the claim has lapsed, `take_over` if a TXT proof wins it from another
- * account. Only a proof of the holder outweighs a proof. The refusal does not say which account holds the name.
+ * Whether a name can be added: `add` if no account holds it or the holder's claim has lapsed; `take_over` if the caller's TXT proof is in place and
+ * the holder's is not. The refusal does not say which account holds the name.
  *
  * @param proofs whether the TXT records of the caller and of the holder are in place
- * @throws Problem `domain_taken`, with the record that would win the name, if one would
+ * @throws Problem `domain_taken`, with the caller's TXT record if it could win the name
  */
 export function decideClaim(
   wanted: { hostname: string; accountId: number; projectId: number; challenge: OwnershipRecord },

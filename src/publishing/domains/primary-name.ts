@@ -2,8 +2,8 @@ import { Problem } from "../../platform/problem.ts";
 import type { DomainStatus } from "./schedule.ts";
 
 /**
- * A name of a project, as far as it matters for the choice of the primary name. At most one name is `primary`. `becomesPrimary`: it was chosen
- * before it was ready, and becomes primary once it is. `ready`: apart from a redirect, visitors could be sent to it.
+ * A name of a project, with the fields that matter for the choice of the primary name. At most one name is `primary`. `becomesPrimary`: the name was
+ * chosen before it was ready, and becomes primary once it is. `ready`: visitors could be sent to the name if it did not redirect.
  */
 export type PrimaryName = {
   hostname: string;

@@ -201,7 +201,7 @@ describe("the domains of petstore.json", () => {
     assert.deepEqual(names, [pending("www.example.com"), pending("new.example.com", null, true)]);
   });
 
-  it("can turn a redirect round in one step", () => {
+  it("can reverse a redirect in one step", () => {
     const before = [name("example.com", null, true), name("www.example.com", to("example.com"))];
     const { names } = applyConfig(before, { redirects: [{ from: "example.com", to: "www.example.com" }] });
     assert.deepEqual(names, [name("example.com", to("www.example.com")), name("www.example.com", null, true)]);

@@ -42,10 +42,10 @@ export function changeName(names: readonly SiteName[], hostname: string, change:
 }
 
 /**
- * The names of a project after its petstore.json is applied. A list of redirects replaces all others: names that are not in it as `from` do not
- * redirect. Without a list the redirects stay, but the primary name has none. Other names stay attached. `added` are not attached yet.
+ * The names of a project after its petstore.json is applied. A list of redirects replaces all earlier ones: a name that it does not list as `from`
+ * does not redirect. Without a list the redirects stay, except that of the primary name. All names stay attached. `added`: the names to attach.
  *
- * @throws Problem `invalid_request` with the place in the file; then nothing may be applied
+ * @throws Problem `invalid_request` with the place in the file; the caller must then apply nothing
  */
 export function applyConfig(names: readonly SiteName[], { primary, redirects }: DomainsConfig): { names: SiteName[]; added: string[] } {
   const declared = new Map<string, Redirect>();
@@ -119,7 +119,7 @@ function assertRedirectsEnd(names: readonly SiteName[], pathOf: (from: string) =
 /** The most names that a mistyped one is compared with. Each comparison takes time proportional to the product of their lengths. */
 const comparedMax = 20;
 
-/** The refusal of a target, with the name that was probably meant. */
+/** The message that refuses a target, with the name that was probably meant. */
 function notAttached(hostname: string, names: readonly SiteName[]): string {
   const meant = names.slice(0, comparedMax).find((name) => name.redirect === null && isTypo(hostname, name.hostname));
   const advice =

@@ -16,7 +16,7 @@ const hourMs = 60 * minuteMs;
 /** How long a DNS change may take to become visible, and so how long a name may stay unverified (specification 5.5). */
 const claimLifetimeMs = 48 * hourMs;
 
-/** Whether a claim that was never verified no longer holds its name. Times in ms. */
+/** Whether a claim has lapsed: it was never verified, and reserves its name no longer. Times in ms. */
 export function hasLapsed({ status, createdAt }: { status: DomainStatus; createdAt: number }, now: number): boolean {
   return status === "pending" && now >= createdAt + claimLifetimeMs;
 }

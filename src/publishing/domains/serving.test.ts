@@ -22,7 +22,7 @@ test("a name without a certificate is ready only if the service orders none, and
 });
 
 const name = fc.constantFrom("a", "b", "c");
-const around: fc.Arbitrary<ServingContext> = fc.record({
+const contexts: fc.Arbitrary<ServingContext> = fc.record({
   isPaid: fc.boolean(),
   primary: fc.option(name, { nil: null }),
   redirectToPrimary: fc.boolean(),
@@ -30,28 +30,28 @@ const around: fc.Arbitrary<ServingContext> = fc.record({
 });
 
 test("under any configuration, a verified name of a paid plan serves the site or redirects to another name that is ready", () => {
-  const names = fc.record({ a: around, hostname: name, target: fc.option(name, { nil: null }) });
+  const names = fc.record({ context: contexts, hostname: name, target: fc.option(name, { nil: null }) });
   fc.assert(
-    fc.property(names, ({ a, hostname, target }) => {
-      // The primary name does not redirect, and no name redirects to itself: the rules of changes see to it.
-      const redirect = target === null || target === hostname || a.primary === hostname ? null : to(target);
-      const serving = servingOf({ hostname, status: "verified", redirect }, a);
-      if (!a.isPaid) return assert.equal(serving.what, "nothing");
+    fc.property(names, ({ context, hostname, target }) => {
+      // The primary name does not redirect, and no name redirects to itself: the rules for changes ensure this.
+      const redirect = target === null || target === hostname || context.primary === hostname ? null : to(target);
+      const serving = servingOf({ hostname, status: "verified", redirect }, context);
+      if (!context.isPaid) return assert.equal(serving.what, "nothing");
       assert.notEqual(serving.what, "nothing");
       if (serving.what !== "redirect") return;
       assert.notEqual(serving.to, hostname);
-      assert.ok(serving.to === a.primary || a.isReady(serving.to));
+      assert.ok(serving.to === context.primary || context.isReady(serving.to));
     }),
   );
 });
 
 test("the address on the platform serves the site, or redirects to the primary name", () => {
   fc.assert(
-    fc.property(around, (a) => {
-      const serving = servedAt("shop.platform", null, a);
-      if (a.redirectToPrimary && a.primary !== null) {
-        assert.deepEqual(serving, { what: "redirect", to: a.primary, status: 308, because: "redirect_to_primary" });
-      } else assert.deepEqual(serving, { what: "site", canonical: a.primary });
+    fc.property(contexts, (context) => {
+      const serving = servedAt("shop.platform", null, context);
+      if (context.redirectToPrimary && context.primary !== null) {
+        assert.deepEqual(serving, { what: "redirect", to: context.primary, status: 308, because: "redirect_to_primary" });
+      } else assert.deepEqual(serving, { what: "site", canonical: context.primary });
     }),
   );
 });

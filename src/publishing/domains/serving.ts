@@ -1,7 +1,7 @@
 import type { Redirect } from "./redirects.ts";
 import type { DomainStatus } from "./schedule.ts";
 
-/** What decides whether visitors can be sent to a name. Times in ms. */
+/** The state of a name that decides whether visitors can be sent to it. Times in ms. */
 export type NameState = {
   status: DomainStatus;
   redirect: Redirect | null;
@@ -18,7 +18,7 @@ export function isReady(name: NameState, hasAuthority: boolean, now: number): bo
   return name.certificateId === null ? !hasAuthority : (name.certificateExpiresAt ?? 0) > now;
 }
 
-/** What else decides what a name serves. */
+/** The other facts that decide what a name serves. */
 export type ServingContext = {
   /** Whether the account's plan has custom domains. */
   isPaid: boolean;
@@ -36,15 +36,15 @@ export type Serving =
   | { what: "nothing"; because: "plan_required" | "not_verified" };
 
 /** What a custom domain serves (specification 5.9). While a redirect waits for its target, the name serves the site. */
-export function servingOf(name: { hostname: string; status: DomainStatus; redirect: Redirect | null }, around: ServingContext): Serving {
-  if (!around.isPaid) return { what: "nothing", because: "plan_required" };
+export function servingOf(name: { hostname: string; status: DomainStatus; redirect: Redirect | null }, context: ServingContext): Serving {
+  if (!context.isPaid) return { what: "nothing", because: "plan_required" };
   if (name.status === "pending") return { what: "nothing", because: "not_verified" };
-  return servedAt(name.hostname, name.redirect, around);
+  return servedAt(name.hostname, name.redirect, context);
 }
 
 /**
- * What a verified name, or the project's address on the platform, serves. With `redirectToPrimary`, a redirect to another name leads
- * straight to the primary one.
+ * What a verified name, or the project's address on the platform, serves. With `redirectToPrimary`, a redirect to another name goes straight to
+ * the primary name.
  */
 export function servedAt(
   hostname: string,

@@ -6,7 +6,7 @@ import { claimTroubles, noteTroublesOf, type TroubledName } from "./troubles.sto
 const pollEveryMs = 5_000;
 const atOnceMax = 16;
 
-/** Records troubles of names that come with time, and those of their certificates and plans (specification 8.2). */
+/** Records troubles of names that arise as time passes, or from their certificates and plans (specification 8.2). */
 export function openTroublesWorker({ db, clock, onError }: { db: Database; clock: Clock; onError: (error: unknown) => void }): Worker {
   return openWorker<TroubledName>({
     claim: (count) => db.write((tx) => claimTroubles(tx, count, clock())),

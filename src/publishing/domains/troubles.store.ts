@@ -7,7 +7,7 @@ import { troublesOf, type Trouble } from "./troubles.ts";
 
 export type TroubledName = Pick<StoredDomain, "accountId" | "hostname">;
 
-/** A name that was claimed comes again after this time (ms), should the process end before it has looked at it. */
+/** A claimed name becomes due again after this time (ms), in case the process ends before it reviews the name. */
 const claimedMs = 60_000;
 
 /** Claims up to `count` names whose troubles may have changed. */
@@ -19,7 +19,7 @@ export async function claimTroubles(tx: Transaction, count: number, now: number)
   return rows.map((row) => ({ accountId: row.account_id, hostname: row.hostname }));
 }
 
-/** Looks at a name that may have changed or gone since it was claimed. */
+/** Reviews the troubles of a claimed name, which may have changed or been removed since. */
 export async function noteTroublesOf(tx: Transaction, { accountId, hostname }: TroubledName, now: number): Promise<void> {
   const [row] = await tx.query<DomainRow>(
     sql`SELECT * FROM domains WHERE account_id = ${accountId} AND hostname = ${hostname}${tx.forUpdate}`,
@@ -27,15 +27,15 @@ export async function noteTroublesOf(tx: Transaction, { accountId, hostname }: T
   if (row) await noteTroubles(tx, domainFromRow(row), now);
 }
 
-/** Records a new trouble of a name, which is locked, once: one that lasts is told of already, and one that is over may come again. */
+/** Records each new trouble of a locked name once. While the trouble lasts, it is not recorded again; if it ends and returns, it is. */
 export async function noteTroubles(tx: Transaction, domain: StoredDomain, now: number): Promise<void> {
   const { accountId, hostname } = domain;
   const { troubles, nextAt } = troublesOf(domain, await hasPaidPlan(tx, accountId), now);
   const [row] = await tx.query<{ troubles: string }>(sql`
     SELECT troubles FROM domain_troubles WHERE account_id = ${accountId} AND hostname = ${hostname}`);
-  const told = (row?.troubles ?? "").split(" ").filter(Boolean) as Trouble[];
+  const recorded = (row?.troubles ?? "").split(" ").filter(Boolean) as Trouble[];
   await tx.query(sql`
     INSERT INTO domain_troubles (account_id, hostname, troubles, due_at) VALUES (${accountId}, ${hostname}, ${troubles.join(" ")}, ${nextAt})
     ON CONFLICT (account_id, hostname) DO UPDATE SET troubles = excluded.troubles, due_at = excluded.due_at`);
-  if (troubles.some((trouble) => !told.includes(trouble))) recordAttention(tx, domain, troubles, told);
+  if (troubles.some((trouble) => !recorded.includes(trouble))) recordAttention(tx, domain, troubles, recorded);
 }

@@ -6,12 +6,12 @@ export type Trouble = "plan_required" | "dns_wrong" | "certificate_missing" | "c
 
 type Certificate = Record<"id" | "issuedAt" | "expiresAt" | "wantedSince", number | null> & { problem: string | null };
 
-/** Renewals begin when a third of the lifetime is left. Once half of that time is gone, one that still fails is a trouble. */
-const renewalPatience = 1 / 6;
+/** A renewal that still fails when less than this part of the lifetime is left is a trouble. Renewals begin when a third is left. */
+const lateRenewalPart = 1 / 6;
 
 /**
- * The troubles of a name at `now`, and when to look again because time alone may bring another one: null if never. A name that was never
- * verified has none. Times in ms.
+ * The troubles of a name at `now`, and `nextAt`, when time alone may bring another one (null: never). A name that was never verified has none.
+ * Times in ms.
  */
 export function troublesOf(
   { status, certificate }: { status: DomainStatus; certificate: Certificate },
@@ -29,11 +29,11 @@ export function troublesOf(
   return { troubles, nextAt: Number.isFinite(nextAt) ? nextAt : null };
 }
 
-/** When a name is without a certificate for too long, and when a certificate should have been renewed; infinite if not as things are. */
+/** When a missing certificate becomes a trouble, and when a failing renewal does. `Infinity`: never, as things stand. */
 function certificateTroublesAt({ id, issuedAt, expiresAt, problem, wantedSince }: Certificate, now: number) {
   if (wantedSince === null) return [Infinity, Infinity] as const;
   const dueAt = wantedSince + certificateDueMs;
   if (id === null || expiresAt === null || expiresAt <= now) return [dueAt, Infinity] as const;
   const lifetime = expiresAt - (issuedAt ?? expiresAt);
-  return [Math.max(expiresAt, dueAt), problem === null ? Infinity : expiresAt - Math.floor(lifetime * renewalPatience)] as const;
+  return [Math.max(expiresAt, dueAt), problem === null ? Infinity : expiresAt - Math.floor(lifetime * lateRenewalPart)] as const;
 }

@@ -3,7 +3,7 @@ import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import type { StoredDomain } from "./domains.store.ts";
 import type { Verification } from "./ownership.ts";
 
-/** Every account that ever verified a name of a registrable domain, with its last time. */
+/** Every account that ever verified a name of a registrable domain, and when it last did. */
 export async function listVerifications(db: Queryable, registrableDomain: string): Promise<Verification[]> {
   const rows = await db.query<{ account_id: number; verified_at: number }>(sql`
     SELECT account_id, MAX(verified_at) AS verified_at FROM verifications WHERE registrable_domain = ${registrableDomain} GROUP BY account_id`);
