@@ -10,9 +10,10 @@ export type CaaStep = { name: string; lookup: Lookup<CaaRecord> };
 export type CaaAuthority = { identities: readonly string[]; accountUrl: string | null };
 
 /**
- * Whether an authority may issue for a name. `blocked`: `at` is the name that holds the deciding records; `restricted` are records that name the
- * authority, but only for another account or other ways to prove a name; `critical_tag` is a property with the critical flag that no authority
- * here understands. `unknown`: a look-up failed, and an authority would refuse as well.
+ * Whether an authority may issue for a name.
+ * - `blocked`: `at` is the name that holds the deciding records. `restricted`: they name the authority, but only for another account or other
+ *   validation methods. `critical_tag`: a record has the critical flag and a tag that authorities do not know.
+ * - `unknown`: a look-up failed. An authority would refuse as well.
  */
 export type CaaVerdict =
   | { outcome: "allowed" }
@@ -38,8 +39,8 @@ export function caaNames(hostname: string): string[] {
 const ownMethods = new Set(["http-01", "tls-alpn-01"]);
 
 /**
- * RFC 8659: the nearest name with records decides; if a look-up failed before it, the result is `unknown`. Of the parameters, those of RFC 8657
- * count. For an authority without names, only records that block every authority count.
+ * Follows RFC 8659: the nearest name with records decides; if a look-up failed at a nearer name, the result is `unknown`. Applies the parameters of
+ * RFC 8657 and ignores others. An authority without names is blocked only by records that block every authority.
  */
 export function judgeCaa(steps: CaaStep[], authority: CaaAuthority, wildcard = false): CaaVerdict {
   for (const { name, lookup } of steps) {

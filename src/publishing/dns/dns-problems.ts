@@ -18,7 +18,7 @@ const failureWords: Partial<Record<FailureReason, string>> = {
   REFUSED: "was refused. Check that your registrar lists the name servers of your DNS provider.",
 };
 
-/** A failed look-up, of the `type` records at `at`, says nothing about the name. */
+/** The look-up of the `type` records at `at` failed, which says nothing about the name. */
 export function lookupFailed(type: LookupType, at: string, reason: FailureReason): DnsProblem {
   return {
     code: "lookup_failed",
@@ -29,7 +29,7 @@ export function lookupFailed(type: LookupType, at: string, reason: FailureReason
   };
 }
 
-/** The platform's own name has no address to compare those of an apex with. */
+/** The platform's own name has no addresses with which to compare an apex's. */
 export function platformUnresolvable({ hostname, platformDomain }: CheckedName): DnsProblem {
   return {
     code: "lookup_failed",
@@ -79,7 +79,7 @@ const caaText = ({ flags, tag, value }: CaaRecord): string => `CAA ${flags} ${ta
 const shownMax = 6;
 const shownCharactersMax = 300;
 
-/** Replaces control characters, which could change the terminal of a reader. */
+/** Replaces control characters, which could change a reader's terminal. */
 export const printable = (text: string): string => text.replaceAll(/\p{Cc}/gu, "\u{FFFD}");
 
 /** Lists values from DNS, which strangers may have written: at most six, each shortened. */

@@ -61,7 +61,7 @@ const ednsOption: OptAnswer = {
   options: [],
 };
 
-/** Opens a new socket for each question, so that each has another source port; connects it, so that it receives from this server only. */
+/** Opens a new socket for each question, to get a new source port. Connects it, so that it receives from this server only. */
 function askOverUdp(server: Nameserver, query: Buffer, timeoutMs: number): Promise<Buffer | Silence> {
   const { promise, resolve } = Promise.withResolvers<Buffer | Silence>();
   const socket = createSocket(isIP(server.host) === 6 ? "udp6" : "udp4");

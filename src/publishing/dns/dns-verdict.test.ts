@@ -189,7 +189,7 @@ describe("an apex", () => {
       code: null,
     },
     {
-      title: "with a CNAME elsewhere that has no address says so",
+      title: "with a CNAME to a foreign name without addresses says so",
       facts: facts({ cname: at("example.com", "shops.example.net") }),
       code: "wrong_target",
       fix: /Delete the CNAME record.*ALIAS/,
@@ -223,7 +223,7 @@ describe("an apex", () => {
       fix: /Cloudflare.*"DNS only"/,
     },
     {
-      title: "with a CNAME elsewhere says so",
+      title: "with a CNAME to a foreign name says so",
       facts: facts({ cname: at("example.com", "shops.example.net"), a: at("shops.example.net", "192.0.2.1") }),
       code: "wrong_target",
       fix: /Delete the CNAME record.*ALIAS/,
@@ -253,7 +253,7 @@ describe("an apex", () => {
 });
 
 describe("a record that still points here", () => {
-  it("is recognized without proof or CAA, and only if DNS is clear", () => {
+  it("is recognized without proof or CAA, and only if no look-up failed", () => {
     assert.equal(leadsHere(subdomain, facts(here)), true);
     assert.equal(leadsHere(subdomain, facts({})), false);
     assert.equal(leadsHere(subdomain, facts({ cname: failed })), false);

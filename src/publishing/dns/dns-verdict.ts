@@ -32,18 +32,18 @@ function judgeSubdomain(expected: CheckedName, facts: RecordFacts): Finding {
   if (records.cname.outcome === "failed") return unknown(expected, "CNAME", records.cname);
   const targets = valuesOf(records.cname);
   if (targets.some((target) => target !== expected.platformDomain))
-    return refused(wrongTarget(expected, targets, circumstancesOf(expected, facts)));
+    return notVerified(wrongTarget(expected, targets, circumstancesOf(expected, facts)));
   if (targets.length > 0) {
     const beside = strayAddresses(expected, facts);
-    return beside.length === 0 ? verified : refused(addressesBesideCname(expected, beside));
+    return beside.length === 0 ? verified : notVerified(addressesBesideCname(expected, beside));
   }
   const failed = firstFailure(expected, records);
   if (failed !== null) return failed;
   const found = addressesOf(records);
   const circumstances = circumstancesOf(expected, facts);
-  if (found.length === 0) return refused(recordMissing(expected, circumstances));
+  if (found.length === 0) return notVerified(recordMissing(expected, circumstances));
   const ours = addressesOf(facts.target).length > 0 && foreignTo(facts.target, found).length === 0;
-  return refused(addressesInsteadOfCname(expected, found, ours, circumstances));
+  return notVerified(addressesInsteadOfCname(expected, found, ours, circumstances));
 }
 
 /** Every address must be one of the platform's: with ALIAS, ANAME or flattening, DNS shows nothing but addresses. */
@@ -53,25 +53,25 @@ function judgeApex(expected: CheckedName, facts: RecordFacts): Finding {
   if (failed !== null) return failed;
   const found = addressesOf(records);
   const cnames = valuesOf(records.cname);
-  const aimsElsewhere = cnames.some((one) => one !== expected.platformDomain);
-  if (found.length === 0 && !aimsElsewhere) return refused(recordMissing(expected, circumstancesOf(expected, facts)));
-  if (found.length === 0) return refused(wrongTarget(expected, cnames, circumstancesOf(expected, facts)));
+  const pointsElsewhere = cnames.some((one) => one !== expected.platformDomain);
+  if (found.length === 0 && !pointsElsewhere) return notVerified(recordMissing(expected, circumstancesOf(expected, facts)));
+  if (found.length === 0) return notVerified(wrongTarget(expected, cnames, circumstancesOf(expected, facts)));
   const targetFailed = firstFailure({ ...expected, hostname: expected.platformDomain }, target);
   if (targetFailed !== null) return targetFailed;
   if (addressesOf(target).length === 0) return { outcome: "unknown", problem: platformUnresolvable(expected) };
   const foreign = foreignTo(target, found);
   if (foreign.length === 0) return verified;
-  if (aimsElsewhere) return refused(wrongTarget(expected, cnames, circumstancesOf(expected, facts)));
-  return refused(foreignAddresses(expected, foreign, foreign.length < found.length, circumstancesOf(expected, facts)));
+  if (pointsElsewhere) return notVerified(wrongTarget(expected, cnames, circumstancesOf(expected, facts)));
+  return notVerified(foreignAddresses(expected, foreign, foreign.length < found.length, circumstancesOf(expected, facts)));
 }
 
-/** Whether the record itself is right, without the proof: as after a removal, to warn that it still leads here. */
+/** Whether a name's record points here, with or without a proof. Decides whether the removal of a name warns about its record. */
 export function leadsHere(expected: CheckedName, facts: Omit<RecordFacts, "hints">): boolean {
   return judgeRecords(expected, { ...facts, hints: null }).outcome === "verified";
 }
 
 export const verified: Finding = { outcome: "verified", problem: null };
-export const refused = (problem: DnsProblem): Finding => ({ outcome: "not_verified", problem });
+export const notVerified = (problem: DnsProblem): Finding => ({ outcome: "not_verified", problem });
 
 function unknown(name: CheckedName, type: LookupType, { reason }: Lookup<string> & { outcome: "failed" }): Finding {
   return { outcome: "unknown", problem: lookupFailed(type, name.hostname, reason) };

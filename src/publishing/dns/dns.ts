@@ -27,12 +27,12 @@ export async function checkDns(dns: Dns, expected: ExpectedDns): Promise<DnsVerd
   return verify(expected, await lookUpFacts(dns, expected));
 }
 
-/** Whether the record of a name leads to the platform; false where DNS gives no answer. */
+/** Whether the record of a name leads to the platform; false if DNS gives no answer. */
 export async function recordLeadsHere(dns: Dns, name: CheckedName): Promise<boolean> {
   return leadsHere(name, await lookUpRecordFacts(dns, name));
 }
 
-/** Returns why no authority would issue a certificate for the host of PUBLIC_URL now, and what to do; null if nothing speaks against it. */
+/** Returns why no authority would issue a certificate for the host of PUBLIC_URL now, and what to do; null if nothing prevents it. */
 export async function ownHostProblem(dns: Dns, hostname: string, authority: CaaAuthority | null): Promise<string | null> {
   const [{ records }, caa] = await lookUpOwnHost(dns, hostname);
   const lookups = [records.a, records.aaaa];

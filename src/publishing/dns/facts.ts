@@ -6,18 +6,19 @@ import { judgeRecords, type Hints, type RecordFacts, type Records } from "./dns-
 import type { DnsFacts, ExpectedDns } from "./verification.ts";
 
 /**
- * Looks up everything that `verify` judges, at once; if the record is wrong, a second round looks for the likely reason.
- * Never rejects because of DNS: a failed look-up is a fact too.
+ * Looks up everything that `verify` judges, in parallel. If the record is wrong, a second round looks for the likely cause. Never rejects because
+ * of DNS: a failed look-up is a fact too.
  */
 export async function lookUpFacts(dns: Dns, expected: ExpectedDns): Promise<DnsFacts> {
   const { challenge, hostname } = expected;
-  const [pointing, proof, caa] = await Promise.all([
+  const [recordFacts, proof, caa] = await Promise.all([
     lookUpRecordFacts(dns, expected),
     challenge === null ? null : dns.lookUp(challenge.name, "TXT"),
     expected.authority === null ? [] : lookUpCaa(dns, hostname),
   ]);
-  const hints = judgeRecords(expected, { ...pointing, hints: null }).outcome === "not_verified" ? await lookUpHints(dns, expected) : null;
-  return { ...pointing, proof, caa, hints };
+  const hints =
+    judgeRecords(expected, { ...recordFacts, hints: null }).outcome === "not_verified" ? await lookUpHints(dns, expected) : null;
+  return { ...recordFacts, proof, caa, hints };
 }
 
 /** Looks up the records of the name and the addresses of the platform. */
@@ -35,7 +36,7 @@ export function lookUpOwnHost(dns: Dns, hostname: string): Promise<[{ records: R
   return Promise.all([lookUpRecords(dns, hostname).then((records) => ({ records })), lookUpCaa(dns, hostname)]);
 }
 
-/** Looks up all names at once: the usual three take one round trip. */
+/** Looks up all names in parallel, in the time of one round trip. */
 function lookUpCaa(dns: Dns, hostname: string): Promise<DnsFacts["caa"]> {
   return Promise.all(caaNames(hostname).map(async (name) => ({ name, lookup: await dns.lookUp(name, "CAA") })));
 }

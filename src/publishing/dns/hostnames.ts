@@ -72,7 +72,7 @@ export function relativeName(name: string, registrableDomain: string): string {
 
 const refusal = (path: string, reason: string): Problem => new Problem("invalid_request", reason, { details: [{ path, message: reason }] });
 
-/** Recognizes what people paste by mistake, before the IDN mapping, which would refuse it without a reason. */
+/** Refuses what people paste by mistake. Runs before the IDN mapping, which would refuse it without a reason. */
 function refusalAsTyped(typed: string): string | null {
   if (typed === "") return "Enter a host name, such as www.example.com.";
   if (typed.length > typedCharactersMax) return tooLong;
@@ -97,7 +97,7 @@ const notAnAddress = "Enter a host name, not an IP address.";
 function refusalOfSyntax(hostname: string): string | null {
   if (hostname === "") return "This is not a valid international host name.";
   const labels = hostname.split(".");
-  if (labels.includes("")) return "A host name has no empty part: it has a dot too many.";
+  if (labels.includes("")) return "A part of this host name is empty: it has one dot too many.";
   if (endsInNumber.test(hostname)) return notAnAddress;
   if (hostname.length > nameCharactersMax) return tooLong;
   if (labels.some((label) => label.length > labelCharactersMax))
@@ -111,7 +111,7 @@ function refusalOfSyntax(hostname: string): string | null {
     : `"${reserved}" is not a valid part of a host name: two hyphens there mark punycode, and this is not punycode.`;
 }
 
-/** Whether an `xn--` label decodes to a text. The mapping to ASCII accepts one that does not. */
+/** Whether an `xn--` label decodes to a text. `domainToASCII` accepts labels that do not. */
 const isPunycode = (label: string): boolean => label.startsWith("xn--") && domainToUnicode(label) !== label;
 
 function refusalOfOwnNames(hostname: string, own: OwnNames): string | null {

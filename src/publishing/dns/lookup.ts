@@ -9,7 +9,7 @@ type Values = { A: string; AAAA: string; CNAME: string; NS: string; TXT: string;
 export type LookupType = keyof Values;
 
 /**
- * The answer of DNS. `owner` is the name that holds the record; not the name that was looked up if a CNAME points to it.
+ * The answer of DNS. `owner` is the name that holds the record: behind a CNAME, not the name that was looked up.
  * Names are in lower case without the final dot, addresses in their canonical form, the strings of one TXT record joined.
  * `none` is an answer (no such name, or no record of this type); `failed` is not, and says nothing about the name.
  */
@@ -26,7 +26,7 @@ export type Dns = { lookUp<Type extends LookupType>(name: string, type: Type, as
 
 export type DnsSettings = { servers: string[]; timeoutMs?: number; tries?: number; concurrencyMax?: number; waitingMax?: number };
 
-/** The same look-ups, all of them for one account. */
+/** Returns a `Dns` that makes all look-ups for one account. */
 export function dnsFor(asker: number, dns: Dns): Dns {
   return { lookUp: (name, type) => dns.lookUp(name, type, asker) };
 }
@@ -38,10 +38,11 @@ const serversMax = 4;
 const refusals = ["FORMERR", "SERVFAIL", "NOTIMP", "REFUSED", "unexpected answer"] as const;
 
 /**
- * Looks up names through recursive servers: asks them in order, `tries` times over, until one answers; uses only the first four.
- * One look-up ends within tries × servers × 2 × `timeoutMs`. At most `concurrencyMax` run, `waitingMax` more wait, and beyond that they fail as `busy`. Servers
- * of one account's names that never answer hold up that account alone.
- * The Resolver of node:dns would not do: it tells neither which server failed nor which name owns a record, and cannot read every CAA record.
+ * Looks up names through recursive servers: asks them in order, `tries` times over, until one answers; uses only the first four. One look-up ends
+ * within tries × servers × 2 × `timeoutMs`. At most `concurrencyMax` run and `waitingMax` more wait; further ones fail as `busy`. If the servers of
+ * one account's names never answer, only that account is delayed.
+ *
+ * Does not use the Resolver of node:dns: it reports neither the server that failed nor the owner of a record, and cannot read every CAA record.
  */
 export function createDns({ servers, timeoutMs = 2000, tries = 2, concurrencyMax = 64, waitingMax = 10_000 }: DnsSettings): Dns {
   const nameservers = servers.slice(0, serversMax).map((text) => ({ text, address: parseNameserver(text) }));
@@ -113,7 +114,7 @@ function recordsOf<Type extends LookupType>(name: string, type: Type, { answers 
   });
 }
 
-/** The name and those that its CNAME records point to; a loop ends where it began. */
+/** The name, and the names along its CNAME chain. Stops at a loop. */
 function chainFrom(name: string, answers: Answer[]): Set<string> {
   const chain = new Set<string>();
   for (let next: string | null = name; next !== null && !chain.has(next);) {

@@ -5,7 +5,7 @@ import { isTypo } from "./typo.ts";
 /** A record that was found, of a type that can be wrong. */
 export type FoundRecord = { type: "A" | "AAAA" | "CNAME"; value: string };
 
-/** What else DNS shows, which tells the likely reason. */
+/** Other facts in DNS that show the likely cause. */
 export type Circumstances = {
   /** The records come from `*.parent`, not from the name itself. */
   fromWildcard: boolean;
@@ -59,11 +59,11 @@ function targetMistake(name: CheckedName, target: string, { fromWildcard }: Circ
 
 const wildcardReason = (label: string): string => `A wildcard record (*), such as that of a parking page, answers for "${label}".`;
 
-/** DNS does not show whether a record that equals the wildcard's exists. */
+/** If a record of the name equals the wildcard's, DNS does not show whether it exists. */
 const besideWildcard = (name: CheckedName, label: string): string =>
   `If "${label}" has separate records, delete them. ${create(name)} The wildcard can stay.`;
 
-/** A name with addresses where its CNAME should be; `ours`: they are all the platform's. */
+/** The name has addresses in place of its CNAME; `ours`: they are all the platform's. */
 export function addressesInsteadOfCname(name: CheckedName, found: FoundRecord[], ours: boolean, circumstances: Circumstances): DnsProblem {
   const { proxyingProvider, fromWildcard } = circumstances;
   const label = recordFor(name, "").name;
@@ -86,7 +86,7 @@ export function addressesInsteadOfCname(name: CheckedName, found: FoundRecord[],
   });
 }
 
-/** A server that gives a CNAME and addresses at one name, against RFC 1034 section 3.6.2: visitors get one or the other by chance. */
+/** The server returns a CNAME and addresses at one name, against RFC 1034 section 3.6.2: chance decides which of them visitors get. */
 export function addressesBesideCname(name: CheckedName, found: FoundRecord[]): DnsProblem {
   return recordProblem(name, "conflicting_record", {
     message: `${name.hostname} has the right CNAME record, but also ${typesOf(found)} records that point elsewhere.`,
@@ -95,7 +95,7 @@ export function addressesBesideCname(name: CheckedName, found: FoundRecord[]): D
   });
 }
 
-/** An apex with addresses that are not the platform's (`foreign`). `rightBeside`: it has the platform's too. */
+/** The apex has addresses that are not the platform's (`foreign`). `rightBeside`: it has the platform's too. */
 export function foreignAddresses(
   name: CheckedName,
   foreign: FoundRecord[],

@@ -1,4 +1,4 @@
-/** Whether two names differ by at most two characters that were added, omitted, changed or swapped with their neighbour (Damerau–Levenshtein). */
+/** Whether two names differ by at most two edits: a character added, omitted or changed, or two neighbours swapped (Damerau–Levenshtein). */
 export function isTypo(typed: string, meant: string): boolean {
   if (Math.abs(typed.length - meant.length) > 2) return false;
   let previous: number[] = [];

@@ -22,20 +22,20 @@ describe("the proof of ownership", () => {
       code: null,
     },
     {
-      title: "is asked for where there is none",
+      title: "is asked for if there is no TXT record",
       facts: facts(here, { proof: none }),
       code: "proof_missing",
       found: /^no record$/,
       fix: /TXT record: name "_petstore-challenge\.www", value "abc123"/,
     },
     {
-      title: "is asked for where there is another",
+      title: "is asked for if there is another TXT record",
       facts: facts(here, { proof: at(challenge.name, "ABC\u001B[2J") }),
       code: "proof_missing",
       found: /^TXT ABC\uFFFD\[2J$/,
     },
     {
-      title: "leaves everything as it is while its look-up fails",
+      title: "changes nothing while its look-up fails",
       facts: facts(here, { proof: timeout }),
       code: "lookup_failed",
       outcome: "unknown",

@@ -2,9 +2,9 @@ import type { ProofRecord } from "../../platform/problem.ts";
 import { judgeCaa, type CaaAuthority, type CaaStep } from "./caa.ts";
 import { caaBlocks, lookupFailed, proofMissing, type DnsProblem, type CheckedName } from "./dns-problems.ts";
 import type { Lookup } from "./lookup.ts";
-import { judgeRecords, refused, valuesOf, verified, type Finding, type RecordFacts } from "./dns-verdict.ts";
+import { judgeRecords, notVerified, valuesOf, verified, type Finding, type RecordFacts } from "./dns-verdict.ts";
 
-/** What DNS should say about a name: its record, the ownership record if one is needed, and CAA records that allow the authority, if there is one. */
+/** The DNS that a name should have: its record, the ownership record if one is needed, and CAA records that allow the authority, if there is one. */
 export type ExpectedDns = CheckedName & { challenge: ProofRecord | null; authority: CaaAuthority | null };
 
 /** What DNS says about a name. `proof`: the TXT records at the name of the ownership record. `caa`: nearest name first. */
@@ -20,13 +20,13 @@ export type DnsVerdict = {
   problems: DnsProblem[];
 };
 
-/** Whether a name points here and its owner has proved it (specification 5.4), with each problem in words. */
+/** Whether a name points here and, if needed, its ownership is proved (specification 5.4), with each problem in words. */
 export function verify(expected: ExpectedDns, facts: DnsFacts): DnsVerdict {
-  const pointing = judgeRecords(expected, facts);
+  const record = judgeRecords(expected, facts);
   const proof = judgeProof(expected, facts);
-  const outcomes = new Set([pointing.outcome, proof.outcome]);
+  const outcomes = new Set([record.outcome, proof.outcome]);
   const caa = judgeCertificate(expected, facts);
-  const problems = [pointing.problem, proof.problem, caa.problem].filter((one) => one !== null);
+  const problems = [record.problem, proof.problem, caa.problem].filter((one) => one !== null);
   return {
     outcome: outcomes.has("not_verified") ? "not_verified" : outcomes.has("unknown") ? "unknown" : "verified",
     certificate: caa.certificate,
@@ -34,10 +34,10 @@ export function verify(expected: ExpectedDns, facts: DnsFacts): DnsVerdict {
   };
 }
 
-/** `absent` is an answer of DNS; `unknown` is a look-up that failed. */
+/** `absent`: DNS answered, but without the record. `unknown`: the look-up failed. */
 export type Proof = "present" | "absent" | "unknown";
 
-/** Whether the TXT records looked up at the record's name hold its value; others beside it do no harm. */
+/** Whether the TXT records looked up at the record's name include its value; others do no harm. */
 export function proofIn(record: ProofRecord, lookup: Lookup<string>): Proof {
   if (lookup.outcome === "failed") return "unknown";
   return lookup.outcome === "records" && lookup.records.some(({ value }) => value.trim() === record.value) ? "present" : "absent";
@@ -48,7 +48,7 @@ function judgeProof(expected: ExpectedDns, { proof }: DnsFacts): Finding {
   if (challenge === null) return verified;
   if (proof === null) throw new TypeError(`the challenge of ${expected.hostname} was not looked up`);
   if (proof.outcome === "failed") return { outcome: "unknown", problem: lookupFailed("TXT", challenge.name, proof.reason) };
-  return proofIn(challenge, proof) === "present" ? verified : refused(proofMissing(expected, challenge, valuesOf(proof)));
+  return proofIn(challenge, proof) === "present" ? verified : notVerified(proofMissing(expected, challenge, valuesOf(proof)));
 }
 
 function judgeCertificate(
@@ -60,7 +60,7 @@ function judgeCertificate(
   const verdict = judgeCaa(caa, authority);
   if (verdict.outcome === "allowed") return { certificate: "allowed", problem: null };
   if (verdict.outcome === "blocked") return { certificate: "blocked", problem: caaBlocks(expected, verdict, authority) };
-  // An authority without names may ignore CAA, so a failed look-up is left to it.
+  // An authority without names may ignore CAA, so a failed look-up must not delay an order.
   if (authority.identities.length === 0) return { certificate: "allowed", problem: null };
   return { certificate: "unknown", problem: lookupFailed("CAA", verdict.at, verdict.reason) };
 }

@@ -96,7 +96,7 @@ test("a handshake between a renewal and its change message gets the new certific
   await hosts.applyChange(domainChanged(name.hostname));
   assert.equal(hosts.certificates.current(name.hostname), String(second));
   await db.write((tx) => tx.query(sql`DELETE FROM domains`));
-  assert.equal(await hosts.certificates.load(String(second), name.hostname), undefined, "of a removed name there is none");
+  assert.equal(await hosts.certificates.load(String(second), name.hostname), undefined, "a removed name has no certificate");
 });
 
 test("the primary name and redirects follow the changes of single names, in any order", async (t) => {
@@ -132,33 +132,33 @@ test("the primary name and redirects follow the changes of single names, in any 
   });
   const set = (hostname: string, columns: Sql) =>
     db.write((tx) => tx.query(sql`UPDATE domains SET ${columns} WHERE hostname = ${hostname}`));
-  const take = (...names: string[]) => Promise.all(names.map((hostname) => hosts.applyChange(domainChanged(hostname))));
+  const applyChanges = (...names: string[]) => Promise.all(names.map((hostname) => hosts.applyChange(domainChanged(hostname))));
   const canonicalOf = (host: string) => (hosts.sites.get(host) as Extract<Site, { status: "live" }>).canonical;
   const statusOf = (host: string) => hosts.sites.get(host)?.status;
 
   await hosts.applyChange(undefined);
   assert.equal(canonicalOf("rex.sites.test"), undefined);
   await set("a.shop.test", sql`is_primary = TRUE`);
-  await take("a.shop.test");
+  await applyChanges("a.shop.test");
   assert.deepEqual(["rex.sites.test", "b.shop.test", "a.shop.test"].map(canonicalOf), ["a.shop.test", "a.shop.test", undefined]);
   await set("a.shop.test", sql`is_primary = FALSE`);
   await set("b.shop.test", sql`is_primary = TRUE`);
-  await take("b.shop.test");
-  await take("a.shop.test");
+  await applyChanges("b.shop.test");
+  await applyChanges("a.shop.test");
   assert.deepEqual(["rex.sites.test", "b.shop.test", "a.shop.test"].map(canonicalOf), ["b.shop.test", undefined, "b.shop.test"]);
 
   await set("a.shop.test", sql`redirect_to = 'b.shop.test', redirect_status = 301`);
-  await take("a.shop.test");
+  await applyChanges("a.shop.test");
   assert.deepEqual(hosts.sites.get("a.shop.test"), { status: "redirect", to: "b.shop.test", code: 301 });
   time.now = 100;
   assert.deepEqual([statusOf("a.shop.test"), canonicalOf("rex.sites.test")], ["live", undefined], "its certificate has expired");
   time.now = 0;
   await set("b.shop.test", sql`project_id = 2`);
-  await take("b.shop.test");
+  await applyChanges("b.shop.test");
   assert.deepEqual([statusOf("a.shop.test"), canonicalOf("rex.sites.test")], ["live", undefined], "it is another project's");
   assert.equal(canonicalOf("luna.sites.test"), "b.shop.test");
   await db.write((tx) => tx.query(sql`DELETE FROM domains WHERE hostname = 'b.shop.test'`));
-  await take("b.shop.test");
+  await applyChanges("b.shop.test");
   assert.deepEqual([statusOf("a.shop.test"), canonicalOf("luna.sites.test"), statusOf("b.shop.test")], ["live", undefined, undefined]);
-  assert.ok(!dropped.includes("a.shop.test"), "its connections go on");
+  assert.ok(!dropped.includes("a.shop.test"), "its connections stay open");
 });

@@ -23,15 +23,15 @@ export type Hosts = ReturnType<typeof openHosts>;
 const platformCertificatePrefix = "platform";
 
 /**
- * Answers the edge, at each request and handshake, how a host is served: from memory, without a query. The map is empty until the first
- * `applyChange` and is kept up to date by changes, applied one after another, so that the latest read wins. Once `applyChange` resolves,
- * nothing that was removed is served here. While `isLive` returns false, nothing is served.
+ * Tells the edge, at each request and handshake, how to serve a host: from memory, without a query. The map is empty until the first
+ * `applyChange`. The node applies changes one after another, so that the latest read wins. Once `applyChange` resolves, nothing that was removed
+ * is served here. While `isLive` returns false, nothing is served except this service's own host.
  */
 export function openHosts(parts: HostParts) {
   const state = emptyState(parts);
   const { isLive, challenges } = state;
   return {
-    // The API answers for its own host, also while this node may not serve sites: nobody can take that host over.
+    // The API's own host is served even while this node may not serve sites, because nobody can take that host over.
     sites: { get: (host: string) => (host === state.ownHost ? own : isLive() ? siteAt(state, host) : unknown) },
     hstsSeconds: (host: string) => (isLive() || host === state.ownHost ? hstsSecondsOf(state, host) : undefined),
     certificates: {
@@ -59,11 +59,11 @@ function siteAt(state: HostState, host: string): Site | undefined {
   const project = state.projects.get(projectId);
   if (project === undefined) return deploymentSite(state, host);
   if (project.site === undefined) return undefined;
-  const around = aroundOf(state, projectId, { redirectToPrimary: project.redirectToPrimary, isPaid: domain?.suspended !== true });
-  return siteOf(domain === undefined ? servedAt(host, null, around) : servingOf(domain, around), project.site);
+  const context = servingContext(state, projectId, { redirectToPrimary: project.redirectToPrimary, isPaid: domain?.suspended !== true });
+  return siteOf(domain === undefined ? servedAt(host, null, context) : servingOf(domain, context), project.site);
 }
 
-/** What a host names that is neither a domain nor a project: a deployment of a known project, which the database knows. */
+/** The site at the address of a deployment of a known project; undefined for any other host. `find` reads the deployment from the database. */
 function deploymentSite(state: HostState, host: string): Site | undefined {
   const named = deploymentAt(host, state.platformDomain);
   const projectId = named && state.slugs.get(named.projectHost);
@@ -73,12 +73,12 @@ function deploymentSite(state: HostState, host: string): Site | undefined {
   return { status: "deployment", find: () => findDeployed(state, owner, named.id) };
 }
 
-function aroundOf(
+function servingContext(
   { domains, primaries, hasAuthority, clock }: HostState,
   projectId: number,
   project: Pick<ServingContext, "redirectToPrimary" | "isPaid">,
 ): ServingContext {
-  // A target that now belongs to another project is not where the owner of this name wanted to send visitors.
+  // A target that has moved to another project is not ready: the owner of this name never chose that project's site.
   const isReadyName = (hostname: string): boolean => {
     const target = domains.get(hostname);
     return target?.projectId === projectId && !target.suspended && isReady(target, hasAuthority, clock());
@@ -132,7 +132,7 @@ async function loadCertificate(state: HostState, id: string, host: string): Prom
   return certificate === null ? undefined : { cert: certificate.chain, key: decryptSecret(keys, certificate.key, certificate.hostname) };
 }
 
-/** A renewal replaces a certificate, and this node may not have heard of the change yet. */
+/** A renewal may have replaced a certificate before this node applied the change. */
 async function findRenewed({ db, domains }: HostState, host: string) {
   const domain = domains.get(host);
   return domain === undefined ? null : findCertificate(db, domain.accountId, host);
@@ -154,7 +154,7 @@ async function applyChange(state: HostState, change: Change | undefined): Promis
   if (challengeRows) setChallenges(state, scope && "hostname" in scope ? [scope.hostname] : [...state.challenges.keys()], challengeRows);
 }
 
-/** A certificate that cannot be decrypted is one line in the log; the host keeps the one that it has. */
+/** Reads the certificate of the host of PUBLIC_URL. If it cannot be decrypted, logs one line and keeps the previous one. */
 async function readOwn(state: HostState, ownHost: string): Promise<void> {
   const stored = await findOwnCertificate(state.db, ownHost);
   if (stored === null) return;
@@ -166,7 +166,7 @@ async function readOwn(state: HostState, ownHost: string): Promise<void> {
   }
 }
 
-/** The part of the map that a change concerns; all of it for an unknown kind, which a newer version of the program may send. */
+/** The part of the map that a change concerns; all of it (undefined) for an unknown kind, which a newer version of the program may send. */
 function scopeOf(change: Change | undefined): Scope | "nothing" {
   const [first = 0, second] = (change?.subject ?? "").split("/").map(Number);
   if (change?.kind === "domain") return { hostname: change.subject };

@@ -17,13 +17,13 @@ export type HostParts = {
   /** Whether certificates are ordered for custom domains. */
   hasAuthority: boolean;
   platformDomain: string;
-  /** The host of PUBLIC_URL, if this service certifies it; else null. */
+  /** The host of PUBLIC_URL if this service orders its certificate; otherwise null. */
   ownHost: string | null;
   /** The operator's wildcard certificate for the platform's own names. */
   platformCertificate: KeyPair | null;
   /** Closes the connections to a host that is no longer served, or no longer by the same project. */
   drop: (host: string) => void;
-  /** The most manifests that are kept parsed, in characters of their texts. Default: `manifestCharsMax`. */
+  /** How many characters of manifests are kept parsed. Default: `manifestCharsMax`. */
   manifestChars?: number;
 };
 
@@ -38,7 +38,7 @@ type OwnHost = { id: string; pair: KeyPair; firstIssuedAt: number };
 export type HostState = HostParts & {
   /** Undefined until the host has a certificate. */
   own: OwnHost | undefined;
-  /** Parsed manifests, by a number for each site. */
+  /** Parsed manifests, by a key of the site or deployment. */
   manifests: Lru<Manifest>;
   sitesMade: number;
   /** How many times the platform's certificate was replaced. */
@@ -56,7 +56,7 @@ export type HostState = HostParts & {
   challenges: Map<string, Challenge>;
 };
 
-/** Parsed, a manifest takes about twice as many bytes. */
+/** A parsed manifest takes about two bytes for each character. */
 const manifestCharsMax = 64 * 1024 * 1024;
 
 export function emptyState(parts: HostParts): HostState {
@@ -94,8 +94,8 @@ export function domainsIn({ domains, domainsOf }: HostState, scope: Scope, proje
 /** Sets the projects of `rows`, and forgets those of `known` that are not among them. */
 export function setProjects(state: HostState, known: number[], rows: ProjectRow[]): void {
   for (const row of rows) setProject(state, row);
-  const there = new Set(rows.map(({ id }) => id));
-  for (const id of known) if (!there.has(id)) forgetProject(state, id);
+  const present = new Set(rows.map(({ id }) => id));
+  for (const id of known) if (!present.has(id)) forgetProject(state, id);
 }
 
 function setProject(state: HostState, row: ProjectRow): void {
@@ -136,7 +136,7 @@ function liveSite(state: HostState, row: ProjectRow): LiveSite | undefined {
   };
 }
 
-/** What a ready deployment of a project serves, whether or not it is live; undefined if the project does not have it any more. */
+/** What a ready deployment of a project serves, whether or not it is live; undefined if the project no longer has it. */
 export async function findDeployed(
   state: HostState,
   { accountId, projectId }: { accountId: number; projectId: number },
@@ -174,8 +174,8 @@ function forgetSlug({ slugs, drop }: HostState, host: string, id: number): void 
 /** Sets the domains of `rows`, and forgets those of `known` that are not among them. */
 export function setDomains(state: HostState, known: string[], rows: DomainRow[]): void {
   for (const row of rows) setDomain(state, row);
-  const there = new Set(known.length === 0 ? [] : rows.map(({ hostname }) => hostname));
-  for (const hostname of known) if (!there.has(hostname)) forgetDomain(state, hostname);
+  const present = new Set(known.length === 0 ? [] : rows.map(({ hostname }) => hostname));
+  for (const hostname of known) if (!present.has(hostname)) forgetDomain(state, hostname);
 }
 
 function setDomain(state: HostState, row: DomainRow): void {
@@ -212,7 +212,7 @@ export function setChallenges({ challenges, keys, log }: HostState, known: strin
   }
 }
 
-/** A key that cannot be decrypted fails its own order and nothing else. */
+/** If a key cannot be decrypted, only its own order fails. */
 function pairOf({ hostname, certificate, certificateKey }: ChallengeRow, keys: SecretsKeys, log: Log): KeyPair | undefined {
   if (certificate === null || certificateKey === null) return undefined;
   try {

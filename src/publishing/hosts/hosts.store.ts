@@ -11,11 +11,11 @@ export type ProjectRow = {
   redirectToPrimary: boolean;
   manifest: string | null;
   name: string;
-  /** JSON of its settings, and of its name if it has another one than the project. */
+  /** JSON of the storefront's settings and, if it differs from the project's, its name. */
   storefront: string | null;
 };
 
-/** A custom domain that was verified once; `suspended` while its account's plan has none. */
+/** A custom domain that was verified once; `suspended` while its account's plan has no custom domains. */
 export type DomainRow = NameState & {
   hostname: string;
   accountId: number;
@@ -64,7 +64,7 @@ export async function readProjects(db: Queryable, scope: Exclude<Scope, { hostna
   }));
 }
 
-/** What a ready deployment of a project serves, with its manifest if that is wanted; undefined if the project does not have it. */
+/** What a ready deployment of a project serves, with its manifest if `withManifest`; undefined if the project does not have it. */
 export async function readDeployment(
   db: Queryable,
   { accountId, projectId, id }: { accountId: number; projectId: number; id: number },
