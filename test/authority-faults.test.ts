@@ -9,7 +9,7 @@ const dayMs = 24 * 60 * minuteMs;
 const html = { "content-type": "text/html" };
 const json = { "content-type": "application/json" };
 
-/** What an authority, or a box in front of it, may send instead of ACME; and the words that the domain shows for it. */
+/** Answers that are not ACME, which an authority or a proxy in front of it may send, and the problem that the domain then shows. */
 const nonsense: [what: string, answer: Partial<ProxiedAnswer>, problem: RegExp][] = [
   [
     "a page of HTML with 200",
@@ -113,7 +113,7 @@ suite("an authority that keeps failing", { concurrency: 2 }, () => {
     });
   }
 
-  test("that has lost its accounts gets a new one, without a restart", async (t) => {
+  test("that has lost its accounts gets a new account, without a restart", async (t) => {
     const { platform, proxy, certificate, add, idle } = await openScene(t);
     await add("first.shop.test");
     const body = Buffer.from(JSON.stringify({ type: "urn:ietf:params:acme:error:accountDoesNotExist", detail: "unknown account" }));

@@ -40,7 +40,7 @@ suite("certificates", { concurrency: 2 }, () => {
     assert.equal((await platform.http("www.shop.test", "/")).status, 404);
   });
 
-  test("when a plan drops below Pro, serving stops with the answer, also on open connections; when it returns, no new certificate is needed", async (t) => {
+  test("when a plan drops below Pro, serving stops before the answer, even on open connections; when Pro returns, no new certificate is needed", async (t) => {
     const { platform, add, orders } = await openScene(t);
     await add();
     const open = await openTls(platform, "www.shop.test");
@@ -50,7 +50,7 @@ suite("certificates", { concurrency: 2 }, () => {
     await cut;
     await assert.rejects(platform.https("www.shop.test", "/"));
     assert.equal((await platform.http("www.shop.test", "/")).status, 404);
-    assert.equal((await platform.http("rex.sites.test", "/")).status, 200, "the platform's own name goes on");
+    assert.equal((await platform.http("rex.sites.test", "/")).status, 200, "the platform's own name is still served");
     const made = orders();
     await platform.service.administration["accounts.setPlan"]({ id: accountId, plan: "enterprise", perMinute: 1e6, perDay: 1e6 });
     assert.equal((await platform.https("www.shop.test", "/")).status, 200);
@@ -160,7 +160,7 @@ suite("certificates", { concurrency: 2 }, () => {
     assert.equal((await certificate()).status, "issued");
   });
 
-  test("the authority's limits are counted here: an order over the budget is not placed, and the time of the next try is shown", async (t) => {
+  test("the service counts the authority's limits: an order over the budget is not placed, and the time of the next try is shown", async (t) => {
     const { platform, add, certificate, idle, orders } = await openScene(t, { env: { ACME_BUDGET: "domain=2/1h" } });
     for (const name of ["a", "b", "c"]) await add(`${name}.budget.test`);
     assert.equal(orders(), 2);
@@ -171,7 +171,7 @@ suite("certificates", { concurrency: 2 }, () => {
     assert.equal((await certificate("c.budget.test")).status, "issued");
   });
 
-  test("no order is placed for a name whose DNS is wrong by then", async (t) => {
+  test("no order is placed for a name whose DNS has become wrong since it verified", async (t) => {
     const { platform, proxy, certificate, idle, add, orders } = await openScene(t);
     proxy.intercept = { before: ({ path }) => (path === "/order-plz" ? "hang up" : undefined) };
     await add();
@@ -185,7 +185,7 @@ suite("certificates", { concurrency: 2 }, () => {
   });
 });
 
-/** The steps of an order as the authority sees them; after each the service is stopped with the reply lost, and started again. */
+/** The authority's view of an order's steps. After each, the reply is lost, and the service is killed and started again. */
 const steps: [name: string, matches: (request: ProxiedRequest) => boolean][] = [
   ["the account was made", ({ path }) => path === "/sign-me-up"],
   ["the challenge was answered", ({ path }) => path.startsWith("/chalZ/")],
@@ -195,7 +195,7 @@ const steps: [name: string, matches: (request: ProxiedRequest) => boolean][] = [
 
 suite("a process that is killed in the middle of an order", { concurrency: 2 }, () => {
   for (const [name, matches] of steps) {
-    test(`continues after its restart, without a second order: once ${name}`, async (t) => {
+    test(`continues after its restart, without a second order, once ${name}`, async (t) => {
       const dataDir = await mkdtemp(join(tmpdir(), "petstore-order-"));
       let lost = 0;
       let proxy: AcmeProxy | undefined;

@@ -20,7 +20,7 @@ suite("a DNS server that fails", () => {
   const idle = () => platform.service.publishing.idle();
 
   for (const fault of faults) {
-    test(`by ${fault} is reported as such, verifies no new name, and takes nothing from a verified one`, async () => {
+    test(`by ${fault} is reported as such, verifies no new name, and changes nothing for a verified one`, async () => {
       const [verified, fresh] = [`www.was-${fault}.test`, `www.new-${fault}.test`];
       await shop.attach(verified);
       platform.dns.set(fresh, "CNAME", ["sites.test"]);

@@ -31,7 +31,7 @@ suite("names whose DNS servers never answer", () => {
     assert.equal(deployment.status, "failed");
     assert.match(deployment.error ?? "", /could not be looked up/);
     const asked = platform.dns.asked.map(({ name }) => name).filter((name) => name.startsWith("_petstore-challenge.held-"));
-    assert.equal(new Set(asked.slice(0, names.length)).size, names.length, "before any is asked about again");
+    assert.equal(new Set(asked.slice(0, names.length)).size, names.length, "before any is looked up again");
   });
 
   test("delay the checks of no other account", async () => {
@@ -42,6 +42,6 @@ suite("names whose DNS servers never answer", () => {
     await other.add("www.prompt.test");
     await until(async () => (await other.domain("www.prompt.test")).status === "verified");
     for (const { problems } of await Promise.all(names.map(silent.domain)))
-      assert.deepEqual(problems, [], "nothing is found out of these yet");
+      assert.deepEqual(problems, [], "the checks of these have no result yet");
   });
 });

@@ -22,11 +22,11 @@ suite("any text sent as a domain", () => {
   const namesOf = async ({ project, key }: Customer): Promise<string[]> =>
     (await platform.service.ask<Domain[]>("GET", `/projects/${project}/domains?limit=100`, { key })).body.map(({ hostname }) => hostname);
 
-  /** A refusal that a program and a person understand (specification 1.10). */
+  /** Checks that a refusal is clear to programs and people (specification 1.10). */
   function requireProblem({ status, body }: Reply, allowed: number[], what: string): void {
     assert.ok(allowed.includes(status), `${status} for ${what.slice(0, 80)}: ${JSON.stringify(body)}`);
-    const { code, message, status: told } = body as { code: keyof typeof statuses; message: string; status: number };
-    assert.deepEqual([statuses[code], told], [status, status], what);
+    const { code, message, status: statusInBody } = body as { code: keyof typeof statuses; message: string; status: number };
+    assert.deepEqual([statuses[code], statusInBody], [status, status], what);
     assert.match(message, /^["\w][^\p{Cc}]*[\w".]$/u, what);
   }
 

@@ -70,7 +70,7 @@ suite("a link to the records of a domain", () => {
     assert.ok(headers.has("x-ratelimit-limit"));
   });
 
-  test("unknown and hostile tokens get the same 404, without a word of why", async () => {
+  test("unknown and hostile tokens get the same 404, without a reason", async () => {
     const ended = (await open(`/dns-records/${"A".repeat(43)}`)).body;
     for (const token of ["x", "%00", "a".repeat(44), `${"A".repeat(42)}%27`, "A".repeat(4_000), "..%2f..", "%F0%9F%98%80".repeat(40)]) {
       const { status, body, headers } = await open(`/dns-records/${token}`);
@@ -78,7 +78,7 @@ suite("a link to the records of a domain", () => {
     }
   });
 
-  test("while somebody looks, the name is checked within a minute, however long ago it was added", async () => {
+  test("while somebody has the page open, the name is checked within a minute, however long ago it was added", async () => {
     await platform.addDomain(project, "www.slow.test");
     await idle();
     platform.time.now += 7 * 60 * minuteMs;
@@ -92,7 +92,7 @@ suite("a link to the records of a domain", () => {
     assert.ok((await open(path)).body.includes("The record is right."));
   });
 
-  test("only the shop's own members make one, for names of their own", async () => {
+  test("only members of a shop can make a link, and only for the shop's own names", async () => {
     await platform.addDomain(project, "www.mine.test");
     const { address } = platform.service;
     assert.equal((await call("POST", "www.mine.test", { cookie: "" })).status, 401);

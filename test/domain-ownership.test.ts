@@ -67,7 +67,7 @@ suite("a name belongs to the account that controls its DNS", () => {
     assert.equal((await platform.https("www.held.test", "/")).body, owner.page);
   });
 
-  test("a TXT proof wins a name that another account has added and not verified, so that squatting is pointless", async () => {
+  test("a TXT proof wins a name that another account has added but not verified, so nobody can keep a name without owning it", async () => {
     await owner.add("www.squat.test");
     const refused = await other.add("www.squat.test");
     assert.equal(refused.status, 409);
@@ -82,7 +82,7 @@ suite("a name belongs to the account that controls its DNS", () => {
     assert.deepEqual(codesOf((await owner.get("www.squat.test")).body), ["proved_elsewhere"]);
   });
 
-  /** Puts the record of a refusal in place, beside those that are there. */
+  /** Adds the record that a refusal names to those that are in place. */
   async function create(challenge: Domain["challenge"], ...others: Domain["challenge"][]): Promise<void> {
     platform.dns.set(challenge!.name, "TXT", ["v=spf1 -all", ...[challenge, ...others].map((one) => one!.value)]);
   }

@@ -111,7 +111,7 @@ suite("a certificate that failed", { concurrency: 2 }, () => {
 });
 
 suite("CAA", { concurrency: 2 }, () => {
-  const tell = (caaIdentities: string[]): Interception => ({
+  const publish = (caaIdentities: string[]): Interception => ({
     after: ({ path }, answer) => {
       if (path !== "/dir") return answer;
       const directory = JSON.parse(answer.body.toString()) as { meta: object };
@@ -122,7 +122,7 @@ suite("CAA", { concurrency: 2 }, () => {
   test("is judged by the names in the authority's directory, unless a setting replaces them", async (t) => {
     const { platform, project, add, certificate, orders } = await openScene(t, {
       env: { ACME_CAA_IDENTITIES: "" },
-      intercept: tell(["ca.example", "ca.example.net"]),
+      intercept: publish(["ca.example", "ca.example.net"]),
     });
     platform.dns.set("shop.test", "CAA", ['0 issue "ca.test"']);
     await add();
@@ -136,10 +136,10 @@ suite("CAA", { concurrency: 2 }, () => {
   });
 
   for (const published of [undefined, []]) {
-    test(`is left to an authority that ${published ? "publishes an empty list" : "publishes none"}, and its refusal is shown unchanged`, async (t) => {
+    test(`is left to an authority that publishes ${published ? "an empty list of names" : "no names"}, and its refusal is shown unchanged`, async (t) => {
       const { platform, project, proxy, add, certificate, idle } = await openScene(t, {
         env: { ACME_CAA_IDENTITIES: "" },
-        intercept: published ? tell(published) : {},
+        intercept: published ? publish(published) : {},
       });
       platform.dns.set("shop.test", "CAA", ['0 issue "ca.test"']);
       proxy.intercept = at("/finalize-order/", refusal(403, "caa", "CAA record for shop.test prevents issuance"));

@@ -61,7 +61,7 @@ suite("custom domains by their rules (specification 5.1 to 5.11)", () => {
     assert.equal((await add()).status, 201);
   });
 
-  test("rule 4: the domain is entered as a host name, in any form that people use", async () => {
+  test("rule 4: the domain is entered as a host name, in any form in which people write it", async () => {
     const typed = await platform.addDomain(project, " WWW.Bücher.TEST. ");
     assert.equal(typed.status, 201);
     assert.equal(typed.body.hostname, "www.xn--bcher-kva.test");

@@ -15,7 +15,7 @@ import { addressOf, keyIn, signInLinkIn, spawnServer } from "./support/process.t
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 const host = "pets.test";
-/** The settings with which the service is at `https://pets.test`, with 80 and 443 mapped to the ports of the edge. */
+/** Settings for a service at `https://pets.test`, with ports 80 and 443 mapped to the ports of the edge. */
 const onItsOwn = {
   PUBLIC_URL: `https://${host}`,
   PUBLIC_URL_CERTIFICATE: "on",
@@ -23,12 +23,12 @@ const onItsOwn = {
   EDGE_PUBLIC_HTTPS_PORT: "443",
 };
 
-test("one machine with one address needs no proxy: the service certifies its own host, and answers the API and the dashboard over TLS", async (t) => {
+test("one machine with one address needs no proxy: the service orders a certificate for its own host, and serves the API and the dashboard over TLS", async (t) => {
   const dataDir = temporaryFolder(t);
   const [httpPort = 0, httpsPort = 0, nobody = 0] = await freePorts(3);
   const dns = await startDnsServer();
   t.after(() => dns.close());
-  const pebble = await startPebble({ dns: dns.address, httpPort: nobody, tlsPort: httpsPort }); // so the proof is over TLS
+  const pebble = await startPebble({ dns: dns.address, httpPort: nobody, tlsPort: httpsPort }); // so validation is over TLS
   t.after(() => pebble.stop());
   const env = {
     ...onItsOwn,
@@ -119,7 +119,7 @@ test("the certificate of PUBLIC_URL is renewed in time; after a failure the log 
   };
   assert.match((await after(0)) ?? "", /pets\.test has no address in DNS/);
   dns.set(host, "A", ["127.0.0.1"]);
-  // The second try is proved over TLS, where the authority looks at a port that nobody listens on.
+  // The second try is validated over TLS, at a port on which nothing listens.
   assert.match((await after(minuteMs)) ?? "", /The authority has to reach this machine as pets\.test at port 80 or 443/);
   assert.equal(orders(), 1);
   await after(9 * minuteMs);

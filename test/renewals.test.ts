@@ -8,7 +8,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** Lets the authority offer renewal information (RFC 9773): `answer` is what it says to each question. */
+/** Makes the authority offer renewal information (RFC 9773): `answer` returns its answer to each request. */
 function offerRenewalInfo(proxy: AcmeProxy, answer: () => Partial<ProxiedAnswer>): void {
   proxy.intercept = {
     before: ({ path }) => (path.startsWith("/renewal-info/") ? answer() : undefined),
@@ -33,7 +33,7 @@ async function serialOf(platform: Platform): Promise<string> {
   return serialNumber;
 }
 
-/** The orders that name the certificate which they replace. */
+/** The orders that name the certificate that they replace. */
 const replacing = ({ requests }: AcmeProxy) =>
   requests.filter(
     ({ path, status, payload }) => path === "/order-plz" && status === 201 && typeof (payload as Replacing).replaces === "string",
@@ -120,7 +120,7 @@ suite("renewal", { concurrency: 2 }, () => {
     assert.ok(Date.parse((await certificate()).issuedAt!) > Date.parse(issuedAt!));
   });
 
-  test("that fails leaves the certificate served, says why, and starts its pauses again at the next renewal", async (t) => {
+  test("that fails leaves the certificate in use, says why, and starts with the shortest pause again at the next renewal", async (t) => {
     const { platform, proxy, add, idle, certificate } = await openScene(t);
     await add();
     const renewalOf = async () => {

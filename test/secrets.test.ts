@@ -18,12 +18,12 @@ import { newDatabase } from "./support/postgres.ts";
 import { addressOf, inherited, spawnServer } from "./support/process.ts";
 import { engine } from "./support/service.ts";
 
-/** Names with a certificate each, an order each and a challenge each. */
+/** How many names there are: each has a certificate, an order and a challenge. */
 const names = 600;
 const [older, newer, other] = [newSecretsKey(), newSecretsKey(), newSecretsKey()];
 const idOf = (key: string): string => parseSecretsKeys(key).current.id;
 
-test("secrets rotate, killed at any moment and repeated, encrypts every secret with the new key, which only then starts the service alone", async (t) => {
+test("secrets rotate, killed at any moment and repeated, encrypts every secret with the new key; only then does the service start with that key alone", async (t) => {
   const shop = await openShop(t, older);
   const run = (key: string) => runCommand(["secrets", "rotate"], { ...shop.env, SECRETS_KEY: key });
   const refused = async (key: string, message: RegExp, exitCode = 2): Promise<void> => {
@@ -102,7 +102,7 @@ async function replacesKeyFile(t: TestContext): Promise<void> {
   await addressOf(spawnServer(t, shop.env["DATA_DIR"]));
 }
 
-/** A copy from before an upgrade, and a backup without its key, open as long as the earlier key is there. */
+/** A copy from before an upgrade, and a backup without its key, can be used as long as the key file keeps the earlier key. */
 async function keepsKeyForCopies(dataDir: string, inFile: () => SecretsKeys): Promise<void> {
   const env = { DATA_DIR: dataDir };
   const copy = join(dataDir, "before-upgrade-0024-to-0026-20261122T141726Z.db");
@@ -164,7 +164,7 @@ async function waitsForNodes(t: TestContext): Promise<void> {
   assert.match((await run()).out, /may go/);
 }
 
-/** Runs the command as a process, and kills it when it has written so many lines of progress. */
+/** Runs the command as a process, and kills it when it has written `lines` lines of progress. */
 async function killAfter(lines: number, env: Record<string, string>, key: string | undefined): Promise<void> {
   const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
   const child = spawn(process.execPath, [main, "secrets", "rotate"], {
@@ -179,7 +179,7 @@ async function killAfter(lines: number, env: Record<string, string>, key: string
   if (child.exitCode === null && child.signalCode === null) await once(child, "close");
 }
 
-/** A data folder whose database holds certificates, orders and challenges, and what a first start makes. */
+/** A data folder from a first start, whose database also holds certificates, orders and challenges. */
 async function openShop(t: TestContext, key: string | undefined) {
   const dataDir = temporaryFolder(t);
   const database = engine === "postgres" ? await newDatabase(dataDir) : undefined;
@@ -211,7 +211,7 @@ async function openShop(t: TestContext, key: string | undefined) {
       assert.deepEqual(rows.map(({ envelope }) => envelope).toSorted(), await secrets(), "no other column holds a secret");
       return rows.map(({ envelope }) => envelope);
     },
-    /** Encrypts all certificates with these keys again. */
+    /** Encrypts the keys of all certificates again with these keys. */
     resealSome: (held: SecretsKeys) =>
       withDb((db) =>
         db.write(async (tx) => {
@@ -265,7 +265,7 @@ async function ownedSecrets(db: Database): Promise<{ owner: string; envelope: st
     UNION ALL SELECT hostname, certificate_key FROM challenges WHERE certificate_key IS NOT NULL`);
 }
 
-/** Every text of the database that looks like an encrypted secret, in whichever column. */
+/** Every text in the database that looks like an encrypted secret, in any column. */
 async function envelopesIn(db: Database): Promise<string[]> {
   const columns = await db.query<{ table: string; column: string }>(
     db.engine === "sqlite"

@@ -2,12 +2,12 @@ import { createServer, request as send, type Server } from "node:https";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Pebble } from "./pebble.ts";
 
-/** A request on its way to the authority; `payload` is the signed one, decoded; null where there is none. */
+/** A request on its way to the authority. `payload`: its signed payload, decoded; null if it has none. */
 export type ProxiedRequest = {
   method: string;
   path: string;
   payload: unknown;
-  /** What the authority itself answered; undefined where it was not asked. */
+  /** The status of the authority's own answer; undefined if the request did not reach it. */
   status?: number;
 };
 export type ProxiedAnswer = { status: number; headers: IncomingHttpHeaders; body: Buffer };
@@ -15,7 +15,7 @@ export type ProxiedAnswer = { status: number; headers: IncomingHttpHeaders; body
 type MaybeLater<T> = T | Promise<T>;
 
 export type Interception = {
-  /** An answer in place of the authority's, which never hears of the request. */
+  /** Answers in place of the authority, which never receives the request. */
   before?: (request: ProxiedRequest) => MaybeLater<Partial<ProxiedAnswer> | "hang up" | undefined>;
   /** Changes the authority's answer, or hangs up: the request has taken effect, the reply is lost. */
   after?: (request: ProxiedRequest, answer: ProxiedAnswer) => MaybeLater<ProxiedAnswer | "hang up">;
@@ -23,9 +23,9 @@ export type Interception = {
 
 export type AcmeProxy = {
   directoryUrl: string;
-  /** The faults in force; replaced at any time. */
+  /** The current faults. Tests replace them at any time. */
   intercept: Interception;
-  /** Every request that came, oldest first. */
+  /** Every request received, oldest first. */
   requests: ProxiedRequest[];
   close(): Promise<void>;
 };

@@ -7,12 +7,12 @@ import { tlsAlpnCertificate } from "../../src/publishing/certificates/challenges
 export type ChallengeResponder = {
   httpPort: number;
   tlsPort: number;
-  /** From the moment that this resolves the challenge is answered. */
+  /** Publishes a challenge. Once this resolves, the challenge is answered. */
   publish(hostname: string, challenge: AcmeChallenge, now: number): Promise<void>;
   close(): Promise<void>;
 };
 
-/** The least that an edge has to do for the authority: http-01 on one port, tls-alpn-01 on the other, and nothing else. */
+/** Answers the authority's challenges and nothing else: http-01 on one port, tls-alpn-01 on the other. */
 export async function startChallengeResponder(): Promise<ChallengeResponder> {
   const texts = new Map<string, string>();
   const contexts = new Map<string, SecureContext>();

@@ -38,7 +38,7 @@ export const facts = (records: Partial<Records>, more: Partial<DnsFacts> = {}): 
   ...more,
 });
 
-/** One case of a verdict: `code` is its only problem, null where there is none. */
+/** One case of a verdict. `code`: its only problem; null if it has none. */
 export type Row = {
   title: string;
   expected?: ExpectedDns;
@@ -50,7 +50,7 @@ export type Row = {
   message?: RegExp;
 };
 
-/** Promises that what DNS said leads to this verdict, with a problem in these words. */
+/** Declares a test that these facts lead to this verdict, with a problem in these words. */
 export function judges({ title, expected = subdomain, facts: seen, code, outcome, found = /./, fix = /./, message = /./ }: Row): void {
   it(title, () => {
     const verdict = verify(expected, seen);

@@ -4,7 +4,7 @@ import { Packet } from "dns2";
 
 export type RecordType = "A" | "AAAA" | "CNAME" | "TXT" | "CAA" | "NS" | "SOA";
 
-/** How a name misbehaves. `truncation`: no answer fits into UDP, so that a client has to ask again over TCP. `malformed`: a cut-off message. */
+/** How the server fails for a name. `truncation`: no answer fits into UDP, so the client has to ask again over TCP. `malformed`: a cut-off message. */
 export type DnsFault = "servfail" | "refused" | "timeout" | "truncation" | "malformed";
 
 export type CaaRecord = { flags: number; tag: string; value: string };
@@ -18,13 +18,13 @@ export type DnsServer = {
   address: string;
   /** Replaces the records of this name and type. `*.example.com` is a wildcard (RFC 4592). */
   set(name: string, type: RecordType, values: RecordValue[]): void;
-  /** Removes one type, or everything at the name. Below it and above it nothing changes. */
+  /** Removes the records of one type, or all records, at this name only. */
   remove(name: string, type?: RecordType): void;
-  /** From now on the name misbehaves: for these types, or for all. A CNAME chain that leads to the name misbehaves too. */
+  /** From now on, look-ups of the name fail in this way: for these types, or for all. So do those of a CNAME chain that leads to the name. */
   fail(name: string, fault: DnsFault, types?: RecordType[]): void;
-  /** Takes back `fail`. */
+  /** Undoes `fail`. */
   heal(name: string): void;
-  /** What was asked, oldest first; the last 10,000. */
+  /** The last 10,000 questions, oldest first. */
   asked: { name: string; type: string; transport: "udp" | "tcp" }[];
   close(): Promise<void>;
 };
@@ -170,7 +170,7 @@ function caaFromText(line: string): CaaRecord {
 
 type Reply = (message: Buffer, transport: "udp" | "tcp") => Buffer | null;
 
-/** TCP first, on a port of the system's choice, then UDP on the same one; another port if somebody has it. */
+/** Listens over TCP on a free port that the system chooses, then over UDP on the same port. Tries another port if that one is taken. */
 async function listen(reply: Reply, sockets: Set<Socket>) {
   for (let attempt = 0; attempt < 20; attempt++) {
     const tcp = createServer((socket) => serve(socket, reply, sockets));

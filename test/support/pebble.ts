@@ -11,13 +11,13 @@ import { until } from "./until.ts";
 export type PebbleSettings = {
   /** `127.0.0.1:port` of the DNS server that names are checked with. */
   dns: string;
-  /** Where http-01 and tls-alpn-01 are asked for; the authority uses these in place of 80 and 443. */
+  /** The ports that the authority uses for http-01 and tls-alpn-01, in place of 80 and 443. */
   httpPort: number;
   tlsPort: number;
-  /** Percent of good nonces that are refused; 5 unless told, as Pebble does by itself. */
+  /** Percentage of valid nonces that Pebble refuses. Default: 5, as Pebble's own. */
   nonceRejectPercent?: number;
   certificateSeconds?: number;
-  /** Key ids and base64url HMAC keys; with any, an account needs an external binding. */
+  /** Base64url HMAC keys by key id. If set, an account needs an external binding. */
   externalAccounts?: Record<string, string>;
 };
 
@@ -26,14 +26,14 @@ export type Pebble = {
   /** The authority of Pebble's own HTTPS certificate, as PEM and as a file. */
   ca: string;
   caFile: string;
-  /** Certificate and key (PEM) for `localhost` and 127.0.0.1 from that authority, for whatever stands in front of Pebble. */
+  /** Certificate and key (PEM) for `localhost` and 127.0.0.1 from that authority, for servers in front of Pebble. */
   tls: { cert: string; key: string };
-  /** The root of the certificates that it issues; a new one at every start. */
+  /** The root of the certificates that Pebble issues; a new one at each start. */
   root(): Promise<string>;
   stop(): Promise<void>;
 };
 
-/** Starts the Pebble test authority on free loopback ports. It keeps nothing: with `stop` all is gone. */
+/** Starts the Pebble test authority on free loopback ports. `stop` discards its state. */
 export async function startPebble(settings: PebbleSettings): Promise<Pebble> {
   const folder = await mkdtemp(join(tmpdir(), "pebble-"));
   const tls = await makeCertificates(folder);
@@ -81,7 +81,7 @@ function configuration(folder: string, settings: PebbleSettings, port: number, m
   };
 }
 
-/** By openssl, so that the tests trust nothing that the product's own writer of certificates has made. */
+/** Makes certificates with openssl, so that tests do not depend on the product's own code for certificates. */
 async function makeCertificates(folder: string): Promise<{ ca: string; cert: string; key: string }> {
   const openssl = (...words: string[]) => promisify(execFile)("openssl", words, { cwd: folder });
   const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30"];
@@ -107,7 +107,7 @@ async function makeCertificates(folder: string): Promise<{ ca: string; cert: str
   return { ca: ca!, cert: cert!, key: key! };
 }
 
-/** Pebble names its directory as it is about to listen. */
+/** Waits until a port accepts connections: Pebble prints its directory just before it listens. */
 async function untilAccepting(port: number): Promise<void> {
   await until(
     () =>
@@ -118,7 +118,7 @@ async function untilAccepting(port: number): Promise<void> {
   );
 }
 
-/** If it ends before it names its directory, what it said is the error. */
+/** Waits until Pebble prints its directory. If Pebble exits before that, its output is the error. */
 function untilListening(pebble: ChildProcess): Promise<void> {
   return new Promise((listening, failed) => {
     let said = "";
