@@ -1,16 +1,16 @@
-import { spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
-import { once } from "node:events";
 import { globSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { runJobs, type Job, type JobReport } from "./jobs.ts";
+import { globalSetup, globalTeardown } from "./support/global-setup.ts";
 import { makeRunFolder } from "./support/run-folder.ts";
 import { fileOf, postgresFiles } from "./suite-engines.ts";
 import { faultSuites, longestFirst, quickSuites, sharingSuites } from "./suites.ts";
 
 /*
  * Runs tests; CONTRIBUTING.md explains the commands.
- *   (nothing)  everything but the files of `npm run check` on SQLite, and at the same time on PostgreSQL what differs there
+ *   (nothing)  everything but the files of `npm run check` on SQLite, and on PostgreSQL what differs there
  *   FILE…      these files, on SQLite or on the engine that PETSTORE_TEST_ENGINE names
  *   --fast     unit tests and the quick black-box suites, on SQLite
  *   --faults   every try of the suites that search for faults, on both engines
@@ -22,79 +22,68 @@ const { values, positionals } = parseArgs({
 });
 
 const unitTests = ["src/**/*.test.ts", "web/**/*.test.ts"];
-/** Tests wait more than they compute: three files of one engine, two of the other, and one of those that share a process, keep two cores busy. */
-const filesAtOnce = 3;
-const filesAtOnceBeside = 2;
+/** Tests wait more than they compute: so many processes keep two cores busy. */
+const jobsAtOnce = 6;
 /** Each opens a service of its own, on PostgreSQL with its connections. */
 const servicesAProcess = 10;
 /** What `npm run check` runs. */
 const checkFiles = new Set(["layout", "suites", "regexes", "recipes", "spectral"].map(fileOf));
 const sharing = new Set(sharingSuites.map(fileOf));
-/** More files than these have a cause that they share. */
-const repeatedMax = values.repeat ? 3 : 0;
-const fileMsMax = 20 * 60_000;
-/** A run that takes longer is ended with everything that it started, and what it wrote is shown. */
-const runMsMax = (values.faults ? 240 : 40) * 60_000;
-const runner = fileURLToPath(new URL("run-files.ts", import.meta.url));
-/** Each file is a process, and some start others: what Node makes of the sources is kept for the next. */
-const compileCache = fileURLToPath(new URL("../node_modules/.cache/tests", import.meta.url));
-const runFolder = makeRunFolder();
-/** One for all files, so that a repeated file makes the same choices. */
-process.env["PETSTORE_TEST_SEED"] ??= String(randomInt(2 ** 31));
+const jobMsMax = (values.faults ? 240 : 20) * 60_000;
 
-type Ended = { code: number; output: Buffer };
-
-/** Runs these files on an engine. Returns the exit code. */
-async function run(files: string[], engine = "sqlite"): Promise<number> {
-  return (await start(files, engine, filesAtOnce, 1, "inherit")).code;
-}
-
-/** Runs these files on an engine while others run, and keeps the output, which would mix with theirs. */
-async function runBeside(files: string[], engine: string): Promise<Ended> {
-  return start(files, engine, filesAtOnceBeside, 1, "pipe");
-}
-
-/** Runs suites that share processes beside others, on one engine after the other. */
-async function runSharing(onPostgres: string[], onSqlite: string[]): Promise<Ended> {
-  const first = await start(onPostgres, "postgres", 1, servicesAProcess, "pipe");
-  const second = await start(onSqlite, "sqlite", 1, servicesAProcess, "pipe");
-  return { code: first.code || second.code, output: Buffer.concat([first.output, second.output]) };
-}
-
-/** Runs the unit tests beside others, in one process: most of them take less time than their imports, which a process does once. */
-async function runUnitTests(): Promise<Ended> {
-  return start(unitTests, "sqlite", 1, Infinity, "pipe");
-}
-
-/** Runs these files, so many processes at once, each with so many files. */
-async function start(files: string[], engine: string, atOnce: number, aProcess: number, output: "inherit" | "pipe"): Promise<Ended> {
-  const found = longestFirst(files.flatMap((pattern) => globSync(pattern)));
-  if (found.length === 0) throw new Error(`no file is named ${files.join(" or ")}`);
-  const args = [runner, ...[atOnce, aProcess, fileMsMax, repeatedMax].map(String), ...found];
-  const env = { ...process.env, PETSTORE_TEST_ENGINE: engine, NODE_COMPILE_CACHE: compileCache, TMPDIR: runFolder };
-  // In a group of its own, so that whatever a file leaves running ends with the run and keeps no pipe open.
-  const child = spawn(process.execPath, args, { env, stdio: ["ignore", output, output], detached: true });
-  const chunks: Buffer[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => chunks.push(chunk));
-  const endGroup = (): void => endProcessGroup(child.pid!);
-  const timer = setTimeout(() => {
-    console.error(`The tests on ${engine} took longer than ${runMsMax / 60_000} minutes and were ended.`);
-    endGroup();
-  }, runMsMax);
-  process.on("exit", endGroup);
-  child.once("exit", endGroup);
-  const [code] = (await once(child, "close")) as [number | null];
-  clearTimeout(timer);
-  process.off("exit", endGroup);
-  return { code: code ?? 1, output: Buffer.concat(chunks) };
-}
-
-function endProcessGroup(id: number): void {
-  try {
-    process.kill(-id, "SIGKILL");
-  } catch {
-    // it has ended
+/** All jobs of this run, those that take longest first: a long job that starts last leaves a core idle at the end. */
+function jobsOfRun(): Job[] {
+  if (positionals.length > 0) return jobsAlone(filesOf(positionals), process.env["PETSTORE_TEST_ENGINE"] ?? "sqlite");
+  if (values.fast) return [...unitJobs(), ...jobsAlone(quickSuites.map(fileOf), "sqlite")];
+  const onPostgres = postgresFiles();
+  if (values.faults) {
+    const searches = faultSuites.map(fileOf);
+    const searchesOnPostgres = onPostgres.filter((file) => searches.includes(file));
+    return [...jobsAlone(searches, "sqlite"), ...jobsAlone(searchesOnPostgres, "postgres")];
   }
+  const alone = [
+    ...jobsAlone(
+      globSync("test/**/*.test.ts").filter((file) => !checkFiles.has(file) && !sharing.has(file)),
+      "sqlite",
+    ),
+    ...jobsAlone(
+      onPostgres.filter((file) => !sharing.has(file)),
+      "postgres",
+    ),
+  ];
+  return longestFirst([
+    ...sharedJobs([...sharing], "sqlite"),
+    ...sharedJobs(
+      onPostgres.filter((file) => sharing.has(file)),
+      "postgres",
+    ),
+    ...unitJobs(),
+    ...alone,
+  ]);
+}
+
+/** Most unit tests take less time than their imports, which each of these processes does once. */
+function unitJobs(): Job[] {
+  const files = filesOf(unitTests);
+  const isOfPlatform = (file: string): boolean => file.startsWith("src/platform/") || file.startsWith("web/");
+  return [files.filter(isOfPlatform), files.filter((file) => !isOfPlatform(file))].map((some) => ({ engine: "sqlite", files: some }));
+}
+
+function jobsAlone(files: string[], engine: string): Job[] {
+  return files.map((file) => ({ engine, files: [file], isRepeatable: true }));
+}
+
+function sharedJobs(files: string[], engine: string): Job[] {
+  const groups = Array.from({ length: Math.ceil(files.length / servicesAProcess) }, (_, at) =>
+    files.slice(at * servicesAProcess, (at + 1) * servicesAProcess),
+  );
+  return groups.map((group) => ({ engine, files: group, isRepeatable: true }));
+}
+
+function filesOf(patterns: string[]): string[] {
+  const files = patterns.flatMap((pattern) => globSync(pattern)).map((path) => path.replaceAll("\\", "/"));
+  if (files.length === 0) throw new Error(`no file is named ${patterns.join(" or ")}`);
+  return files;
 }
 
 for (const [signal, code] of [
@@ -103,29 +92,33 @@ for (const [signal, code] of [
 ] as const)
   process.once(signal, () => process.exit(code));
 
-async function main(): Promise<number> {
-  if (positionals.length > 0) return run(positionals, process.env["PETSTORE_TEST_ENGINE"]);
-  if (values.fast) return last(run(quickSuites.map(fileOf)), runUnitTests());
+/** All jobs use these: the compile cache keeps what Node makes of the sources, and a repeated file makes the same random choices. */
+function prepareEnvironment(): void {
+  process.env["NODE_COMPILE_CACHE"] = fileURLToPath(new URL("../node_modules/.cache/tests", import.meta.url));
+  process.env["TMPDIR"] = makeRunFolder();
+  process.env["PETSTORE_TEST_SEED"] ??= String(randomInt(2 ** 31));
   if (values.faults) process.env["PETSTORE_TEST_FAULTS"] = "all";
-  const searches = faultSuites.map(fileOf);
-  const filesOnPostgres = postgresFiles().filter((file) => !values.faults || searches.includes(file));
-  if (values.faults) return last(run(searches), runBeside(filesOnPostgres, "postgres"));
-  const isSharing = (file: string): boolean => sharing.has(file);
-  const alone = globSync("test/**/*.test.ts").filter((file) => !checkFiles.has(file) && !isSharing(file));
-  const onPostgres = runBeside(
-    filesOnPostgres.filter((file) => !isSharing(file)),
-    "postgres",
-  );
-  const unit = onPostgres.then(runUnitTests); // not while the longest files run
-  return last(run(alone), unit, onPostgres, runSharing(filesOnPostgres.filter(isSharing), [...sharing]));
 }
 
-/** Shows what was run beside others when all have ended. Returns the first exit code that is not 0. */
-async function last(shown: Promise<number>, ...beside: Promise<Ended>[]): Promise<number> {
-  const code = await shown;
-  const others = await Promise.all(beside);
-  for (const { output } of others) process.stdout.write(output);
-  return code || (others.find((other) => other.code !== 0)?.code ?? 0);
+async function main(): Promise<void> {
+  const jobs = jobsOfRun();
+  prepareEnvironment();
+  await globalSetup();
+  const startedAt = Date.now();
+  const options = { atOnce: jobsAtOnce, jobMsMax, repeatedMax: values.repeat ? 3 : 0 };
+  try {
+    report(await runJobs(jobs, { ...options, write: (text) => process.stdout.write(text) }), Date.now() - startedAt);
+  } finally {
+    await globalTeardown();
+  }
 }
 
-process.exitCode = await main();
+/** Shows the counts in the form of Node's own reporter, and sets the exit code. */
+function report({ tests, passed, skipped, failed }: JobReport, ms: number): void {
+  if (failed.length > 0) console.log(`Failed: ${failed.join(", ")}`);
+  const sums = { tests, pass: passed, fail: tests - passed - skipped, skipped, duration_ms: ms };
+  for (const [name, sum] of Object.entries(sums)) console.log(`ℹ ${name} ${sum}`);
+  process.exitCode = failed.length > 0 ? 1 : 0;
+}
+
+await main();

@@ -31,9 +31,16 @@ test("the quick and the long suites exist, and the suites that search for faults
   for (const suite of [...quickSuites, ...longSuites]) assert.ok(files.includes(fileOf(suite)), suite);
 });
 
-test("a run starts the long suites first, the longest before the others", () => {
-  assert.deepEqual(longestFirst(files).slice(0, longSuites.length), longSuites.map(fileOf));
-  assert.deepEqual(longestFirst(files).toSorted(), files.toSorted());
+test("a run starts jobs of several files first, then the long suites, the longest before the others", () => {
+  const jobs = files.map((file) => ({ files: [file] }));
+  const several = { files: files.slice(0, 2) };
+  const ordered = longestFirst([...jobs, several]);
+  assert.equal(ordered[0], several);
+  assert.deepEqual(
+    ordered.slice(1, longSuites.length + 1).map((job) => job.files[0]),
+    longSuites.map(fileOf),
+  );
+  assert.deepEqual(new Set(ordered), new Set([...jobs, several]));
 });
 
 test("what asks which engine it runs on runs on both", () => {

@@ -94,31 +94,49 @@ export const sharingSuites: string[] = [
   "write-back",
 ];
 
-/** The suites that take longest, each before shorter ones: a long file that starts last leaves a core idle at the end of a run. */
+/** The suites that take longest, each before shorter ones. */
 export const longSuites: string[] = [
-  "publishing-node-ends",
-  "hostile-texts",
-  "publishing-nodes",
-  "publishing-work",
-  "dashboard-domains",
-  "domains",
-  "move",
-  "examples",
-  "uploads",
-  "backup-contents",
-  "domain-races",
+  "hostile",
   "backup-stopped",
-  "workers",
-  "web-files",
   "rolling",
+  "publishing-nodes",
+  "publishing-node-ends",
+  "workers",
+  "hostile-texts",
+  "examples",
+  "dashboard-animals",
+  "dashboard-domains",
+  "dashboard-long-lists",
+  "dashboard-projects",
+  "publishing-work",
+  "photos",
+  "dashboard-importing",
   "dashboard-usage",
-  "dashboard-sign-in",
+  "webhook-endpoints",
+  "dashboard-keys",
+  "move",
   "secrets",
+  "list-plans",
+  "dashboard-shop",
+  "dashboard-account",
+  "certificates",
+  "jobs",
+  "dashboard-accounts",
+  "authority-faults",
+  "backup-contents",
+  "backup-encrypted",
+  "backup-input",
 ];
 
-/** The files in the order in which a run starts them: the long ones, then the others by their names. */
-export function longestFirst(files: string[]): string[] {
+/**
+ * The jobs in the order in which a run starts them: those with several files, then the long suites, then the others by their names. A long
+ * job that starts last leaves a core idle at the end of a run.
+ */
+export function longestFirst<Job extends { files: string[] }>(jobs: Job[]): Job[] {
   const long = longSuites.map(fileOf);
-  const place = (file: string): number => (long.includes(file) ? long.indexOf(file) : long.length);
-  return files.toSorted((a, b) => place(a) - place(b) || a.localeCompare(b));
+  const place = ({ files: [first = "", ...others] }: Job): number => {
+    if (others.length > 0) return -1;
+    return long.includes(first) ? long.indexOf(first) : long.length;
+  };
+  return jobs.toSorted((a, b) => place(a) - place(b) || a.files[0]!.localeCompare(b.files[0]!));
 }

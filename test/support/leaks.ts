@@ -4,11 +4,11 @@ import { after } from "node:test";
 const graceMs = 60_000;
 
 /*
- * Loaded before each file of a run. A file whose process goes on after its last test still holds something: that is a
- * failure, where the run would otherwise stand still. Processes that a failed test leaves behind end with the file: they hold its
- * output open, for which the run would wait. Only the processes of files have a context, and the one that runs all unit tests has none.
+ * Loaded before the files of a job. A process that still runs after its last test holds something open: that is a failure, and would
+ * otherwise make the run wait for ever. Processes that a failed test leaves behind end with the job. An error that nothing catches fails
+ * it, which node:test only warns of if the test that caused it has ended.
  */
-if (process.env["NODE_TEST_CONTEXT"] !== undefined || process.execArgv.includes("--test-isolation=none")) {
+if (process.execArgv.includes("--test-isolation=none")) {
   const endAfterGrace = (when: string): void => {
     const end = (): void => {
       console.error(`still open after ${when}:`, process.getActiveResourcesInfo());
@@ -17,14 +17,12 @@ if (process.env["NODE_TEST_CONTEXT"] !== undefined || process.execArgv.includes(
     setTimeout(end, graceMs).unref();
   };
   after(() => endAfterGrace("the last test"));
-  if (process.env["NODE_TEST_CONTEXT"] !== undefined) {
-    for (const event of ["uncaughtException", "unhandledRejection"]) {
-      process.once(event, (error: unknown) => {
-        // it fails the file, and the test that it belongs to may wait for ever
-        console.error("nothing caught this:", error);
-        endAfterGrace("an error that nothing caught");
-      });
-    }
+  for (const event of ["uncaughtException", "unhandledRejection"]) {
+    process.once(event, (error: unknown) => {
+      console.error("nothing caught this:", error);
+      process.exitCode = 1;
+      endAfterGrace("an error that nothing caught"); // the test that caused it may wait for ever
+    });
   }
   process.on("exit", () => {
     for (const child of children()) {
