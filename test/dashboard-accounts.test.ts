@@ -146,7 +146,7 @@ test("a member whose session has ended can continue with another account of the 
   await cy.at.ask("DELETE", "/sessions");
   await service.administration["members.reset"]({ account: ann.account, email: ann.email });
   await page.reload();
-  const goOn = page.getByRole("button", { name: `Go on in ${bea.shop} as ${bea.email}` });
+  const goOn = page.getByRole("button", { name: `Continue in ${bea.shop} as ${bea.email}` });
   await goOn.waitFor();
   await assertAccessibleOnPhone(page);
   await page.setViewportSize({ width: 1280, height: 900 });
@@ -162,7 +162,7 @@ test("with five accounts the menu says that the browser is full; it is accessibl
   for (let i = 0; i < 5; i++) owners.push(await newOwner());
   const { page } = await open(t, "/dashboard/account", ...owners);
   await navigation(page).getByRole("button", { name: "Switch account" }).click();
-  await page.getByText("One browser has room for 5 accounts.").waitFor();
+  await page.getByText("One browser can be signed in to 5 accounts.").waitFor();
   assert.equal(await page.getByRole("menuitem").count(), 6, "four accounts, why there are no more, and the way out");
   await assertAccessible(page);
   await page.keyboard.press("Escape");

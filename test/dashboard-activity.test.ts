@@ -31,10 +31,10 @@ test("an owner sees who did what, the newest first, and a row opens what it chan
   const page = await shop.open("/webhooks");
   await page.getByRole("navigation", { name: "Dashboard" }).getByRole("link", { name: "Activity" }).click();
   await entry(page, "Signed in").waitFor();
-  const changed = "Changed the webhook https://hooks.example.com/x";
+  const changed = "Changed the receiver https://hooks.example.com/x";
   const [, , invited, ...others] = await entries(page);
   assert.match(invited!, /^Invited person[0-9]+@shop\.example$/);
-  assert.deepEqual(others.slice(0, 2), [changed, "Added the webhook https://hooks.example.com/x"]);
+  assert.deepEqual(others.slice(0, 2), [changed, "Added the receiver https://hooks.example.com/x"]);
   const row = tableOf(page).getByRole("row", { name: changed });
   assert.match(await row.innerText(), /Key [0-9]+/);
   await row.getByRole("cell").last().click();
@@ -42,7 +42,7 @@ test("an owner sees who did what, the newest first, and a row opens what it chan
   await panelOf(page).getByRole("row", { name: "What it gets Everything order.*" }).waitFor();
   await page.reload();
   await panelOf(page).getByRole("row", { name: "Description None Our warehouse" }).waitFor();
-  await panelOf(page).getByRole("button", { name: "Show everything of this request" }).click();
+  await panelOf(page).getByRole("button", { name: "Show everything from this request" }).click();
   await panelOf(page).waitFor({ state: "detached" });
   await entry(page, "Signed in").waitFor({ state: "detached" });
   assert.deepEqual(await entries(page), [changed]);
@@ -122,7 +122,7 @@ test("activity: axe finds nothing, and it fits a phone", async (t) => {
   await assertAccessibleOnPhone(page, "the list");
   await page.getByRole("button", { name: "Filters" }).click();
   await assertAccessibleOnPhone(page, "the filters");
-  await entry(page, "Changed the webhook https://hooks.example.com/x").click();
+  await entry(page, "Changed the receiver https://hooks.example.com/x").click();
   await panelOf(page).getByRole("table", { name: "What changed" }).waitFor();
   await assertAccessibleOnPhone(page, "an entry");
 });

@@ -63,7 +63,7 @@ suite("Settings, Address for visitors in the dashboard", () => {
     const { page } = await open(t, id);
     await addresses(page).getByText("the project has no main domain").waitFor();
     assert.equal(await toPrimary(page).isDisabled(), true);
-    await addresses(page).getByRole("link", { name: "To the domains" }).waitFor();
+    await addresses(page).getByRole("link", { name: "Go to the domains" }).waitFor();
 
     await change(id, "www.early.test", { primary: true });
     await platform.service.ask("PATCH", `/projects/${id}`, { body: { redirectToPrimary: true } });

@@ -78,7 +78,7 @@ suite("Settings, Domains in the dashboard", () => {
     await page.getByRole("button", { name: "Add domain" }).first().click();
     await page.getByLabel("Domain name").fill("half.test");
     await page.keyboard.press("Enter");
-    await page.getByText("www.half.test was not added with its redirect.").waitFor();
+    await page.getByText("www.half.test could not be added and redirected.").waitFor();
     await card(page, "half.test").waitFor();
     assert.deepEqual((await platform.service.ask<{ hostname: string }[]>("GET", `/projects/${id}/domains`)).body.length, 5);
   });
@@ -90,7 +90,7 @@ suite("Settings, Domains in the dashboard", () => {
     const { page } = await open(t, id);
     await page.getByRole("button", { name: "Make a link to the records of www.passed.test" }).click();
     const shown = (link: string): string => platform.service.address + new URL(link).pathname; // the test listens on a port of its own
-    const url = shown(await page.getByLabel("Link to pass on").inputValue());
+    const url = shown(await page.getByLabel("Link to share").inputValue());
     await assertAccessibleOnPhone(page);
     const { page: other } = await visit(t, browser, url);
     await other.clock.install();
@@ -108,9 +108,9 @@ suite("Settings, Domains in the dashboard", () => {
     await page.reload();
     const ended = card(page, "www.ended.test");
     await ended.getByRole("button", { name: "Make a link" }).click();
-    const second = shown(await ended.getByLabel("Link to pass on").inputValue());
+    const second = shown(await ended.getByLabel("Link to share").inputValue());
     await ended.getByRole("button", { name: "End the link" }).click();
-    await page.getByText("No link shows the records of www.ended.test any more.").waitFor();
+    await page.getByText("No link to the records of www.ended.test works any more.").waitFor();
     assert.equal((await fetch(second)).status, 404);
   });
 
@@ -239,7 +239,7 @@ suite("Settings, Domains in the dashboard", () => {
     await idle();
     await platform.service.administration["accounts.setPlan"]({ id: fallen.id, plan: "free" });
     const { page: fallenPage } = await open(t, shop, { account: fallen.id });
-    await fallenPage.getByText("Visitors cannot open these domains at present").waitFor();
+    await fallenPage.getByText("Visitors cannot open these domains now").waitFor();
     const fallenCard = card(fallenPage, "www.fallen.test");
     await fallenCard.getByText("Not served", { exact: true }).waitFor();
     await fallenCard.getByText("Visitors cannot see your site here.").waitFor();

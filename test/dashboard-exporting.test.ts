@@ -49,7 +49,7 @@ test("our own export, edited, changes the same animals, and a saved mapping can 
   const mapping = join(temporaryFolder(t), "mapping.json");
   await writeFile(mapping, JSON.stringify({ name: { columns: ["nobody"] }, category: { columns: ["what"] } }));
   await load.setInputFiles(mapping);
-  await page.getByText("This file does not hold saved columns").waitFor();
+  await page.getByText("That file has no saved columns").waitFor();
   await writeFile(mapping, JSON.stringify({ name: { columns: ["who"] }, category: { columns: ["what"] } }));
   await load.setInputFiles(mapping);
   await page.getByRole("cell", { name: "dog" }).waitFor();

@@ -69,7 +69,7 @@ test("a panel and a dialog ask before Esc drops what was typed, and close at onc
   await page.keyboard.press("Escape");
   await question.waitFor();
   assert.deepEqual(await findings(page), []);
-  await question.getByRole("button", { name: "Go on editing" }).click();
+  await question.getByRole("button", { name: "Keep editing" }).click();
   assert.equal(await name.inputValue(), "Rex the Great");
   await panel.getByRole("button", { name: "Save changes" }).click();
   await page.getByText("“Rex the Great” is saved.").waitFor();

@@ -230,7 +230,7 @@ test("files of spreadsheets in any usual encoding and with any usual delimiter a
     await writeFile(join(folder, name), content);
     await give(page, join(folder, name));
     await start(page, "2").waitFor();
-    assert.equal(await page.getByRole("combobox", { name: "Letters are written in" }).inputValue(), encoding, name);
+    assert.equal(await page.getByRole("combobox", { name: "Text encoding" }).inputValue(), encoding, name);
     assert.equal(await page.getByRole("combobox", { name: "Columns are separated by" }).inputValue(), delimiter, name);
     const rows = await page.getByRole("table", { name: "The first animals" }).locator("tbody tr").allInnerTexts();
     assert.deepEqual(

@@ -200,7 +200,7 @@ test("a key stops working when it is revoked, after a confirmation", async (t) =
   await choose(page, key, "Revoke …");
   await dialogOf(page).getByRole("button", { name: "Revoke the key" }).click();
   await page.getByRole("region", { name: "Notices" }).getByText("is revoked").waitFor();
-  await page.getByText("There is no key yet").waitFor();
+  await page.getByText("No keys yet").waitFor();
   assert.equal(await statusWith(key), 401);
 });
 

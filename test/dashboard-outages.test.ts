@@ -29,7 +29,7 @@ test("an answer from something else than the service is explained in plain words
   await dialog.getByRole("textbox", { name: "Name" }).fill("Dogs");
   await page.route("**/dashboard/v1/categories", (route) => route.fulfill({ contentType: "text/html", body: "<h1>Hotel WLAN</h1>" }));
   await dialog.getByRole("button", { name: "Create category" }).click();
-  await dialog.getByRole("alert").getByText("Something else answered, perhaps the sign-in page").waitFor();
+  await dialog.getByRole("alert").getByText("Something other than this service answered, perhaps your network’s sign-in page.").waitFor();
   await page.unroute("**/dashboard/v1/categories");
   await dialog.getByRole("button", { name: "Create category" }).click();
   await page.getByText("Category “Dogs” is created.").waitFor();

@@ -34,7 +34,7 @@ suite("redirects and primary names in the dashboard", () => {
     await dialog.getByRole("button", { name: "Cancel" }).click();
 
     await choose(page, "www.pair.test", "Remove");
-    await dialog.getByText("These domains redirect to it. From now on their visitors see your site instead:").waitFor();
+    await dialog.getByText("These domains redirect to it. After the removal they show your site instead:").waitFor();
     assert.deepEqual(await dialog.getByRole("listitem").allInnerTexts(), ["old.pair.test"]);
     await dialog.getByText("Your shop’s address changes to pair.sites.test.").waitFor();
     assert.deepEqual(await findings(page), []);
@@ -57,7 +57,7 @@ suite("redirects and primary names in the dashboard", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Save the redirect" }).click();
     await page.getByText("old.waits.test redirects to new.waits.test as soon as new.waits.test is ready.").first().waitFor();
     const old = card(page, "old.waits.test");
-    await old.getByText("Redirect waits").waitFor();
+    await old.getByText("Redirect waiting").waitFor();
     await old.getByText("Set to redirect to new.waits.test (301)").waitFor();
     await old.getByText("Visitors see your site.").waitFor();
     const problem = old.getByRole("list", { name: "What is wrong" }).getByRole("listitem");
@@ -93,7 +93,7 @@ suite("redirects and primary names in the dashboard", () => {
     await page.getByRole("menuitem", { name: "Make it the main domain" }).press("Enter");
     await card(page, "www.chief.test").getByText("Main domain", { exact: true }).waitFor();
     await header.getByRole("link", { name: /^www\.chief\.test/ }).waitFor();
-    await choose(page, "www.chief.test", "Stop being the main domain");
+    await choose(page, "www.chief.test", "Stop using it as the main domain");
     await header.getByRole("link", { name: /^chief\.sites\.test/ }).waitFor();
     await card(page, "www.chief.test").getByText("Main domain", { exact: true }).waitFor({ state: "detached" });
 
@@ -104,7 +104,7 @@ suite("redirects and primary names in the dashboard", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     const left = page.getByRole("alert").filter({ hasText: "www.chief.test is removed" });
     await left.getByText("delete its CNAME record at your registrar").waitFor();
-    await left.getByText("These domains redirected to it; their visitors see your site now: old.chief.test.").waitFor();
+    await left.getByText("These domains redirected to it, and now show your site instead: old.chief.test.").waitFor();
     await card(page, "old.chief.test").getByText("because www.chief.test is not attached to this project").waitFor();
     assert.equal((await platform.https("old.chief.test", "/")).body, "chief");
     assert.deepEqual(await findings(page), []);
@@ -124,7 +124,7 @@ suite("redirects and primary names in the dashboard", () => {
     await idle();
     const { page } = await openDomainsPage(t, browser, platform, own);
     await card(page, `old.${zone}`).getByText("DNS has changed").waitFor();
-    await card(page, `sent.${zone}`).getByText("Redirect waits").waitFor();
+    await card(page, `sent.${zone}`).getByText("Redirect waiting").waitFor();
     for (const details of await page.getByText("DNS record and history").all()) await details.click();
     await assertAccessibleOnPhone(page);
   });

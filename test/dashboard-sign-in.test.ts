@@ -54,7 +54,7 @@ test("a link signs in once, asks for a password first, and disappears from the a
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   await page.goto(service.address + path);
   await useLink(page);
-  await page.getByRole("heading", { name: "This sign-in link does not work any more" }).waitFor();
+  await page.getByRole("heading", { name: "This sign-in link no longer works" }).waitFor();
   await page.getByText("Ask an owner of your shop for a new one, or ask the operator of this service to invite you.").waitFor();
   assert.equal(await page.getByText("npm run").count(), 0);
   assert.deepEqual(await findings(page), []);

@@ -137,7 +137,7 @@ test("an endpoint is turned off and on, edited, sent old changes, given a new se
 
   await choose(page, receiver.url, "Delete …");
   await dialogOf(page).getByRole("button", { name: "Delete the receiver" }).click();
-  await page.getByText("There is no receiver yet").waitFor();
+  await page.getByText("No receivers yet").waitFor();
   assert.deepEqual((await service.ask("GET", "/webhooks", { key })).body, []);
 });
 

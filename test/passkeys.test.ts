@@ -263,7 +263,7 @@ test("at an IP address there are no passkeys, and the page says why", async (t) 
   const plain = await startService({ env: { PUBLIC_URL: "http://127.0.0.1:8080" } });
   t.after(() => plain.close());
   const { page } = await visitSignedIn(t, browser, plain, "/dashboard/account");
-  await section(page).getByText("Passkeys need this dashboard to have an https:// address with a name.").waitFor();
+  await section(page).getByText("Passkeys work only if this dashboard has an https:// address with a domain name.").waitFor();
   assert.equal(await section(page).getByRole("button", { name: "Add a passkey" }).count(), 0);
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("textbox", { name: "Password", exact: true }).waitFor();

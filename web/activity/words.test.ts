@@ -43,6 +43,6 @@ test("what is wrong with a domain is said in words, and not in codes", () => {
   const data = { troubles: ["plan_required", "dns_wrong", "certificate_missing", "certificate_not_renewed"] };
   const [field] = fieldsOf({ ...entry, type: "domain.attention", data, previous: { troubles: [] } });
   assert.deepEqual([field?.name, field?.before], ["What is wrong", "None"]);
-  assert.match(field?.after ?? "", /no domains of your own, Its DNS records/);
+  assert.match(field?.after ?? "", /includes no custom domains, Its DNS records/);
   assert.doesNotMatch(field?.after ?? "", /_/);
 });

@@ -49,7 +49,7 @@ export function AddDomainDialog({ projectId, onAdded, onClose }: Props): ReactNo
   );
 }
 
-/** Returns the partner if its box is ticked. At first only `www` is: its record exists at every provider, while many have none for an apex. */
+/** Returns the partner if its box is ticked. By default only `www` is: every provider has the CNAME record it needs; many lack ALIAS records. */
 function chosenPartner(partner: Partner | undefined, { withWww, withApex }: { withWww: boolean; withApex: boolean }): Partner | undefined {
   return (partner?.isWww ? withWww : withApex) ? partner : undefined;
 }

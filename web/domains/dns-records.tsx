@@ -44,7 +44,7 @@ export function DnsRecords({ domain, isToCreate }: { domain: Domain; isToCreate:
   );
 }
 
-/** The record that proves the right to a domain that another account uses. */
+/** The TXT record that proves who owns a domain that another account uses. */
 export function ProofRecordFields({ record: { type, name, value } }: { record: ProofRecord }): ReactNode {
   return (
     <div className={styles.records}>

@@ -49,7 +49,7 @@ export function DomainCard({ domain, projectUrl, onChanged, onReread, onRedirect
   const address = serving.what === "nothing" ? undefined : visitUrl(domain, projectUrl);
   const verifying = useVerifying(domain, onChanged);
   const changing = useChanging(domain, onReread);
-  const isFirst = status === "pending";
+  const isUnverified = status === "pending";
   return (
     <article className={styles.card} aria-label={hostname}>
       <div className={styles.head}>
@@ -61,10 +61,10 @@ export function DomainCard({ domain, projectUrl, onChanged, onReread, onRedirect
               size="xs"
               variant={isUnsettled(domain) ? "filled" : "default"}
               loading={verifying.isPending}
-              aria-label={isFirst ? words.verifyOf(hostname) : words.reVerifyOf(hostname)}
+              aria-label={isUnverified ? words.verifyOf(hostname) : words.reVerifyOf(hostname)}
               onClick={() => verifying.mutate()}
             >
-              {isFirst ? words.verify : words.reVerify}
+              {isUnverified ? words.verify : words.reVerify}
             </Button>
           )}
           <RowMenu of={hostname} actions={actionsOf(domain, state, (change) => changing.mutate(change), onRedirect, onRemove)} />
@@ -155,7 +155,7 @@ function actionsOf(
   return actions;
 }
 
-/** What visitors of a domain get now, and the service's reason, unless a problem already states it. */
+/** Says what visitors see now, and the service's reason unless a problem already states it. */
 function Serving({ domain: { serving, problems } }: { domain: Domain }): ReactNode {
   const { what, to, reason } = serving;
   const isListed = problems.some(({ message }) => message === reason);

@@ -94,7 +94,7 @@ type ChosenDialogProps = {
   dialog: OpenDialog;
   project: Site["project"]["value"];
   domains: Domain[];
-  /** `removed`: what is left to do after a removal, or null if nothing is; undefined after a redirect. */
+  /** `removed`: the answer to a removal, or null if it was empty; undefined after a change of the redirect. */
   onDone: (removed?: RemovedDomain | null) => void;
   onClose: () => void;
 };
@@ -112,7 +112,7 @@ function ChosenDialog({ dialog: { what, domain }, project, domains, onDone, onCl
   );
 }
 
-/** What remains to be done after a removal. */
+/** A notice after a removal: the service's warning, and the domains that redirected to the removed one. */
 function RemovalNotice({ removed, onClose }: { removed: RemovedDomain; onClose: () => void }): ReactNode {
   const { hostname, warning, redirects } = removed;
   return (

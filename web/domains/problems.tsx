@@ -5,10 +5,10 @@ import type { Domain } from "./state.ts";
 
 const words = texts.domains.problems;
 
-/** Problems that are not about DNS records, and so have no expected and found values. */
+/** Problems that are not about DNS records: the page leaves out their expected and found values. */
 const uncompared: ReadonlySet<string> = new Set(["redirect_target_not_ready", "plan_required"]);
 
-/** The problems of a domain: the DNS records that are expected and found, and what to change. The service sends all these texts. */
+/** A domain's problems: the DNS records that were expected and found, and how to fix them. The service sends all these texts. */
 export function Problems({ problems }: Pick<Domain, "problems">): ReactNode {
   return (
     <ul className={styles.problems} aria-label={words.title}>

@@ -48,7 +48,7 @@ export function showDomain(client: QueryClient, domain: Domain): void {
   supersede(client, keyOf(domain.projectId));
 }
 
-/** Reads again what a change of one domain may affect: the other domains and the project's address. */
+/** Rereads everything that a change to one domain may affect: the other domains and the project's address. */
 export function rereadAll(client: QueryClient): Promise<void> {
   return reread(client, { queryKey: [dashboardKey, "/projects"] });
 }
@@ -59,10 +59,14 @@ function addDomain(projectId: number, hostname: string): Promise<Domain> {
   );
 }
 
-/** An added domain; and the other form of its name, if that was added too or could not be. */
+/** An added domain, with the other form of its name: added as `partner`, or `failed` with the error. */
 export type AddedDomains = { domain: Domain; partner?: Domain; failed?: { hostname: string; error: unknown } };
 
-/** Adds a domain and, if given, another name that redirects to it. A refusal of the other name leaves the domain added. @throws Refusal if the domain is refused */
+/**
+ * Adds a domain and, if given, another name that redirects to it. If only the other name fails, the domain stays added.
+ *
+ * @throws Refusal if the domain is refused
+ */
 export async function addDomains(projectId: number, hostname: string, other: string | undefined): Promise<AddedDomains> {
   const domain = await addDomain(projectId, hostname);
   if (other === undefined) return { domain };
@@ -87,7 +91,7 @@ function atLink({ projectId, hostname }: Domain, method: string): Promise<Respon
   return send(new Request(new URL(path, location.href), { method }));
 }
 
-/** Makes a link that shows the records of a domain to others, and ends an earlier one. Returns its address, which the service shows once. */
+/** Makes a link that shows a domain's records without sign-in, and ends the previous link. The service returns the URL only here. */
 export async function makeLink(domain: Domain): Promise<{ url: string; expiresAt: string }> {
   return (await atLink(domain, "POST")).json() as Promise<{ url: string; expiresAt: string }>;
 }

@@ -31,7 +31,7 @@ function RedirectForm({ domain, targets, onDone, onClose }: FormProps): ReactNod
   const { hostname, redirect } = domain;
   const before = redirect && targets.includes(redirect.to) ? redirect.to : targets[0];
   const form = useCallForm({
-    // the service reports a refused target as `body.redirect`
+    // named like the path at which the service reports a refused target, `body.redirect`
     initial: { redirect: before ?? "", status: String(redirect?.status ?? 301) },
     send: ({ redirect: to, status }) => updateDomain(domain, { redirect: { to, status: Number(status) } }),
     onDone: (changed, { redirect: to }) => {

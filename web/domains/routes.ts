@@ -13,7 +13,7 @@ const domains = createRoute({
   component: lazyRouteComponent(() => import("./domains-page.tsx"), "DomainsPage"),
 });
 
-/** The page that the navigation and the palette open. There one chooses a project, whose domains come next. */
+/** The page that the navigation and the palette open: it leads to the domains of the chosen project. */
 const chooseProject = createRoute({
   getParentRoute: () => dashboard,
   path: "domains",

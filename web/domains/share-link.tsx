@@ -12,7 +12,7 @@ import type { Domain } from "./state.ts";
 
 const words = texts.domains.link;
 
-/** Makes a link that shows the records to the person who can set them, and ends it (specification 5.12). */
+/** Buttons to make and to end a link for the person who sets the domain's DNS records (specification 5.12). */
 export function ShareLink({ domain }: { domain: Domain }): ReactNode {
   const { hostname } = domain;
   const making = useMutation({ mutationFn: () => makeLink(domain) });

@@ -25,7 +25,7 @@ const verified: Domain = { ...pending, status: "verified", certificate: { ...cer
 const issued = { ...certificate, status: "issued" as const, issuedAt: "2026-12-24T10:05:00Z", expiresAt: "2027-03-24T10:05:00Z" };
 const attention = { since: "2026-12-24T11:00:00Z", message: "", checks: [] };
 
-test("a domain that is served with a certificate is active; before that its state says what it waits for", () => {
+test("a domain with a certificate is active; before that, its state says what it is waiting for", () => {
   assert.equal(stateOf(pending), "pending");
   assert.equal(stateOf(verified), "certificate");
   assert.equal(stateOf({ ...verified, certificate: { ...certificate, status: "failing" } }), "certificateFailed");
@@ -33,7 +33,7 @@ test("a domain that is served with a certificate is active; before that its stat
   assert.equal(stateOf({ ...verified, certificate: issued }), "active");
 });
 
-test("the state that stops a domain from being served comes first", () => {
+test("a state in which the domain is not served comes first", () => {
   assert.equal(stateOf({ ...verified, status: "failing", certificate: issued }), "failing");
   const problems = [{ ...problem, code: "plan_required" }];
   for (const domain of [pending, verified, { ...verified, certificate: issued }])
@@ -55,27 +55,27 @@ test("where the service issues no certificates, a verified domain is active and 
   assert.deepEqual(stepsOf(plain), { added: "done", dns: "done", certificate: "ahead" });
 });
 
-test("a domain with a certificate is visited by HTTPS, at the ports of the platform", () => {
+test("the URL of a domain with a certificate uses HTTPS, or HTTP at a non-standard HTTP port", () => {
   const secure = { ...verified, certificate: issued };
   assert.equal(visitUrl(secure, "http://shop.sites.example"), "https://www.shop.example");
   assert.equal(visitUrl(secure, "https://shop.sites.example:8443"), "https://www.shop.example:8443");
   assert.equal(visitUrl(secure, "http://shop.sites.example:8081"), "http://www.shop.example:8081");
 });
 
-test("a domain without a certificate is visited by HTTP, where its port is known", () => {
+test("the URL of a domain without a certificate uses HTTP, and is undefined if only an HTTPS port is known", () => {
   assert.equal(visitUrl(verified, "https://shop.sites.example"), "http://www.shop.example");
   assert.equal(visitUrl(verified, "http://shop.sites.example:8081"), "http://www.shop.example:8081");
   assert.equal(visitUrl(verified, "https://shop.sites.example:8443"), undefined);
 });
 
-test("a certificate is still served while it is renewed", () => {
+test("a domain stays active while its certificate is renewed", () => {
   const renewing: Domain = { ...verified, certificate: { ...issued, status: "issuing" } };
   assert.equal(stateOf(renewing), "active");
   assert.equal(isUnsettled(renewing), true);
   assert.equal(isUnsettled({ ...verified, certificate: issued }), false);
 });
 
-test("the steps follow each other, and show where there is trouble", () => {
+test("each step starts when the one before it is done, and the step with a problem is marked", () => {
   assert.deepEqual(stepsOf(pending), { added: "done", dns: "current", certificate: "ahead" });
   assert.deepEqual(stepsOf({ ...pending, problems: [{ ...problem, code: "record_missing" }] }), stepsOf(pending));
   assert.deepEqual(stepsOf({ ...pending, problems: [problem] }), { added: "done", dns: "trouble", certificate: "ahead" });
@@ -84,7 +84,7 @@ test("the steps follow each other, and show where there is trouble", () => {
   assert.deepEqual(stepsOf({ ...verified, certificate: issued }), { added: "done", dns: "done", certificate: "done" });
 });
 
-test("the page polls often at first, then seldom, then no more; with more pages, less often", () => {
+test("the page polls often at first, then rarely, then not at all; a list of more pages is polled less often", () => {
   assert.deepEqual(
     [0, 3 * 60_000, 3_600_000, 49 * 3_600_000].map((quiet) => pollMs(quiet, 1)),
     [2_000, 10_000, 60_000, false],
@@ -100,7 +100,7 @@ test("record names are shown in the form that DNS providers ask for", () => {
   assert.equal(relativeTo("shop.example", "shop.example"), "@");
 });
 
-test("a pasted address is understood as its host name, and anything else is left to the service", () => {
+test("a pasted URL is reduced to its host name, and any other text is left for the service to check", () => {
   for (const text of ["https://www.example.com/", "http://www.example.com:8080/a?b#c", " HTTPS://www.example.com", "www.example.com"])
     assert.equal(hostnameIn(text), "www.example.com", text);
   for (const text of ["https://a@b.example/", "ftp://www.example.com", "https://", "a b"]) assert.equal(hostnameIn(text), text);

@@ -42,14 +42,14 @@ function hasProblem({ problems }: Pick<Domain, "problems">, code: string): boole
   return problems.some((problem) => problem.code === code);
 }
 
-/** Whether the service orders no certificates. If it orders them, every verified domain has one ordered or issued. */
+/** Whether the domain shows that the service orders no certificates: if it did, a verified domain's certificate would not be `none`. */
 export function hasNoAuthority({ status, certificate }: Pick<Domain, "status" | "certificate">): boolean {
   return status !== "pending" && certificate.status === "none";
 }
 
 /**
- * The URL of a domain, at the ports of its project's address. A domain with a certificate uses HTTPS; if only a non-standard HTTP port is
- * known, the URL uses HTTP and the edge redirects. Returns undefined for a domain without a certificate if no HTTP port is known.
+ * Returns a domain's URL, at the port of its project's address. With a certificate the URL uses HTTPS, unless that port is a non-standard
+ * HTTP port: then it uses HTTP, and the edge redirects. Returns undefined for a non-standard HTTPS port and a domain without a certificate.
  */
 export function visitUrl({ hostname, certificate }: Pick<Domain, "hostname" | "certificate">, projectUrl: string): string | undefined {
   const { protocol, port } = new URL(projectUrl);
@@ -65,14 +65,15 @@ export function isUnsettled(domain: Domain): boolean {
   return status !== "verified" || isMissing || certificate.status === "issuing";
 }
 
-/** When the reservation of a domain that was never verified ends (specification 5.5). Time in ms. */
+/** Returns when a domain that was never verified loses its reservation (specification 5.5), in ms since the Unix epoch. */
 export function reservedUntil({ createdAt }: Domain): number {
   return Date.parse(createdAt) + 48 * hourMs;
 }
 
 /**
- * Returns the polling interval in ms, `quietMs` after the last user action: short at first, because DNS and certificates take minutes, then
- * longer. Returns false after 48 hours, when reservations end. `calls` is the number of requests for each poll.
+ * Returns the polling interval in ms. It is short at first, because DNS changes and certificates usually take minutes, and grows with
+ * `quietMs`, the time since the last user action. Returns false after 48 hours, when reservations end. `calls` is the number of requests
+ * for each poll.
  */
 export function pollMs(quietMs: number, calls: number): number | false {
   if (quietMs > 48 * hourMs) return false;
@@ -80,8 +81,8 @@ export function pollMs(quietMs: number, calls: number): number | false {
   return interval * Math.max(1, calls);
 }
 
-/** Problems that may end by themselves, because DNS changes take time to spread. */
-const awaited: ReadonlySet<string> = new Set(["record_missing", "proof_missing", "lookup_failed"]);
+/** Problems that may end without any action, because DNS changes take time to spread. */
+const transient: ReadonlySet<string> = new Set(["record_missing", "proof_missing", "lookup_failed"]);
 
 export type StepState = "done" | "current" | "ahead" | "trouble";
 export type Steps = { added: StepState; dns: StepState; certificate: StepState };
@@ -90,30 +91,31 @@ export type Steps = { added: StepState; dns: StepState; certificate: StepState }
 export function stepsOf(domain: Domain): Steps {
   const { status, certificate, attention } = domain;
   const dns = dnsStep(domain);
-  const isWanted = status !== "pending" && !hasNoAuthority(domain);
+  const isOrdered = status !== "pending" && !hasNoAuthority(domain);
   const isInTrouble = attention !== null || certificate.status === "failing";
-  const certificateStep = certificate.issuedAt !== null && !isInTrouble ? "done" : isInTrouble ? "trouble" : isWanted ? "current" : "ahead";
+  const certificateStep =
+    certificate.issuedAt !== null && !isInTrouble ? "done" : isInTrouble ? "trouble" : isOrdered ? "current" : "ahead";
   return { added: "done", dns, certificate: certificateStep };
 }
 
 /** A missing record may still appear, so the step is `current`. A wrong record is `trouble`. */
 function dnsStep({ status, problems }: Domain): StepState {
   if (status === "verified") return "done";
-  return status === "failing" || problems.some(({ code }) => !awaited.has(code)) ? "trouble" : "current";
+  return status === "failing" || problems.some(({ code }) => !transient.has(code)) ? "trouble" : "current";
 }
 
-/** The registrable domain, which record names are relative to; DNS providers call it the domain. */
+/** The registrable domain, which DNS providers call the domain. Record names are relative to it. */
 export function zoneOf({ hostname, record }: Pick<Domain, "hostname" | "record">): string {
   return record.name === "@" ? hostname : hostname.slice(record.name.length + 1);
 }
 
-/** A full name relative to `zone`, as DNS providers ask for it; `@` for the zone itself. */
+/** Returns a full name in the form that DNS providers ask for: relative to `zone`, or `@` for the zone itself. */
 export function relativeTo(zone: string, name: string): string {
   if (name === zone) return "@";
   return name.endsWith(`.${zone}`) ? name.slice(0, -zone.length - 1) : name;
 }
 
-/** The same name with or without `www`, which visitors expect to lead to the same site. */
+/** The other form of a name, with or without `www`. Visitors expect both to lead to the same site. */
 export type Partner = { hostname: string; isWww: boolean };
 
 /**
@@ -129,7 +131,7 @@ export function partnerOf(typed: string): Partner | undefined {
   return isApex && /[a-z]$/.test(name) ? { hostname: `www.${name}`, isWww: true } : undefined;
 }
 
-/** Returns the host name of a typed or pasted address. Returns any other text as it is, for the service to refuse. */
+/** Returns the host name of a typed or pasted URL. Returns any other text unchanged; the service checks it. */
 export function hostnameIn(text: string): string {
   return /^https?:\/\/([^/?#:@\s]+)(?::\d+)?(?:[/?#]|$)/i.exec(text.trim())?.[1] ?? text;
 }

@@ -17,7 +17,7 @@ const words = texts.domains;
 const to = "/dashboard/projects/$projectId/domains";
 const paramsOf = ({ id }: Project) => ({ projectId: String(id) });
 
-/** `/dashboard/domains`: chooses a project; an account with one project goes straight to its domains. */
+/** `/dashboard/domains`: lists the projects to choose from, or opens the domains of the only project. */
 export function WhichProjectPage(): ReactNode {
   const list = useList("/projects", {});
   const { plan } = useSession().account;

@@ -1,6 +1,6 @@
 /** The page about who did what; only it loads these texts. */
 export const activityTexts = {
-  lead: "Who did what in this shop, and when, the newest first. The filters narrow it down.",
+  lead: "Who did what in this shop, and when, newest first. Use the filters to narrow it down.",
   ownersOnly: "Only owners can see this page",
   ownersOnlyText: "Ask an owner of the shop to look something up for you, or to make you an owner.",
   download: "Download as CSV",
@@ -13,7 +13,7 @@ export const activityTexts = {
   details: "Details",
   requestId: "Request id",
   requestIdHint: "Exact id",
-  sameRequest: "Show everything of this request",
+  sameRequest: "Show everything from this request",
   noChange: "Nothing more is recorded about it.",
   gone: "This entry is no longer kept, or its number is wrong.",
   field: "What",
@@ -51,10 +51,10 @@ export const activityTexts = {
 
   noneTitle: "Nothing has happened yet",
   noneText: "As soon as somebody signs in, makes a key or publishes a site, it is listed here.",
-  soFar: "Nothing so far",
-  soFarText: "Nothing of the newest part matches. Load more to look further back.",
+  soFar: "No matches so far",
+  soFarText: "None of the newest entries match. Load more to look further back.",
 
-  /** What an event says, of a thing with this name. */
+  /** The sentence for each type of event; `name` is the name of its resource. */
   events: {
     "pet.created": (name) => `Added the animal ${name}`,
     "pet.updated": (name) => `Changed the animal ${name}`,
@@ -90,10 +90,10 @@ export const activityTexts = {
     "key.revoked": (name) => `Revoked the key “${name}”`,
     "key.banned": (name) => `Blocked the key “${name}” for a while`,
     "key.unbanned": (name) => `Ended the block of the key “${name}”`,
-    "webhook.created": (name) => `Added the webhook ${name}`,
-    "webhook.updated": (name) => `Changed the webhook ${name}`,
-    "webhook.deleted": (name) => `Deleted the webhook ${name}`,
-    "webhook.disabled": (name) => `Turned off the webhook ${name}`,
+    "webhook.created": (name) => `Added the receiver ${name}`,
+    "webhook.updated": (name) => `Changed the receiver ${name}`,
+    "webhook.deleted": (name) => `Deleted the receiver ${name}`,
+    "webhook.disabled": (name) => `Turned off the receiver ${name}`,
     "member.invited": (name) => `Invited ${name}`,
     "member.signed_in": () => "Signed in",
     "member.updated": (name) => `Changed the role of ${name}`,
@@ -105,7 +105,7 @@ export const activityTexts = {
     "limit.reached": () => "The limit of requests was reached",
   } satisfies Record<string, (name: string) => string>,
 
-  /** What a thing is called that has no name of its own. */
+  /** What a resource without a name is called, by its id. */
   things: {
     key: (id: string) => `Key ${id}`,
     member: (id: string) => `member ${id}`,
@@ -115,7 +115,7 @@ export const activityTexts = {
     deployment: (id: string) => `version ${id}`,
   } as Partial<Record<string, (id: string) => string>>,
 
-  /** The names of fields; others are shown as their words. */
+  /** The names of fields. The name of any other field is split into its words. */
   fields: {
     petId: "Animal",
     categoryId: "Category",
@@ -148,9 +148,9 @@ export const activityTexts = {
     failingSince: "Failing since",
   } as Partial<Record<string, string>>,
 
-  /** What is wrong with a domain. */
+  /** The codes of what is wrong with a domain. */
   troubles: {
-    plan_required: "The plan has no domains of your own",
+    plan_required: "The plan includes no custom domains",
     dns_wrong: "Its DNS records no longer lead here",
     certificate_missing: "It has no certificate",
     certificate_not_renewed: "Its certificate could not be renewed",

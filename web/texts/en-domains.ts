@@ -4,7 +4,7 @@ export const domainsTexts = {
   words: ["custom domain", "host names", "dns", "certificates", "redirects", "verify"],
   which: "Project",
   projectFirst: "Domains belong to a project. Create one and publish your shop there first; then add its domains.",
-  lead: "Your own web addresses. Secure connections (https://) are set up and kept up automatically.",
+  lead: "Your own web addresses. Secure connections (https://) are set up and renewed automatically.",
   add: "Add domain",
   list: "Domains",
   emptyTitle: "No domains yet",
@@ -12,23 +12,23 @@ export const domainsTexts = {
 
   planTitle: "Custom domains come with the Pro plan and above",
   planText:
-    "Your project has an address from this service. With Pro, Business or Enterprise it can also have domains of your own, each with secure connections (https://). The operator of this service sets the plan.",
+    "Your project has an address from this service. With Pro, Business or Enterprise it can also have your own domains, each with secure connections (https://). The operator of this service sets the plan.",
   yourPlan: (plan: string) => `Your account is on the ${plan} plan.`,
-  suspendedTitle: "Visitors cannot open these domains at present",
+  suspendedTitle: "Visitors cannot open these domains now",
   suspendedText:
-    "Your plan no longer includes domains of your own. They are kept, and work again as soon as the plan is Pro or above. You can still remove them.",
+    "Your plan no longer includes custom domains. They are kept, and work again as soon as the plan is Pro or above. You can still remove them.",
   deployTitle: "Publish something first",
   deployText: "You can add a domain once the project has a ready version, so that visitors never find an empty site.",
-  toDeployments: "To its versions",
+  toDeployments: "Go to its versions",
 
   addTitle: "Add a domain",
   hostname: "Domain name",
   hostnameHint: "Such as www.example.com, or example.com. You need access to its DNS settings.",
   withPartner: (name: string) => `Also add ${name}`,
-  partnerWww: "Its visitors are sent to the name above. It has a DNS record of its own.",
-  partnerApex: "Its visitors are sent to the name above. It needs an ALIAS record, which not every provider has.",
+  partnerWww: "Its visitors are sent to the name above. It needs its own DNS record.",
+  partnerApex: "Its visitors are sent to the name above. It needs an ALIAS record, which not every DNS provider supports.",
   addedBoth: (name: string, other: string) => `${name} and ${other} are added. Create their DNS records next.`,
-  partnerFailed: (name: string, reason: string) => `${name} was not added with its redirect. ${reason}`,
+  partnerFailed: (name: string, reason: string) => `${name} could not be added and redirected. ${reason}`,
   added: (name: string) => `${name} is added. Create its DNS record next.`,
 
   state: {
@@ -39,7 +39,7 @@ export const domainsTexts = {
     certificateFailed: "Certificate delayed",
     failing: "DNS has changed",
     attention: "Needs attention",
-    redirectWaits: "Redirect waits",
+    redirectWaits: "Redirect waiting",
     active: "Active",
   },
   serving: {
@@ -56,14 +56,14 @@ export const domainsTexts = {
   verifyOf: (name: string) => `Verify ${name}`,
   reVerifyOf: (name: string) => `Re-verify ${name}`,
   verifiedNow: (name: string) => `The DNS record of ${name} is correct.`,
-  stillWrong: (name: string, message: string) => `${name} does not verify yet. ${message}`,
+  stillWrong: (name: string, message: string) => `${name} is not verified yet. ${message}`,
   validUntil: "Certificate valid until",
   details: "DNS record and history",
 
   record: {
     title: "Create this DNS record",
     titleMany: "Create these DNS records",
-    needed: "The DNS record that is needed",
+    needed: "The DNS record that this domain needs",
     shown: "Its DNS record",
     label: (type: string, name: string) => `${type} record for ${name}`,
     type: "Type",
@@ -73,8 +73,8 @@ export const domainsTexts = {
     fullName: (name: string) => `If the provider asks for the full name: ${name}`,
     typeOrAname: "Type (or ANAME)",
     copy: (what: string) => `Copy ${what}`,
-    exact: "The value must match exactly. No other record may have this name: an A or AAAA record beside it makes verification fail.",
-    apex: "The domain has no subdomain, so it takes an ALIAS record, which some providers call ANAME. Not every DNS provider supports them.",
+    exact: "The value must match exactly. No other record may have this name: with an A or AAAA record, verification fails.",
+    apex: "A domain without a subdomain needs an ALIAS record, which some providers call ANAME. Not every DNS provider supports it.",
     apexElse: (name: string) =>
       `If yours does not, add www.${name} instead, and forward ${name} to it with your provider’s web forwarding.`,
     proofTitle: "If the domain is yours, create this DNS record",
@@ -84,14 +84,14 @@ export const domainsTexts = {
   },
 
   link: {
-    lead: "Does somebody else look after the domain’s DNS? Send them a link: it shows only what to enter, and whether it is right.",
+    lead: "Does somebody else look after the domain’s DNS? Send them a link: it shows only the records to create, and whether they are right.",
     make: "Make a link",
     makeOf: (name: string) => `Make a link to the records of ${name}`,
-    label: "Link to pass on",
+    label: "Link to share",
     until: "It works without signing in, until:",
     end: "End the link",
     endOf: (name: string) => `End the link to the records of ${name}`,
-    ended: (name: string) => `No link shows the records of ${name} any more.`,
+    ended: (name: string) => `No link to the records of ${name} works any more.`,
   },
 
   registrars: {
@@ -118,7 +118,7 @@ export const domainsTexts = {
       "Amazon Route 53":
         "Route 53’s alias records can only point to Amazon’s own services. Add the www name here instead, and redirect the domain to it.",
       "Another provider":
-        "Look for a record type ALIAS, ANAME, or “CNAME flattening”. The name is @, or stays empty. Without such a type, add the www name here instead.",
+        "Look for a record type ALIAS or ANAME, or for “CNAME flattening”. Enter @ as the name, or leave it empty. If there is none of these, add the www name here instead.",
     },
   },
 
@@ -140,8 +140,8 @@ export const domainsTexts = {
     trouble: "needs attention",
     dnsWait: "DNS changes can take up to 48 hours to be seen everywhere.",
     nextCheck: "Next automatic check:",
-    until: "Reserved for you, if the record is not found, until:",
-    notChecked: "It was not found within 48 hours, so automatic checks have stopped. Verify checks it now.",
+    until: "If the record is not found, the domain stays reserved for you until:",
+    notChecked: "The record was not found within 48 hours, so automatic checks have stopped. Choose Verify to check now.",
     lastRight: "Last found correct:",
     stillServed: "The domain is still served, but its certificate is not renewed.",
     certificateLater: "Ordered automatically as soon as the DNS record is found.",
@@ -161,12 +161,12 @@ export const domainsTexts = {
 
   makePrimary: "Make it the main domain",
   madePrimary: (name: string) => `${name} is the main domain.`,
-  endPrimary: "Stop being the main domain",
-  endedPrimary: (name: string) => `${name} is not the main domain any more.`,
+  endPrimary: "Stop using it as the main domain",
+  endedPrimary: (name: string) => `${name} is no longer the main domain.`,
   redirect: "Redirect to another domain",
   changeRedirect: "Change the redirect",
   endRedirect: "Stop redirecting",
-  endedRedirect: (name: string) => `${name} has no redirect any more.`,
+  endedRedirect: (name: string) => `${name} no longer redirects.`,
   redirectTitle: (name: string) => `Redirect ${name}`,
   redirectLead:
     "Visitors are sent to the same page at the other domain. The redirect starts when that domain is verified and has its certificate; until then visitors see your site.",
@@ -186,10 +186,10 @@ export const domainsTexts = {
 
   remove: "Remove",
   removeTitle: (name: string) => `Remove ${name}?`,
-  removeText: (name: string) => `${name} stops working at once, also for visitors who have it open, and its certificate is not renewed.`,
-  removeRedirects: "These domains redirect to it. From now on their visitors see your site instead:",
+  removeText: (name: string) => `${name} stops working at once, even for visitors who have it open, and its certificate is not renewed.`,
+  removeRedirects: "These domains redirect to it. After the removal they show your site instead:",
   removePrimary: (address: string) => `It is the main domain. Your shop’s address changes to ${address}.`,
-  freedRedirects: (names: string) => `These domains redirected to it; their visitors see your site now: ${names}.`,
+  freedRedirects: (names: string) => `These domains redirected to it, and now show your site instead: ${names}.`,
   removed: (name: string) => `${name} is removed.`,
   removedTitle: (name: string) => `${name} is removed. One step is left`,
 };

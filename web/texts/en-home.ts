@@ -14,7 +14,7 @@ export const homeTexts = {
   domains: "Domains that need attention",
   plan: "Your plan",
   usage: "Usage",
-  records: (used: string, limit: string) => `${used} of ${limit} entries of your plan are used.`,
+  records: (used: string, limit: string) => `${used} of the ${limit} entries in your plan are used.`,
   setUp: "Set up your shop",
   done: "Done",
   open: "To do",

@@ -14,7 +14,7 @@ export const importingTexts = {
   reading: "Reading the file …",
 
   format: {
-    encoding: "Letters are written in",
+    encoding: "Text encoding",
     encodings: {
       "utf-8": "UTF-8",
       "utf-16le": "UTF-16",
@@ -28,11 +28,11 @@ export const importingTexts = {
   mapping: "What each column is",
   mappingLead: "Guessed from the header line. Correct what is wrong; the preview shows the result.",
   id: "Number of each animal",
-  noId: "No such column: every row is an animal of its own",
+  noId: "No such column: every row is a separate animal",
   idHint: "The column that tells animals apart.",
   repeatedTitle: (rows: string) => (rows === "1" ? "1 row will be left out" : `${rows} rows will be left out`),
   repeatedText: (id: string) =>
-    `“${id}” and perhaps others stand in more than one row of that column, and only the last row of each is imported. Is each row an animal?`,
+    `“${id}”, and perhaps other values, appear in more than one row. Only the last row of each is imported. Is every row a separate animal?`,
   everyRow: "Yes, import every row",
   name: "Name",
   nameFallback: "Name, if that is empty",
@@ -58,7 +58,7 @@ export const importingTexts = {
   oneCategory: "None: all in the category below",
   allCategory: "Category of all animals",
   loadMapping: "Load saved columns",
-  mappingWrong: "This file does not hold saved columns, or names columns that this file does not have.",
+  mappingWrong: "That file has no saved columns, or names columns that the CSV file does not have.",
 
   ownExport: {
     title: "This is an export of your animals",
@@ -76,7 +76,7 @@ export const importingTexts = {
     noId: "has no number of an animal",
     gone: (id: number) => `there is no animal ${id} any more`,
     name: "the name is empty or over 200 characters",
-    status: (status: string) => `the status “${status.slice(0, 50)}” is none of available, pending, sold`,
+    status: (status: string) => `the status “${status.slice(0, 50)}” is not one of available, pending and sold`,
     stock: (stock: string) => `the stock “${stock.slice(0, 50)}” is not a whole number`,
   },
 

@@ -4,8 +4,8 @@ export const keysTexts = {
   lead: "Your website and other programs use a key to work with the shop. All keys share the limits of your plan, and each may do only what you allow.",
   membersLead: "Only owners of the shop can create and revoke keys.",
   create: "Create a key",
-  none: "There is no key yet",
-  noneText: "A program needs one to work with the shop. Create a key for each program, so that you can revoke one without the others.",
+  none: "No keys yet",
+  noneText: "A program needs a key to work with the shop. Create one for each program: you can then revoke it without stopping the others.",
   noneForMembers: "An owner of the shop can create one.",
 
   key: "Key",
@@ -60,7 +60,7 @@ export const keysTexts = {
   },
   createdTitle: "The key is created",
   createdText: "Put it where your program keeps its passwords.",
-  example: "A first request with it",
+  example: "A first request with this key",
 
   rotate: "Replace …",
   rotateTitle: (prefix: string) => `Replace ${prefix}…`,

@@ -18,7 +18,7 @@ export const projectsTexts = {
   settings: "Settings",
 
   emptyTitle: "No projects yet",
-  emptyText: "Create a project first: it gets an address. Then publish your shop there, or a website of your own.",
+  emptyText: "Create a project first: it gets an address. Then publish your shop there, or your own website.",
 
   create: "Create the project",
   nameHint: "For you and your colleagues; visitors do not see it.",
@@ -34,7 +34,7 @@ export const projectsTexts = {
 
   list: {
     title: "Versions",
-    lead: "Each upload, and each change of your shop or its logo, makes a new version, which goes live as soon as it is ready. The last 10 are kept: you can look at each, and make any ready one live again. Your domains stay as they are.",
+    lead: "Each upload, and each change to your shop or its logo, makes a new version, which goes live as soon as it is ready. The last 10 are kept: you can look at each of them, and make any ready one live again. Your domains stay as they are.",
     label: "Versions, newest first",
     emptyTitle: "Nothing published yet",
     emptyText: "Once a version is ready, visitors see it at the address above.",
@@ -48,7 +48,7 @@ export const projectsTexts = {
   },
 
   upload: {
-    title: "Upload a website of your own",
+    title: "Upload your own website",
     drop: "Drop a folder or a .tar.gz here",
     folder: "Choose a folder",
     archive: "Choose an archive",
@@ -56,7 +56,7 @@ export const projectsTexts = {
       `The folder needs a file petstore.json, which may hold just {}. At most ${files} files, ${file} a file, ${all} in all, ${packed} packed. Hidden files and node_modules are left out.`,
     fromTerminal: "From a terminal instead",
     terminalHint: "For developers: set PETSTORE_KEY to a key with the scopes publishing:read and publishing:write.",
-    toKeys: "To the keys",
+    toKeys: "Go to the keys",
     packing: "Packing the folder",
     sending: "Uploading",
     percent: (part: string, step: string) => `${step}: ${part}`,
@@ -67,12 +67,12 @@ export const projectsTexts = {
     gone: "This version is no longer kept.",
     stop: "Stop",
 
-    empty: "The folder is empty, or holds hidden files only.",
+    empty: "The folder is empty, or has only hidden files.",
     tooManyFiles: (most: string) => `The folder has more than ${most} files, the most that a version may have.`,
     tooLarge: (most: string) => `The folder is larger than ${most}, the most that a version may have.`,
     tooLargePacked: (most: string) => `Packed, this is larger than ${most}, the most that a version may have.`,
     largeFile: (path: string, most: string) => `${path} is larger than ${most}, the most that a file may have.`,
-    changed: (path: string) => `${path} was changed while it was read.`,
+    changed: (path: string) => `${path} was changed while it was being read.`,
     noProjectFile: (nested: string | undefined) =>
       nested === undefined
         ? "The folder has no file petstore.json. Create one beside index.html: it may hold just {}."
@@ -97,7 +97,7 @@ export const projectsTexts = {
     isPrimary: "It is the project’s main domain.",
     isPlatform: "This service gave it to you. To use a domain of your own, make one the main domain.",
     waiting: (name: string) => `It changes to ${name} as soon as that domain is ready.`,
-    toDomains: "To the domains",
+    toDomains: "Go to the domains",
     noDomains: "The account’s plan has no custom domains. They come with the Pro plan and above.",
     otherPorts: "It has no effect here: this service does not use the standard web ports, 80 and 443.",
     noHsts: "It has no effect: the account’s plan has no custom domains.",
@@ -124,7 +124,7 @@ export const projectsTexts = {
     lead: "Its address and its domains stop working, and all its versions are gone. This cannot be undone.",
     action: "Delete the project",
     ask: (name: string) => `Delete ${name}?`,
-    stops: "This stops at once, and cannot be undone:",
+    stops: "This happens at once, and cannot be undone:",
     address: (slug: string) => `Its address stops working. The name in it, ${slug}, is kept for you for 30 days.`,
     domains: (names: string) => `The domains are removed: ${names}.`,
     moreDomains: (count: string) => `and ${count} more`,

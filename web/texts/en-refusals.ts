@@ -1,8 +1,8 @@
-/** What the pages say when the service refuses something, or cannot be reached. */
+/** Messages for when the service refuses something or fails. */
 export const refusalTexts = {
   /**
-   * Each refusal that people can bring about and put right, by its code. Null where the service says it in plain words, with what only it knows.
-   * Every other code is a fault of the page, the service or the network.
+   * The refusals that people can cause and correct, by code. Null: the page shows the service's own message, which is plain and has details
+   * that the page does not know. Any other code is a fault of the page, the service or the network.
    */
   expected: {
     invalid_request: null,
@@ -31,7 +31,7 @@ export const refusalTexts = {
     payload_too_large: "That is too large. Choose a smaller file, or shorten the text.",
     unsupported_media_type: "This kind of file is not accepted. Choose a picture in JPEG, PNG, WebP or AVIF.",
     unknown_reference: "What you chose has been deleted in the meantime. Choose another one.",
-    rate_limit_exceeded: "That was too much in a short time.",
+    rate_limit_exceeded: "Too many requests in a short time.",
   } as Partial<Record<string, string | null>>,
 
   faults: {
@@ -40,7 +40,7 @@ export const refusalTexts = {
     page: "The service did not understand this page. Reload the page, then try again.",
   },
 
-  /** What the service says of a field, in plain words. */
+  /** The service's messages about fields, as patterns, with plainer words for them. */
   reasons: [
     [/^must be (?:a decimal )?integer\b.*/, "must be a whole number"],
     [/^must be within int\d+$/, "is too large"],

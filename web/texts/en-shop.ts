@@ -1,22 +1,22 @@
 /** The texts about the built-in shop, and about what buyers see of an animal. */
 export const shopTexts = {
   title: "Your shop",
-  lead: "A website made of your animals, with a page for each. It changes with your catalogue, so you publish once.",
+  lead: "A website that shows your animals, with a page for each. It follows your catalogue, so you publish it only once.",
   publish: "Publish the shop",
   again: "Publish the changes",
   published: "Your shop is online.",
   saved: "Published. Your shop shows the changes.",
-  replaceTitle: "Put the shop in place of your start page?",
+  replaceTitle: "Replace your start page with the shop?",
   replaceText:
-    "This project has a start page of its own (index.html). Visitors will see the shop there; all other files stay. To bring the page back, make an earlier version in the list below live.",
+    "This project already has a start page (index.html). Visitors will see the shop instead; all other files stay. To bring the page back, make an earlier version live in the list below.",
   logo: {
     title: "Logo",
-    hint: "A JPEG, PNG, WebP or AVIF picture, best with a transparent background. If it is about square, it is the icon in the browser’s tab, too.",
+    hint: "A JPEG, PNG, WebP or AVIF picture, best with a transparent background. If it is roughly square, it is also the icon in the browser’s tab.",
     choose: "Choose a logo",
     replace: "Choose another logo",
     remove: "Remove the logo",
     saved: "Your shop shows the logo.",
-    removed: "The logo is gone from your shop.",
+    removed: "Your shop no longer shows the logo.",
     preview: "Your logo as it is now",
     ownFile: (name: string) => `The shop shows the file ${name} that you published.`,
   },
@@ -28,7 +28,7 @@ export const shopTexts = {
   phone: "Telephone",
   address: "Address",
   hours: "Opening hours",
-  hoursHint: "A line for each, as in “Mon – Fri: 9 – 18”.",
+  hoursHint: "One per line, such as “Mon – Fri: 9 – 18”.",
 };
 
 export const profileTexts = {

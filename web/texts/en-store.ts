@@ -1,4 +1,4 @@
-/** The store's pages: animals, categories, orders, inventory. What the service itself says is not here. */
+/** The store's pages: animals, categories, orders, inventory. */
 export const storeTexts = {
   status: { available: "Available", pending: "Pending", sold: "Sold" },
   anyStatus: "Any status",
@@ -43,7 +43,7 @@ export const storeTexts = {
     deleteText: "Its stock count is deleted too. Fulfilled orders keep its number. This cannot be undone.",
     emptyTitle: "No animals yet",
     emptyText: "Import a file of animals, or create the first one here. Each animal belongs to a category.",
-    noCategoriesText: "Each animal belongs to a category, so create one of those first. An import creates them for you.",
+    noCategoriesText: "Each animal belongs to a category, so create a category first. An import creates them for you.",
     total: (count: string) => (count === "1" ? "1 animal" : `${count} animals`),
     more: (count: string) => `more than ${count} animals`,
     bulk: {
@@ -63,7 +63,7 @@ export const storeTexts = {
       explained: {
         status: "Animals whose stock is counted keep the status that follows from it.",
         category: "You can undo this.",
-        track: "From then on, nobody can order more than there is. Counts that exist already are replaced.",
+        track: "From then on, nobody can order more than there is. Existing counts are replaced.",
         delete: "Animals with open orders stay. This cannot be undone.",
       },
       done: {
@@ -78,7 +78,7 @@ export const storeTexts = {
       notUndone: (count: string) => `${count} could not be changed back.`,
     },
     find: "Animal",
-    findHint: "Type how its name, or a word in it, begins",
+    findHint: "Type the beginning of its name, or of a word in it",
     chooseOne: "Choose an animal.",
     findNothingToOrder: "No animal that can be ordered has such a name.",
     findNothing: "No animal has a name with a word that begins like this.",
@@ -181,7 +181,7 @@ export const storeTexts = {
       open: (count: string) => `Low stock: ${count} or fewer`,
       title: "When stock is low",
       label: "Units",
-      hint: "Animals with this many free units or fewer are marked as low here and listed on the home page. Programs that watch your shop are told when a count falls this far.",
+      hint: "Animals with this many free units or fewer are marked as low here and listed on the home page. Programs that watch your shop get a message when a count falls this far.",
       action: "Save",
       done: (count: string) => `Stock is low at ${count} free units or fewer.`,
     },
@@ -201,7 +201,7 @@ export const storeTexts = {
     stopTitle: (name: string) => `Stop counting “${name}”?`,
     stopText:
       "The count is deleted. Open orders no longer set anything aside, and new ones can be for any number. The animal keeps its status.",
-    stopped: (name: string) => `The stock of “${name}” is not counted any more.`,
+    stopped: (name: string) => `The stock of “${name}” is no longer counted.`,
     emptyTitle: "No stock is counted yet",
     emptyText: "Choose an animal and say how many you have. From then on, nobody can order more than that.",
   },

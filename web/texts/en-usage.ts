@@ -46,8 +46,8 @@ export const usageTexts = {
   chartLabel: (span: string, by: string, total: string, most: string) =>
     `Requests in the ${span.toLowerCase()} ${by}: ${total} in all, at most ${most} at a time. The table below shows the same.`,
   nothing: "No requests yet",
-  nothingText: "As soon as a program uses one of your keys, it appears here.",
-  toKeys: "To the keys",
+  nothingText: "As soon as a program uses one of your keys, its requests appear here.",
+  toKeys: "Go to the keys",
   asTable: "As a table",
   start: "From",
   total: "All",

@@ -50,14 +50,14 @@ export const en = {
 
   notFound: {
     title: "Page not found",
-    text: "The address may contain a typing error, or the page may have moved.",
+    text: "The address may be mistyped, or the page may have moved.",
     operation: (id: string) => `There is no operation ${id}.`,
-    toReference: "To the API reference",
+    toReference: "Go to the API reference",
   },
 
   failure: {
     title: "This page could not be shown",
-    broken: "Part of it did not arrive, or failed. Check the connection and try again.",
+    broken: "Part of it did not load, or failed. Check the connection and try again.",
     description: "The description of the API could not be loaded. The service may be restarting.",
   },
 
@@ -72,7 +72,7 @@ export const en = {
     keyTitle: "Create an account and its key",
     keyText: "The very first start of the service prints a key. Another account is one command away:",
     createTitle: "Add an animal to the catalogue",
-    createText: "Every animal belongs to a category, so that comes first:",
+    createText: "Every animal belongs to a category, so create one first:",
     stockTitle: "Count the stock, sell it once",
     stockText: "From the first count on, orders are limited by stock; the second of these two is refused with insufficient_stock:",
   },
@@ -92,7 +92,7 @@ export const en = {
     print: "Print",
     deprecated: "Deprecated",
     deprecatedTitle: "This operation is deprecated",
-    sunset: (date: string) => `It goes away on ${date}; from then on the answer is 410.`,
+    sunset: (date: string) => `It will be removed on ${date}; from then on, the answer is 410.`,
     successor: "Use instead:",
     stability: { beta: "Beta", experimental: "Experimental" },
     parameters: "Parameters",
@@ -104,7 +104,7 @@ export const en = {
     example: "Example",
     answers: "Responses",
     answerHeaders: "Response headers",
-    noBody: "Without a body.",
+    noBody: "No body.",
     errors: "Errors",
     errorsLead: "Each is an object with code, message and status. Codes are stable, messages may change.",
     code: "Code",

@@ -1,6 +1,6 @@
 import { en } from "./en.ts";
 
-/** The texts of the pages, in English; texts from the service are not among them. */
+/** The pages' own texts, in English. Texts that the service sends are not here. */
 export const texts = en;
 
 /** A time in the reader's time zone and locale. */
