@@ -218,7 +218,7 @@ test("the password changes with the current one, and all other sessions end", as
   assert.equal((await other.ask("POST", "/sign-in", { email, password: "another good password" })).status, 200);
 });
 
-test("the list marks this session; another one can be ended alone, or all others together", async (t) => {
+test("the list marks this session; others can be ended one by one or all together", async (t) => {
   const { page, email } = await openAccount(t);
   const others = [openBrowser(service), openBrowser(service), openBrowser(service)] as const;
   for (const [place, other] of others.entries()) {

@@ -23,7 +23,7 @@ async function newOwner(): Promise<Owner> {
   return { shop, email, account, at };
 }
 
-/** Opens a page in a browser that is signed in as these owners, the last of them now. */
+/** Opens a page in a browser that is signed in as these owners. The last one is the current account's. */
 async function open(t: TestContext, path: string, ...owners: Owner[]) {
   const jar = openBrowser(service);
   for (const { email } of owners) assert.equal((await jar.ask("POST", "/sign-in", { email, password })).status, 200);
@@ -79,7 +79,7 @@ test("another account is added beside the first, the menu switches between them,
   assert.equal(await category(other, bea).count(), 0);
 });
 
-test("an answer for the account before, on its way while another tab switches, is never shown", async (t) => {
+test("an answer for the previous account that arrives after another tab has switched is never shown", async (t) => {
   const [ann, bea] = [await newOwner(), await newOwner()];
   const { page, context } = await open(t, "/dashboard", bea, ann);
   await shows(page, ann);
@@ -90,7 +90,7 @@ test("an answer for the account before, on its way while another tab switches, i
     const reply = await route.fetch();
     asked.resolve();
     await late.promise;
-    await route.fulfill({ response: reply }).catch(() => {}); // the page has gone on
+    await route.fulfill({ response: reply }).catch(() => {}); // the page has left
   });
   await other.goto(`${service.address}/dashboard/categories`);
   await asked.promise;
@@ -103,7 +103,7 @@ test("an answer for the account before, on its way while another tab switches, i
   assert.equal(await category(other, ann).count(), 0);
 });
 
-test("what a page of the account before sends after a switch changes no shop, and the page then shows the other account", async (t) => {
+test("a change sent by a page of the previous account changes no shop, and the page then shows the other account", async (t) => {
   const [ann, bea] = [await newOwner(), await newOwner()];
   const { page, context } = await open(t, "/dashboard", bea, ann);
   await shows(page, ann);
@@ -139,7 +139,7 @@ test("signing out switches to the previous account; signing out of all takes eve
   assert.deepEqual(await context.cookies(), []);
 });
 
-test("a member whose session has ended can continue with another account of the browser, and an ended one is not in the menu", async (t) => {
+test("a member whose session has ended can continue with another account of the browser, and the menu leaves out an ended session", async (t) => {
   const [ann, bea, cy] = [await newOwner(), await newOwner(), await newOwner()];
   const { page } = await open(t, "/dashboard", ann, bea, cy);
   await shows(page, cy);

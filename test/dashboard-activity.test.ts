@@ -15,7 +15,7 @@ const entries = (page: Page) => tableOf(page).getByRole("link").allInnerTexts();
 const entry = (page: Page, name: string) => tableOf(page).getByRole("link", { name, exact: true }).first();
 const panelOf = (page: Page) => page.getByRole("dialog");
 
-/** A shop with an animal that was renamed by one request, and a webhook whose text was changed. */
+/** A shop with a renamed animal and an edited webhook. */
 async function openScene(t: TestContext) {
   const shop = await openDashboardShop(t, browser, service);
   const pet = await shop.pet("Rex", await shop.category("Dogs"));
@@ -26,7 +26,7 @@ async function openScene(t: TestContext) {
   return shop;
 }
 
-test("an owner sees who did what, the newest first, and a row opens what it changed, before and after", async (t) => {
+test("an owner sees who did what, newest first, and a row opens the fields that it changed, before and after", async (t) => {
   const shop = await openScene(t);
   const page = await shop.open("/webhooks");
   await page.getByRole("navigation", { name: "Dashboard" }).getByRole("link", { name: "Activity" }).click();
@@ -107,7 +107,7 @@ test("a failure says so in a plain sentence, and the page can be tried again", a
   await panelOf(page).getByText("This entry is no longer kept").waitFor();
 });
 
-test("somebody who is no owner reads who to ask instead", async (t) => {
+test("a member who is not an owner sees whom to ask", async (t) => {
   const shop = await openScene(t);
   const page = await shop.open("/activity", { role: "member" });
   await page.getByText("Only owners can see this page").waitFor();

@@ -7,7 +7,7 @@ import { assertAccessibleOnPhone, findings } from "./support/pages.ts";
 import { openPlatform } from "./support/platform.ts";
 import { visitSignedIn } from "./support/signed-in.ts";
 
-// People reach this service at the usual ports, as behind a load balancer.
+// Visitors reach this service at the standard ports, as if behind a load balancer.
 const [browser, platform] = await stage(() => openPlatform({ env: { EDGE_PUBLIC_HTTP_PORT: "80", EDGE_PUBLIC_HTTPS_PORT: "443" } }));
 
 suite("Settings, Address for visitors in the dashboard", () => {

@@ -52,7 +52,7 @@ suite("Settings, Domains in the dashboard", () => {
     await assert.rejects(platform.https("www.shop.test", "/"));
   });
 
-  test("an apex is added with www and its redirect in one action, and the reverse; both show their records", async (t) => {
+  test("an apex is added together with a redirect from www, and www with one from its apex; both show their records", async (t) => {
     const id = await platform.project("pair", { "index.html": "pair" });
     const { page } = await open(t, id);
     await page.getByRole("button", { name: "Add domain" }).first().click();
@@ -89,7 +89,7 @@ suite("Settings, Domains in the dashboard", () => {
     await idle();
     const { page } = await open(t, id);
     await page.getByRole("button", { name: "Make a link to the records of www.passed.test" }).click();
-    const shown = (link: string): string => platform.service.address + new URL(link).pathname; // the test listens on a port of its own
+    const shown = (link: string): string => platform.service.address + new URL(link).pathname; // the test listens at another port
     const url = shown(await page.getByLabel("Link to share").inputValue());
     await assertAccessibleOnPhone(page);
     const { page: other } = await visit(t, browser, url);
@@ -118,7 +118,8 @@ suite("Settings, Domains in the dashboard", () => {
     const { page } = await open(t);
     await add(page, "www.late.test");
     await card(page, "www.late.test").getByText("Waiting for DNS").waitFor();
-    // The first check must be over: one that asked DNS before the record and ended after the minute would put off the next by another minute.
+    // Wait for the first check to end. If it asked DNS before the record existed and ended after the clock moved, the next check would be a
+    // minute late.
     await idle();
     platform.dns.set("www.late.test", "CNAME", ["sites.test"]);
     platform.time.now += minuteMs;
@@ -131,7 +132,7 @@ suite("Settings, Domains in the dashboard", () => {
     const { page, context } = await open(t);
     await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: platform.service.address });
     const apex = card(page, "apex.test");
-    await apex.getByText("Not every DNS provider supports them.").waitFor();
+    await apex.getByText("Not every DNS provider supports it.").waitFor();
     const record = apex.getByRole("region", { name: "ALIAS record for apex.test" });
     for (const [field, value] of [
       ["Name", "@"],
@@ -169,7 +170,7 @@ suite("Settings, Domains in the dashboard", () => {
     await late.getByText("Active").waitFor();
   });
 
-  test("where another account used the name, the page also shows the TXT record that proves ownership, with its name as providers ask for it", async (t) => {
+  test("if another account used the name, the page also shows the TXT record that proves ownership, with its name as providers ask for it", async (t) => {
     const other = await platform.service.newAccount("pro");
     const theirs = await platform.project("theirs", { "index.html": "theirs" }, { key: other.key });
     platform.dns.set("www.left.test", "CNAME", ["sites.test"]);
@@ -224,7 +225,7 @@ suite("Settings, Domains in the dashboard", () => {
     assert.deepEqual(await findings(losing), []);
   });
 
-  test("a Free account sees what domains are and which plan has them; after a downgrade it sees that they are kept but not served", async (t) => {
+  test("a Free account sees what domains are and which plans have them; after a downgrade, it sees that its domains are kept but not served", async (t) => {
     const free = await platform.service.newAccount("free");
     const own = await platform.project("free-shop", { "index.html": "free" }, { key: free.key });
     const { page } = await open(t, own, { account: free.id });
@@ -276,7 +277,7 @@ suite("Settings, Domains in the dashboard", () => {
     platform.time.now += minuteMs;
     await idle();
     await page.clock.fastForward(10 * minuteMs);
-    // a request that the page made would be seen before this one is answered
+    // a request from the page would be counted before this one is answered
     await page.evaluate("fetch('/favicon.svg')");
     assert.equal(reads(), readBefore);
     await show("visible");

@@ -11,11 +11,11 @@ import { password, visitSignedIn } from "./support/signed-in.ts";
 
 const [browser, service] = await stage(startService);
 
-/** The status that a key gets. */
+/** Returns the status of a request with a key. */
 const statusWith = async (key: string, method = "GET", path = "/pets") =>
   (await service.ask(method, path, { key, ...(method === "POST" && { body: { name: `Made by ${key}` } }) })).status;
 
-/** The code of the refusal that a key gets, if it gets one. */
+/** Returns the error code of a request with a key, if it is refused. */
 const refusalWith = async (key: string) => (await service.ask<{ code?: string }>("GET", "/pets", { key })).body.code;
 
 const dialogOf = (page: Page) => page.getByRole("dialog");
@@ -159,7 +159,7 @@ test("a rotated key and its successor name each other, one below the other", asy
   await assertAccessible(page);
 });
 
-test("an owner ends the block of a key, which works again at once", async (t) => {
+test("an owner ends the ban of a key, which works again at once", async (t) => {
   const { id: account, key } = await service.newAccount("enterprise", { perMinute: 5, perDay: 1_000 });
   for (let i = 0; i < 60 && (await refusalWith(key)) !== "key_banned"; i++);
   const { page } = await visitSignedIn(t, browser, service, "/dashboard/keys", { account });
@@ -178,7 +178,7 @@ test("an owner ends the block of a key, which works again at once", async (t) =>
   );
 });
 
-test("only an owner ends a block, and only of the account's own keys", async () => {
+test("only an owner can end a ban, and only of the account's own keys", async () => {
   const { id: account } = await service.newAccount();
   const { keys } = await service.administration["keys.list"]({ account });
   const path = `/keys/${keys[0]?.id}/unban`;

@@ -21,7 +21,7 @@ test("an offline browser says at once that the service cannot be reached, and co
   await page.getByRole("link", { name: "Rex" }).waitFor({ state: "detached" });
 });
 
-test("an answer from something else than the service is explained in plain words, and the form can be sent again", async (t) => {
+test("an answer from something other than the service is explained in plain words, and the form can be sent again", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const page = await shop.open("/categories");
   await page.getByRole("button", { name: "New category" }).first().click();

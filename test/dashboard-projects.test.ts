@@ -19,7 +19,7 @@ suite("projects in the dashboard", () => {
   const deployments = (page: Page) => page.getByRole("list", { name: "Versions, newest first" }).getByRole("listitem");
   const stored = async (projectId: number) => (await platform.service.ask<Deployment[]>("GET", `/projects/${projectId}/deployments`)).body;
 
-  /** A project without anything in it. */
+  /** An empty project. */
   async function emptyProject(slug: string, name = slug): Promise<number> {
     return (await platform.service.ask<{ id: number }>("POST", "/projects", { body: { name, slug } })).body.id;
   }
@@ -133,7 +133,7 @@ suite("projects in the dashboard", () => {
     assert.equal((await platform.http("failing.sites.test", "/")).body, "good");
   });
 
-  test("a refused upload says why; an upload without an answer can be sent again, and deploys once", async (t) => {
+  test("a refused upload says why; an upload that got no answer can be sent again, and deploys once", async (t) => {
     const id = await emptyProject("again");
     const { page } = await open(t, `/dashboard/projects/${id}`);
     const archive = await packSite({ "index.html": "again", "petstore.json": "{}" });
@@ -170,7 +170,7 @@ suite("projects in the dashboard", () => {
     assert.deepEqual(await findings(page), []);
   });
 
-  test("the facts of deployments stand in columns, and below each other on a phone", async (t) => {
+  test("the facts of deployments are in columns, and on a phone on separate lines", async (t) => {
     const id = await platform.project("columns", { "index.html": "first" });
     await platform.deploy(id, Object.fromEntries(["index.html", "a.txt", "b.txt"].map((path) => [path, "more".repeat(5_000)])));
     const { page } = await open(t, `/dashboard/projects/${id}`);
@@ -229,7 +229,7 @@ suite("projects in the dashboard", () => {
     assert.equal((await platform.service.ask<{ name: string }>("GET", `/projects/${id}`)).body.name, "By somebody else");
   });
 
-  test("a project is deleted only after its name is typed, and is served no more", async (t) => {
+  test("a project is deleted only after its name is typed, and is then no longer served", async (t) => {
     const id = await platform.project("gone", { "index.html": "gone" });
     await platform.addDomain(id, "www.gone.test");
     const { page } = await open(t, `/dashboard/projects/${id}/settings`);

@@ -45,7 +45,7 @@ suite("redirects and primary names in the dashboard", () => {
     assert.equal((await platform.https("old.pair.test", "/")).body, "pair");
   });
 
-  test("a redirect that waits for its target says so, says what to do, and serves the site meanwhile", async (t) => {
+  test("a redirect that waits for its target says so and what to do, and the domain serves the site meanwhile", async (t) => {
     const own = await platform.project("waits", { "index.html": "waits" });
     await attach(platform, own, "old.waits.test");
     await platform.addDomain(own, "new.waits.test");
@@ -75,7 +75,7 @@ suite("redirects and primary names in the dashboard", () => {
     assert.equal((await platform.https("old.waits.test", "/")).status, 301);
   });
 
-  test("only a verified name can become primary; it is the shop's address while it is ready; a removal names the redirects that it ended", async (t) => {
+  test("only a verified name can become primary; it is the shop's address while it is ready; a removal lists the redirects that it ended", async (t) => {
     const own = await platform.project("chief", { "index.html": "chief" });
     await attach(platform, own, "www.chief.test");
     await attach(platform, own, "old.chief.test");

@@ -7,7 +7,7 @@ import { findings } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
 
 const [browser, service] = await stage(startService);
-/** Faults of the page or the service: people need the request id for the operator. */
+/** Faults of the page or the service, whose request id people can give to the operator. */
 const faults = new Set([
   "method_not_allowed",
   "not_acceptable",
@@ -21,7 +21,7 @@ const faults = new Set([
   "unavailable",
 ]);
 
-test("each refusal is said once; only faults show their request id", async (t) => {
+test("each refusal is shown once, and only faults show their request id", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const page = await shop.open("/categories?new=true");
   const dialog = page.getByRole("dialog", { name: "New category" });
@@ -50,7 +50,7 @@ test("each refusal is said once; only faults show their request id", async (t) =
   }
 });
 
-test("a wrong password is said without a request id", async (t) => {
+test("a wrong password is reported without a request id", async (t) => {
   const context = await browser.newContext();
   t.after(() => context.close());
   const page = await context.newPage();

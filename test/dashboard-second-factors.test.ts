@@ -69,7 +69,7 @@ test("a member sets up an authenticator app, saves the recovery codes, and signs
   await section(page).getByRole("button", { name: "Set up an app" }).waitFor();
 });
 
-test("a second step that comes too late leads back to the password", async (t) => {
+test("a second step that is too late leads back to the password", async (t) => {
   const email = "late@shop.example";
   const member = await newMember(service, { account: service.accountId, email, role: "member", password });
   const { secret } = await setUpApp(member, time.now);

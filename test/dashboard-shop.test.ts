@@ -40,7 +40,7 @@ suite("a shop from the dashboard", () => {
     await assertAccessibleOnPhone(page);
   });
 
-  test("a logo is published when it is chosen, keeps what was typed meanwhile, and goes with one button", async (t) => {
+  test("a logo is published when it is chosen, without discarding typed text, and is removed with one button", async (t) => {
     const shop = await openDashboardShop(t, browser, platform.service);
     const { body } = await shop.ask<{ id: number }>("POST", "/projects", { name: "Logo", slug: "logo-shop" });
     const page = await shop.open(`/projects/${body.id}`, { hosts: [""] }); // the preview is a blob, which has no host
@@ -60,7 +60,7 @@ suite("a shop from the dashboard", () => {
     assert.ok(!(await platform.http("logo-shop.sites.test", "/")).body.includes('alt="Logo"'));
   });
 
-  test("the shop takes the place of a start page only after a question, and the other files stay", async (t) => {
+  test("the shop replaces a start page only after a confirmation, and the other files stay", async (t) => {
     const shop = await openDashboardShop(t, browser, platform.service);
     const { body } = await shop.ask<{ id: number }>("POST", "/projects", { name: "Old site", slug: "old-site" });
     const page = await shop.open(`/projects/${body.id}`);
@@ -111,7 +111,7 @@ suite("a shop from the dashboard", () => {
     await part.getByText("The picture cannot be used").waitFor();
   });
 
-  test("photos move by buttons, keys, mouse and touch, and keep what was typed beside them", async (t) => {
+  test("photos move by buttons, keys, mouse and touch, and keep the text typed beside them", async (t) => {
     const shop = await openDashboardShop(t, browser, platform.service);
     const id = await shop.pet("Milo", await shop.category("Cats"));
     await addPhotos(shop, id, ["teal", "coral", "gold"]);
@@ -147,7 +147,7 @@ suite("a shop from the dashboard", () => {
     assert.deepEqual([body.description, ...body.photos.map(({ alt }) => alt)], ["Sings.", "teal", "coral", "gold"]);
   });
 
-  test("an order that is chosen while photos are added keeps the added ones", async (t) => {
+  test("changing the order while photos are being added keeps the added photos", async (t) => {
     const shop = await openDashboardShop(t, browser, platform.service);
     const id = await shop.pet("Nala", await shop.category("Cats"));
     await addPhotos(shop, id, ["teal", "coral"]);
@@ -172,7 +172,7 @@ suite("a shop from the dashboard", () => {
   });
 });
 
-/** Gives an animal a photo of each colour, which shows what its colour is called. */
+/** Gives an animal a photo of each colour, with the colour's name as its alternative text. */
 async function addPhotos(shop: DashboardShop, petId: number, colours: string[]): Promise<void> {
   const photos: { id: number; alt: string }[] = [];
   for (const alt of colours) {

@@ -75,7 +75,7 @@ test("a link pasted into an already open page signs in too", async (t) => {
   assert.equal(page.url(), `${service.address}/sign-in`);
 });
 
-test("an owner of a first start gives an email along with the password", async (t) => {
+test("after a first start, the owner gives an email along with the password", async (t) => {
   const { page } = await open(t, await linkOf());
   await useLink(page);
   await page.getByLabel("Email").fill("not an email");
@@ -107,7 +107,7 @@ test("a sign-in link cannot redirect to another site", async (t) => {
   assert.equal(new URL(page.url()).origin, service.address);
 });
 
-test("a session ended elsewhere leads to the sign-in page at the next call", async (t) => {
+test("after a session is ended elsewhere, the next call leads to the sign-in page", async (t) => {
   const { page, context } = await visitSignedIn(t, browser, service, "/dashboard/account");
   const cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join("; ");
   await ask(`${service.address}/dashboard/v1/sign-out`, "POST", { headers: { cookie, origin: service.address } });

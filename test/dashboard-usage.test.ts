@@ -15,7 +15,7 @@ const region = (page: Page, name: string) => page.getByRole("region", { name, ex
 const cellsOf = (page: Page, table: string, row: string) =>
   page.getByRole("table", { name: table }).getByRole("row").filter({ hasText: row }).getByRole("cell").allInnerTexts();
 
-/** The usage of an account with so many requests a day, after so many requests. */
+/** Opens the usage of an account with a limit of `perDay`, after it has sent `requests`. */
 async function openUsage(t: TestContext, { perDay, requests, ...options }: { perDay: number; requests: number; timezoneId?: string }) {
   const { id: account, key } = await service.newAccount("enterprise", { perMinute: 1_000, perDay });
   for (let i = 0; i < requests; i++) await service.ask("GET", "/pets", { key });

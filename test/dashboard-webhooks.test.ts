@@ -14,7 +14,7 @@ const [browser, service] = await stage(() => startService({ env: { WEBHOOK_PRIVA
 const dialogOf = (page: Page) => page.getByRole("dialog");
 const notices = (page: Page) => page.getByRole("region", { name: "Notices" });
 
-/** An account with a program that hears of it, whose endpoint is still to be added. */
+/** An account, and a program that receives webhooks. The account has no endpoint yet. */
 async function openScene(t: TestContext) {
   const receiver = await startReceiver();
   const { key, id: account } = await service.newAccount();
@@ -29,7 +29,7 @@ async function choose(page: Page, url: string, action: string): Promise<void> {
   await page.getByRole("menuitem", { name: action }).click();
 }
 
-test("an endpoint is added with what it gets, its secret is shown once, and a test shows what was sent and what came back", async (t) => {
+test("an endpoint is added with its choice of events, its secret is shown once, and a test shows its request and response", async (t) => {
   const { receiver, account } = await openScene(t);
   receiver.answer = (_, response) => response.writeHead(200, { "content-type": "application/json" }).end('{"thanks":true}');
   const { page } = await visitSignedIn(t, browser, service, "/dashboard/webhooks", { account });
@@ -58,7 +58,7 @@ test("an endpoint is added with what it gets, its secret is shown once, and a te
   assert.match(await dialogOf(page).innerText(), /Answer\s+200[^]*Time\s+[\d,]+ ms/);
 });
 
-test("a message that failed says why, and is sent again from the list of those that failed", async (t) => {
+test("a failed message says why it failed, and can be sent again from the list of failed ones", async (t) => {
   const { receiver, account, key, newCategory, names } = await openScene(t);
   const { id } = await newWebhook(service, { url: receiver.url, types: ["category.*"] }, key);
   receiver.answer = (_, response) => response.writeHead(500).end("Out of paper");
@@ -77,7 +77,7 @@ test("a message that failed says why, and is sent again from the list of those t
   await page.getByText("No message has this state").waitFor();
 });
 
-test("while an endpoint is off every page says so, and leads to what it missed since the last success", async (t) => {
+test("while an endpoint is off, every page says so, and links to the dialog that sends what it has missed since its last success", async (t) => {
   const { receiver, account, key, newCategory, names } = await openScene(t);
   const { id } = await newWebhook(service, { url: receiver.url, types: ["category.*"] }, key);
   await newCategory("Dogs");
@@ -141,7 +141,7 @@ test("an endpoint is turned off and on, edited, sent old changes, given a new se
   assert.deepEqual((await service.ask("GET", "/webhooks", { key })).body, []);
 });
 
-test("a refused address is reported at its field", async (t) => {
+test("a refused address shows its error at the field", async (t) => {
   const { account } = await openScene(t);
   const { page } = await visitSignedIn(t, browser, service, "/dashboard/webhooks?new=true", { account });
   await dialogOf(page).getByLabel("Address").fill("warehouse");
