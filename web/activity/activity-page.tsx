@@ -90,7 +90,7 @@ function Nothing({ isFiltered, isMore }: { isFiltered: boolean; isMore: boolean 
   return <EmptyState title={words.noneTitle} text={words.noneText} />;
 }
 
-/** Members and keys that there still are; without them the page shows numbers. */
+/** The names of the members and keys that still exist. The page shows others by number. */
 function useNames(): Names {
   const { data: members } = useQuery(membersQuery);
   const { data: keys } = useQuery(keysQuery);

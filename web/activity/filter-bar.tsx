@@ -49,7 +49,7 @@ export function ActivityFilterBar({ filters, names, onChange }: Props): ReactNod
   );
 }
 
-/** A key or member that is gone. */
+/** The name of a key or member that no longer exists. */
 function formerName(who: string): string {
   const [type, id] = who.split("/");
   return type === "key" ? words.formerKey(Number(id)) : words.formerMember(Number(id));
@@ -57,9 +57,9 @@ function formerName(who: string): string {
 
 type DayProps = { label: string; value: string | undefined; onChange: (day: string | undefined) => void };
 
-/** A day; half a date, which a reader is still typing, filters nothing. */
+/** A day. A date that is only partly typed filters nothing. */
 function DayField({ label, value, onChange }: DayProps): ReactNode {
-  // typed text applies only to the value that it led to; a value that changes elsewhere replaces it
+  // shows typed text only while its day is the current value: a value that changes elsewhere replaces the text
   const [typed, setTyped] = useState({ day: value, text: value ?? "" });
   return (
     <TextInput

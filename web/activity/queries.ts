@@ -6,7 +6,7 @@ import type { Schemas } from "../calls/store.ts";
 import { download } from "../importing/download.ts";
 import { kinds, queryOf, type ActivityFilters } from "./search.ts";
 
-/** An event as an owner reads it (docs/dashboard-api.md). */
+/** An event with the name of its actor, as only owners may read it (docs/dashboard-api.md). */
 export type Entry = {
   position: number;
   type: Schemas["EventType"];
@@ -24,7 +24,7 @@ const freshMs = 5_000;
 const path = `${callsBelow}/audit`;
 const key = [dashboardKey, "audit"] as const;
 
-/** What happened, the newest first. */
+/** The events that pass the filters, newest first. */
 export function activityQuery(filters: ActivityFilters) {
   return infiniteQueryOptions({
     queryKey: [...key, "list", filters],
@@ -36,7 +36,7 @@ export function activityQuery(filters: ActivityFilters) {
   });
 }
 
-/** One event; null if it is not kept any more. */
+/** One event; null if it is no longer kept. */
 export function entryQuery(position: number) {
   return queryOptions({
     queryKey: [...key, "one", position],
@@ -55,7 +55,7 @@ async function readAudit(query: URLSearchParams, before: number | null, limit: n
   return (await response.json()) as AuditPage;
 }
 
-/** Downloads everything that passes the filters as CSV. @throws Refusal; @throws Error if the file breaks off */
+/** Downloads the events that pass the filters as CSV. @throws Refusal; @throws Error if the download breaks off */
 export async function downloadActivity(filters: ActivityFilters): Promise<void> {
   const exportPath = `${path}/export`;
   const response = await successOf(await fetch(`${exportPath}?${queryOf(filters)}`, { headers: memberHeaders() }), exportPath);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { eventTypes } from "../../src/platform/events.ts";
 import { activitySearch, kinds, queryOf } from "./search.ts";
 
-test("wrong filters in an address are dropped, right ones stay", () => {
+test("invalid filters in an address are dropped, and valid ones stay", () => {
   const wrong = { who: "me", kind: "none", from: "2026-02-30", to: "yesterday", request: "", event: -1 };
   assert.deepEqual(activitySearch(wrong), {});
   const right = { who: "member/3", kind: "key", from: "2026-02-28", to: "2026-03-01", request: "r1", event: 7 } as const;
@@ -11,7 +11,7 @@ test("wrong filters in an address are dropped, right ones stay", () => {
   for (const who of ["key/0", "key/", "system/1", "member/3 "]) assert.deepEqual(activitySearch({ who }), {}, who);
 });
 
-test("the last day counts whole", () => {
+test("the last day is included to its end", () => {
   const query = queryOf({ from: "2026-11-23", to: "2026-11-23" });
   const [from, to] = [new Date(query.get("from")!), new Date(query.get("to")!)];
   assert.deepEqual([from.getDate(), from.getHours(), to.getDate(), to.getHours()], [23, 0, 24, 0]);
@@ -24,7 +24,7 @@ test("the last day counts whole", () => {
   );
 });
 
-test("everything is each type of event, and so is the sum of the other kinds", () => {
+test("the kind `everything` has every type of event, and so do the other kinds together", () => {
   const groups = new Set(eventTypes.map((type) => `${type.split(".")[0]}.*`));
   const { shop: _shop, everything, ...others } = kinds;
   assert.deepEqual(new Set(everything.split(",")), groups);

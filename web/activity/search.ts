@@ -1,6 +1,6 @@
 import { choiceIn, idIn, present, textIn } from "../parts/search-values.ts";
 
-/** The types of events of each kind that a reader may choose. */
+/** The kinds of events that the filter offers, with the types of each. `shop` has none, because it is the service's default. */
 export const kinds = {
   shop: undefined,
   everything:
@@ -22,7 +22,7 @@ export const kinds = {
 export type Kind = keyof typeof kinds;
 export const kindNames = Object.keys(kinds) as Kind[];
 
-/** The filters of the page; days are those of the reader's time zone, and `to` is the last one. */
+/** The filters of the page. `from` and `to` are the first and the last day, in the reader's time zone. */
 export type ActivityFilters = { who?: string; kind?: Kind; from?: string; to?: string; request?: string };
 /** The search parameters of the page: the filters, and the position of the open event. */
 export type ActivitySearch = ActivityFilters & { event?: number };
@@ -53,14 +53,14 @@ export function dayIn(value: unknown): string | undefined {
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(value) ? value : undefined;
 }
 
-/** The query of the service's calls for these filters. */
+/** Returns the query of a call to the service with these filters. */
 export function queryOf({ who, kind, from, to, request }: ActivityFilters): URLSearchParams {
   const types = kinds[kind ?? "shop"];
   const values = { types, actor: who, requestId: request, from: from && startOf(from), to: to && startOf(to, 1) };
   return new URLSearchParams(present(values));
 }
 
-/** When a day, or one some days later, begins in the reader's time zone. */
+/** Returns when a day, or the day `later` days after it, begins in the reader's time zone. */
 function startOf(day: string, later = 0): string {
   const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
   return new Date(year, month - 1, date + later).toISOString();

@@ -22,14 +22,14 @@ test("an event shows the name of its resource, or its number if there is no name
   assert.equal(whoOf(entry), "A former member");
 });
 
-test("only what changed is shown, before and after, in words", () => {
+test("only the fields that changed are shown, before and after, in words", () => {
   assert.deepEqual(fieldsOf(entry), [
     { name: "Only over HTTPS", before: "No", after: "Yes" },
     { name: "Domains", before: "Primary: None; Redirects: None", after: "Primary: rex.example; Redirects: From: www.rex.example" },
   ]);
 });
 
-test("of something new every field is shown but its id", () => {
+test("a new resource shows every field except its id", () => {
   const fields = fieldsOf({ ...entry, previous: {}, data: { id: 5, types: ["*"], lowStock: 1_000, note: "" } });
   const after = fields.map(({ name, before, after: text }) => [name, before, text]);
   assert.deepEqual(after, [
@@ -39,7 +39,7 @@ test("of something new every field is shown but its id", () => {
   ]);
 });
 
-test("what is wrong with a domain is said in words, and not in codes", () => {
+test("a domain's troubles are shown in words, not in codes", () => {
   const data = { troubles: ["plan_required", "dns_wrong", "certificate_missing", "certificate_not_renewed"] };
   const [field] = fieldsOf({ ...entry, type: "domain.attention", data, previous: { troubles: [] } });
   assert.deepEqual([field?.name, field?.before], ["What is wrong", "None"]);

@@ -4,15 +4,15 @@ import type { Entry } from "./queries.ts";
 
 /** The names of members and keys, by `member/3` and `key/5`. */
 export type Names = ReadonlyMap<string, string>;
-/** A field of what an event is about: as it was, if it changed, and as it is since then. */
+/** A field of an event's resource: its value after the event, and before it if the event changed it. */
 export type Field = { name: string; before: string | undefined; after: string };
 
-/** Who did it. */
+/** The name of an event's actor. */
 export function whoOf({ actor: { type, name } }: Entry): string {
   return name ?? words.actors[type];
 }
 
-/** What was done, in one sentence. */
+/** An event in one sentence. */
 export function whatOf(entry: Entry, names: Names): string {
   const events: Record<Entry["type"], (name: string) => string> = words.events;
   return events[entry.type](thingOf(entry, names));
@@ -24,7 +24,7 @@ function thingOf({ resource: { type, id }, data }: Entry, names: Names): string 
   return words.things[type]?.(String(id)) ?? String(id);
 }
 
-/** The fields that changed; of what is new or gone, all fields except its id. */
+/** Returns the fields that changed, or all fields except the id if the resource was created or deleted. */
 export function fieldsOf({ data, previous }: Entry): Field[] {
   const changed = Object.keys(previous);
   if (changed.length > 0) {
@@ -41,7 +41,7 @@ function fieldName(name: string): string {
   return words.fields[name] ?? plain.charAt(0).toUpperCase() + plain.slice(1);
 }
 
-/** An item of a list: some lists hold codes. */
+/** An item of a list in words; the items of some lists are codes. */
 function listed(item: unknown): string {
   if (item === "*") return words.kinds.everything;
   return (typeof item === "string" ? words.troubles[item] : undefined) ?? shown(item);
@@ -49,7 +49,7 @@ function listed(item: unknown): string {
 
 const momentPattern = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,12}Z$/;
 
-/** A value in words, those inside of it too. */
+/** A value in words, with the values inside it. */
 function shown(value: unknown): string {
   if (value === null || value === undefined || value === "") return words.none;
   if (typeof value === "boolean") return value ? words.yes : words.no;

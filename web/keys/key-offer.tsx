@@ -13,21 +13,21 @@ import styles from "./keys.module.css";
 import { hasExpired, keysQuery } from "./queries.ts";
 
 const lifetimeMs = 3_600_000;
-/** Of a key's name, which has at most 100 characters. */
+/** The most characters of the summary in a key's name, which has at most 100. */
 const summaryMax = 80;
-/** How many keys that have ended are removed at once. */
+/** The most ended keys that are removed at a time. */
 const endedMax = 20;
 
-/** The key that this page has made last. */
+/** The id of the key that this page made last. */
 let lastMade: number | undefined;
 
 /**
- * A button of the reference for an owner who is signed in: it makes a key of the current shop for one operation and one hour. The key
- * goes to `onMade` alone. Renders nothing for anybody else.
+ * A button in the reference for a signed-in owner: it creates a key of the current shop that works for one operation and one hour. Only
+ * `onMade` gets the key. Renders nothing for anybody else.
  */
 export function KeyOffer({ summary, scopes, onMade }: KeyOfferProps): ReactNode {
   const client = useQueryClient();
-  // not the session at first: without one, its answer is an error in the browser's log
+  // reads the session only if there is one: otherwise the browser would log the refusal as an error
   const { data: sessions } = useQuery(browserSessionsQuery);
   const { data: session } = useQuery({ ...sessionQuery, enabled: sessions?.some(({ current }) => current) ?? false });
   const [error, setError] = useState<Error | null>(null);
@@ -37,7 +37,7 @@ export function KeyOffer({ summary, scopes, onMade }: KeyOfferProps): ReactNode 
       const name = texts.tryIt.keyName(summary.slice(0, summaryMax));
       const { id, key } = await ask("POST /keys", { body: { name, scopes: [...scopes], expires: expiresAt.toISOString() } });
       onMade(key, { scopes, expiresAt, lifetimeMs });
-      await removeEnded(lastMade).catch(() => {}); // those that remain work for an hour at most
+      await removeEnded(lastMade).catch(() => {}); // keys that remain expire within an hour
       lastMade = id;
       void reread(client, keysQuery);
     },
@@ -56,7 +56,7 @@ export function KeyOffer({ summary, scopes, onMade }: KeyOfferProps): ReactNode 
         </Button>
       </Tooltip>
       <ErrorPanel error={error} />
-      {/* the dialog's form is inside of the panel's for React, but not on the page */}
+      {/* to React, the dialog's form is inside the panel's form, which must not get its submit event */}
       <div onSubmit={(event) => event.stopPropagation()}>
         <PasswordConfirmation member={session.member} />
       </div>

@@ -1,12 +1,12 @@
 import type { Key } from "../calls/members.ts";
 
-/** A key with the keys that it replaced and that replaced it in rotations, if they are still there. */
+/** A key with the key that it replaced and the key that replaced it in a rotation, if they still exist. */
 export type LinkedKey = Key & { original: Key | undefined; replacement: Key | undefined };
 
-/** The keys by id, apart from those that a newer one replaced: they follow it. */
+/** Returns the keys by id, but each replaced key directly after the key that replaced it. */
 export function linkedKeys(keys: readonly Key[]): LinkedKey[] {
   const byId = new Map(keys.map((key) => [key.id, key]));
-  // of several replacements the newest counts
+  // if a key was replaced more than once, the newest replacement counts
   const replacements = new Map(keys.filter(({ replaces }) => replaces !== null).map((key) => [key.replaces, key]));
   const linked = (key: Key): LinkedKey => ({
     ...key,

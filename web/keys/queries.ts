@@ -10,7 +10,7 @@ export const keysQuery = queryOptions({
   queryFn: ({ signal }) => ask("GET /keys", { signal }),
 });
 
-/** Reads the keys again after one was created or revoked. */
+/** Returns a function that rereads the keys after one was created or revoked. */
 export function useKeysChanged(): () => void {
   const client = useQueryClient();
   return () => void reread(client, keysQuery);
@@ -20,10 +20,10 @@ export function hasExpired({ expiresAt }: Pick<Key, "expiresAt">): boolean {
   return expiresAt !== null && Date.parse(expiresAt) <= serverNow();
 }
 
-/** Timers of browsers take no longer time (ms), and may end a little early. */
+/** The longest delay of a browser's timer, and how early a timer may fire. */
 const [timerMsMax, timerMsEarly] = [2 ** 31 - 1, 20];
 
-/** Renders again when the next of these keys expires, by the service's time. */
+/** Renders the component again when the next of these keys expires, by the service's clock. */
 export function useNextExpiry(keys: Key[]): void {
   const [, renderAgain] = useReducer((times: number) => times + 1, 0);
   const ends = keys.flatMap((key) => (key.expiresAt === null || hasExpired(key) ? [] : [Date.parse(key.expiresAt)]));

@@ -3,13 +3,13 @@ import { test } from "node:test";
 import * as service from "../../src/callers/keys/keys.ts";
 import { allScopes, hasAllScopes, overlapHoursMax, publishableScopes } from "./scopes.ts";
 
-test("what can be chosen for a key is what the service knows", () => {
+test("the choices for a new key are those that the service knows", () => {
   assert.deepEqual(allScopes.toSorted(), service.scopes.toSorted());
   assert.deepEqual(publishableScopes, service.publishableScopes);
   assert.equal(overlapHoursMax, service.overlapHoursMax);
 });
 
-test("a key has all scopes when it has all that its kind may have", () => {
+test("a key with every scope of its kind has all scopes", () => {
   assert.equal(hasAllScopes(allScopes, false), true);
   assert.equal(hasAllScopes(publishableScopes, true), true);
   assert.equal(hasAllScopes(publishableScopes, false), false);

@@ -25,7 +25,7 @@ export function AccountPage(): ReactNode {
   );
 }
 
-/** Waits for the parts that would move those below them. */
+/** Waits for the parts that would push those below them down if they came later. */
 function Parts(): ReactNode {
   const reads = [useQuery(accountQuery), useQuery(membersQuery), useQuery(factorsQuery), useQuery(sessionsQuery)];
   if (reads.some(({ isLoading }) => isLoading)) return <Waiting lines={12} />;

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import styles from "./factors.module.css";
 
-/** A second factor, what there is to say of it, and its button. */
+/** A second factor: its name, a text about it, and its button. */
 export function Factor({ name, text, children }: { name: string; text: ReactNode; children: ReactNode }): ReactNode {
   return (
     <div className={styles.row}>

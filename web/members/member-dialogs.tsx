@@ -42,7 +42,7 @@ export function InviteMember({ onInvited, onClose }: { onInvited: () => void; on
 
 type Props = { of: Member; onDone: () => void; onClose: () => void };
 
-/** A dialog that ends a member's password and sessions, and shows the sign-in link for a new password. */
+/** A dialog that ends a member's password, second step and sessions, and shows a sign-in link to choose a new password. */
 export function ResetMember({ of: { id, email }, onDone, onClose }: Props): ReactNode {
   const [invited, setInvited] = useState<Invited>();
   if (invited) return <LinkDialog invited={invited} onClose={onClose} />;

@@ -16,7 +16,7 @@ export function Password(): ReactNode {
   const [changes, setChanges] = useState(0);
   return (
     <Section title={texts.account.passwordTitle} lead={texts.account.passwordLead}>
-      {/* a new form after each change: nothing that was typed stays */}
+      {/* a new form after each change, so that no typed text stays */}
       <PasswordForm key={changes} onChanged={() => setChanges(changes + 1)} />
     </Section>
   );
@@ -28,8 +28,8 @@ function PasswordForm({ onChanged }: { onChanged: () => void }): ReactNode {
   const form = useCallForm({
     initial: { currentPassword: "", password: "" },
     send: (body) => ask("PUT /password", { body }),
-    onDone: (standing: CurrentUser) => {
-      showAnswer(client, sessionQuery.queryKey, standing);
+    onDone: (user: CurrentUser) => {
+      showAnswer(client, sessionQuery.queryKey, user);
       void reread(client, sessionsQuery);
       notify(texts.account.passwordChanged);
       onChanged();
@@ -39,7 +39,7 @@ function PasswordForm({ onChanged }: { onChanged: () => void }): ReactNode {
     <div className={styles.panel}>
       <CallForm form={form} submit={texts.account.changePassword}>
         <Stack gap="md">
-          {/* for password managers, which keep it beside the password */}
+          {/* for password managers, which save the email with the password */}
           <input type="text" autoComplete="username" value={member.email ?? ""} readOnly hidden />
           <PasswordInput label={texts.account.currentPassword} autoComplete="current-password" {...form.text("currentPassword")} />
           <PasswordInput

@@ -3,10 +3,10 @@ import type { ReactNode } from "react";
 import { Waiting } from "../frame/waiting.tsx";
 import styles from "./factors.module.css";
 
-/** White modules around the code, which scanners need (ISO 18004). */
+/** The width, in modules, of the white border that scanners need (ISO 18004). */
 const border = 4;
 
-/** A QR code, drawn in the browser: the text goes nowhere else. */
+/** A QR code, drawn in the browser, so that its secret text is sent nowhere. */
 export function QrCode({ text, label }: { text: string; label: string }): ReactNode {
   const { data: encode } = useQuery({
     queryKey: ["qr"],

@@ -29,9 +29,9 @@ function RenameDialog({ name, onClose }: { name: string; onClose: () => void }):
   const form = useCallForm<{ name: string }, CurrentUser>({
     initial: { name },
     send: (body) => ask("PATCH /account", { body }),
-    onDone: (standing) => {
-      showAnswer(client, sessionQuery.queryKey, standing);
-      notify(words.done(standing.account.name));
+    onDone: (user) => {
+      showAnswer(client, sessionQuery.queryKey, user);
+      notify(words.done(user.account.name));
     },
     afterwards: onClose,
   });

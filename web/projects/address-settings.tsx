@@ -14,7 +14,7 @@ import { SiteLink } from "./site-link.tsx";
 
 const words = texts.projects.addresses;
 
-/** The address of a project for visitors, and what its other names do (specification 5.9). */
+/** The project's address for visitors, and the settings for its other names (specification 5.9). */
 export function AddressSettings({ project }: { project: Project }): ReactNode {
   const { plan } = useSession().account;
   const state = addressStateOf(project, plan);
@@ -28,7 +28,7 @@ export function AddressSettings({ project }: { project: Project }): ReactNode {
       <p className={styles.hint}>
         <AddressHint project={project} state={state} />
       </p>
-      <Setting name="redirectToPrimary" project={project} noEffect={noEffect} isAlwaysLeft />
+      <Setting name="redirectToPrimary" project={project} noEffect={noEffect} canAlwaysTurnOff />
       <Setting name="hsts" project={project} noEffect={noHsts} />
     </Section>
   );
@@ -50,14 +50,14 @@ function AddressHint({ project: { id, domains }, state }: { project: Project; st
 type SettingProps = {
   name: keyof ProjectSwitches;
   project: Project;
-  /** The reason why it has no effect now; undefined if it has one. */
+  /** Why the setting has no effect now; undefined if it has an effect. */
   noEffect: string | undefined;
   /** Whether the switch can be turned off while it has no effect. */
-  isAlwaysLeft?: boolean;
+  canAlwaysTurnOff?: boolean;
 };
 
 /** A switch that saves at once. */
-function Setting({ name, project, noEffect, isAlwaysLeft = false }: SettingProps): ReactNode {
+function Setting({ name, project, noEffect, canAlwaysTurnOff = false }: SettingProps): ReactNode {
   const client = useQueryClient();
   const about = useId();
   const { mutate, isPending, variables, error } = useMutation({
@@ -74,7 +74,7 @@ function Setting({ name, project, noEffect, isAlwaysLeft = false }: SettingProps
         label={words.switches[name].label}
         withThumbIndicator={false}
         checked={isOn}
-        disabled={noEffect !== undefined && !(isAlwaysLeft && isOn)}
+        disabled={noEffect !== undefined && !(canAlwaysTurnOff && isOn)}
         aria-describedby={about}
         onChange={({ currentTarget }) => !isPending && mutate(currentTarget.checked)}
       />

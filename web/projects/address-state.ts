@@ -3,7 +3,7 @@ import type { Project } from "./queries.ts";
 /** Whether a project has a primary domain, and whether it is in effect. */
 export type AddressState = "inEffect" | "waiting" | "none" | "noDomains";
 
-/** The address state of a project. `plan` is the account's; `free` has no custom domains. */
+/** Returns the state of a project's primary domain. `plan` is the account's; `free` has no custom domains. */
 export function addressStateOf({ url, slug, domains: { primary } }: Pick<Project, "url" | "slug" | "domains">, plan: string): AddressState {
   if (plan === "free") return "noDomains";
   const { hostname } = new URL(url);
@@ -12,7 +12,7 @@ export function addressStateOf({ url, slug, domains: { primary } }: Pick<Project
   return primary === null ? "none" : "waiting";
 }
 
-/** Whether the service uses the standard ports, by a project's address. HSTS is sent only there. */
+/** Whether the service sends HSTS: only if the project's address has a standard port. */
 export function sendsHsts(url: string): boolean {
   return new URL(url).port === "";
 }

@@ -1,5 +1,5 @@
 import { formatNumber, texts } from "../texts/texts.ts";
-import { isLeftOut, lookedAtMax, publishable, siteLimits, type SiteFile } from "./site.ts";
+import { isLeftOut, filesReadMax, publishable, siteLimits, type SiteFile } from "./site.ts";
 
 /** The source of a deployment: the files of a folder, or an archive. */
 export type Chosen = { kind: "folder"; files: SiteFile[] } | { kind: "archive"; file: File };
@@ -7,14 +7,14 @@ export type Chosen = { kind: "folder"; files: SiteFile[] } | { kind: "archive"; 
 const words = texts.projects.upload;
 const isArchive = ({ name }: { name: string }): boolean => /\.(tar\.gz|tgz)$/i.test(name);
 
-/** Reads a folder chosen by a button; the browser's paths begin with the folder's own name. */
+/** Reads a folder chosen by a button. Removes the folder's own name, with which the browser's paths begin. */
 export function chosenFolder(list: FileList): Chosen {
-  if (list.length > lookedAtMax) throw new Error(words.tooManyFiles(formatNumber(siteLimits.filesMax)));
+  if (list.length > filesReadMax) throw new Error(words.tooManyFiles(formatNumber(siteLimits.filesMax)));
   const files = Array.from(list, (file): SiteFile => ({ path: file.webkitRelativePath.replace(/^[^/]*\//, ""), file }));
   return { kind: "folder", files: publishable(files) };
 }
 
-/** @throws Error with a message for people unless its name is that of an archive */
+/** @throws Error with a message for people if the name is not that of an archive */
 export function chosenArchive(file: File): Chosen {
   if (!isArchive(file)) throw new Error(words.neither(file.name));
   return { kind: "archive", file };
@@ -40,7 +40,7 @@ export async function chosenByDrop(items: DataTransferItemList): Promise<Chosen>
     else if (isFolderEntry(entry)) {
       waiting.push(...(await entriesIn(entry)).map((inner) => ({ path: `${path}/${inner.name}`, entry: inner })));
     }
-    if (files.length + waiting.length > lookedAtMax) throw new Error(words.tooManyFiles(formatNumber(siteLimits.filesMax)));
+    if (files.length + waiting.length > filesReadMax) throw new Error(words.tooManyFiles(formatNumber(siteLimits.filesMax)));
   }
   return { kind: "folder", files };
 }
@@ -59,6 +59,6 @@ async function entriesIn(folder: FileSystemDirectoryEntry): Promise<FileSystemEn
   for (;;) {
     const part = await new Promise<FileSystemEntry[]>((done, failed) => reader.readEntries(done, failed));
     entries.push(...part);
-    if (part.length === 0 || entries.length > lookedAtMax) return entries;
+    if (part.length === 0 || entries.length > filesReadMax) return entries;
   }
 }

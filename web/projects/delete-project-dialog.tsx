@@ -15,7 +15,7 @@ import { deleteProject, type Site } from "./queries.ts";
 const words = texts.projects.deleting;
 const namedMax = 10;
 
-/** Deletes a project after its name was typed; lists the consequences first. */
+/** Lists the consequences of deleting a project, and deletes it once its name is typed. */
 export function DeleteProjectDialog({ site: { project, deployments }, onClose }: { site: Site; onClose: () => void }): ReactNode {
   const { id, name, slug } = project.value;
   const client = useQueryClient();

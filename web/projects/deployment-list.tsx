@@ -40,7 +40,7 @@ export function DeploymentList({ site: { project, deployments } }: { site: Site 
   );
 }
 
-/** Promotes a deployment at once; the notice leads back to the one that was live, which is kept as long as the others are. */
+/** Promotes a deployment at once. Undo in the notice promotes the one that was live before, which is kept like the others. */
 function usePromotion(projectId: number, live: number | null) {
   const client = useQueryClient();
   const reread = async (): Promise<void> => {

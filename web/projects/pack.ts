@@ -2,7 +2,7 @@ import { formatBytes, formatNumber, texts } from "../texts/texts.ts";
 import { bytesOf, projectFileName, siteLimits, siteProblem, type SiteFile, type SiteProblem } from "./site.ts";
 import { tarOf, type TarFile } from "./tar.ts";
 
-/** A gzipped tar with its Idempotency-Key: sent several times, it is deployed once. */
+/** A gzipped tar with its Idempotency-Key: however often it is sent, it is deployed once. */
 export type Packed = { blob: Blob; key: string };
 
 type Options = { onProgress: (part: number) => void; signal: AbortSignal };

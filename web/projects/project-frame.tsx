@@ -22,7 +22,7 @@ export function ProjectFrame(props: Props): ReactNode {
   return <Framed key={projectId} projectId={Number(projectId)} {...props} />;
 }
 
-/** For an id that does not exist or belongs to another account; the service does not distinguish them. */
+/** For an id that does not exist or belongs to another account: the service answers both alike. */
 function NoSuchProject(): ReactNode {
   return (
     <NotFoundPage text={words.notFound}>
@@ -58,7 +58,7 @@ function Framed({ projectId, part, children }: Props & { projectId: number }): R
   );
 }
 
-/** The domains are a part of the settings (specification 5.1), so their pages share a tab, and a row of parts below it. */
+/** The domains are a part of the settings (specification 5.1): the two pages share a tab, with a second row of links below it. */
 function ProjectNavigation({ projectId }: { projectId: number }): ReactNode {
   const isSettings = useLocation({ select: ({ pathname }) => /\/(settings|domains)\/?$/.test(pathname) });
   const target = { params: { projectId: String(projectId) }, className: styles.tab, activeOptions: { exact: true, includeSearch: false } };

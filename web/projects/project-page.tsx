@@ -13,7 +13,7 @@ export function ProjectPage(): ReactNode {
   return <ProjectFrame part={texts.projects.deployments}>{(site) => <Parts site={site} />}</ProjectFrame>;
 }
 
-/** Waits for the first part, which would move the others. */
+/** Waits for the first part, which would push the others down if it came later. */
 function Parts({ site }: { site: Site }): ReactNode {
   const { id, deploymentId } = site.project.value;
   if (useQuery(shopQuery(id, deploymentId)).isLoading) return <Waiting lines={12} />;

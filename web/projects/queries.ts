@@ -13,8 +13,8 @@ export type Site = { project: Tagged<Project>; deployments: Deployment[] };
 
 const soonMs = 1_000;
 const laterMs = 5_000;
-/** Unpacking takes seconds: a deployment that is waiting is polled often until it is this old. */
-const soonFor = 60_000;
+/** A queued deployment is polled often until it is this old, because unpacking takes only seconds. */
+const soonForMs = 60_000;
 
 /**
  * A project and its deployments, read together so that the live deployment is always in the list. Polls while the page is visible,
@@ -37,7 +37,7 @@ export function siteQuery(projectId: number) {
   });
 }
 
-/** The storefront of a project; while that of a newer deployment is read, the one before it. */
+/** A project's storefront. Until that of a newer deployment is read, the previous one stays. */
 export function shopQuery(projectId: number, deploymentId: number | null) {
   return queryOptions({
     queryKey: [dashboardKey, "/projects", "shop", projectId, deploymentId],
@@ -54,11 +54,11 @@ export function isGone(error: Error | null): boolean {
 
 /** The polling interval of deployments. Times in ms. */
 function pollMs(deployments: readonly Deployment[], now: number): number {
-  const isSoon = ({ status, createdAt }: Deployment) => status === "queued" && now - Date.parse(createdAt) < soonFor;
+  const isSoon = ({ status, createdAt }: Deployment) => status === "queued" && now - Date.parse(createdAt) < soonForMs;
   return deployments.some(isSoon) ? soonMs : laterMs;
 }
 
-/** Reads a project again after a change. */
+/** Rereads a project after a change. */
 export function rereadSite(client: QueryClient, projectId: number): Promise<void> {
   return reread(client, { queryKey: siteQuery(projectId).queryKey });
 }
@@ -72,7 +72,7 @@ export function showProject(client: QueryClient, project: Tagged<Project>): void
 
 export type ProjectValues = { name: string; slug: string };
 
-/** Creates a project; a slug in use is reported at its field. @throws Refusal */
+/** Creates a project. The refusal of a taken slug names its field. @throws Refusal */
 export function createProject(body: ProjectValues): Promise<Project> {
   return atSlug(answerOf<Project>(store.POST("/projects", { body })));
 }
@@ -85,7 +85,7 @@ export function updateProject(project: Tagged<Project>, body: ProjectValues): Pr
 
 export type ProjectSwitches = Partial<Pick<Project, "redirectToPrimary" | "hsts">>;
 
-/** Turns a setting of a project on or off, without regard to its version. @throws Refusal */
+/** Turns a project's setting on or off, even if somebody else has changed the project. @throws Refusal */
 export function switchProject(projectId: number, body: ProjectSwitches): Promise<Tagged<Project>> {
   return taggedAnswerOf<Project>(store.PATCH("/projects/{projectId}", { params: { path: { projectId } }, body }));
 }

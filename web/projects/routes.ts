@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { dashboard } from "../dashboard/route.ts";
 
-/** The search parameters of the projects page: the form for a new project is open. */
+/** The search parameters of the projects page. `new`: the form for a new project is open. */
 type ProjectsSearch = { new?: true };
 
 function projectsSearch(search: Record<string, unknown>): ProjectsSearch {

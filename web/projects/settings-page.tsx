@@ -30,7 +30,7 @@ export function SettingsPage(): ReactNode {
   );
 }
 
-/** Keeps typed text when the project is read again; "Reload" resets the form to the current project. */
+/** Keeps typed text when the project is reread; "Reload" resets the form to the current project. */
 function Naming({ project }: Pick<Site, "project">): ReactNode {
   const client = useQueryClient();
   const [begun, setBegun] = useState(project);

@@ -11,7 +11,7 @@ import { logoName, removeLogo, setLogo } from "./shop.ts";
 
 const words = texts.projects.shop.logo;
 
-type Props = { projectId: number; settings: string; /** In base64; null without one that was uploaded here. */ logo: string | null };
+type Props = { projectId: number; settings: string; /** In base64; null if none was uploaded here. */ logo: string | null };
 
 /** The shop's logo, which is published as soon as it is chosen. */
 export function ShopLogo({ projectId, settings, logo }: Props): ReactNode {
@@ -52,7 +52,7 @@ function Preview({ logo }: { logo: string }): ReactNode {
   return <img key={logo} className={styles.logoPreview} ref={(image) => showIn(image, logo)} alt={words.preview} />;
 }
 
-/** Shows bytes in base64, and returns the function that frees them. */
+/** Shows a logo in base64 in an image. Returns the function that frees its bytes. */
 function showIn(image: HTMLImageElement | null, logo: string): (() => void) | undefined {
   if (image === null) return undefined;
   const bytes = Uint8Array.from(atob(logo), (character) => character.codePointAt(0)!);

@@ -28,7 +28,7 @@ export function ShopPanel({ site }: { site: Site }): ReactNode {
       ) : (
         <>
           <ShopLogo projectId={id} settings={data.settings} logo={data.logo} />
-          {/* A new logo is a new deployment, too: it must not reset what was typed. */}
+          {/* The key is the form's saved values: a new logo, which makes a new deployment too, does not reset typed text. */}
           <ShopForm key={JSON.stringify(values)} projectId={id} initial={values} />
         </>
       )}
@@ -38,7 +38,7 @@ export function ShopPanel({ site }: { site: Site }): ReactNode {
 
 type FirstProps = { projectId: number; values: ShopValues; hasStartPage: boolean };
 
-/** The button that publishes the shop; asks first if a start page of the owner's would no longer be served. */
+/** The button that publishes the shop. It asks first if the shop would replace the owner's start page. */
 function FirstPublication({ projectId, values, hasStartPage }: FirstProps): ReactNode {
   const client = useQueryClient();
   const [isAsked, setAsked] = useState(false);

@@ -34,7 +34,7 @@ export function logoName(stored: string): string | undefined {
 
 const colourDefault = "#0b6b58";
 
-/** The values of the form for a storefront as the service has stored it, or for a new one. */
+/** Returns the form's values for a stored storefront, or for a new one if `stored` is null. */
 export function shopValues(name: string, stored: string | null): ShopValues {
   const { name: own, settings } = stored === null ? ({} as Partial<Stored>) : (JSON.parse(stored) as Stored);
   const { colour = colourDefault, tagline = "", about = "", contact = {}, hours = [] } = settings ?? {};
@@ -43,7 +43,7 @@ export function shopValues(name: string, stored: string | null): ShopValues {
   return { name: own ?? name, colour, tagline, about, email, phone, address, hours: lines };
 }
 
-/** The form's values as the service takes them. */
+/** Returns the request body for the form's values. */
 function bodyOf({ hours, ...values }: ShopValues, replacesStartPage: boolean): object {
   const lines = hours.split("\n").filter((line) => line.trim() !== "");
   return { ...values, hours: lines.map(hoursOf), replacesStartPage };
@@ -56,14 +56,17 @@ async function change(projectId: number, part: string, init: RequestInit): Promi
   return (await (await send(new Request(addressOf(projectId, part), { ...init, headers }))).json()) as Deployment;
 }
 
-/** The storefront that a project serves: its name and settings as JSON, or null; whether a page of the owner's stands in its place; its logo in base64. */
+/**
+ * A project's storefront. `settings`: its name and settings as JSON, or null if the project has none. `startPage`: whether an `index.html`
+ * takes its place. `logo`: in base64, or null if none was uploaded here.
+ */
 export type Shop = { settings: string | null; startPage: boolean; logo: string | null };
 
 export async function readShop(projectId: number, signal: AbortSignal): Promise<Shop> {
   return (await (await send(new Request(addressOf(projectId), { signal }))).json()) as Shop;
 }
 
-/** Publishes the built-in shop beside the files of the project. @throws Refusal with the field that is wrong */
+/** Publishes the built-in shop beside the project's files. @throws Refusal with the field that is wrong */
 export function publishShop(projectId: number, values: ShopValues, replacesStartPage = false): Promise<Deployment> {
   return change(projectId, "", {
     method: "PUT",
@@ -80,7 +83,7 @@ export function removeLogo(projectId: number): Promise<Deployment> {
   return change(projectId, "/logo", { method: "DELETE" });
 }
 
-/** Without a colon, the days end before the first number. */
+/** Splits a line at its first colon, or before its first digit if it has no colon or the colon is in a time such as `9:00`. */
 function hoursOf(line: string): { days: string; time: string } {
   const at = line.includes(":") && !/^\D*\d+:/.test(line) ? line.indexOf(":") : line.search(/\d/);
   const [days, time] = at < 1 ? [line, ""] : [line.slice(0, at), line.slice(at).replace(/^:/, "")];

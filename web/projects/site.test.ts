@@ -9,14 +9,14 @@ const file = (path: string, size = 10) => ({ path, file: { size } });
 const pages = (count: number, size = 10) => Array.from({ length: count }, (_, index) => file(`${index}.html`, size));
 const projectFile = file("petstore.json", 2);
 
-test("a folder within the limits can be published, to the last file and byte", () => {
+test("a folder that just reaches the limits can be published", () => {
   assert.equal(siteProblem([projectFile, ...pages(siteLimits.filesMax)]), undefined);
   assert.equal(siteProblem([projectFile, ...pages(7, 25 * oneMiB), file("rest", 25 * oneMiB - 2)]), undefined);
 });
 
-test("the limits that the page shows before an upload are the service's", () => {
-  const { pathBytesMax: _toldByTheService, ...toldBefore } = archiveLimits;
-  assert.deepEqual(siteLimits, toldBefore);
+test("the limits that the page checks before an upload are the service's", () => {
+  const { pathBytesMax: _checkedByTheService, ...checkedByThePage } = archiveLimits;
+  assert.deepEqual(siteLimits, checkedByThePage);
   assert.equal(projectFileName, servedName);
 });
 
@@ -27,13 +27,13 @@ test("a folder over a limit is refused before it is sent", () => {
   assert.deepEqual(siteProblem([projectFile, ...pages(8, 25 * oneMiB)]), { kind: "tooLarge" });
 });
 
-test("without a petstore.json at the top, the folder that was meant is named", () => {
+test("without a petstore.json at the top, the refusal names the nearest one below", () => {
   assert.deepEqual(siteProblem([file("index.html")]), { kind: "noProjectFile", nested: undefined });
   const deep = [file("a/b/petstore.json"), file("dist/petstore.json"), file("Petstore.json")];
   assert.deepEqual(siteProblem(deep), { kind: "noProjectFile", nested: "dist/petstore.json" });
 });
 
-test("hidden files and installed packages stay out", () => {
+test("hidden files and installed packages are left out", () => {
   const paths = ["index.html", ".DS_Store", ".git/config", "a/.hidden/b", "node_modules/x/y.js", "a.b/c..d", "petstore.json"];
   const files = paths.map((path) => ({ path, file: new File([], path) }));
   assert.deepEqual(

@@ -6,7 +6,7 @@ const oneMiB = 1_048_576;
 export const siteLimits = { filesMax: 2_000, fileBytesMax: 25 * oneMiB, unpackedBytesMax: 200 * oneMiB, packedBytesMax: 50 * oneMiB };
 export const projectFileName = "petstore.json";
 /** The most files read from a folder; a larger folder is refused whatever it contains. */
-export const lookedAtMax = 20_000;
+export const filesReadMax = 20_000;
 
 /** The reason why a folder cannot be published, written for people. */
 export type SiteProblem =
@@ -25,7 +25,7 @@ export function isLeftOut(name: string): boolean {
   return name.startsWith(".") || name === "node_modules";
 }
 
-/** The limit that a folder exceeds; undefined if it can be packed. */
+/** Returns why a folder cannot be published; undefined if it can. */
 export function siteProblem(files: readonly { path: string; file: { size: number } }[]): SiteProblem | undefined {
   const { filesMax, fileBytesMax, unpackedBytesMax } = siteLimits;
   if (files.length === 0) return { kind: "empty" };
@@ -41,7 +41,7 @@ export function bytesOf(files: readonly { file: { size: number } }[]): number {
   return files.reduce((total, { file }) => total + file.size, 0);
 }
 
-/** The petstore.json nearest to the top, in the folder that was probably meant. */
+/** Returns the petstore.json nearest to the top; its folder is probably the one to publish. */
 function nestedProjectFile(files: readonly { path: string }[]): string | undefined {
   const depthOf = (path: string): number => path.split("/").length;
   return files

@@ -14,7 +14,7 @@ test("a name suggests the slug that people would write for it", () => {
   for (const [name, slug] of Object.entries(expected)) assert.equal(slugFrom(name), slug);
 });
 
-test("whatever the name, what is suggested is one DNS label, or nothing", () => {
+test("for any name, the suggestion is one DNS label or empty", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 60 }), (name) => {
       assert.match(slugFrom(name), /^$|^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/);

@@ -1,6 +1,6 @@
 const slugCharactersMax = 63;
 
-/** Suggests a slug for a name: a DNS label of lower-case letters, digits and hyphens; empty if nothing of the name remains. */
+/** Suggests a slug for a name: a DNS label of lower-case letters, digits and hyphens; empty if the name has none. */
 export function slugFrom(name: string): string {
   return name
     .normalize("NFKD")

@@ -21,7 +21,7 @@ async function unpacked(files: TarFile[]): Promise<[path: string, bytes: Buffer]
   return entries;
 }
 
-test("what is packed is what is unpacked, whatever the names and sizes", async () => {
+test("unpacking gives back the same files, for any names and sizes", async () => {
   const segment = fc
     .string({ unit: "grapheme", minLength: 1, maxLength: 120 })
     .filter((text) => !/[/\0]/.test(text) && text.isWellFormed());
@@ -40,13 +40,13 @@ test("what is packed is what is unpacked, whatever the names and sizes", async (
   );
 });
 
-test("names around the lengths where headers change are kept whole", async () => {
+test("names stay whole around the lengths at which the header format changes", async () => {
   for (const length of [99, 100, 101, 255, 980, 990, 991, 992, 1024]) {
     const name = "a".repeat(length);
     assert.equal((await unpacked([file(name, new Uint8Array(512))]))[0]?.[0], name);
   }
 });
 
-test("a file that is not as long as it was said to be is an error, not a broken archive", async () => {
+test("a file whose size has changed is an error, not a broken archive", async () => {
   for (const size of [3, 5]) await assert.rejects(unpacked([file("a.html", new Uint8Array(4), size)]), /a\.html was changed/);
 });

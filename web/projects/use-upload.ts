@@ -15,7 +15,7 @@ export type UploadState =
 
 const none: UploadState = { step: "none" };
 
-/** Packs and sends one upload at a time; `stop`, a new upload and leaving the page end it. */
+/** Packs and sends one upload at a time. `stop`, a new upload or leaving the page cancels it. */
 export function useUpload(projectId: number) {
   const client = useQueryClient();
   const [state, setState] = useState<UploadState>(none);
@@ -34,20 +34,20 @@ export function useUpload(projectId: number) {
     async (prepare: (options: { onProgress: (part: number) => void; signal: AbortSignal }) => Promise<Packed>) => {
       running.current?.abort();
       const { signal } = (running.current = new AbortController());
-      const tell = (next: UploadState): void => {
+      const report = (next: UploadState): void => {
         if (!signal.aborted) setState(next);
       };
       let packed: Packed | undefined;
       try {
-        tell({ step: "packing", part: 0 });
-        packed = await prepare({ onProgress: (part) => tell({ step: "packing", part }), signal });
-        tell({ step: "sending", part: 0 });
+        report({ step: "packing", part: 0 });
+        packed = await prepare({ onProgress: (part) => report({ step: "packing", part }), signal });
+        report({ step: "sending", part: 0 });
         const { upload } = await loaded(import("./upload.ts"));
-        const { id } = await upload(projectId, packed, { onProgress: (part) => tell({ step: "sending", part }), signal });
+        const { id } = await upload(projectId, packed, { onProgress: (part) => report({ step: "sending", part }), signal });
         await rereadSite(client, projectId);
-        tell({ step: "sent", deploymentId: id });
+        report({ step: "sent", deploymentId: id });
       } catch (error) {
-        tell({ step: "refused", error: error instanceof Error ? error : new Error(String(error)), again: packed });
+        report({ step: "refused", error: error instanceof Error ? error : new Error(String(error)), again: packed });
       }
     },
     [client, projectId],
@@ -69,7 +69,7 @@ export function useUpload(projectId: number) {
   return { state, start, again, stop };
 }
 
-/** Code that loads once a site is chosen. @throws Refusal if it does not come */
+/** Waits for code that is loaded once a site is chosen. @throws Refusal if it cannot be loaded */
 function loaded<Code>(code: Promise<Code>): Promise<Code> {
   return code.catch((cause: unknown) => {
     throw new Refusal("unreachable", texts.dashboard.unreachable, { status: 0, cause });

@@ -6,7 +6,7 @@ import { Section } from "../parts/page-header.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
 import { formatNumber, formatTime, texts } from "../texts/texts.ts";
 import { durationText, useNow } from "./countdown.ts";
-import { keyStandingsQuery } from "./queries.ts";
+import { polledKeysQuery } from "./queries.ts";
 import styles from "./usage.module.css";
 
 const columns: Column<Key>[] = [
@@ -18,7 +18,7 @@ const columns: Column<Key>[] = [
 
 /** The strikes and bans of each key, nearest to a ban first. */
 export function Bans(): ReactNode {
-  const { data: keys, error, refetch } = useQuery(keyStandingsQuery);
+  const { data: keys, error, refetch } = useQuery(polledKeysQuery);
   const sorted = keys?.toSorted((a, b) => urgency(b) - urgency(a));
   return (
     <Section title={texts.usage.bansTitle} lead={texts.usage.bansLead}>

@@ -8,7 +8,7 @@ import styles from "./usage.module.css";
 
 const heightPx = 260;
 const secondsOfDay = 86_400;
-/** The kinds of requests from the bottom up, by the CSS variable of their colour. */
+/** The kinds of requests, from the bottom up, with the CSS variables of their colours. */
 const kinds = [
   { id: "requests", label: texts.usage.passed, color: "--bar-fine" },
   { id: "refused", label: texts.usage.refused, color: "--bar-near" },
@@ -25,7 +25,7 @@ export function Chart({ bars, interval, limit, label }: Props): ReactNode {
   const bar = hovered === null ? undefined : bars[hovered];
   return (
     <figure className={styles.figureBox}>
-      {/* its colours and steps are fixed when a plot is made */}
+      {/* the key makes a new plot when the colours or steps change, because a plot's are fixed */}
       <Plot key={`${scheme} ${interval}`} bars={bars} limit={limit} label={label} onHover={setHovered} />
       <figcaption className={styles.legend}>
         {kinds.map(({ id, label: name }) => (
@@ -67,11 +67,11 @@ function Plot({ bars, limit, label, onHover }: PlotProps): ReactNode {
     shown.current = { bars, limit };
     plot.current?.setData(dataOf(bars));
   }, [bars, limit]);
-  // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- an img holds no canvas
+  // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- an img cannot contain a canvas
   return <div ref={place} className={styles.plot} role="img" aria-label={label} />;
 }
 
-/** The total, the total without banned requests, and that without refused ones, drawn over each other in this order. */
+/** The total, the total without banned requests, and the total without banned and refused ones, drawn over each other in this order. */
 function dataOf(bars: Bar[]): uPlot.AlignedData {
   return [
     bars.map(({ start }) => start / 1_000),

@@ -5,12 +5,12 @@ const listeners = new Set<() => void>();
 let seconds = wholeSeconds();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** The service's time in ms, in whole seconds; ticks while the page is visible. */
+/** Returns the service's time in ms, rounded down to a second. A component that calls it renders again every second. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, secondsNow) * 1_000;
 }
 
-/** It does not tick while the page is hidden. */
+/** While nothing subscribes, the timer is off and `seconds` is old. */
 function secondsNow(): number {
   if (timer === undefined) seconds = wholeSeconds();
   return seconds;

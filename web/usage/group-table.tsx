@@ -8,7 +8,7 @@ import styles from "./usage.module.css";
 type Group = { name: string; keyId?: number; operation?: string; requests: number; refused: number; banned: number };
 type Props = { title: string; column: string; groups: Group[]; onChoose: (group: Group) => void };
 
-/** Who or what the requests were of, most first; each can be shown alone in the chart. */
+/** The requests by key or by operation, most first. A click on a row's name shows only that row in the chart. */
 export function GroupTable({ title, column, groups, onChoose }: Props): ReactNode {
   if (groups.length === 0) return null;
   return (

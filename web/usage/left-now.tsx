@@ -6,7 +6,7 @@ import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
 import { formatNumber, formatTime, texts } from "../texts/texts.ts";
 import { durationText, useNow } from "./countdown.ts";
-import { standingQuery } from "./queries.ts";
+import { polledAccountQuery } from "./queries.ts";
 import { QuotaCard } from "./quota-card.tsx";
 import styles from "./usage.module.css";
 
@@ -14,7 +14,7 @@ type Window = Schemas["Account"]["minute"];
 
 /** The requests left this minute and today, and when each limit resets. */
 export function LeftNow(): ReactNode {
-  const { data, error, refetch } = useQuery(standingQuery);
+  const { data, error, refetch } = useQuery(polledAccountQuery);
   return (
     <Section title={texts.usage.leftTitle}>
       <ErrorPanel error={error} onRetry={() => void refetch()} />

@@ -12,7 +12,7 @@ const columns: Column<Bar>[] = [
   { id: "banned", header: texts.usage.bannedRequests, isNumeric: true, cell: ({ banned }) => formatNumber(banned) },
 ];
 
-/** What the chart shows in numbers, latest first; intervals without requests are left out. */
+/** The chart's numbers as a table, latest first, without the intervals that had no requests. */
 export function PointsTable({ bars }: { bars: Bar[] }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const rows = bars.filter((bar) => totalOf(bar) > 0).toReversed();

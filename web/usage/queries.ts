@@ -5,12 +5,12 @@ import { answerOf, store } from "../calls/store.ts";
 import { keysQuery } from "../keys/queries.ts";
 import type { Interval } from "./series.ts";
 
-/** Polling interval in ms while the page is visible; all queries together stay well within a member's 300 calls a minute. */
-const standingEveryMs = 4_000;
+/** Polling intervals while the page is visible. All queries together stay well within a member's 300 calls a minute. */
+const limitsEveryMs = 4_000;
 const usageEveryMs = 8_000;
 
-export const standingQuery = { ...accountQuery, refetchInterval: standingEveryMs };
-export const keyStandingsQuery = { ...keysQuery, refetchInterval: standingEveryMs };
+export const polledAccountQuery = { ...accountQuery, refetchInterval: limitsEveryMs };
+export const polledKeysQuery = { ...keysQuery, refetchInterval: limitsEveryMs };
 
 export function usageQuery(interval: Interval, groupBy: "key" | "operation") {
   return queryOptions({

@@ -6,7 +6,7 @@ type Props = {
   title: string;
   limit: number;
   used: number;
-  /** What is left, and of how much, in words. */
+  /** The amount left, and the limit, as text. */
   left: string;
   ofLimit: string;
   usedText: string;

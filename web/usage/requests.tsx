@@ -11,7 +11,7 @@ import { Section } from "../parts/page-header.tsx";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { GroupTable } from "./group-table.tsx";
 import { PointsTable } from "./points-table.tsx";
-import { keyStandingsQuery, standingQuery, usageQuery } from "./queries.ts";
+import { polledAccountQuery, polledKeysQuery, usageQuery } from "./queries.ts";
 import type { UsageSearch } from "./search.ts";
 import { barsOf, intervals, totalOf, type Interval, type Point } from "./series.ts";
 import styles from "./usage.module.css";
@@ -19,13 +19,13 @@ import styles from "./usage.module.css";
 const Chart = lazyRouteComponent(() => import("./chart.tsx"), "Chart");
 type Usage = Schemas["Usage"];
 
-/** The requests over time, of all or of one key or operation. */
+/** The requests over time: all of them, or those of one key or operation. */
 export function Requests(): ReactNode {
   const { interval = "minute", ...only } = useSearch({ from: "/dashboard/usage" });
   const navigate = useNavigate({ from: "/dashboard/usage" });
   const byKey = useQuery(usageQuery(interval, "key"));
   const byOperation = useQuery(usageQuery(interval, "operation"));
-  const keys = useQuery(keyStandingsQuery);
+  const keys = useQuery(polledKeysQuery);
   const show = (search: UsageSearch) => void navigate({ search: { interval, ...search }, replace: true, resetScroll: false });
   const error = byKey.error ?? byOperation.error;
 
@@ -100,7 +100,7 @@ type ShownProps = { usage: Usage; points: Point[]; name?: string; onAll: () => v
 function Shown({ usage, points, name, onAll }: ShownProps): ReactNode {
   const isIdle = useIdle();
   const { interval } = usage;
-  const { data: account } = useQuery(standingQuery);
+  const { data: account } = useQuery(polledAccountQuery);
   const bars = barsOf(points, usage);
   const limit = interval === "hour" ? undefined : account?.[interval].limit;
   const label = texts.usage.chartLabel(

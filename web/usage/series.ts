@@ -8,7 +8,7 @@ export type Point = { start: string; requests: number; refused: number; banned: 
 /** The same with `start` in ms since the Unix epoch. */
 export type Bar = { start: number; requests: number; refused: number; banned: number };
 
-/** Every interval from `from` to `to` (RFC 3339), oldest first, with zeros where there were no requests. */
+/** Returns a bar for every interval from `from` to `to` (RFC 3339), oldest first, with zeros if it had no requests. */
 export function barsOf(points: readonly Point[], { interval, from, to }: { interval: Interval; from: string; to: string }): Bar[] {
   const step = stepMs[interval];
   const byStart = new Map(points.map((point) => [Date.parse(point.start), point]));
@@ -25,10 +25,10 @@ export function totalOf({ requests, refused, banned }: Omit<Bar, "start">): numb
   return requests + refused + banned;
 }
 
-/** If the highest bar is below this part of the limit, a limit line would make the bars too small to read. */
+/** Below this part of the limit, the limit line is left out, because it would make the bars too small to read. */
 const limitShownFrom = 0.2;
 
-/** The chart's upper bound: a little above the highest bar, or up to the limit if the bars come near it. */
+/** Returns the chart's upper bound: a little above the highest bar, or above the limit if the bars come near it. */
 export function heightOf(bars: readonly Bar[], limit: number | undefined): { top: number; hasLimit: boolean } {
   const most = Math.max(1, ...bars.map(totalOf));
   const hasLimit = limit !== undefined && most >= limit * limitShownFrom;

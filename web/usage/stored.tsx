@@ -4,13 +4,13 @@ import { Waiting } from "../frame/waiting.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
 import { formatBytes, formatNumber, texts } from "../texts/texts.ts";
-import { standingQuery } from "./queries.ts";
+import { polledAccountQuery } from "./queries.ts";
 import { QuotaCard } from "./quota-card.tsx";
 import styles from "./usage.module.css";
 
 /** The account's storage and its limits. */
 export function Stored(): ReactNode {
-  const { data, error, refetch } = useQuery(standingQuery);
+  const { data, error, refetch } = useQuery(polledAccountQuery);
   return (
     <Section title={texts.usage.storedTitle} lead={texts.usage.storedLead}>
       <ErrorPanel error={error} onRetry={() => void refetch()} />

@@ -5,7 +5,7 @@ import { PageHeader } from "../parts/page-header.tsx";
 import { texts } from "../texts/texts.ts";
 import { Bans } from "./bans.tsx";
 import { LeftNow } from "./left-now.tsx";
-import { standingQuery } from "./queries.ts";
+import { polledAccountQuery } from "./queries.ts";
 import { Requests } from "./requests.tsx";
 import { Stored } from "./stored.tsx";
 
@@ -19,9 +19,9 @@ export function UsagePage(): ReactNode {
   );
 }
 
-/** Waits for the first part, which would move the others. */
+/** Waits for the first part, which would push the others down if it came later. */
 function Parts(): ReactNode {
-  if (useQuery(standingQuery).isLoading) return <Waiting lines={12} />;
+  if (useQuery(polledAccountQuery).isLoading) return <Waiting lines={12} />;
   return (
     <>
       <LeftNow />

@@ -5,17 +5,17 @@ import { webhooksTexts as words } from "../texts/en-webhooks.ts";
 import type { Asked } from "./dialogs.tsx";
 import { rereadWebhooks, sendTest, updateWebhook, type Webhook } from "./queries.ts";
 
-/** What can be done with an endpoint. `ask` opens a dialog. */
+/** Returns the actions of an endpoint's menu. `ask` opens a dialog. */
 export function useWebhookActions(ask: (asked: Asked, webhook: Webhook) => void): (webhook: Webhook) => RowAction[] {
   const client = useQueryClient();
-  function tell(call: Promise<unknown>, text: string): void {
+  function notifyAfter(call: Promise<unknown>, text: string): void {
     void call.then(() => notify(text), notifyError).then(() => rereadWebhooks(client));
   }
   return (webhook) => {
     const { id, enabled, deliveredPosition } = webhook;
-    const turnOff = () => tell(updateWebhook(id, { enabled: false }), words.turnedOff);
+    const turnOff = () => notifyAfter(updateWebhook(id, { enabled: false }), words.turnedOff);
     return [
-      { label: words.test, run: () => tell(sendTest(id), words.testSent) },
+      { label: words.test, run: () => notifyAfter(sendTest(id), words.testSent) },
       { label: words.edit, run: () => ask({ what: "edit" }, webhook) },
       enabled ? { label: words.turnOff, run: turnOff } : { label: words.turnOn, run: () => ask({ what: "turnOn" }, webhook) },
       { label: words.replay, run: () => ask({ what: "replay", after: deliveredPosition ?? 0 }, webhook) },

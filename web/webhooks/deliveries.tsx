@@ -17,7 +17,7 @@ import styles from "./webhooks.module.css";
 type Status = Delivery["status"] | undefined;
 type Props = { webhookId: number; status: Status; onStatus: (status: Status) => void; onOpen: (delivery: Delivery) => void };
 
-/** What was sent to an endpoint, newest first. */
+/** An endpoint's deliveries, newest first. */
 export function Deliveries({ webhookId, status, onStatus, onOpen }: Props): ReactNode {
   const list = useInfiniteQuery(deliveriesQuery(webhookId, status));
   const { data: deliveries, error } = list;
@@ -90,7 +90,7 @@ export function DeliveryState({ of: { status } }: { of: Delivery }): ReactNode {
   );
 }
 
-/** The status of the answer, or why there was none. */
+/** Returns the status of the endpoint's response, or why there is none. */
 function resultOf({ responseStatus, error, attempts }: Delivery): string {
   if (responseStatus !== null) return String(responseStatus);
   return error ?? (attempts === 0 ? words.noAnswer : "–");

@@ -15,7 +15,7 @@ import styles from "./webhooks.module.css";
 
 type Props = { webhookId: number; deliveryId: number; onReplay: (after: number) => void; onClose: () => void };
 
-/** The panel beside the list: one message with what was sent, what came back, and how often. */
+/** The panel beside the list: one delivery with its facts, its request and its response. */
 export function DeliveryPanel({ webhookId, deliveryId, onReplay, onClose }: Props): ReactNode {
   useFocusReturn();
   const client = useQueryClient();

@@ -15,7 +15,7 @@ import styles from "./webhooks.module.css";
 export type Asked = { what: "edit" | "turnOn" | "rotate" | "delete" } | { what: "replay"; after: number };
 type Props = { webhook: Webhook; onClose: () => void };
 
-/** The dialog that somebody has asked for. `onDeleted` is called if that deletes the endpoint. */
+/** The dialog for an action. `onDeleted` is called once the endpoint is deleted. */
 export function WebhookDialog({ asked, onDeleted, ...props }: Props & { asked: Asked; onDeleted?: () => void }): ReactNode {
   if (asked.what === "edit") return <EditWebhookDialog {...props} />;
   if (asked.what === "turnOn") return <TurnOnDialog {...props} />;

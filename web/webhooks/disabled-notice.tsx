@@ -7,7 +7,7 @@ import { webhooksQuery } from "./queries.ts";
 
 const words = texts.dashboard.webhooks;
 
-/** Says on every page that endpoints are off, and leads to turning one on again. Nothing while all are on. */
+/** A notice for every page while endpoints are off, with a link to turn them on again. */
 export function DisabledNotice(): ReactNode {
   const { data: off } = useQuery({ ...webhooksQuery, select: (webhooks) => webhooks.filter(({ enabled }) => !enabled) });
   const [first] = off ?? [];

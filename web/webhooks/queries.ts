@@ -8,14 +8,14 @@ export type Webhook = Schemas["Webhook"];
 export type Delivery = Schemas["WebhookDelivery"];
 export type WebhookPatch = Schemas["WebhookPatch"];
 
-/** An account has at most 20 endpoints, so that one page holds them. */
+/** More than the 20 endpoints that an account may have, so one page holds them all. */
 const pageSize = 100;
 const deliveriesShown = 50;
 const pendingMs = 2_000;
 const quietMs = 10_000;
 const key = [dashboardKey, "/webhooks"] as const;
 
-/** The account's endpoints by id. Every page of the dashboard reads them, for the notice about those that are off. */
+/** The account's endpoints by id. Every page of the dashboard reads them, to say which are off. */
 export const webhooksQuery = queryOptions({
   queryKey: [...key, "all"],
   staleTime: quietMs,
@@ -39,7 +39,7 @@ export function deliveriesQuery(webhookId: number, status: Delivery["status"] | 
   });
 }
 
-/** A delivery with what was sent and what came back. */
+/** A delivery with the bodies of its request and its response. */
 export function deliveryQuery(webhookId: number, deliveryId: number) {
   return queryOptions({
     queryKey: [...key, "delivery", webhookId, deliveryId],
@@ -57,7 +57,7 @@ function isUnderWay({ status, attempts }: Delivery): boolean {
   return status === "pending" && attempts < 2;
 }
 
-/** Reads endpoints and deliveries again after a change. */
+/** Rereads endpoints and deliveries after a change. */
 export function rereadWebhooks(client: QueryClient): Promise<void> {
   return reread(client, { queryKey: key });
 }
@@ -75,9 +75,9 @@ export const replay = (id: number, after: number) =>
 export const resend = (webhookId: number, deliveryId: number) =>
   answerOf<Delivery>(store.POST("/webhooks/{webhookId}/deliveries/{deliveryId}/resend", { params: { path: { webhookId, deliveryId } } }));
 
-/** Turns an endpoint on, which then gets the events after a position. Default: where it stopped. */
+/** Turns an endpoint on. It then gets the events after the position `after`. Default: where it stopped. */
 export async function turnOn(id: number, after: number | undefined): Promise<void> {
-  // the position moves before anything is sent, so that each message is sent once
+  // moves the position before anything is sent, so that no message is sent twice
   if (after !== undefined) await replay(id, after);
   await updateWebhook(id, { enabled: true });
 }

@@ -3,7 +3,7 @@ import { choiceIn, idIn } from "../parts/search-values.ts";
 export const deliveryStatuses = ["delivered", "pending", "failed"] as const;
 type Status = (typeof deliveryStatuses)[number];
 
-/** The search parameters of an endpoint's page: the state of the messages that are listed, the open message, and whether to ask to turn it on. */
+/** The search parameters of an endpoint's page. `status` filters the messages, `message` is open, and `recover` asks to turn the endpoint on. */
 type WebhookSearch = { status?: Status | undefined; message?: number | undefined; recover?: true | undefined };
 
 export function webhookSearch(search: Record<string, unknown>): WebhookSearch {

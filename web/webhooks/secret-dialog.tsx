@@ -6,7 +6,7 @@ import { webhooksTexts as words } from "../texts/en-webhooks.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./webhooks.module.css";
 
-/** Shows the secret of an endpoint once. `isRotated`: the earlier one signs too for a day. */
+/** Shows the secret of an endpoint once. `isRotated`: the earlier secret signs messages too, for 24 hours. */
 export function SecretDialog({
   secret,
   isRotated = false,

@@ -14,7 +14,7 @@ export function WebhookState({ of: { enabled, failingSince } }: { of: Webhook })
   );
 }
 
-/** What an endpoint gets, in short. */
+/** The types of events that an endpoint gets. */
 export function Gets({ of: { types } }: { of: Webhook }): ReactNode {
   return types.includes("*") ? words.everything : types.join(", ");
 }

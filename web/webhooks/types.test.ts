@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chosenOf, entriesOf, typeChoices } from "./types.ts";
 
-test("the choices of an endpoint stand in groups, each with an entry for all of its types", () => {
+test("the types of events are listed in groups, each with a choice for all of its types", () => {
   const order = typeChoices.find(({ group }) => group === "order");
   assert.deepEqual(order, {
     group: "order",

@@ -1,18 +1,18 @@
 import { eventTypes } from "../../src/platform/event-types.ts";
 
-/** What an endpoint may get (specification 8.2): the types of events by group, each as `order.created`, and `all` of a group as `order.*`. */
+/** The choices of events for an endpoint (specification 8.2), by group: types such as `order.created`, and `all` of them as `order.*`. */
 export const typeChoices = Object.entries(Object.groupBy(eventTypes, (type) => type.split(".")[0]!)).map(([group, types = []]) => ({
   group,
   all: `${group}.*`,
   types,
 }));
 
-/** The entries of an endpoint that a form has chosen; none means everything. */
+/** Returns the endpoint's `types` for the choices of a form. No choice means everything. */
 export function entriesOf(chosen: readonly string[]): string[] {
   return chosen.length === 0 ? ["*"] : [...chosen];
 }
 
-/** The entries that a form shows as chosen. */
+/** Returns the choices of a form for an endpoint's `types`. */
 export function chosenOf(entries: readonly string[]): string[] {
   return entries.includes("*") ? [] : [...entries];
 }

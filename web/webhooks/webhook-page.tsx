@@ -19,7 +19,7 @@ import styles from "./webhooks.module.css";
 const route = getRouteApi("/dashboard/webhooks/$webhookId");
 const refreshMs = 5_000;
 
-/** `/dashboard/webhooks/$webhookId`: an endpoint and what was sent to it. */
+/** `/dashboard/webhooks/$webhookId`: an endpoint and its deliveries. */
 export function WebhookPage(): ReactNode {
   const { webhookId } = route.useParams();
   const { data: webhooks, error, refetch } = useQuery({ ...webhooksQuery, refetchInterval: refreshMs });

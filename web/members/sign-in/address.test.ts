@@ -10,7 +10,7 @@ test("a page of the dashboard is kept, with its search", () => {
   }
 });
 
-test("no link to sign in leads anywhere but to the dashboard", () => {
+test("a link to the sign-in page leads only to the dashboard", () => {
   const elsewhere = [
     "https://evil.example/dashboard",
     "//evil.example/dashboard",

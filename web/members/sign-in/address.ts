@@ -6,8 +6,8 @@ export function destinationOf(to: unknown, origin: string): string | undefined {
 }
 
 /**
- * Removes the token of a sign-in link from the address, so that neither the history nor a bookmark keeps it, and holds it in memory
- * until the tab is closed or another token arrives.
+ * Removes the token of a sign-in link from the address, so that neither the history nor a bookmark keeps it. Returns the token, or
+ * undefined if the address has none.
  */
 export function takeLinkToken(): string | undefined {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");

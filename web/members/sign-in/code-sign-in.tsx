@@ -8,7 +8,7 @@ import { texts } from "../../texts/texts.ts";
 import { PasskeySignIn } from "./passkey-sign-in.tsx";
 import styles from "./sign-in.module.css";
 
-type Props = { onSignedIn: (standing: CurrentUser) => void; onStartAgain: () => void };
+type Props = { onSignedIn: (user: CurrentUser) => void; onStartAgain: () => void };
 
 /** The second step of signing in: a code of the authenticator app, or a recovery code. */
 export function CodeSignIn(props: Props): ReactNode {
@@ -18,7 +18,7 @@ export function CodeSignIn(props: Props): ReactNode {
     <>
       <h1>{texts.factors.signInTitle}</h1>
       <p className={styles.lead}>{isRecovery ? texts.factors.signInRecovery : texts.factors.signInLead}</p>
-      {/* a new form for each kind of code: nothing that was typed stays */}
+      {/* a new form for each kind of code, so that no typed text stays */}
       <CodeForm key={String(isRecovery)} isRecovery={isRecovery} {...props} />
       <Button mt="md" fullWidth variant="default" onClick={() => setIsRecovery(!isRecovery)}>
         {isRecovery ? texts.factors.withApp : texts.factors.withRecovery}

@@ -12,15 +12,18 @@ import styles from "./sign-in.module.css";
 
 type Props = { token: string; onSignedIn: (answer: CurrentUser | SecondStep) => void; onGiveUp: () => void };
 
-/** Sends the token of a sign-in link when the button is pressed, so that programs which open links in mail do not use it up. Explains what to do if the link no longer works. */
+/**
+ * Sends the token of a sign-in link only when the button is pressed, because programs that open links in mail must not use it up. Explains
+ * what to do if the link no longer works.
+ */
 export function LinkSignIn({ token, onSignedIn, onGiveUp }: Props): ReactNode {
   usePageTitle(texts.signIn.title);
-  const [isMeant, setIsMeant] = useState(false);
-  // A token works once; a query sends it once, however often the page renders.
+  const [isPressed, setIsPressed] = useState(false);
+  // a token works once, and a query sends it once, however often the page renders
   const { data, error, refetch } = useQuery({
     queryKey: [dashboardKey, "link", token],
     queryFn: () => ask("POST /sign-in/link", { body: { token } }),
-    enabled: isMeant,
+    enabled: isPressed,
     retry: false,
     staleTime: Infinity,
   });
@@ -29,12 +32,12 @@ export function LinkSignIn({ token, onSignedIn, onGiveUp }: Props): ReactNode {
     if (data) welcome(data);
   }, [data]);
 
-  if (!isMeant) {
+  if (!isPressed) {
     return (
       <>
         <h1>{texts.signIn.title}</h1>
         <p className={styles.lead}>{texts.signIn.linkLead}</p>
-        <Button fullWidth onClick={() => setIsMeant(true)}>
+        <Button fullWidth onClick={() => setIsPressed(true)}>
           {texts.signIn.withLink}
         </Button>
       </>
@@ -48,11 +51,11 @@ export function LinkSignIn({ token, onSignedIn, onGiveUp }: Props): ReactNode {
       </>
     );
   }
-  const isOver = error instanceof Refusal && (error.status === 401 || error.status === 400);
+  const isInvalid = error instanceof Refusal && (error.status === 401 || error.status === 400);
   return (
     <>
-      <h1>{isOver ? texts.signIn.linkOver : texts.signIn.title}</h1>
-      {isOver ? <p className={styles.lead}>{texts.signIn.linkOverText}</p> : <ErrorPanel error={error} onRetry={() => void refetch()} />}
+      <h1>{isInvalid ? texts.signIn.linkOver : texts.signIn.title}</h1>
+      {isInvalid ? <p className={styles.lead}>{texts.signIn.linkOverText}</p> : <ErrorPanel error={error} onRetry={() => void refetch()} />}
       <Button mt="md" variant="default" onClick={onGiveUp}>
         {texts.signIn.withPassword}
       </Button>

@@ -10,7 +10,7 @@ import styles from "./sign-in.module.css";
 
 const words = texts.dashboard.accounts;
 
-/** Above the form that adds an account: which one the browser is signed in to, and the way back to it. */
+/** Says, above the form that adds an account, which account the browser is signed in to, with a link back to it. */
 export function KeptAccount({ session: { account, member } }: { session: CurrentUser }): ReactNode {
   return (
     <p className={styles.lead}>
@@ -19,10 +19,10 @@ export function KeptAccount({ session: { account, member } }: { session: Current
   );
 }
 
-/** Below the form: the other accounts that this browser is signed in to, for somebody whose current session has ended. */
+/** Offers, below the form, the other accounts that this browser is signed in to, after the current session has ended. */
 export function OtherAccounts(): ReactNode {
   const { data: accounts, refetch } = useQuery({ ...browserSessionsQuery, retry: false });
-  const enter = useMutation({ mutationFn: switchTo, onError: () => void refetch() });
+  const switching = useMutation({ mutationFn: switchTo, onError: () => void refetch() });
   const others = accounts?.filter(({ current }) => !current) ?? [];
   if (others.length === 0) return null;
   return (
@@ -30,10 +30,10 @@ export function OtherAccounts(): ReactNode {
       <h2 id="other-accounts" className={styles.others}>
         {words.signedInTo}
       </h2>
-      <ErrorPanel error={enter.error} />
+      <ErrorPanel error={switching.error} />
       <Stack gap="xs">
         {others.map(({ memberId, account, email }) => (
-          <Button key={memberId} variant="default" loading={enter.isPending} onClick={() => enter.mutate(memberId)}>
+          <Button key={memberId} variant="default" loading={switching.isPending} onClick={() => switching.mutate(memberId)}>
             {words.goOn(account.name, email)}
           </Button>
         ))}

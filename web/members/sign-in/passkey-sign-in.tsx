@@ -6,8 +6,8 @@ import { Refusal } from "../../calls/refusal.ts";
 import { ErrorPanel } from "../../parts/error-panel.tsx";
 import { texts } from "../../texts/texts.ts";
 
-/** Signs in with a passkey, without a password or a code. Nothing where the browser knows no passkeys, as at an IP address. */
-export function PasskeySignIn({ onSignedIn }: { onSignedIn: (standing: CurrentUser) => void }): ReactNode {
+/** Signs in with a passkey, without a password or a code. Renders nothing where passkeys do not work, such as at an IP address. */
+export function PasskeySignIn({ onSignedIn }: { onSignedIn: (user: CurrentUser) => void }): ReactNode {
   const { mutate, isPending, error } = useMutation({ mutationFn: signIn, onSuccess: onSignedIn });
   const isNamed = location.hostname === "localhost" || (location.protocol === "https:" && /[a-z]/i.test(location.hostname));
   if (!isNamed || !("PublicKeyCredential" in globalThis)) return null;

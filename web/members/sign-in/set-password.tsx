@@ -6,7 +6,7 @@ import { CallForm, useCallForm } from "../../parts/call-form.tsx";
 import { texts } from "../../texts/texts.ts";
 import styles from "./sign-in.module.css";
 
-type Props = { session: CurrentUser; onSet: (standing: CurrentUser) => void };
+type Props = { session: CurrentUser; onSet: (user: CurrentUser) => void };
 
 /** A form for the first password, and for the email if the member has none; without both there is no way to sign in again. */
 export function SetPassword({ session: { member, account }, onSet }: Props): ReactNode {
@@ -23,7 +23,7 @@ export function SetPassword({ session: { member, account }, onSet }: Props): Rea
       <p className={styles.lead}>{texts.signIn.setLead(account.name)}</p>
       <CallForm form={form} submit={texts.signIn.set}>
         <Stack gap="md">
-          {/* A password manager keeps the email beside the password, also where it is not asked for. */}
+          {/* for password managers, which save the email with the password, even if the form does not ask for it */}
           <TextInput
             label={texts.signIn.email}
             type="email"

@@ -12,20 +12,23 @@ import { PasswordSignIn } from "./password-sign-in.tsx";
 import { SetPassword } from "./set-password.tsx";
 import styles from "./sign-in.module.css";
 
-/** `/sign-in`: signs in by a link or by a password, with a second step if the member has one; after a first link, asks for a password before anything else. With `?add=true` it signs in to one more account. */
+/**
+ * `/sign-in`: signs in with a link, a passkey or a password, then asks for the second step if the member has one. After a first link, asks
+ * for a new password before anything else. With `?add=true` it signs in to one more account.
+ */
 export function SignInPage(): ReactNode {
   const client = useQueryClient();
   const { history } = useRouter();
   const { to = "/dashboard", add = false } = useSearch({ from: "/sign-in" });
   const [token, setToken] = useState(takeLinkToken);
   /** Whether the password was right and the second step is next. */
-  const [isHalf, setIsHalf] = useState(false);
+  const [isSecondStep, setIsSecondStep] = useState(false);
   const { data: session, isPending } = useQuery({ ...sessionQuery, enabled: token === undefined });
   const isAdding = add && session?.member.hasPassword === true;
-  const isIn = token === undefined && !isAdding && session?.member.hasPassword === true;
+  const isSignedIn = token === undefined && !isAdding && session?.member.hasPassword === true;
   useEffect(() => {
-    if (isIn) history.replace(to);
-  }, [isIn, history, to]);
+    if (isSignedIn) history.replace(to);
+  }, [isSignedIn, history, to]);
 
   // a link pasted into this page's own tab changes only the fragment
   useEffect(() => {
@@ -39,7 +42,7 @@ export function SignInPage(): ReactNode {
 
   function welcome(answer: CurrentUser | SecondStep): void {
     setToken(undefined);
-    setIsHalf("secondFactors" in answer);
+    setIsSecondStep("secondFactors" in answer);
     if ("secondFactors" in answer) return;
     beginSession(client, answer, to);
     if (isAdding && answer.member.id === session.member.id) history.replace(to);
@@ -52,9 +55,9 @@ export function SignInPage(): ReactNode {
 
   function content(): ReactNode {
     if (token !== undefined) return <LinkSignIn key={token} token={token} onSignedIn={welcome} onGiveUp={() => setToken(undefined)} />;
-    if (isHalf) return <CodeSignIn onSignedIn={welcome} onStartAgain={() => setIsHalf(false)} />;
-    if (session && !isIn && !isAdding) return <SetPassword session={session} onSet={welcome} />;
-    if (isPending || isIn) return <Waiting lines={4} />;
+    if (isSecondStep) return <CodeSignIn onSignedIn={welcome} onStartAgain={() => setIsSecondStep(false)} />;
+    if (session && !isSignedIn && !isAdding) return <SetPassword session={session} onSet={welcome} />;
+    if (isPending || isSignedIn) return <Waiting lines={4} />;
     return <PasswordSignIn kept={session ?? undefined} onSignedIn={welcome} />;
   }
 }
