@@ -94,7 +94,7 @@ type ChosenDialogProps = {
   dialog: OpenDialog;
   project: Site["project"]["value"];
   domains: Domain[];
-  /** `removed`: the answer to a removal, or null if it was empty; undefined after a change of the redirect. */
+  /** `removed`: the answer to a removal, or null if it was empty; undefined after a redirect was set. */
   onDone: (removed?: RemovedDomain | null) => void;
   onClose: () => void;
 };

@@ -17,8 +17,8 @@ const laterMs = 5_000;
 const soonForMs = 60_000;
 
 /**
- * A project and its deployments, read together so that the live deployment is always in the list. Polls while the page is visible,
- * because a terminal or a colleague may deploy too.
+ * A project and its deployments, read one right after the other, so that the list normally has the live deployment. Polls while the page
+ * is visible, because somebody may also deploy from a terminal or another browser.
  */
 export function siteQuery(projectId: number) {
   return queryOptions({

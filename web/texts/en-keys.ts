@@ -65,7 +65,7 @@ export const keysTexts = {
   rotate: "Replace …",
   rotateTitle: (prefix: string) => `Replace ${prefix}…`,
   rotateText:
-    "A new key takes its place. It may do the same and expires at the same time. For a while both work, so that programs can change over.",
+    "A new key takes its place. It may do the same and expires at the same time. Both work for a while: use that time to give your programs the new key.",
   overlap: "Hours in which both work",
   overlapHint: (most: number) => `0 to ${most}. With 0 the old key ends at once.`,
   rotateAction: "Replace the key",

@@ -95,7 +95,7 @@ export const projectsTexts = {
     title: "Address for visitors",
     current: "Your shop’s address:",
     isPrimary: "It is the project’s main domain.",
-    isPlatform: "This service gave it to you. To use a domain of your own, make one the main domain.",
+    isPlatform: "This service gave it to you. To use your own domain, make it the main domain.",
     waiting: (name: string) => `It changes to ${name} as soon as that domain is ready.`,
     toDomains: "Go to the domains",
     noDomains: "The account’s plan has no custom domains. They come with the Pro plan and above.",
