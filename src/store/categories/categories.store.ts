@@ -14,7 +14,7 @@ export type StoredCategory = { category: Category; version: number };
 
 const columns = sql`id, name, description, version`;
 
-/** Returns up to `limit` categories that pass the filter, by id, from above `afterId` on. */
+/** Returns up to `limit` categories that pass the filter and have an id above `afterId`, sorted by id. */
 export async function listCategories(
   db: Database,
   accountId: number,
@@ -54,7 +54,7 @@ export async function insertCategory(tx: Transaction, accountId: number, { name,
   return created;
 }
 
-/** Updates a locked category if the change makes a difference. @throws Problem `category_exists` */
+/** Updates a locked category. Does nothing if no field changes. @throws Problem `category_exists` */
 export async function updateCategory(
   tx: Transaction,
   accountId: number,

@@ -5,21 +5,21 @@ import type { PetQuery, PetStatus } from "../pets/pets.ts";
 import { categoriesOfPets } from "../pets/pets.store.ts";
 import { countedMax, type CatalogueCounts, type LowStock } from "./catalogue-counts.ts";
 
-/** Counts the pets that pass the filters, up to `countedMax`, and by category unless there are more. */
+/** Counts the pets that pass the filters, in all and by category. If there are more than `countedMax`, does not count by category. */
 export async function countPets(db: Database, accountId: number, query: PetQuery): Promise<CatalogueCounts> {
-  const some = sql`${await categoriesOfPets(db, accountId, query)} ${limitTo(countedMax + 1)}`;
+  const limited = sql`${await categoriesOfPets(db, accountId, query)} ${limitTo(countedMax + 1)}`;
   const rows = await db.query<{ category_id: number; pets: number }>(sql`
-    SELECT category_id, COUNT(*) AS pets FROM (${some}) AS counted GROUP BY category_id ORDER BY category_id`);
+    SELECT category_id, COUNT(*) AS pets FROM (${limited}) AS counted GROUP BY category_id ORDER BY category_id`);
   const count = rows.reduce((sum, { pets }) => sum + pets, 0);
   if (count > countedMax) return { count: countedMax, isMore: true, categories: [] };
   return { count, isMore: false, categories: rows.map(({ category_id: id, pets }) => ({ categoryId: id, count: pets })) };
 }
 
-/** The `limit` entries with the fewest free units, at or below the account's low mark, among the first `countedMax`. */
+/** Returns the entries at or below the account's `lowStock`: their number, and the `limit` lowest. Reads only the first `countedMax` entries. */
 export async function listLowStock(db: Database, accountId: number, limit: number): Promise<LowStock> {
-  const some = sql`
+  const firstEntries = sql`
     SELECT pet_id, quantity, status FROM inventory WHERE account_id = ${accountId} ORDER BY pet_id ${limitTo(countedMax)}`;
-  const low = sql`SELECT pet_id, quantity, status FROM (${some}) AS entries WHERE quantity <= (SELECT low_stock FROM accounts WHERE id = ${accountId})`;
+  const low = sql`SELECT pet_id, quantity, status FROM (${firstEntries}) AS entries WHERE quantity <= (SELECT low_stock FROM accounts WHERE id = ${accountId})`;
   const [counted] = await db.query<{ entries: number }>(sql`SELECT COUNT(*) AS entries FROM (${low}) AS low`);
   const rows = await db.query<{ pet_id: number; quantity: number; status: PetStatus; name: string }>(sql`
     SELECT low.pet_id, low.quantity, low.status, pets.name FROM (${low} ORDER BY quantity, pet_id ${limitTo(limit)}) AS low

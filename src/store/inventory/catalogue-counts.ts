@@ -2,10 +2,10 @@ import { Type, type Static } from "../../platform/json-schema.ts";
 import { Id } from "../../platform/http/schemas.ts";
 import { PetStatus } from "../pets/pets.ts";
 
-/** The most rows that one count looks at, so that its cost is bounded. */
+/** The most rows that one count reads, which bounds its cost. */
 export const countedMax = 100_000;
 const lowEntriesMax = 1_000;
-/** The entries of low stock that are listed without a limit in the request. */
+/** The number of low-stock entries in an answer if the request names no `limit`. */
 export const lowEntriesDefault = 10;
 export const CountQuery = Type.Object({
   q: Type.Optional(Type.String({ maxLength: 200, pattern: "^[^\\u0000]*$" })),

@@ -13,10 +13,13 @@ import { deriveStatus } from "../pets/pets.store.ts";
 import { statusOfStock, type InventoryItem, type InventoryQuery } from "./inventory.ts";
 
 /*
- * Stock changes only by single conditional statements, which lock the entry. Transactions that lock more rows do so in one
- * order, so that they cannot deadlock: orders by id, then entries by pet, then pets. A transaction that finds, after it has
- * locked a row, that it needs a lock of an earlier kind starts over instead of waiting for that lock. If the status changes
- * with the counts, a second statement writes it to the entry and to the pet: most changes leave it, and its indexes, alone.
+ * Each change of a pet's stock is one conditional statement, which locks the pet's entry.
+ *
+ * Transactions that lock several rows cannot deadlock, because all of them lock in the same order: orders by id, then entries by pet, then pets.
+ * If a transaction finds too late that it needs a lock from earlier in that order, it starts over instead of waiting for the lock.
+ *
+ * Most changes leave the status as it is, so the statement that changes the counts does not write the status, which has indexes. If the status
+ * does change, further statements write it to the entry and to the pet.
  */
 
 type ItemRow = [petId: number, quantity: number, held: number, status: PetStatus, version: number];
@@ -46,7 +49,7 @@ const setCount = statement<ChangedRow>(`
     WHERE excluded.quantity + inventory.held <= ${int32Max}
   RETURNING ${changedColumns("?1")}`);
 
-/** Returns up to `limit` entries that pass the filters, by pet id, from above `afterPetId` on. */
+/** Returns up to `limit` entries that pass the filters and have a pet id above `afterPetId`, sorted by pet id. */
 export function listItems(
   db: Database,
   accountId: number,
@@ -63,7 +66,7 @@ export function listItems(
   return andThen(db.rows(text, values), (rows) => rows.map(fromRow));
 }
 
-/** Returns the entries of these pets, a hundred at most. */
+/** Does the same for the entries of up to 100 pets. */
 async function findItems(
   db: Database,
   accountId: number,
@@ -90,8 +93,8 @@ export function lockItem(tx: Transaction, accountId: number, petId: number): Awa
 }
 
 /**
- * Returns if the pet, which is locked, has no entry; nobody can add one until the transaction ends. If one was added
- * before the pet was locked, starts over: the entry must be locked before the pet.
+ * Checks that a locked pet still has no entry; none can be added until the transaction ends. If one was added before the pet was locked, starts
+ * the transaction over, because an entry must be locked before its pet.
  */
 export async function requireUntracked(tx: Transaction, accountId: number, petId: number): Promise<void> {
   const entries = await tx.query(sql`SELECT 1 FROM inventory WHERE account_id = ${accountId} AND pet_id = ${petId}`);
@@ -105,9 +108,9 @@ export async function lockItems(tx: Transaction, accountId: number, petIds: numb
 }
 
 /**
- * Sets the number of free units of a pet that is locked, or begins tracking it.
+ * Sets a pet's number of free units. If the pet has no entry, adds one, which begins tracking.
  *
- * @param current the entry, which is locked; undefined for a new one
+ * @param current the locked entry; undefined if the pet, which is then locked, has none
  * @throws Problem `storage_limit_reached` for a new entry
  */
 export async function setQuantity(
@@ -120,9 +123,9 @@ export async function setQuantity(
   const status = statusOfStock({ quantity, held: 0 });
   const rows = await tx.rows(setCount, [accountId, petId, quantity, status]);
   const row = rows[0] ?? tooMany();
-  const entry = await settle(tx, accountId, row, current ? { before: current.item } : { before: {} });
+  const entry = await completeChange(tx, accountId, row, current ? { before: current.item } : { before: {} });
   if (current) return entry;
-  await deriveStatus(tx, accountId, petId, entry.item.status); // An untracked pet may have any status.
+  await deriveStatus(tx, accountId, petId, entry.item.status); // The pet was untracked, so it may have any status.
   await addRecords(tx, accountId, 1);
   return entry;
 }
@@ -133,9 +136,9 @@ export async function adjustQuantity(tx: Transaction, accountId: number, petId: 
   const entry = await change(tx, accountId, petId, delta, 0);
   if (entry) return entry;
   const { item } = (await lockItem(tx, accountId, petId)) ?? absent(petId);
-  // Retry once: the entry may have come or changed after the first attempt.
-  const late = await change(tx, accountId, petId, delta, 0);
-  if (late) return late;
+  // Retry once: the entry may have been added or changed after the first attempt.
+  const retried = await change(tx, accountId, petId, delta, 0);
+  if (retried) return retried;
   if (delta > 0) return tooMany();
   throw insufficient(petId, item.quantity);
 }
@@ -145,7 +148,7 @@ export async function lockItemWithOrders(tx: Transaction, accountId: number, pet
   const holding = sql`account_id = ${accountId} AND pet_id = ${petId} AND complete = FALSE AND held > 0`;
   await tx.query(sql`SELECT id FROM orders WHERE ${holding} ORDER BY id${tx.forUpdate}`);
   const item = (await lockItem(tx, accountId, petId)) ?? absent(petId);
-  // Orders may have been placed before the entry was locked. Waiting for one of them could deadlock: its lock comes first.
+  // Orders may have been placed before the entry was locked. Waiting for their locks could deadlock, because orders are locked before entries.
   const [counted] = await tx.query<{ locked: number; holding: number }>(sql`
     WITH locked AS (SELECT id FROM orders WHERE ${holding}${tx.skipLocked("orders")})
     SELECT (SELECT COUNT(*) FROM locked) AS locked, (SELECT COUNT(*) FROM orders WHERE ${holding}) AS holding`);
@@ -153,7 +156,7 @@ export async function lockItemWithOrders(tx: Transaction, accountId: number, pet
   return item;
 }
 
-/** Ends tracking: deletes the entry that `lockItemWithOrders` has locked, and its orders hold nothing. The pet keeps its status. */
+/** Ends tracking: deletes an entry that `lockItemWithOrders` locked. Its open orders then hold no units, and the pet keeps its status. */
 export async function deleteItem(tx: Transaction, accountId: number, entry: StoredItem): Promise<void> {
   const { petId } = entry.item;
   await tx.query(sql`DELETE FROM inventory WHERE account_id = ${accountId} AND pet_id = ${petId}`);
@@ -162,56 +165,56 @@ export async function deleteItem(tx: Transaction, accountId: number, entry: Stor
   tx.record(eventOf(accountId, "inventory.deleted", entry));
 }
 
-/** Takes free units for an open order. Returns false, and changes nothing, if no entry has that many. */
+/** Takes free units for an open order. Returns false, and changes nothing, if the pet is untracked or has too few. */
 export function takeUnits(tx: Transaction, accountId: number, petId: number, units: number): Awaitable<boolean> {
   return andThen(change(tx, accountId, petId, -units, units), (entry) => entry !== undefined);
 }
 
-/** What one of several orders takes. */
+/** The units that one of several orders takes. */
 export type Take = { units: number; origin: Origin };
 
-/** Does the same for several open orders of a pet, one after another. */
+/** Does the same for several open orders of one pet, in one statement: takes the units of all of them, or of none. */
 export function takeUnitsOfAll(tx: Transaction, accountId: number, petId: number, takes: readonly Take[]): Awaitable<boolean> {
   const units = takes.reduce((sum, take) => sum + take.units, 0);
   return andThen(tx.rows(changeCounts, [-units, units, takes.length, accountId, petId]), ([row]) =>
-    row === undefined ? false : andThen(settle(tx, accountId, row, { takes }), () => true),
+    row === undefined ? false : andThen(completeChange(tx, accountId, row, { takes }), () => true),
   );
 }
 
 /** Gives back units that an open order held. */
 export async function giveBackUnits(tx: Transaction, accountId: number, petId: number, units: number): Promise<void> {
-  if (!(await change(tx, accountId, petId, units, -units))) lost(petId);
+  if (!(await change(tx, accountId, petId, units, -units))) unitsLost(petId);
 }
 
 /** Sells units that an open order held. */
 export async function sellUnits(tx: Transaction, accountId: number, petId: number, units: number): Promise<void> {
-  if (!(await change(tx, accountId, petId, 0, -units))) lost(petId);
+  if (!(await change(tx, accountId, petId, 0, -units))) unitsLost(petId);
 }
 
-/** Returns the refusal of more units than are free. */
+/** Returns the Problem for a request that takes more units than are free. */
 export function insufficient(petId: number, free: number): Problem {
   return new Problem("insufficient_stock", `Pet ${petId} has ${free} free ${free === 1 ? "unit" : "units"}, which is too few.`);
 }
 
-/** Adds to the counts of an entry. Returns undefined if there is no entry, or if its counts do not allow it. */
+/** Adds to the counts of an entry. Returns undefined, and changes nothing, if there is no entry or a count would be out of range. */
 function change(tx: Transaction, accountId: number, petId: number, free: number, held: number): Awaitable<StoredItem | undefined> {
   return andThen(
     tx.rows(changeCounts, [free, held, 1, accountId, petId]),
-    ([row]) => row && settle(tx, accountId, row, { before: { petId, quantity: row[1] - free, status: row[3] } }),
+    ([row]) => row && completeChange(tx, accountId, row, { before: { petId, quantity: row[1] - free, status: row[3] } }),
   );
 }
 
-/** The entry before its counts changed, without fields if there was none; or what orders took from it, one after another. */
-type Course = { before: Partial<InventoryItem>; takes?: undefined } | { before?: undefined; takes: readonly Take[] };
+/** What changed an entry's counts: `before` is the entry before one change, `{}` if it is new; `takes` are the orders that took units, in order. */
+type StockChange = { before: Partial<InventoryItem>; takes?: undefined } | { before?: undefined; takes: readonly Take[] };
 
-/** Writes the status that follows from changed counts, if it differs, and records what happened to the entry. */
-function settle(tx: Transaction, accountId: number, row: ChangedRow, course: Course): Awaitable<StoredItem> {
-  const [petId, quantity, held, before, version, lowStock] = row;
+/** Completes a change of counts: records its events and, if another status follows from the counts, writes that status. */
+function completeChange(tx: Transaction, accountId: number, row: ChangedRow, { before, takes }: StockChange): Awaitable<StoredItem> {
+  const [petId, quantity, held, statusBefore, version, lowStock] = row;
   const status = statusOfStock({ quantity, held });
   const after = fromRow([petId, quantity, held, status, version]);
-  if (course.takes) recordTakes(tx, accountId, after, course.takes, before, lowStock);
-  else recordCount(tx, accountId, course.before, after, lowStock);
-  return status === before ? after : writeStatuses(tx, accountId, after, course.takes?.at(-1)?.origin);
+  if (takes) recordTakes(tx, accountId, after, takes, statusBefore, lowStock);
+  else recordCount(tx, accountId, before, after, lowStock);
+  return status === statusBefore ? after : writeStatuses(tx, accountId, after, takes?.at(-1)?.origin);
 }
 
 async function writeStatuses(tx: Transaction, accountId: number, entry: StoredItem, origin: Origin | undefined): Promise<StoredItem> {
@@ -221,7 +224,7 @@ async function writeStatuses(tx: Transaction, accountId: number, entry: StoredIt
   return entry;
 }
 
-/** Records what each order took, as if each had changed the entry alone. */
+/** Records the events of each order, as if each had changed the entry in a statement of its own. */
 function recordTakes(
   tx: Transaction,
   accountId: number,
@@ -251,13 +254,13 @@ function recordCount(
   origin?: Origin,
 ): void {
   const { quantity, status } = after.item;
-  const free = before.quantity ?? 0;
+  const freeBefore = before.quantity ?? 0;
   if (quantity === before.quantity && status === before.status) return;
   const known = { petId: after.item.petId, ...before };
   const previous = fieldsBefore(known, after.item);
   tx.record({ ...eventOf(accountId, "inventory.updated", after), previous }, origin);
-  if (free > lowStock && quantity <= lowStock) tx.record({ ...eventOf(accountId, "inventory.low", after), previous }, origin);
-  if (free > 0 && quantity === 0) tx.record({ ...eventOf(accountId, "inventory.out", after), previous }, origin);
+  if (freeBefore > lowStock && quantity <= lowStock) tx.record({ ...eventOf(accountId, "inventory.low", after), previous }, origin);
+  if (freeBefore > 0 && quantity === 0) tx.record({ ...eventOf(accountId, "inventory.out", after), previous }, origin);
 }
 
 function eventOf(accountId: number, type: EventDraft["type"], { item, version }: StoredItem): EventDraft {
@@ -277,6 +280,6 @@ function tooMany(): never {
   throw invalidAt("body", message, `The count ${message}.`);
 }
 
-function lost(petId: number): never {
+function unitsLost(petId: number): never {
   throw new Error(`the entry of pet ${petId} no longer has the units that an order holds`);
 }

@@ -34,14 +34,20 @@ export const InventoryAdjustment = named(
 
 export const InventoryPath = Type.Object({ petId: Id("The identifier of the pet that the entry tracks.") });
 export const InventoryQuery = Type.Object({
-  status: Type.Optional(StatusFilter("Only entries with this status; may be repeated, for entries with one of several.")),
-  petId: Type.Optional(Type.Array(Id(""), { minItems: 1, maxItems: 100, description: "Only the entries of these pets; may be repeated." })),
+  status: Type.Optional(StatusFilter("Only entries with this status. Repeat the parameter to allow several.")),
+  petId: Type.Optional(
+    Type.Array(Id(""), {
+      minItems: 1,
+      maxItems: 100,
+      description: "Only the entries of these pets. Repeat the parameter to name several.",
+    }),
+  ),
   ...paging,
 });
 export type InventoryQuery = Static<typeof InventoryQuery>;
 
 /**
- * Requires that a PUT names no status, the entry's current one, or the one that follows from the new count.
+ * Refuses a PUT whose status is neither the entry's current status nor the one that follows from the new count.
  *
  * @param before undefined if there was no entry
  * @throws Problem `invalid_request`

@@ -4,7 +4,7 @@ import { CatalogueCounts, CountQuery, LowStock, lowEntriesDefault, LowStockQuery
 import { countPets, listLowStock } from "./catalogue-counts.store.ts";
 import { changePets } from "./pet-changes.store.ts";
 
-/** Changes and counts of many pets at once, which only the dashboard asks for. */
+/** Operations on many pets at once, which only the dashboard calls. */
 export const petChangeRoutes: Operation[] = [
   operation({
     operationId: "changePets",
@@ -17,7 +17,7 @@ export const petChangeRoutes: Operation[] = [
     dryRun: true,
     body: BulkChanges,
     bodyBytesMax: changesBytesMax,
-    answers: { 200: { description: "What became of each change, in the order of the request.", schema: BulkResults } },
+    answers: { 200: { description: "The result of each change, in the order of the request.", schema: BulkResults } },
     write: async (tx, { accountId, body }) => ({ status: 200, body: { results: await changePets(tx, accountId, body.changes) } }),
   }),
   operation({
@@ -38,7 +38,7 @@ export const petChangeRoutes: Operation[] = [
     path: "/store/inventory/low",
     tag: "Inventory",
     summary: "List low stock",
-    description: "The entries at or below the account's low mark, the fewest first.",
+    description: "The entries at or below the account's `lowStock`, the lowest first.",
     scope: "inventory:read",
     query: LowStockQuery,
     answers: { 200: { description: "The entries.", schema: LowStock } },

@@ -5,14 +5,14 @@ import { deletePet, lockPet, lockPetWithEntry, petColumns, storedPet, updatePet,
 import { deleteItem, lockItem, lockItemWithOrders, setQuantity } from "./inventory.store.ts";
 import type { BulkChange, BulkResult, PetState } from "./pet-changes.ts";
 
-/** What the rows that the changes may touch hold, all of them locked. */
+/** The state before the changes: the pets and stock counts, whose rows are locked, and which of the named categories exist. */
 type Locked = { pets: Map<number, StoredPet>; stock: Map<number, number>; categories: Set<number> };
 
 /**
- * Changes pets one after the other, in one transaction, and returns what became of each. A change that is refused changes nothing, and the
- * others go on. A pet may be named once.
+ * Changes pets one after another in one transaction, and returns the result of each change. A refused change has no effect and does not stop
+ * the others.
  *
- * @throws Problem `invalid_request` for a pet that is named twice, `storage_limit_reached`; then nothing changes
+ * @throws Problem `invalid_request` if a pet is named twice, `storage_limit_reached`; then nothing changes
  */
 export async function changePets(tx: Transaction, accountId: number, changes: BulkChange[]): Promise<BulkResult[]> {
   const ids = [...new Set(changes.map(({ id }) => id))];
@@ -26,7 +26,7 @@ export async function changePets(tx: Transaction, accountId: number, changes: Bu
   return results;
 }
 
-/** Locks in the common order: orders, then entries by pet, then pets. */
+/** Locks rows in the order that prevents deadlocks: orders, then entries by pet, then pets (see inventory.store.ts). */
 async function lock(tx: Transaction, accountId: number, changes: BulkChange[], ids: number[]): Promise<Locked> {
   const untracking = changes.filter(({ stock }) => stock === null).map(({ id }) => id);
   if (untracking.length > 0)
@@ -37,7 +37,7 @@ async function lock(tx: Transaction, accountId: number, changes: BulkChange[], i
   const stock = await tx.query<{ pet_id: number; quantity: number }>(sql`${entries}${tx.forUpdate}`);
   const pets = await tx.query<PetRow>(sql`
     SELECT ${petColumns} FROM pets WHERE account_id = ${accountId} AND id IN (${join(ids)}) ORDER BY id${tx.forUpdate}`);
-  // Entries may have been added before the pets were locked. Their locks come before those of pets, so the transaction starts over.
+  // Entries may have been added before the pets were locked. They must be locked before the pets, so the transaction starts over.
   if ((await tx.query(entries)).length > stock.length) tx.startOver();
   const wanted = new Set(changes.flatMap(({ categoryId }) => (categoryId === undefined ? [] : [categoryId])));
   const categories =
@@ -58,25 +58,26 @@ async function changeOne(tx: Transaction, accountId: number, change: BulkChange,
   const { name, categoryId, status } = current.pet;
   const before: PetState = { name, categoryId, status, stock: locked.stock.get(id) ?? null };
   try {
-    const isAsked = Object.keys(change).length > 1;
-    const after = isAsked ? await applied(tx, accountId, change, { before, categories: locked.categories }) : before;
+    const hasFields = Object.keys(change).length > 1;
+    const after = hasFields ? await applyChange(tx, accountId, change, { before, categories: locked.categories }) : before;
     if (after === undefined) return { id, outcome: "deleted", before };
     return { id, outcome: JSON.stringify(after) === JSON.stringify(before) ? "unchanged" : "changed", before, after };
   } catch (error) {
-    // The room for records is decided after the entry was written, so only the whole transaction can be rolled back.
+    // The storage limit is checked after the entry is written, so the whole transaction must be rolled back.
     if (error instanceof Problem && error.code !== "storage_limit_reached") return { ...refused(id, error), before };
     throw error;
   }
 }
 
-type Standing = { before: PetState; categories: ReadonlySet<number> };
+/** The state of the pet before its change, and the categories that exist. */
+type Current = { before: PetState; categories: ReadonlySet<number> };
 
-/** Applies one change: refuses it before it writes anything. Returns undefined for a pet that is deleted. */
-async function applied(
+/** Applies one change, after all checks that may refuse it. Returns the pet's new state, or undefined if it deleted the pet. */
+async function applyChange(
   tx: Transaction,
   accountId: number,
   { id, delete: isDeleted, stock, ...fields }: BulkChange,
-  { before, categories }: Standing,
+  { before, categories }: Current,
 ): Promise<PetState | undefined> {
   if (isDeleted) {
     await deletePet(tx, accountId, (await lockPetWithEntry(tx, accountId, id)) ?? gone(id));
@@ -92,7 +93,7 @@ async function applied(
     await setQuantity(tx, accountId, id, stock, before.stock === null ? undefined : await lockItem(tx, accountId, id));
   const after = stock === undefined ? before.stock : stock;
   const current = (await lockPet(tx, accountId, id)) ?? gone(id);
-  // the status of a tracked pet stays what its stock says
+  // A tracked pet keeps the status that follows from its stock.
   const status = after === null ? (fields.status ?? current.pet.status) : current.pet.status;
   const saved = await updatePet(tx, accountId, current, { name: before.name, categoryId: before.categoryId, ...fields, status });
   return { name: saved.pet.name, categoryId: saved.pet.categoryId, status: saved.pet.status, stock: after };

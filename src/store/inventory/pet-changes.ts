@@ -4,14 +4,14 @@ import { PetStatus } from "../pets/pets.ts";
 
 const closed = { additionalProperties: false };
 
-/** The most pets of one bulk change. */
+/** The most pets in one bulk change. */
 const changesMax = 1_000;
-/** The most bytes of its body: enough for the longest names in any script. */
+/** The most bytes in its body: enough for the longest names in any script. */
 export const changesBytesMax = 1_048_576;
 
 const count = Type.Integer({ minimum: 0, maximum: int32Max });
 
-/** What changes of one pet; fields that are left out stay. A `stock` of null ends tracking; a number begins it, or replaces the count. */
+/** A change of one pet. Fields that are left out keep their values. A null `stock` ends tracking; a number begins it or replaces the count. */
 const PetChangeSchema = Type.Object(
   {
     id: Id("The pet."),
@@ -35,7 +35,7 @@ export const BulkChanges = Type.Object(
 const State = Type.Object({ name: Type.String(), categoryId: Id(""), status: PetStatus, stock: Nullable(count) });
 export type PetState = Static<typeof State>;
 
-/** What became of one change. `before` and `after` are missing where there is no such pet. */
+/** The result of one change. `before` is absent if there is no such pet, and `after` if the pet was deleted or the change refused. */
 const BulkResult = Type.Object({
   id: Id("The pet."),
   outcome: Type.Unsafe<"changed" | "unchanged" | "deleted" | "refused">({

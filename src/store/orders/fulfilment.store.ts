@@ -17,12 +17,12 @@ import { lockPet, petExists } from "../pets/pets.store.ts";
 import { unitsMoved, type OrderFields } from "./orders.ts";
 import { deleteOrder, insertOrders, updateOrder, type StoredOrder } from "./orders.store.ts";
 
-/**
- * No unit is sold twice (specification 2.5). For each pet:
+/*
+ * No unit is sold twice (specification 2.5). For each pet whose stock is tracked:
  *
  *   free units = units counted in - units sold by complete orders - units held by open orders
  *
- * None of these numbers is ever negative. Each function runs in the transaction of its request, so a refusal changes nothing.
+ * None of these numbers is ever negative. Each function runs in its request's transaction, so a refused request changes nothing.
  */
 
 /** The fields of a new order, its account, and who places it. */
@@ -42,21 +42,22 @@ export function placeOrder(tx: Transaction, { accountId, fields, origin }: Order
 }
 
 /**
- * Places several orders with one change of the stock for each pet and one INSERT. It places only open orders of pets with stock, and those of
- * one pet only if it has enough units for all of them. For every other order it returns undefined and changes nothing: `placeOrder` decides those.
+ * Places several orders with one stock update for each pet and one INSERT. It places only open orders for tracked pets, and a pet's orders only
+ * if the pet has enough free units for all of them. For every other order it returns undefined and changes nothing; the caller then runs
+ * `placeOrder` for that order.
  *
  * @throws Problem `storage_limit_reached` if an account has no room for all of them
  */
 export async function placeOrders(tx: Transaction, requests: readonly OrderRequest[]): Promise<(StoredOrder | undefined)[]> {
-  const isOpenOrder = ({ fields }: OrderRequest): boolean => fields.petId !== null && !fields.complete;
-  const byPet = Map.groupBy(requests.filter(isOpenOrder), ({ accountId, fields }) => `${accountId} ${fields.petId}`);
+  const mayHoldUnits = ({ fields }: OrderRequest): boolean => fields.petId !== null && !fields.complete;
+  const byPet = Map.groupBy(requests.filter(mayHoldUnits), ({ accountId, fields }) => `${accountId} ${fields.petId}`);
   const withUnits = new Set<OrderRequest>();
   const takeAll = async (orders: OrderRequest[]): Promise<void> => {
     const [{ accountId, fields }] = orders as [OrderRequest];
     const takes = orders.map((order) => ({ units: order.fields.quantity, origin: order.origin }));
     if (await takeUnitsOfAll(tx, accountId, fields.petId!, takes)) for (const order of orders) withUnits.add(order);
   };
-  await Promise.all([...byPet.values()].toSorted(byLockOrder).map(takeAll)); // a server gets all statements at once
+  await Promise.all([...byPet.values()].toSorted(byLockOrder).map(takeAll)); // Sends PostgreSQL these statements without waiting for each.
   const placed = requests.filter((request) => withUnits.has(request)).map((request) => ({ ...request, held: request.fields.quantity }));
   if (placed.length === 0) return requests.map(() => undefined);
   const inserted = await insertOrders(tx, placed);
@@ -65,7 +66,7 @@ export async function placeOrders(tx: Transaction, requests: readonly OrderReque
   return requests.map((request) => (withUnits.has(request) ? inserted[next++] : undefined));
 }
 
-/** Entries are locked in the order of their pets, as `lockItems` does. */
+/** Compares by account and pet, the order in which `lockItems` locks inventory entries. */
 function byLockOrder([a]: OrderRequest[], [b]: OrderRequest[]): number {
   return a!.accountId - b!.accountId || a!.fields.petId! - b!.fields.petId!;
 }
@@ -79,7 +80,7 @@ export async function changeOrder(tx: Transaction, accountId: number, order: Sto
   const { id, fields: current } = order;
   if (isDeepStrictEqual(next, current)) return order;
   const petChanges = next.petId !== current.petId;
-  if (petChanges && next.petId !== null) await requireKnown(tx, accountId, next.petId);
+  if (petChanges && next.petId !== null) await requirePetExists(tx, accountId, next.petId);
   const stockChanges = petChanges || next.quantity !== current.quantity;
   if (current.complete && (stockChanges || !next.complete)) throw orderComplete(id);
 
@@ -87,11 +88,11 @@ export async function changeOrder(tx: Transaction, accountId: number, order: Sto
   if (stockChanges) held = await move(tx, accountId, order, next);
   if (next.complete) held = await sell(tx, accountId, next.petId, held);
   const changed = await updateOrder(tx, accountId, order, next, held);
-  if (next.complete && !current.complete) await removeRecords(tx, accountId, 1); // Complete orders do not count.
+  if (next.complete && !current.complete) await removeRecords(tx, accountId, 1); // Complete orders do not count as records.
   return changed;
 }
 
-/** Cancels a locked order and gives back what it holds. @throws Problem `order_complete` */
+/** Cancels a locked order and gives back its units. @throws Problem `order_complete` */
 export async function cancelOrder(tx: Transaction, accountId: number, order: StoredOrder): Promise<void> {
   const { id, fields, held } = order;
   if (fields.complete) throw orderComplete(id);
@@ -100,7 +101,7 @@ export async function cancelOrder(tx: Transaction, accountId: number, order: Sto
   await removeRecords(tx, accountId, 1);
 }
 
-/** Moves units between the stock and an open order. Returns how many the order then holds. */
+/** Moves units between the stock and an open order. Returns how many units the order holds afterwards. */
 async function move(tx: Transaction, accountId: number, { fields: current, held }: StoredOrder, next: OrderFields): Promise<number> {
   const { give, take } = unitsMoved(held, current, next);
   if (current.petId !== null && next.petId !== null && current.petId !== next.petId) {
@@ -112,12 +113,13 @@ async function move(tx: Transaction, accountId: number, { fields: current, held 
   return held - give + (take > 0 ? await hold(tx, accountId, next.petId, take) : 0);
 }
 
-/** Holds units of a pet for an order. Returns how many it holds: `units` if the pet is tracked, otherwise 0. */
+/** Takes units of a pet for an order to hold. Returns `units` if the pet is tracked, otherwise 0. */
 function hold(tx: Transaction, accountId: number, petId: number, units: number): Awaitable<number> {
   const taken = takeUnits(tx, accountId, petId, units);
   return andThen(taken, (isTaken) => (isTaken ? units : holdWithLocks(tx, accountId, petId, units)));
 }
 
+/** Locks the entry and the pet to find out why `takeUnits` took nothing. Returns 0 if the pet is untracked; otherwise retries or refuses. */
 async function holdWithLocks(tx: Transaction, accountId: number, petId: number, units: number): Promise<number> {
   const entry = await lockItem(tx, accountId, petId);
   await requireNotSold(tx, accountId, petId);
@@ -125,18 +127,19 @@ async function holdWithLocks(tx: Transaction, accountId: number, petId: number, 
     await requireUntracked(tx, accountId, petId);
     return 0;
   }
-  // Retry once: the entry may have grown after the first attempt.
+  // Retry once: units may have become free after the first attempt.
   if (entry.item.quantity < units || !(await takeUnits(tx, accountId, petId, units))) throw insufficient(petId, entry.item.quantity);
   return units;
 }
 
+/** Sells the units that an order holds. Returns how many units the order holds afterwards: none. */
 async function sell(tx: Transaction, accountId: number, petId: number | null, held: number): Promise<0> {
   if (petId !== null && held > 0) await sellUnits(tx, accountId, petId, held);
   return 0;
 }
 
 /** Reads without a lock: locking the pet before its entry would break the lock order. */
-async function requireKnown(tx: Transaction, accountId: number, petId: number): Promise<void> {
+async function requirePetExists(tx: Transaction, accountId: number, petId: number): Promise<void> {
   if (!(await petExists(tx, accountId, petId))) throw unknownPet(petId);
 }
 

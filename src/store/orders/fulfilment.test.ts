@@ -38,7 +38,7 @@ const requestFor = (fields: Partial<OrderFields>, account = accountId): OrderReq
   origin: systemOrigin,
 });
 
-/** Orders of every kind: of pets with and without stock, of two accounts, drafts and complete ones, and of unknown and sold pets. */
+/** Orders of every kind, in two accounts: open, complete and draft orders, for tracked, untracked, sold and unknown pets. */
 const requests = Array.from({ length: 60 }, (_, i) => {
   const petId = [plenty, plenty, scarce, untracked, null, sold, unknown, plenty, scarce, plenty][i % 10]!;
   return requestFor({ petId, quantity: petId === scarce ? 1 : 1 + (i % 3), complete: i % 7 === 6 }, i % 4 === 3 ? neighbour : accountId);
@@ -47,9 +47,9 @@ const requests = Array.from({ length: 60 }, (_, i) => {
 const place = (db: Database, request: OrderRequest, isTogether: boolean) =>
   db.write((tx) => placeOrder(tx, request), isTogether ? { together: { run: placeOrders, input: request } } : {});
 
-/** Places all requests. Returns how each ended, and what the tables then hold. */
+/** Places all orders. Returns the outcome of each, sorted, and the contents of the tables afterwards. */
 async function outcomeOf(db: Database, isTogether: boolean) {
-  const ended: string[] = [];
+  const outcomes: string[] = [];
   const ids = new Set<number>();
   const settle = async (request: OrderRequest): Promise<void> => {
     const { petId, quantity, complete } = request.fields;
@@ -60,7 +60,7 @@ async function outcomeOf(db: Database, isTogether: boolean) {
       },
       (error: { code: string }) => error.code,
     );
-    ended.push(JSON.stringify([request.accountId, petId, quantity, complete, result]));
+    outcomes.push(JSON.stringify([request.accountId, petId, quantity, complete, result]));
   };
   if (isTogether) await Promise.all(requests.map(settle));
   else for (const request of requests) await settle(request);
@@ -73,24 +73,24 @@ async function outcomeOf(db: Database, isTogether: boolean) {
       "SELECT account_id, SUM(used) AS used FROM storage_quotas WHERE kind = 'records' GROUP BY 1 ORDER BY 1",
     ].map(table),
   );
-  return { ended: ended.toSorted(), ids: ids.size, tables };
+  return { outcomes: outcomes.toSorted(), ids: ids.size, tables };
 }
 
 test("orders placed together give the same stock, versions, counts and refusals as orders placed one after the other", async (t) => {
   const together = await outcomeOf(await openShops(t), true);
   const alone = await outcomeOf(await openShops(t), false);
-  const ofOthers = (ended: string[]) => ended.filter((line) => !line.includes(`,${scarce},1,`));
-  assert.deepEqual(ofOthers(together.ended), ofOthers(alone.ended));
+  const withoutScarce = (outcomes: string[]) => outcomes.filter((line) => !line.includes(`,${scarce},1,`));
+  assert.deepEqual(withoutScarce(together.outcomes), withoutScarce(alone.outcomes));
   assert.deepEqual(together.ids, alone.ids);
   assert.deepEqual(together.tables.slice(0, 2), alone.tables.slice(0, 2));
   assert.deepEqual(together.tables[3], alone.tables[3]);
-  for (const { ended } of [together, alone]) {
-    const accepted = ended.filter((line) => line.startsWith(`[${accountId},${scarce},1,`) && !line.includes("insufficient_stock"));
+  for (const { outcomes } of [together, alone]) {
+    const accepted = outcomes.filter((line) => line.startsWith(`[${accountId},${scarce},1,`) && !line.includes("insufficient_stock"));
     assert.equal(accepted.length, scarceUnits);
   }
 });
 
-test("orders placed together fill the account's storage limit, and exceed it by none", async (t) => {
+test("orders placed together may fill the account's storage limit, but never exceed it", async (t) => {
   const db = await openShops(t, 0);
   await db.write((tx) => setStorageLimits(tx, accountId, { records: 7, publishedBytes: 0 }));
   const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => place(db, requestFor({}), true)));

@@ -14,7 +14,7 @@ const path = "/store/orders";
 const onePath = "/store/orders/{orderId}";
 const tag = "Orders";
 const params = { orderId: 1 };
-const open: Order = { id: 1, petId: 1, quantity: 1, shipDate: "2026-12-24T10:00:00Z", complete: false };
+const openOrder: Order = { id: 1, petId: 1, quantity: 1, shipDate: "2026-12-24T10:00:00Z", complete: false };
 
 export const orderRoutes: Operation[] = [
   operation({
@@ -28,13 +28,13 @@ export const orderRoutes: Operation[] = [
     hideTryItPanel: true,
     query: OrderQuery,
     example: { query: { complete: false } },
-    answers: { 200: listed("The orders.", Orders, [open]) },
+    answers: { 200: listed("The orders.", Orders, [openOrder]) },
     read: (db, { accountId, query }) => {
-      const asked = { ...query, sort: query.sort ?? "id" }; // A cursor stays valid whether or not the next request names the default `sort`.
-      const after = positionOf(asked, 1);
-      const rows = listOrders(db, accountId, asked, after && Number(after[0]), (query.limit ?? limitDefault) + 1);
+      const sortedQuery = { ...query, sort: query.sort ?? "id" }; // A cursor stays valid whether or not the next request names the default `sort`.
+      const after = positionOf(sortedQuery, 1);
+      const rows = listOrders(db, accountId, sortedQuery, after && Number(after[0]), (query.limit ?? limitDefault) + 1);
       return andThen(rows, (found) => {
-        const page = pageOf(path, asked, found, (row) => [row.id]);
+        const page = pageOf(path, sortedQuery, found, (row) => [row.id]);
         return { status: 200, body: page.rows.map(orderOf), headers: page.headers };
       });
     },
@@ -46,7 +46,7 @@ export const orderRoutes: Operation[] = [
     tag,
     summary: "Place an order",
     description:
-      "Places an order. While the pet's stock is tracked, an open order holds its units, and a complete one has sold them. An order for more units than are free is refused, so no unit is sold twice. Without `petId` it is a draft. An `id` in the body is ignored.",
+      "Places an order. If the pet's stock is tracked, an open order holds its units and a complete order sells them. An order for more units than are free is refused, so no unit is sold twice. An order without `petId` is a draft. An `id` in the body is ignored.",
     scope: "orders:write",
     dryRun: true,
     body: NewOrder,
@@ -75,7 +75,7 @@ export const orderRoutes: Operation[] = [
     scope: "orders:read",
     params: OrderPath,
     example: { params },
-    answers: { 200: resource("The order.", Order, open) },
+    answers: { 200: resource("The order.", Order, openOrder) },
     problems: ["not_found"],
     read: (db, { accountId, params: { orderId } }) => andThen(findOrder(db, accountId, orderId), answer),
   }),
@@ -86,13 +86,13 @@ export const orderRoutes: Operation[] = [
     tag,
     summary: "Replace an order",
     description:
-      "Replaces the order; a field that is left out gets its default. When the pet or the quantity changes, the order takes or gives back units. `complete: true` sells them and is final: afterwards only the ship date may change.",
+      "Replaces the order; a field that is left out gets its default. When the pet or the quantity changes, the order takes or gives back units. `complete: true` sells the units and is final: afterwards only the ship date may change.",
     scope: "orders:write",
     dryRun: true,
     params: OrderPath,
     body: WrittenOrder,
     example: { params, body: { petId: 1, quantity: 3, shipDate: "2026-12-27T10:00:00Z" } },
-    answers: { 200: resource("The order as it now stands.", Order, { ...open, quantity: 3, shipDate: "2026-12-27T10:00:00Z" }) },
+    answers: { 200: resource("The order as it now stands.", Order, { ...openOrder, quantity: 3, shipDate: "2026-12-27T10:00:00Z" }) },
     problems: ["not_found", "precondition_failed", "unknown_reference", "pet_not_available", "insufficient_stock", "order_complete"],
     write: async (tx, { accountId, params: { orderId }, body, conditions }) => {
       const order = await lockOrder(tx, accountId, orderId);
@@ -107,14 +107,14 @@ export const orderRoutes: Operation[] = [
     tag,
     summary: "Update an order",
     description:
-      "A JSON merge patch (RFC 7396): fields that are left out stay, `petId: null` turns the order into a draft and gives its units back.",
+      "A JSON merge patch (RFC 7396): fields that are left out keep their values; `petId: null` turns the order into a draft and gives its units back.",
     scope: "orders:write",
     dryRun: true,
     params: OrderPath,
     body: WrittenOrderPatch,
     mediaTypes: mergePatch,
     example: { params, body: { complete: true } },
-    answers: { 200: resource("The order as it now stands.", Order, { ...open, complete: true }) },
+    answers: { 200: resource("The order as it now stands.", Order, { ...openOrder, complete: true }) },
     problems: ["not_found", "precondition_failed", "unknown_reference", "pet_not_available", "insufficient_stock", "order_complete"],
     write: async (tx, { accountId, params: { orderId }, body, conditions }) => {
       const order = await lockOrder(tx, accountId, orderId);

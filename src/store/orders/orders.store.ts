@@ -40,21 +40,21 @@ export function listOrders(
   afterId: number | undefined,
   limit: number,
 ): Awaitable<StoredOrder[]> {
-  const course = sort === "-id" ? { isBackwards: true, until: afterId } : { after: afterId === undefined ? undefined : [afterId] };
-  const walk = { table: "orders", columns, accountId, order: ["id"], ...course };
+  const direction = sort === "-id" ? { isBackwards: true, until: afterId } : { after: afterId === undefined ? undefined : [afterId] };
+  const walk = { table: "orders", columns, accountId, order: ["id"], ...direction };
   const walks = filtersOf(petId, complete).map((filter) => ({ ...walk, ...filter }));
   const { statement: text, values } = walkStatement<OrderRow>(db.engine, walks, limit);
   return andThen(db.rows(text, values), (rows) => rows.map(fromRow));
 }
 
 /**
- * The index walks that a list merges. All orders of a pet take two, one of its open and one of its complete orders: an index for both together
- * would make each new order write one more page (decision 0081).
+ * Returns one filter for each index walk that a list merges. A list of all orders for a pet merges two walks, one of the open and one of the
+ * complete orders: another index, by pet alone, would make each new order write one more page (decision 0081).
  */
 function filtersOf(petId: number | undefined, complete: boolean | undefined) {
   if (petId === undefined) return [complete === undefined ? {} : { index: "orders_by_complete", equal: { complete } }];
-  const completes = complete === undefined ? [false, true] : [complete];
-  return completes.map((one) => ({ index: "orders_by_pet_complete", equal: { pet_id: petId, complete: one } }));
+  const values = complete === undefined ? [false, true] : [complete];
+  return values.map((value) => ({ index: "orders_by_pet_complete", equal: { pet_id: petId, complete: value } }));
 }
 
 /** @throws Problem `not_found` */
@@ -67,7 +67,7 @@ export function lockOrder(tx: Transaction, accountId: number, id: number): Await
   return andThen(tx.rows(lockById, [accountId, id]), (rows) => requireRow(rows, id));
 }
 
-/** An order to insert, whose `held` units have been taken from the stock. */
+/** An order to insert. The caller has already taken its `held` units from the stock. */
 export type PlacedOrder = { accountId: number; fields: OrderFields; held: number; origin: Origin };
 
 /** Inserts orders, which get ascending identifiers. */
@@ -90,7 +90,7 @@ export function insertOrders(tx: Transaction, placed: readonly PlacedOrder[]): A
   );
 }
 
-/** Updates a locked order; `held` is the number of units that it now holds. @throws Problem `not_found` */
+/** Updates a locked order; `held` is the number of units that it holds from now on. @throws Problem `not_found` */
 export function updateOrder(
   tx: Transaction,
   accountId: number,
@@ -109,7 +109,7 @@ export function updateOrder(
   });
 }
 
-/** Deletes a locked order. The caller gives back the units that it held. */
+/** Deletes a locked order, but does not give back its units: the caller does. */
 export async function deleteOrder(tx: Transaction, accountId: number, order: StoredOrder): Promise<void> {
   await tx.run(deleteById, [accountId, order.id]);
   tx.record(eventOf(accountId, "order.cancelled", order));
@@ -119,7 +119,7 @@ function eventOf(accountId: number, type: EventDraft["type"], order: StoredOrder
   return { accountId, type, resource: { type: "order", id: order.id }, data: orderOf(order), version: order.version };
 }
 
-/** Returns the order as an answer shows it: `petId` and `shipDate` only if set. */
+/** Returns the order as the API shows it, with `petId` and `shipDate` only if they are set. */
 export function orderOf({ id, fields: { petId, quantity, shipDate, complete } }: StoredOrder): Order {
   if (shipDate !== null) return { id, ...(petId !== null && { petId }), quantity, shipDate: formatDateTime(shipDate), complete };
   return petId === null ? { id, quantity, complete } : { id, petId, quantity, complete };

@@ -16,7 +16,7 @@ const fields = {
 
 export const Order = named("Order", Type.Object(fields, { additionalProperties: false }));
 export type Order = Static<typeof Order>;
-/** An order as a client sends it. It has its own schema because optional fields of a body may be null, and those of an answer never are. */
+/** The body of a new order. It has its own schema because an optional field may be null in a body, but never in an answer. */
 export const NewOrder = named("NewOrder", Type.Object(fields, { additionalProperties: false }));
 export type NewOrder = Static<typeof NewOrder>;
 export const WrittenOrder = writtenBack(NewOrder, { id: OwnId("orderId") });
@@ -62,9 +62,9 @@ export function patchOrder(order: Order, { id: _id, ...patch }: OrderPatch): Ord
   return Object.fromEntries(entries);
 }
 
-/** Returns how many units a change of an open order moves: `give` go back to the stock, and `take` more leave it. */
+/** Returns how many units an open order gives back to the stock, and how many it takes, when its fields change from `before` to `after`. */
 export function unitsMoved(held: number, before: OrderFields, after: OrderFields): { give: number; take: number } {
   if (before.petId !== after.petId) return { give: held, take: after.petId === null ? 0 : after.quantity };
-  const more = after.quantity - before.quantity;
-  return more >= 0 ? { give: 0, take: more } : { give: Math.min(held, -more), take: 0 };
+  const increase = after.quantity - before.quantity;
+  return increase >= 0 ? { give: 0, take: increase } : { give: Math.min(held, -increase), take: 0 };
 }

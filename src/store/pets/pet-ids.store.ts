@@ -10,7 +10,7 @@ import { petColumns, storedPet, type PetRow, type StoredPet } from "./pets.store
 
 type IdQuery = PetQuery & { id: number[] };
 
-/** Whether a request is the successor of GET /pets/{petId}: this most frequent list takes the way of `showPet`. */
+/** Whether a request lists one pet by id and nothing else. This successor of GET /pets/{petId} is the most frequent list, so `showPet` answers it. */
 export function asksForOne(query: PetQuery): query is PetQuery & { id: [number] } {
   return query.id?.length === 1 && query.q === undefined && query.status === undefined && query.categoryId === undefined;
 }
@@ -22,7 +22,7 @@ const orders = {
   "-name": { by: sql`place DESC, id`, after: ([place, id]: Position) => sql`(place < ${place} OR place = ${place} AND id > ${id})` },
 };
 
-/** Returns the pets with the ids of the query, a hundred at most, that pass the other filters. */
+/** Returns the pets with the query's ids, at most 100, that pass the other filters. */
 export async function findPets(
   db: Database,
   accountId: number,
@@ -31,20 +31,23 @@ export async function findPets(
   limit: number,
 ): Promise<(StoredPet & FoundPet)[]> {
   const order = orders[sortOf(query)];
-  const passing: Sql[] = [sql`place IS NOT NULL`];
-  if (query.categoryId !== undefined) passing.push(sql`category_id = ${query.categoryId}`);
-  if (query.status) passing.push(sql`status IN (${join(query.status)})`);
-  if (after) passing.push(afterIn(query, order.after, after));
+  const conditions: Sql[] = [sql`place IS NOT NULL`];
+  if (query.categoryId !== undefined) conditions.push(sql`category_id = ${query.categoryId}`);
+  if (query.status) conditions.push(sql`status IN (${join(query.status)})`);
+  if (after) conditions.push(afterIn(query, order.after, after));
   const found = findRows(db.engine, { table: "pets", columns: sql`${petColumns}, name_key`, accountId, key: "id" }, query.id);
   const matching =
     query.q === undefined ? sql`SELECT *, name_key AS place, NULL AS word FROM (${found}) AS wanted` : matched(accountId, query.q, found);
   const rows = await db.query<PetRow & { word: string | null }>(sql`
-    SELECT * FROM (${matching}) AS matching WHERE ${join(passing, " AND ")}
+    SELECT * FROM (${matching}) AS matching WHERE ${join(conditions, " AND ")}
     ORDER BY ${query.q === undefined ? sql`` : sql`word IS NOT NULL, `}${order.by} ${limitTo(limit)}`);
   return rows.map((row) => ({ ...storedPet(row), ...(row.word !== null && { word: row.word }) }));
 }
 
-/** Adds to each pet the word that the search finds it by, unless its name begins with `q`, and the place in the order; null if it is not found. */
+/**
+ * Adds two columns to each pet. `word` is the later word of its name that begins with `q`, and null if the name itself does. `place` is the text by
+ * which the search sorts the pet, and null if nothing in its name begins with `q`.
+ */
 function matched(accountId: number, q: string, found: Sql): Sql {
   const word = sql`
     SELECT MIN(word) FROM pet_words WHERE pet_words.account_id = ${accountId} AND pet_words.pet_id = wanted.id AND ${beginsWith(sql`word`, q)}`;
@@ -54,7 +57,7 @@ function matched(accountId: number, q: string, found: Sql): Sql {
       SELECT *, CASE WHEN named IS NULL THEN (${word}) END AS word FROM (${named}) AS wanted) AS worded`;
 }
 
-/** The pets after a position: those that a name found come before those that a word found. */
+/** Returns the condition for pets after a position. Pets whose name begins with `q` come before pets that a later word found. */
 function afterIn(query: IdQuery, beyond: (position: Position) => Sql, after: Position): Sql {
   if (query.q === undefined) return beyond(after);
   const word = wordIn(after);

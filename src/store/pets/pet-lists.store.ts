@@ -19,7 +19,7 @@ const nameAndId = ["name_key", "id"] as const;
 /** What a list reads: one index walk for each entry of `equal`; `from` and `until` bound the names that begin with `q`. */
 type Range = { db: Database; accountId: number; equal: Record<string, string | number>[]; from?: string; until?: string; limit: number };
 
-/** Returns the order of a list. @throws Problem `invalid_request` for `q` with the order of ids */
+/** Returns the sort of a list. Default: `id`, or `name` with `q`. @throws Problem `invalid_request` for `q` with a sort by id */
 export function sortOf({ q, sort }: PetQuery): PetSort {
   if (q !== undefined && (sort === "id" || sort === "-id")) {
     throw invalidAt("query.sort", "must be name or -name beside q");
@@ -34,7 +34,7 @@ export function namePosition({ name, id }: Pet): [string, number] {
 
 /**
  * Returns up to `limit` pets that pass the filters, after a position. Each combination of filters and order has its index,
- * so a page costs the same wherever it begins and however few pets match. Several statuses are several walks, merged.
+ * so a page costs the same wherever it begins and however few pets match. Several statuses take one walk each, and the walks are merged.
  */
 export function listPets(
   db: Database,
@@ -55,7 +55,7 @@ export function listPets(
   }
 }
 
-/** As `listPets`, in the order of ids, with the pets as their JSON: the engine may have them in memory. */
+/** Like `listPets`, but sorted by id and with pets as JSON text, which the engine may have in memory (decision 0093). */
 export function showListedPets(
   db: Database,
   accountId: number,
@@ -64,8 +64,8 @@ export function showListedPets(
   limit: number,
 ): Awaitable<ShownPet[]> {
   const range = { db, accountId, equal: equalOf(query), limit };
-  const course = query.sort === "-id" ? ({ order: idOnly, isBackwards: true, until: after?.[0] } as const) : { order: idOnly, after };
-  const walkOf = <R extends unknown[]>(columns: Sql): Bound<R> => boundWalk(range, { ...course, columns });
+  const walkOptions = query.sort === "-id" ? ({ order: idOnly, isBackwards: true, until: after?.[0] } as const) : { order: idOnly, after };
+  const walkOf = <R extends unknown[]>(columns: Sql): Bound<R> => boundWalk(range, { ...walkOptions, columns });
   return showPets(db, accountId, { ids: () => walkOf(idColumn), rows: () => walkOf(petColumns) });
 }
 
@@ -73,7 +73,7 @@ function petsOf(rows: NamedRow[]): Pet[] {
   return rows.map(([id, name, categoryId, status]) => ({ id, name, categoryId, status }));
 }
 
-type Course = {
+type WalkOptions = {
   columns: Sql;
   order: typeof idOnly | typeof nameAndId;
   isBackwards?: true;
@@ -82,24 +82,24 @@ type Course = {
   until?: string | number | undefined;
 };
 
-function walk(range: Range, course: Course): Awaitable<NamedRow[]> {
-  const { statement, values } = boundWalk<NamedRow>(range, course);
+function walk(range: Range, options: WalkOptions): Awaitable<NamedRow[]> {
+  const { statement, values } = boundWalk<NamedRow>(range, options);
   return range.db.rows(statement, values);
 }
 
-function boundWalk<R extends unknown[]>({ db, accountId, equal, limit }: Range, course: Course): Bound<R> {
+function boundWalk<R extends unknown[]>({ db, accountId, equal, limit }: Range, options: WalkOptions): Bound<R> {
   const walks = equal.map((values) => {
     const parts = ["category_id" in values && "category", "status" in values && "status"];
-    const isByName = "name_key" in values || course.order === nameAndId;
+    const isByName = "name_key" in values || options.order === nameAndId;
     const name = [...parts, isByName && "name"].filter((part) => part !== false).join("_");
-    return { table: "pets", ...(name !== "" && { index: `pets_by_${name}` }), accountId, equal: values, ...course };
+    return { table: "pets", ...(name !== "" && { index: `pets_by_${name}` }), accountId, equal: values, ...options };
   });
   return walkStatement<R>(db.engine, walks, limit);
 }
 
 /**
- * Names descend and ties ascend by id (decision 0005), which no index walk gives. So this reads the rows backwards, reverses the
- * ties of each name, and reads the last name, of which more may follow, again from its first id.
+ * Names descend, but pets with the same name ascend by id (decision 0005), and no index has this order. So this walks an index backwards and
+ * reverses each group of equal names. It reads the last name again from its lowest id, because the walk may have ended within the group.
  */
 async function descendingByName(range: Range, after: Position | undefined): Promise<NamedRow[]> {
   const ties = (name: string, id: number, limit: number): Awaitable<NamedRow[]> => {
@@ -113,13 +113,13 @@ async function descendingByName(range: Range, after: Position | undefined): Prom
   const until = after ? String(after[0]) : range.until;
   const backwards = await walk({ ...range, limit }, { columns: nameColumns, order: nameAndId, isBackwards: true, from: range.from, until });
   const lastName = backwards.at(-1)?.[4];
-  const whole = backwards.filter(([, , , , name]) => name !== lastName);
-  for (const group of Map.groupBy(whole, ([, , , , name]) => name).values()) rows.push(...group.toReversed());
-  if (lastName !== undefined) rows.push(...(await ties(lastName, 0, limit - whole.length)));
+  const complete = backwards.filter(([, , , , name]) => name !== lastName);
+  for (const group of Map.groupBy(complete, ([, , , , name]) => name).values()) rows.push(...group.toReversed());
+  if (lastName !== undefined) rows.push(...(await ties(lastName, 0, limit - complete.length)));
   return rows;
 }
 
-/** Returns the values that each walk looks for: one set for each status of the request, or one without status if it names all or none. */
+/** Returns the column values that each walk looks for: one set for each status of the query, or one set without a status if it names all or none. */
 function equalOf({ status, categoryId }: PetQuery): Range["equal"] {
   const category: Record<string, number> = categoryId === undefined ? {} : { category_id: categoryId };
   const statuses = new Set<PetStatus>(status);
@@ -133,7 +133,7 @@ export function keysBeginning(prefix: string): { from: string; until?: string } 
   return { from: prefix, ...(until !== undefined && { until }) };
 }
 
-/** Whether the key of a column begins with `q`. */
+/** Returns the condition that a key column begins with `q`. */
 export function beginsWith(key: Sql, q: string): Sql {
   const { from, until } = keysBeginning(nameKeyOf(q));
   return until === undefined ? sql`${key} >= ${from}` : sql`${key} >= ${from} AND ${key} < ${until}`;

@@ -7,15 +7,15 @@ import { beginsWith, keysBeginning, listPets, namePosition } from "./pet-lists.s
 import { nameKeyOf, petStatuses, type Pet, type PetQuery, type PetStatus } from "./pets.ts";
 
 /*
- * Later words of names are rows of `pet_words`, which the database keeps with the names (decision 0082). Each row says how many of its first
- * characters lead to the same pet by another word, so a search of n characters walks the rows of each such count below n, and finds each pet once
- * without looking at those that it leaves out.
+ * `pet_words` has a row for each later word of a pet's name; triggers keep it up to date (decision 0082). Its column `shared` is the number of first
+ * characters that the word has in common with the name itself or with an earlier word. A search for n characters walks only rows whose `shared` is
+ * below n, because in all others the name or an earlier word matches too. So it finds each pet once and reads no row that it then skips.
  */
 
-/** A pet of a search. It has the word that found it, unless its name begins with the text. */
+/** A pet that a search found. `word` is the later word that matched; absent if the name itself begins with the text. */
 export type FoundPet = { pet: Pet; word?: string };
 
-/** Returns up to `limit` pets that a search finds after a position: those whose name begins with `q`, then those of which a later word does. */
+/** Returns up to `limit` pets after a position: first those whose name begins with `q`, then those with a later word that does. */
 export async function searchPets(
   db: Database,
   accountId: number,
@@ -34,7 +34,7 @@ export function searchPosition({ pet, word }: FoundPet): Position {
   return word === undefined ? namePosition(pet) : [wordMark, word, pet.id];
 }
 
-/** Marks a position among words, which is longer than one among names. */
+/** The first element of a position among words, which has three elements. A position among names has two. */
 const wordMark = "word";
 export const searchPositionLengths = [2, 3];
 
@@ -45,7 +45,7 @@ export function wordIn(position: Position | undefined): [word: string, id: numbe
 
 type Search = Pick<PetQuery, "q" | "status" | "categoryId" | "sort">;
 
-/** Returns the characters of the longest beginnings that words of the account share, below `below`, in one step of an index each. */
+/** Returns the distinct values of `shared` in the account's words that are less than `below`. Takes one index step for each value. */
 async function sharedBelow(db: Queryable, accountId: number, below: number): Promise<number[]> {
   const rows = await db.rows(lengths, [accountId, accountId, below]);
   return rows.map(([length]) => length);
@@ -58,7 +58,7 @@ const lengths = statement<[number]>(`
     SELECT (SELECT MIN(shared) FROM pet_words WHERE account_id = ? AND shared > found.length) FROM found WHERE length IS NOT NULL
   ) SELECT length FROM found WHERE length < ?`);
 
-/** Returns up to `limit` pets whose later words begin with `q`, by word and id, after a position. Descending words have ascending ids, too. */
+/** Returns up to `limit` pets with a later word that begins with `q`, after a position, sorted by word. Equal words always ascend by id. */
 async function searchWords(
   db: Database,
   accountId: number,
@@ -85,7 +85,7 @@ async function searchWords(
 const order = ["word", "pet_id"] as const;
 const columns = raw("account_id, pet_id, word");
 
-/** One walk for each length that is shared and each status. */
+/** Returns one walk for each status and each value of `shared`. */
 function walksOf(accountId: number, { status, categoryId }: Search, shared: readonly number[]): Walk[] {
   const statuses = new Set(status).size % petStatuses.length === 0 ? [undefined] : [...new Set(status)];
   const parts = [categoryId !== undefined && "category", statuses[0] !== undefined && "status", "word"].filter((part) => part !== false);
@@ -109,7 +109,7 @@ async function rowsOf(db: Database, walks: Walk[], limit: number): Promise<Found
   return rows.map(({ id, name, category_id: categoryId, status, word }) => ({ pet: { id, name, categoryId, status }, word }));
 }
 
-/** One look-up in the primary key for each word; PostgreSQL's planner gets no choice (as in `findRows`). */
+/** Looks up each word's pet by primary key. On PostgreSQL the SQL leaves the planner no other plan, as in `findRows`. */
 const petOfRow = sql`CROSS JOIN pets ON pets.account_id = found.account_id AND pets.id = found.pet_id`;
 const petOfRowOnPostgres = sql`
   CROSS JOIN LATERAL (SELECT * FROM pets WHERE (account_id, id) >= (found.account_id, found.pet_id)
@@ -117,7 +117,7 @@ const petOfRowOnPostgres = sql`
 
 type Bounds = { from: string; until: string | undefined; after: [word: string, id: number] | undefined; limit: number };
 
-/** As `descendingByName` of lists does it: reads backwards, reverses the ties of each word, and reads the last word again from its first id. */
+/** Works like `descendingByName`: walks backwards, reverses each group of equal words, and reads the last word again from its lowest id. */
 async function descending(db: Database, walks: Walk[], { from, until, after, limit }: Bounds): Promise<FoundPet[]> {
   const ties = (word: string, id: number, rows: number) =>
     rowsOf(
@@ -134,26 +134,26 @@ async function descending(db: Database, walks: Walk[], { from, until, after, lim
     left,
   );
   const lastWord = backwards.at(-1)?.word;
-  const whole = backwards.filter(({ word }) => word !== lastWord);
-  for (const group of Map.groupBy(whole, ({ word }) => word).values()) rows.push(...group.toReversed());
-  if (lastWord !== undefined) rows.push(...(await ties(lastWord, 0, left - whole.length)));
+  const complete = backwards.filter(({ word }) => word !== lastWord);
+  for (const group of Map.groupBy(complete, ({ word }) => word).values()) rows.push(...group.toReversed());
+  if (lastWord !== undefined) rows.push(...(await ties(lastWord, 0, left - complete.length)));
   return rows;
 }
 
-/** The least text after a word: no name contains U+0000. */
+/** Returns the first text that sorts after a word, because no name contains U+0000. */
 function nextKey(word: string): string {
   return `${word}\u0001`;
 }
 
 /** Selects the category of each pet that passes the filters, in no particular order. */
 export async function categoriesOfPets(db: Database, accountId: number, { q = "", status, categoryId }: PetQuery): Promise<Sql> {
-  const passing: Sql[] = [sql`account_id = ${accountId}`];
-  if (status) passing.push(sql`status IN (${join(status)})`);
-  if (categoryId !== undefined) passing.push(sql`category_id = ${categoryId}`);
-  const named = q === "" ? passing : [...passing, beginsWith(sql`name_key`, q)];
+  const conditions: Sql[] = [sql`account_id = ${accountId}`];
+  if (status) conditions.push(sql`status IN (${join(status)})`);
+  if (categoryId !== undefined) conditions.push(sql`category_id = ${categoryId}`);
+  const named = q === "" ? conditions : [...conditions, beginsWith(sql`name_key`, q)];
   const pets = sql`SELECT category_id FROM pets WHERE ${join(named, " AND ")}`;
   const shared = await sharedBelow(db, accountId, Array.from(nameKeyOf(q)).length);
   if (shared.length === 0) return pets;
-  const worded = [...passing, sql`shared IN (${join(shared)})`, beginsWith(sql`word`, q)];
+  const worded = [...conditions, sql`shared IN (${join(shared)})`, beginsWith(sql`word`, q)];
   return sql`${pets} UNION ALL SELECT category_id FROM pet_words WHERE ${join(worded, " AND ")}`;
 }

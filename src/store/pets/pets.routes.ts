@@ -38,13 +38,19 @@ export const petRoutes: Operation[] = [
     },
     read(db, { accountId, query }) {
       const { id, q } = query;
-      const asked = { ...query, sort: sortOf(query) }; // A cursor then also fits a request that names the default order.
-      const lengths = q === undefined ? [isByName(asked) ? 2 : 1] : searchPositionLengths;
-      const list: List = { db, accountId, asked, after: positionOf(asked, ...lengths), rows: (query.limit ?? limitDefault) + 1 };
+      const sortedQuery = { ...query, sort: sortOf(query) }; // A cursor stays valid whether or not the next request names the default `sort`.
+      const lengths = q === undefined ? [isByName(sortedQuery) ? 2 : 1] : searchPositionLengths;
+      const list: List = {
+        db,
+        accountId,
+        query: sortedQuery,
+        after: positionOf(sortedQuery, ...lengths),
+        limit: (query.limit ?? limitDefault) + 1,
+      };
       if (asksForOne(query) && !list.after) return readOne(list, query.id[0]);
       if (id) return readById(list, id);
       if (q !== undefined) return readFound(list, q);
-      return isByName(asked) ? readByName(list) : readInOrder(list);
+      return isByName(sortedQuery) ? readByName(list) : readInOrder(list);
     },
   }),
   operation({
@@ -148,7 +154,7 @@ export const petRoutes: Operation[] = [
     tag,
     summary: "Update a pet",
     description:
-      "A JSON merge patch (RFC 7396): fields that are left out stay. While stock is tracked the status follows the stock: any other is a 409 `status_follows_stock`.",
+      "A JSON merge patch (RFC 7396): fields that are left out keep their values. While stock is tracked the status follows the stock: any other status is a 409 `status_follows_stock`.",
     scope: "catalogue:write",
     dryRun: true,
     params: PetPath,
@@ -171,7 +177,7 @@ export const petRoutes: Operation[] = [
     tag,
     summary: "Delete a pet",
     description:
-      "Deletes a pet and its inventory entry. It is refused while an open order has the pet; complete orders keep its identifier.",
+      "Deletes a pet and its inventory entry. The request is refused while the pet has an open order. Complete orders keep the pet's identifier.",
     scope: "catalogue:write",
     dryRun: true,
     params: PetPath,
@@ -187,8 +193,8 @@ export const petRoutes: Operation[] = [
   }),
 ];
 
-/** A request for a list: its query with the order, the position after which its page begins, and one row more than the page has. */
-type List = { db: Database; accountId: number; asked: PetQuery; after: Position | undefined; rows: number };
+/** A list request: its query with the sort filled in, the position after which its page begins, and a limit of one row more than the page holds. */
+type List = { db: Database; accountId: number; query: PetQuery; after: Position | undefined; limit: number };
 
 const isByName = ({ sort }: PetQuery): boolean => sort === "name" || sort === "-name";
 
@@ -200,32 +206,32 @@ function readOne({ db, accountId }: List, id: number): Awaitable<Answer> {
   }));
 }
 
-function readById({ db, accountId, asked, after, rows }: List, id: number[]): Awaitable<Answer> {
-  const position = (found: FoundPet) => (isByName(asked) ? searchPosition(found) : [found.pet.id]);
-  return andThen(findPets(db, accountId, { ...asked, id }, after, rows), (found) => {
-    const { rows: body, headers } = pageOf(path, asked, found, position);
+function readById({ db, accountId, query, after, limit }: List, id: number[]): Awaitable<Answer> {
+  const position = (found: FoundPet) => (isByName(query) ? searchPosition(found) : [found.pet.id]);
+  return andThen(findPets(db, accountId, { ...query, id }, after, limit), (found) => {
+    const { rows: body, headers } = pageOf(path, query, found, position);
     const [first] = body;
     return { ...page(body, headers), ...(id.length === 1 && first && { version: first.version }) };
   });
 }
 
-function readFound({ db, accountId, asked, after, rows }: List, q: string): Awaitable<Answer> {
-  return andThen(searchPets(db, accountId, { ...asked, q }, after, rows), (found) => {
-    const { rows: body, headers } = pageOf(path, asked, found, searchPosition);
+function readFound({ db, accountId, query, after, limit }: List, q: string): Awaitable<Answer> {
+  return andThen(searchPets(db, accountId, { ...query, q }, after, limit), (found) => {
+    const { rows: body, headers } = pageOf(path, query, found, searchPosition);
     return page(body, headers);
   });
 }
 
-function readByName({ db, accountId, asked, after, rows }: List): Awaitable<Answer> {
-  return andThen(listPets(db, accountId, asked, after, rows), (found) => {
-    const { rows: body, headers } = pageOf(path, asked, found, namePosition);
+function readByName({ db, accountId, query, after, limit }: List): Awaitable<Answer> {
+  return andThen(listPets(db, accountId, query, after, limit), (found) => {
+    const { rows: body, headers } = pageOf(path, query, found, namePosition);
     return { status: 200, body, headers };
   });
 }
 
-function readInOrder({ db, accountId, asked, after, rows }: List): Awaitable<Answer> {
-  return andThen(showListedPets(db, accountId, asked, after, rows), (found) => {
-    const { rows: shown, headers } = pageOf(path, asked, found, ({ id }) => [id]);
+function readInOrder({ db, accountId, query, after, limit }: List): Awaitable<Answer> {
+  return andThen(showListedPets(db, accountId, query, after, limit), (found) => {
+    const { rows: shown, headers } = pageOf(path, query, found, ({ id }) => [id]);
     return { status: 200, text: `[${shown.map(({ text }) => text).join(",")}]`, headers };
   });
 }

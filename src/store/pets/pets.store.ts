@@ -56,7 +56,7 @@ export async function insertPets(tx: Transaction, accountId: number, created: Ne
 }
 
 /**
- * Updates a locked pet if the change makes a difference. The status of a tracked pet goes on following its stock.
+ * Updates a locked pet. Does nothing if no field changes. A tracked pet's status keeps following its stock.
  *
  * @throws Problem `unknown_reference`, `status_follows_stock` for a status that the stock contradicts
  */
@@ -123,7 +123,7 @@ export async function lockPetWithEntry(tx: Transaction, accountId: number, id: n
   const find = sql`SELECT quantity, status, version FROM inventory WHERE account_id = ${accountId} AND pet_id = ${id}`;
   const [entry] = await tx.query<NonNullable<PetWithEntry["entry"]>>(sql`${find}${tx.forUpdate}`);
   const pet = await lockPet(tx, accountId, id);
-  // An entry may have been added before the pet was locked. Its lock comes before the pet's, so the transaction starts over.
+  // An entry may have been added before the pet was locked. It must be locked before the pet, so the transaction starts over.
   if (!entry && (await tx.query(find)).length > 0) tx.startOver();
   return pet && { ...pet, entry };
 }

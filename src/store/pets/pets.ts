@@ -5,7 +5,7 @@ import { enumeration, Id, named, Nullable, OwnId, paging, Text, variant, written
 export const petStatuses = ["available", "pending", "sold"] as const;
 export type PetStatus = (typeof petStatuses)[number];
 export const PetStatus = enumeration("PetStatus", petStatuses);
-/** The status of an untracked pet whose body names none. */
+/** The status of an untracked pet if the request names none. */
 export const statusDefault: PetStatus = "available";
 
 /** A query parameter that filters by status and may be repeated. */
@@ -17,7 +17,7 @@ const status = variant(PetStatus, { default: statusDefault });
 
 export const NewPet = named("NewPet", Type.Object({ name, categoryId, status: Type.Optional(status) }, { additionalProperties: false }));
 export type NewPet = Static<typeof NewPet>;
-/** The body of a PUT. Its status has no default here, because that depends on the stock. */
+/** The body of a PUT. Its schema gives `status` no default, because the default depends on the stock. */
 export const WrittenPet = writtenBack(NewPet, { id: OwnId("petId"), status: PetStatus });
 
 export const Pet = named("Pet", Type.Object({ id: Id("Unique identifier assigned on creation."), name, categoryId, status: PetStatus }));
@@ -25,9 +25,9 @@ export type Pet = Static<typeof Pet>;
 
 export const Pets = named("Pets", Type.Array(Pet));
 
-/** The most pets of one batch. */
+/** The most pets in one batch. */
 const batchMax = 1_000;
-/** The most bytes of a batch's body: enough for the longest names in any script. */
+/** The most bytes in a batch's body: enough for the longest names in any script. */
 export const batchBytesMax = 1_048_576;
 export const NewPets = named("NewPets", Type.Array(NewPet, { minItems: 1, maxItems: batchMax }));
 
@@ -47,15 +47,21 @@ export const PetPath = Type.Object({ petId: Id("The pet's identifier.") });
 const PetSort = enumeration("PetSort", ["id", "-id", "name", "-name"], "Sort order of pets. `-` is descending.");
 export type PetSort = Static<typeof PetSort>;
 export const PetQuery = Type.Object({
-  status: Type.Optional(StatusFilter("Only pets with this status; may be repeated, for pets with one of several.")),
+  status: Type.Optional(StatusFilter("Only pets with this status. Repeat the parameter to allow several.")),
   categoryId: Type.Optional(Id("Only pets of this category.")),
-  id: Type.Optional(Type.Array(Id(""), { minItems: 1, maxItems: 100, description: "Only pets with these identifiers; may be repeated." })),
+  id: Type.Optional(
+    Type.Array(Id(""), {
+      minItems: 1,
+      maxItems: 100,
+      description: "Only pets with these identifiers. Repeat the parameter to name several.",
+    }),
+  ),
   q: Type.Optional(
     Type.String({
       maxLength: 200,
       pattern: "^[^\\u0000]*$",
       description:
-        "Only pets whose name, or a word of it, begins with this text, in any case. Names that begin with it come first, by `name` or `-name`; then the others, by that word.",
+        "Only pets whose name, or a later word of it, begins with this text, regardless of case. Pets whose name begins with it come first, sorted by name; then the others, sorted by the matching word.",
       "x-text": true,
     }),
   ),
@@ -64,12 +70,12 @@ export const PetQuery = Type.Object({
 });
 export type PetQuery = Static<typeof PetQuery>;
 
-/** The most code points of a name's key: the length of the longest name of plain letters, and a third of what a PostgreSQL index can take. */
+/** The most code points in a name's key: enough for the longest name of plain letters, and a third of what fits into an index row of PostgreSQL. */
 const nameKeyMax = 200;
 
 /**
- * Returns the key by which a pet's name, or the beginning of one, sorts and is found (specification 1.6). Some characters fold
- * to eighteen, and four indexes contain the key, so it is cut at `nameKeyMax`.
+ * Returns the key by which a pet's name, or the beginning of one, is sorted and found (specification 1.6). One character can fold to 18, and four
+ * indexes contain the key, so the key is cut at `nameKeyMax`.
  */
 export function nameKeyOf(text: string): string {
   const folded = normalize(text);
@@ -79,7 +85,7 @@ export function nameKeyOf(text: string): string {
   return folded.slice(0, end);
 }
 
-/** What a client writes to a pet. A null status means the default: the one that follows from the stock, or `available` without tracked stock. */
+/** The fields that a client writes. A null status means the default: what follows from the stock, or `available` if the pet is untracked. */
 export type PetChange = { name: string; categoryId: number; status: PetStatus | null };
 
 /** Applies a merge patch to a pet (RFC 7396). */

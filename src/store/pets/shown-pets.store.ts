@@ -6,7 +6,7 @@ import type { Pet, PetStatus } from "./pets.ts";
 /** A pet with the version that its ETag shows. */
 export type StoredPet = { pet: Pet; version: number };
 
-/** A pet as its JSON, with the version that its ETag shows. */
+/** A pet as JSON text, with the version that its ETag shows. */
 export type ShownPet = Shown & { readonly id: number; readonly version: number };
 
 /** The columns of a pet, in the order of `PetValues`. */
@@ -17,7 +17,7 @@ export const petColumns = raw(columnNames);
 export const petById = `SELECT ${columnNames} FROM pets WHERE account_id = ? AND id = ?`;
 const showById = keyStatement("pets", petById, shownPet);
 
-/** Returns undefined if there is no such pet. Takes less time than `findPet`. */
+/** Returns undefined if there is no such pet. Faster than `findPet`, because the engine may have the JSON in memory (decision 0093). */
 export function showPet(db: Database, accountId: number, id: number): Awaitable<ShownPet | undefined> {
   return db.find(showById, [accountId, id]);
 }

@@ -47,7 +47,7 @@ export const photoRoutes: Operation<ProfileServices>[] = [
     stability,
     summary: "Add a photo",
     description:
-      "Adds a photo at the end, and a profile if the pet has none; a pet has at most 10. At most 50 megapixels. The service encodes it anew as AVIF and WebP in several sizes, without metadata; of an animation it takes the first picture.",
+      "Adds a photo after the pet's other photos, and creates a profile if the pet has none. A pet can have up to 10 photos of up to 50 megapixels each. The service re-encodes each photo as AVIF and WebP in several sizes, without metadata; of an animation it takes the first picture.",
     scope: "catalogue:write",
     dryRun: true,
     params: ProfilePath,

@@ -8,16 +8,16 @@ import { lockPet } from "../pets/pets.store.ts";
 import type { Photo, Profile, ProfilePath } from "./profiles.ts";
 import { findProfile, type StoredForm, type StoredPhoto, type StoredProfile } from "./profiles.store.ts";
 
-/** What the operations need of published photos. */
+/** The photo service that the profile operations call. */
 export type ProfileServices = {
   photos: {
     receive: (accountId: number, body: AsyncIterable<Buffer>) => Promise<ReceivedPhoto>;
-    /** Encodes a picture as `receive` does, and keeps nothing. */
+    /** Encodes a picture as `receive` does, but stores nothing. */
     rehearse: (accountId: number, body: AsyncIterable<Buffer>) => Promise<ReceivedPhoto>;
     /** @throws Problem `storage_limit_reached` */
     claim: (tx: Transaction, accountId: number, photoId: number, received: ReceivedPhoto) => Promise<void>;
     finish: (received: ReceivedPhoto) => void;
-    /** The address of a form for visitors. */
+    /** Returns the URL at which visitors see one form of a photo. */
     urlOf: (form: StoredForm) => string;
   };
 };
@@ -31,7 +31,7 @@ export type ReceivedPhoto = {
 
 export type OneProfile = { params: Static<typeof ProfilePath> };
 
-/** Records a change, also of a profile that was not there or is no longer. */
+/** Records that a profile was created, changed or deleted. */
 export function recordChange(
   tx: Transaction,
   { accountId, services }: Call<ProfileServices, OneProfile>,
@@ -46,7 +46,7 @@ export function recordChange(
 type Target = Pick<Call<unknown, OneProfile>, "accountId" | "params" | "conditions">;
 
 /**
- * Locks the pet, and returns its profile if it has one, for a write that may create it.
+ * Locks the pet for a write that may create its profile. Returns the profile, or undefined if the pet has none.
  *
  * @throws Problem `not_found` if there is no such pet, `precondition_failed`
  */

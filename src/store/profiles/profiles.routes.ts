@@ -21,7 +21,7 @@ export const profileRoutes: Operation<ProfileServices>[] = [
     tag,
     stability,
     summary: "Get a pet's profile",
-    description: "Text, price and photos of a pet for buyers, beside its exact model.",
+    description: "The description, price and photos that buyers see. They are not fields of the pet itself.",
     scope: "catalogue:read",
     params: ProfilePath,
     example: { params },
@@ -36,7 +36,7 @@ export const profileRoutes: Operation<ProfileServices>[] = [
     tag,
     stability,
     summary: "Replace a pet's profile",
-    description: "Replaces text and price; `photos` orders the photos and sets their alternative texts.",
+    description: "Replaces the description and the price; `photos` orders the photos and sets their alternative texts.",
     scope: "catalogue:write",
     dryRun: true,
     params: ProfilePath,
@@ -71,7 +71,7 @@ export const profileRoutes: Operation<ProfileServices>[] = [
     tag,
     stability,
     summary: "Delete a pet's profile",
-    description: "Deletes text, price and photos. The pet stays.",
+    description: "Deletes the description, price and photos. The pet stays.",
     scope: "catalogue:write",
     dryRun: true,
     params: ProfilePath,
@@ -119,7 +119,7 @@ async function changeProfile(
 
 type Wanted = { description: string | null; price: Price | null; photos: { id: number; alt?: string | null }[] | undefined };
 
-/** Saves a profile if it differs, and returns it. */
+/** Saves the profile if it changes, and returns it. */
 async function save(tx: Transaction, call: Call<ProfileServices, OneProfile>, current: StoredProfile | undefined, wanted: Wanted) {
   const {
     accountId,

@@ -3,7 +3,7 @@ import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { photosMax, type PhotoText, type Price } from "./profiles.ts";
 
-/** One form of a photo, as a published file. */
+/** One form of a photo, which is a published file in one format and size. */
 export type StoredForm = { type: string; width: number; height: number; hash: string };
 export type StoredPhoto = PhotoText & { forms: StoredForm[] };
 
@@ -32,7 +32,7 @@ export async function findProfile(db: Queryable, accountId: number, petId: numbe
   return (await findProfiles(db, accountId, [petId])).get(petId);
 }
 
-/** The profiles of these pets, by pet. */
+/** Returns the profiles of these pets, by pet id. */
 export async function findProfiles(db: Queryable, accountId: number, petIds: readonly number[]): Promise<Map<number, StoredProfile>> {
   if (petIds.length === 0) return new Map();
   const profiles = await db.query<ProfileRow>(
@@ -58,7 +58,7 @@ function profileOf({ pet_id: petId, description, price_amount: amount, price_cur
   return { petId, description, price, photos, version };
 }
 
-/** Adds an empty profile to a locked pet, if it has none. Returns whether it had none. */
+/** Adds an empty profile to a locked pet that has none. Returns whether it added one. */
 export async function ensureProfile(tx: Transaction, accountId: number, petId: number): Promise<boolean> {
   const added = await tx.query(sql`
     INSERT INTO profiles (account_id, pet_id, version) VALUES (${accountId}, ${petId}, 0)
@@ -66,7 +66,7 @@ export async function ensureProfile(tx: Transaction, accountId: number, petId: n
   return added.length > 0;
 }
 
-/** Saves the texts, the price and the order of the photos of a locked pet, and deletes its other photos. */
+/** Saves a locked pet's description and price. If `photos` is given, saves their order and texts, and deletes the pet's other photos. */
 export async function writeProfile(
   tx: Transaction,
   accountId: number,
@@ -78,8 +78,8 @@ export async function writeProfile(
       version = version + 1
     WHERE account_id = ${accountId} AND pet_id = ${petId}`);
   if (photos === undefined) return;
-  const kept = photos.length === 0 ? empty : sql`AND id NOT IN (${join(photos.map(({ id }) => id))})`;
-  await tx.query(sql`DELETE FROM photos WHERE account_id = ${accountId} AND pet_id = ${petId} ${kept}`);
+  const others = photos.length === 0 ? empty : sql`AND id NOT IN (${join(photos.map(({ id }) => id))})`;
+  await tx.query(sql`DELETE FROM photos WHERE account_id = ${accountId} AND pet_id = ${petId} ${others}`);
   for (const [place, { id, alt }] of photos.entries()) {
     await tx.query(sql`UPDATE photos SET place = ${place}, alt = ${alt} WHERE account_id = ${accountId} AND id = ${id}`);
   }
@@ -92,7 +92,7 @@ export async function insertPhoto(tx: Transaction, accountId: number, petId: num
     VALUES (${accountId}, nextval('photo_ids'), ${petId},
       (SELECT COALESCE(MAX(place) + 1, 0) FROM photos WHERE account_id = ${accountId} AND pet_id = ${petId}), ${alt})
     RETURNING id`);
-  await countChange(tx, accountId, petId);
+  await incrementVersion(tx, accountId, petId);
   return rows[0]!.id;
 }
 
@@ -102,10 +102,10 @@ export async function deletePhoto(tx: Transaction, accountId: number, petId: num
     sql`DELETE FROM photos WHERE account_id = ${accountId} AND pet_id = ${petId} AND id = ${photoId} RETURNING id`,
   );
   if (gone.length === 0) throw new Problem("not_found", `${byId("Pet", petId)} has no ${byId("photo", photoId)}.`);
-  await countChange(tx, accountId, petId);
+  await incrementVersion(tx, accountId, petId);
 }
 
-async function countChange(tx: Transaction, accountId: number, petId: number): Promise<void> {
+async function incrementVersion(tx: Transaction, accountId: number, petId: number): Promise<void> {
   await tx.query(sql`UPDATE profiles SET version = version + 1 WHERE account_id = ${accountId} AND pet_id = ${petId}`);
 }
 
@@ -114,7 +114,7 @@ export async function deleteProfile(tx: Transaction, accountId: number, petId: n
   await tx.query(sql`DELETE FROM profiles WHERE account_id = ${accountId} AND pet_id = ${petId}`);
 }
 
-/** Requires that a pet can have another photo. @throws Problem `not_found`, `invalid_request` */
+/** Requires that the pet has fewer photos than the maximum. @throws Problem `not_found`, `invalid_request` */
 export async function requirePhotoRoom(db: Queryable, accountId: number, petId: number): Promise<void> {
   const [row] = await db.query<{ photos: number }>(sql`
     SELECT (SELECT COUNT(*) FROM photos WHERE photos.account_id = pets.account_id AND photos.pet_id = pets.id) AS photos

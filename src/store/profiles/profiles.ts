@@ -4,7 +4,7 @@ import { byId, invalidAt, unknownReference } from "../../platform/problem.ts";
 
 /** The most photos of one pet. */
 export const photosMax = 10;
-/** The most of a price: a safe integer. */
+/** The highest price, in minor units: the largest safe integer. */
 const amountMax = Number.MAX_SAFE_INTEGER;
 
 const description = Text("A text for buyers.", 0, 5_000);
@@ -27,21 +27,21 @@ const PhotoSource = named(
 
 const id = Id("Unique identifier assigned on upload.");
 const shown = {
-  width: Type.Integer({ description: "Of the largest form, in pixels." }),
+  width: Type.Integer({ description: "Width in pixels of the picture at `url`." }),
   height: Type.Integer(),
-  url: Type.String({ description: "The largest form." }),
-  sources: Type.Array(PhotoSource, { description: "All forms." }),
+  url: Type.String({ description: "The largest WebP picture." }),
+  sources: Type.Array(PhotoSource, { description: "The photo in each format and size." }),
 };
 export const Photo = named("Photo", Type.Object({ id, alt, ...shown }, { additionalProperties: false }));
 export type Photo = Static<typeof Photo>;
 
-/** What else the answers show of a photo is accepted, so that clients can write back what they read, and ignored. */
+/** A photo in a list that a client writes. Fields that only answers set are accepted and ignored, because clients may send back what they read. */
 const PhotoOrder = named(
   "PhotoOrder",
   Type.Object(
     {
       id: Id("A photo of the profile."),
-      alt: Type.Optional(Nullable(Text("Left out, it stays as it is.", 0, 500))),
+      alt: Type.Optional(Nullable(Text("If it is left out, the alternative text stays as it is.", 0, 500))),
       width: Type.Optional(Nullable(Type.Integer())),
       height: Type.Optional(Nullable(Type.Integer())),
       url: Type.Optional(Nullable(Type.String({ maxLength: 2_000 }))),
@@ -52,7 +52,7 @@ const PhotoOrder = named(
 );
 const photoOrders = Type.Array(PhotoOrder, {
   maxItems: photosMax,
-  description: "The photos to keep, in their order; those that it leaves out are deleted. Left out, all stay as they are.",
+  description: "The photos to keep, in display order; all others are deleted. If this field is left out, all photos stay as they are.",
 });
 
 export const Profile = named(
@@ -62,7 +62,7 @@ export const Profile = named(
       petId: Id("The pet that it describes."),
       description: Type.Optional(description),
       price: Type.Optional(price),
-      photos: Type.Array(Photo, { description: "In the order of display." }),
+      photos: Type.Array(Photo, { description: "In display order." }),
     },
     { additionalProperties: false },
   ),
@@ -101,15 +101,15 @@ export const PhotoQuery = Type.Object({ alt: Type.Optional(alt) });
 export type PhotoText = { id: number; alt: string };
 
 /**
- * The photos of a profile after a write that lists them.
+ * Returns the photos of a profile after a write that lists them in `wanted`.
  *
- * @throws Problem `unknown_reference` for one that the profile does not have, `invalid_request` for one listed twice
+ * @throws Problem `unknown_reference` for a photo that the profile does not have, `invalid_request` for a photo listed twice
  */
 export function orderPhotos(current: readonly PhotoText[], wanted: readonly { id: number; alt?: string | null }[]): PhotoText[] {
-  const byIdentifier = new Map(current.map((photo) => [photo.id, photo]));
+  const currentById = new Map(current.map((photo) => [photo.id, photo]));
   const seen = new Set<number>();
   return wanted.map(({ id: photoId, alt: text }, index) => {
-    const known = byIdentifier.get(photoId);
+    const known = currentById.get(photoId);
     if (known === undefined) throw unknownReference(`body.photos[${index}].id`, byId("photo", photoId));
     if (seen.has(photoId)) throw invalidAt(`body.photos[${index}].id`, "is listed twice");
     seen.add(photoId);
