@@ -4,7 +4,7 @@ import { refusal } from "../../client/refusals.ts";
 import { normalize } from "../platform/normalize.ts";
 import { Problem } from "../platform/problem.ts";
 
-/** The shop's categories for a file: ids by folded name, the created names, and the reasons for refused ones by folded name. */
+/** The categories of a file: their ids by folded name, the names of created ones, and by folded name why the service refused others. */
 export type Categories = { ids: Map<string, number>; made: string[]; refused: Map<string, string> };
 
 /** The most categories that one import creates; more means that the mapping names the wrong column. */
@@ -40,7 +40,7 @@ async function makeCategory(client: PetStore, folded: string, name: string, cate
   } else if (status === 400) {
     categories.refused.set(folded, refusal(answer).message);
   } else if (status === 409) {
-    // Somebody else has created it since the list was read.
+    // Another client has created the category since the list was read.
     const id = (await listCategories(client)).get(folded);
     if (id === undefined) throw refusal(answer);
     categories.ids.set(folded, id);

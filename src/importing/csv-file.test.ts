@@ -29,7 +29,7 @@ test("a byte order mark is skipped and line ends may be mixed", async () => {
   ]);
 });
 
-test("a row is known by the line where it begins, also after empty lines and cells of several lines", async () => {
+test("a row has the number of the line where it begins, even after empty lines and cells of several lines", async () => {
   const rows = await rowsOf('a,b\r\n\r\n"x\r\ny","p\nq"\r\n5,6');
   assert.deepEqual(
     rows.map(({ line, cells }) => [line, cells]),
@@ -41,13 +41,13 @@ test("a row is known by the line where it begins, also after empty lines and cel
   );
 });
 
-test("rows with too few or too many cells are given as they are", async () => {
+test("rows with too few or too many cells are returned as they are", async () => {
   const rows = await rowsOf("a,b\n1\n1,2,3\n");
   assert.deepEqual(rows[1]?.cells, ["1"]);
   assert.deepEqual(rows[2]?.cells, ["1", "2", "3"]);
 });
 
-test("whatever is written as CSV is read as it was", async () => {
+test("any table that is written as CSV is read back unchanged", async () => {
   const cell = fc.string({ unit: "binary", maxLength: 20 }).map((text) => text.replaceAll(/[\0\r\uFEFF]/g, ""));
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { minLength: 1, maxLength: 8 }), async (table) => {
@@ -65,7 +65,7 @@ test("an unclosed quote is reported with the line before it", async () => {
   await refused('a,b\n1,2\n3,"4\n5,6\n', /a quote is opened after line 2 and never closed\. Nothing was sent\.$/);
 });
 
-test("a quote that is never closed takes no more than a bounded part of a large file", async () => {
+test("a quote that is never closed is refused once its row is too long, without reading all of a large file", async () => {
   await refused('a,b\n1,"2\n' + "3,4\n".repeat(100_000), /the row after line 1 is over 128000 characters/);
 });
 
@@ -74,7 +74,7 @@ test("a quote in the middle of a cell is reported with its position", async () =
   await refused('a,b\n1,"x"2\n', /a quote is in the wrong place after line 1/);
 });
 
-test("an empty file is refused, and so are a folder and a file that is not there", async () => {
+test("an empty file, a folder and a missing file are refused", async () => {
   await refused("", /is empty/);
   await refused("\n\n", /is empty/);
   await assert.rejects(Array.fromAsync(readCsv(folder)), { message: /is not a file/ });
@@ -88,7 +88,7 @@ const table = [
 ];
 
 for (const delimiter of [",", ";", "\t", "|"])
-  test(`what a spreadsheet wrote with ${JSON.stringify(delimiter)} is read in each of its encodings`, async () => {
+  test(`a file that a spreadsheet wrote with ${JSON.stringify(delimiter)} between cells is read in each encoding`, async () => {
     const text = stringify(table, { delimiter, quoted: true });
     const written = {
       "UTF-8": Buffer.from(text),
@@ -111,13 +111,13 @@ for (const delimiter of [",", ";", "\t", "|"])
 
 const utf16 = (text: string, isBig = false) => (isBig ? Buffer.from(text, "utf16le").swap16() : Buffer.from(text, "utf16le"));
 
-/** Letters of Latin-1, and the few others of these tests. */
+/** Encodes Latin-1 letters and the few others that these tests contain. */
 function inWindows1252(text: string): Buffer {
   const others: Record<string, number> = { Ž: 0x8e, "“": 0x93, "”": 0x94 };
   return Buffer.from(Array.from(text, (letter) => others[letter] ?? letter.charCodeAt(0)));
 }
 
-test("text that is damaged or cut in a character is refused with its line", async () => {
+test("text with a damaged or cut character is refused, and the line is named", async () => {
   await refused(Buffer.concat([Buffer.from("a,b\n1,Zoë é\n2,"), Buffer.from([0xc3, 0x0a])]), /1 damaged characters, the first in line 3/);
   await refused(Buffer.from("é,ü,ö\n1,ä\n2,é").subarray(0, -1), /1 damaged characters, the first in line 3/);
   for (const isBig of [false, true]) {
@@ -127,7 +127,7 @@ test("text that is damaged or cut in a character is refused with its line", asyn
   }
 });
 
-test("a file that is not text is refused before any of it is taken for names", async () => {
+test("a file that is not text is refused before any of it is read as names", async () => {
   await refused(Buffer.concat([Buffer.from("a,b\n1,"), Buffer.from([1, 2, 3, 0xff, 0xfe])]), /is not a text file/);
   await refused(Buffer.from("PK\u0003\u0004"), /is a workbook of a spreadsheet program/);
   await refused(Buffer.alloc(1), /is not a text file/);
@@ -136,7 +136,7 @@ test("a file that is not text is refused before any of it is taken for names", a
   await refused('"', /a quote is opened in the header and never closed/);
 });
 
-test("a control character in a cell is left to the check of its row", async () => {
+test("a control character in a cell does not refuse the file: the check of its row may", async () => {
   assert.deepEqual(await rowsOf("a,b\n1,R\0x\n"), [
     { line: 1, cells: ["a", "b"] },
     { line: 2, cells: ["1", "R\0x"] },
@@ -144,11 +144,11 @@ test("a control character in a cell is left to the check of its row", async () =
   assert.deepEqual(
     (await rowsOf('"\0","\0"\n')).map((row) => row.cells),
     [["\0", "\0"]],
-    "and NUL cells are not taken for UTF-16",
+    "and NUL cells are not read as UTF-16",
   );
 });
 
-test("a row of 10 MB is refused after a small part of it", async () => {
+test("a row of 10 MB is refused after a small part of it is read", async () => {
   const chunk = Buffer.alloc(64 * 1024, "x");
   for (const [start, words] of [
     ["", /the header is over 128000 characters/],

@@ -4,29 +4,29 @@ export const encodings = ["utf-8", "utf-16le", "utf-16be", "windows-1252"] as co
 export const delimiters = [",", ";", "\t", "|"] as const;
 export type Encoding = (typeof encodings)[number];
 type Delimiter = (typeof delimiters)[number];
-/** How a file's bytes become cells. */
+/** How to read a file's bytes as cells. */
 export type CsvFormat = { encoding: Encoding; delimiter: Delimiter };
 
-/** The format of files that nothing is known of. */
+/** The format of a file about which nothing else is known. */
 export const formatDefault: CsvFormat = { encoding: "utf-8", delimiter: "," };
 
-/** The part of a file from which the delimiter is detected. */
+/** The beginning of a file from which the delimiter is detected. */
 const headBytesMax = 64 * 1024;
 const headRowsMax = 200;
 
 /**
- * Detects the encoding and the delimiter of a file. A byte order mark decides the encoding; else the file is UTF-16 if every second byte of its
- * beginning is zero, UTF-8 if all of it is valid, and windows-1252 otherwise.
+ * Detects the encoding and the delimiter of a file. A byte order mark decides the encoding. Without one the file is UTF-16 if its beginning has many
+ * zero bytes, nearly all of them at even or at odd positions; UTF-8 if the whole file is valid UTF-8; and windows-1252 otherwise.
  *
- * @param isForPage refuses control characters in UTF-8 too, as in a picture that somebody has chosen. Default: only their rows are refused, later
+ * @param isForPage refuses UTF-8 files with control characters too, such as a picture chosen by mistake. Default: only their rows are refused, later
  * @throws Problem `invalid_request` for a workbook, for a file that is not text, and for UTF-8 text with damaged characters
  */
 export async function detectFormat(bytes: AsyncIterable<Uint8Array>, file: string, isForPage = false): Promise<CsvFormat> {
   const utf8 = utf8Census();
   let head = new Uint8Array(0);
-  for await (const some of bytes) {
-    if (head.length < headBytesMax) head = joined(head, some.subarray(0, headBytesMax - head.length));
-    utf8.add(some);
+  for await (const chunk of bytes) {
+    if (head.length < headBytesMax) head = joined(head, chunk.subarray(0, headBytesMax - head.length));
+    utf8.add(chunk);
   }
   refuseWorkbook(head, file);
   const encoding = markedEncoding(head) ?? utf16Of(head) ?? eightBitEncoding(utf8.end(), file);
@@ -37,7 +37,7 @@ export async function detectFormat(bytes: AsyncIterable<Uint8Array>, file: strin
 }
 
 function hasControls(text: string): boolean {
-  // oxlint-disable-next-line no-control-regex -- control characters tell a binary file
+  // oxlint-disable-next-line no-control-regex -- control characters are signs of a binary file
   return /[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text);
 }
 
@@ -62,7 +62,7 @@ function markedEncoding([a, b, c]: Uint8Array): Encoding | undefined {
   return undefined;
 }
 
-/** Most Latin letters have a zero byte in UTF-16, all on the same side, and so has each line feed. */
+/** Detects UTF-16: most Latin letters and all line feeds have a zero byte in it, always the first of the two bytes or always the second. */
 function utf16Of(head: Uint8Array): Encoding | undefined {
   if (head.length < 2) return undefined;
   const zeros = [0, 0];
@@ -73,13 +73,13 @@ function utf16Of(head: Uint8Array): Encoding | undefined {
   return even > many && odd < even / 20 && !hasLoneLineFeed(head, 1) ? "utf-16be" : undefined;
 }
 
-/** Whether a line feed is elsewhere than on the `side` of the letters, or has no zero beside it. Cells of NUL characters look like UTF-16 but for that. */
+/** Whether a line feed is not on the letters' `side` of a byte pair, or has no zero beside it. Only this tells cells of NULs from UTF-16. */
 function hasLoneLineFeed(head: Uint8Array, side: 0 | 1): boolean {
   const zero = side === 0 ? 1 : -1;
   return head.some((byte, index) => byte === 0x0a && (index % 2 !== side || head[index + zero] !== 0));
 }
 
-type Census = { isValid: boolean; damaged: number; intact: number; /** Where the first damage is. */ line: number };
+type Census = { isValid: boolean; damaged: number; intact: number; /** The line of the first damaged character. */ line: number };
 
 /** Text in windows-1252 hardly ever contains valid sequences of UTF-8, so many of them mean a damaged UTF-8 file. */
 function eightBitEncoding({ isValid, damaged, intact, line }: Census, file: string): Encoding {
@@ -91,8 +91,8 @@ function eightBitEncoding({ isValid, damaged, intact, line }: Census, file: stri
   );
 }
 
-/** Counts the valid and the damaged characters beyond ASCII of a file in UTF-8. */
-function utf8Census(): { add: (some: Uint8Array) => void; end: () => Census } {
+/** Counts the intact and the damaged non-ASCII characters of a file, read as UTF-8. */
+function utf8Census(): { add: (chunk: Uint8Array) => void; end: () => Census } {
   const lenient = new TextDecoder("utf-8");
   const strict = new TextDecoder("utf-8", { fatal: true });
   const census: Census = { isValid: true, damaged: 0, intact: 0, line: 1 };
@@ -103,19 +103,19 @@ function utf8Census(): { add: (some: Uint8Array) => void; end: () => Census } {
     census.intact += (text.match(/[^\x00-\x7f]/gu)?.length ?? 0) - damaged;
     census.damaged += damaged;
   }
-  function check(some?: Uint8Array): void {
+  function check(chunk?: Uint8Array): void {
     if (!census.isValid) return;
     try {
-      if (some === undefined) strict.decode();
-      else strict.decode(some, { stream: true });
+      if (chunk === undefined) strict.decode();
+      else strict.decode(chunk, { stream: true });
     } catch {
       census.isValid = false;
     }
   }
   return {
-    add(some) {
-      check(some);
-      count(lenient.decode(some, { stream: true }));
+    add(chunk) {
+      check(chunk);
+      count(lenient.decode(chunk, { stream: true }));
     },
     end() {
       check();
@@ -125,17 +125,17 @@ function utf8Census(): { add: (some: Uint8Array) => void; end: () => Census } {
   };
 }
 
-/** The delimiter that cuts the most rows into as many cells as the header has, and the header into the most cells. */
+/** Returns the delimiter by which the most rows have as many cells as the header; if several do equally well, the one that gives the most cells. */
 function delimiterOf(text: string): Delimiter {
   const named = /^\uFEFF?sep=([,;\t|])\r?$/m.exec(text.slice(0, 10));
   if (named && text.replace("\uFEFF", "").startsWith("sep=")) return named[1] as Delimiter;
   const scored = delimiters.map((delimiter) => ({ delimiter, ...agreement(text, delimiter) }));
-  const [best] = scored.filter(({ more }) => more > 0).toSorted((a, b) => b.agreeing - a.agreeing || b.more - a.more);
+  const [best] = scored.filter(({ inHeader }) => inHeader > 0).toSorted((a, b) => b.agreeing - a.agreeing || b.inHeader - a.inHeader);
   return best?.delimiter ?? formatDefault.delimiter;
 }
 
-/** The number of delimiters in the header, and the share of the first rows that have as many. Delimiters within quotes do not count. */
-function agreement(text: string, delimiter: Delimiter): { more: number; agreeing: number } {
+/** Returns the number of delimiters in the header, and the share of the first rows that have the same number. Ignores delimiters within quotes. */
+function agreement(text: string, delimiter: Delimiter): { inHeader: number; agreeing: number } {
   const counts: number[] = [];
   let [count, isQuoted, isEmpty] = [0, false, true];
   for (const character of text) {
@@ -148,8 +148,8 @@ function agreement(text: string, delimiter: Delimiter): { more: number; agreeing
     } else isEmpty = false;
   }
   if (counts.length === 0 || (!isEmpty && text.length < headBytesMax / 4)) counts.push(count);
-  const [header = 0] = counts;
-  return { more: header, agreeing: counts.filter((one) => one === header).length / counts.length };
+  const [inHeader = 0] = counts;
+  return { inHeader, agreeing: counts.filter((one) => one === inHeader).length / counts.length };
 }
 
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {

@@ -5,7 +5,7 @@ import { formatDefault, type CsvFormat, type Encoding } from "./csv-format.ts";
 /** A row of the file; `line` is its first line, counted from 1. */
 export type CsvRow = { line: number; cells: string[] };
 
-/** The longest row in characters; bounds a quote that is never closed. */
+/** The longest row, in characters. Bounds how much text a quote that is never closed can take in. */
 export const rowCharactersMax = 128_000;
 
 const options = {
@@ -19,11 +19,11 @@ const options = {
 type Parsed = { record: string[]; info: { lines: number } };
 
 /**
- * Yields the rows of a CSV file as its bytes arrive (RFC 4180; line ends may be mixed, a byte order mark is skipped), the header first.
- * Rows may have more or fewer cells than the header. A first line such as `sep=;`, which spreadsheets write, is skipped. `file` is its name in
- * errors. Default format: UTF-8 with commas.
+ * Yields the rows of a CSV file (RFC 4180) as its bytes arrive, the header first. Line ends may be mixed, and rows may have more or fewer cells than
+ * the header. Skips a byte order mark, and a first line such as `sep=;`, which spreadsheets write. `file` is the file's name in errors. Default
+ * format: UTF-8 with commas.
  *
- * @throws Problem `invalid_request` with one line if the file is empty, is not in the format's encoding, or has unmatched quotes
+ * @throws Problem `invalid_request` with a message of one line if the file is empty, is not in the format's encoding, or has unmatched quotes
  */
 export async function* csvRows(
   bytes: AsyncIterable<Uint8Array>,
@@ -44,7 +44,7 @@ export async function* csvRows(
   if (line === 0) throw new Problem("invalid_request", `${file} is empty: not even a header line.`);
 }
 
-/** Feeds the parser through its events, which its browser build has too. */
+/** Parses text with the parser's events, which its browser build has too. */
 async function* parsed(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<Parsed> {
   const parser = parse({ ...options, delimiter });
   let rows: Parsed[] = [];
@@ -71,21 +71,21 @@ async function* textOf(bytes: AsyncIterable<Uint8Array>, file: string, encoding:
   const decoder = new TextDecoder(encoding, { fatal: true });
   let lines = 1;
   let heldBack = "";
-  const decode = (some?: Uint8Array) => {
+  const decode = (chunk?: Uint8Array) => {
     try {
-      return some === undefined ? decoder.decode() : decoder.decode(some, { stream: true });
+      return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
     } catch {
       const why =
-        some === undefined ? `ends in the middle of a ${encoding.toUpperCase()} character` : `is not ${encoding.toUpperCase()} text`;
+        chunk === undefined ? `ends in the middle of a ${encoding.toUpperCase()} character` : `is not ${encoding.toUpperCase()} text`;
       throw new Problem("invalid_request", `${file} ${why} (line ${lines}). Save it as CSV again, in UTF-8.`);
     }
   };
-  for await (const some of bytes) {
-    const text = heldBack + decode(some);
+  for await (const chunk of bytes) {
+    const text = heldBack + decode(chunk);
     heldBack = text.endsWith("\r") ? "\r" : "";
-    const normal = text.slice(0, text.length - heldBack.length).replace(/\r\n?/g, "\n");
-    lines += normal.split("\n").length - 1;
-    yield normal;
+    const complete = text.slice(0, text.length - heldBack.length).replace(/\r\n?/g, "\n");
+    lines += complete.split("\n").length - 1;
+    yield complete;
   }
   yield (heldBack + decode()).replace("\r", "\n");
 }

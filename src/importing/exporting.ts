@@ -17,7 +17,7 @@ export async function* exportText(
   format: ExportFormat,
   columns: readonly string[],
 ): AsyncGenerator<string> {
-  const { stringify } = await import("csv-stringify/sync"); // the list above is read at each start of the service
+  const { stringify } = await import("csv-stringify/sync"); // Not imported at the top, because each start of the service loads this file.
   const csvLines = (rows: object[]): string => stringify(rows, { columns: [...columns], cast: { boolean: String } });
   let heading = format === "csv" ? stringify([columns]) : "";
   for await (const rows of pages) {

@@ -25,7 +25,10 @@ export type ImportOptions = {
   resend: boolean;
 };
 
-/** Reads and maps the file, compares it with the state and writes the reject file, without calling the service: the most that an import would do. */
+/**
+ * Does a dry run: reads and maps the file, compares it with the state and writes the reject file, without calling the service. Reports the most that
+ * an import would do, because the service may refuse some rows.
+ */
 export async function rehearse(options: ImportOptions): Promise<Report> {
   const files = filesOf(options);
   const { source, format } = await readFiles(options);

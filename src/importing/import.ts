@@ -47,12 +47,12 @@ function categoriesOf(plan: Plan): Set<string> {
 
 /** The plan without the rows whose category the service refused. */
 function withCategory(plan: Plan, { refused }: Categories, reject: (row: Row, reason: string) => void): Plan {
-  const isTaken = ({ row }: { row: Row }) => {
+  const isAccepted = ({ row }: { row: Row }) => {
     const reason = refused.get(normalize(row.pet.category));
     if (reason !== undefined) reject(row, `the category “${row.pet.category}” was refused: ${reason}`);
     return reason === undefined;
   };
-  return { ...plan, creations: plan.creations.filter(isTaken), updates: plan.updates.filter(isTaken) };
+  return { ...plan, creations: plan.creations.filter(isAccepted), updates: plan.updates.filter(isAccepted) };
 }
 
 /** The counts of rows read and planned. */

@@ -10,7 +10,7 @@ import type { Creation, Plan, Update } from "./plan.ts";
 import type { Row } from "./source.ts";
 import type { BatchElement, LoadState } from "./state.ts";
 
-/** The dependencies of a load. `save` writes the state; `reject` and `advance` are called with the outcome of rows. */
+/** The dependencies of a load. `save` stores the state. `reject` gets each row that the service refuses, `advance` the number of finished rows. */
 export type Loading = {
   client: PetStore;
   categoryIds: ReadonlyMap<string, number>;
@@ -21,15 +21,15 @@ export type Loading = {
   advance: (rows: number) => void;
 };
 
-/** How long a batch's Idempotency-Key is surely valid: an hour less than the 24 that the service promises. */
+/** How long a batch's Idempotency-Key is certainly valid: an hour less than the 24 hours that the service promises. */
 export const resendMsMax = 23 * 3_600_000;
 const updatesPerSave = 200;
 /** Errors that reject rows; any other error stops the import. */
 const refusedStatuses = new Set([400, 413, 422]);
 
 /**
- * Completes the last batch of an interrupted run: sends it again with the same Idempotency-Key, so that the service repeats its
- * response or carries it out now.
+ * Completes the last batch of an interrupted run: sends it again with the same Idempotency-Key. If the service has already created the pets, it
+ * repeats its response; otherwise it creates them now.
  *
  * @throws Problem `invalid_request` if the key may have expired, unless `resend` is set
  */
@@ -136,15 +136,15 @@ function sendBatch(client: PetStore, elements: readonly BatchElement[]) {
 
 /**
  * Records a batch's pets in the state. A replayed response may be older than a deletion in the shop, so its ids are looked up first;
- * deleted ones are not recorded but returned, by their index in the batch.
+ * deleted pets are not recorded but returned, by their index in the batch.
  */
 async function record(client: PetStore, state: LoadState, elements: readonly BatchElement[], answer: Sent): Promise<Map<number, number>> {
   const ids = idsOf(answer, elements.length);
-  const there = answer.response.headers.get("idempotent-replayed") === "true" ? await existing(client, ids) : undefined;
+  const existingIds = answer.response.headers.get("idempotent-replayed") === "true" ? await existing(client, ids) : undefined;
   const deleted = new Map<number, number>();
   for (const [index, { sourceId, hash }] of elements.entries()) {
     const petId = ids[index] as number;
-    if (there === undefined || there.has(petId)) state.animals.set(sourceId, { petId, hash });
+    if (existingIds === undefined || existingIds.has(petId)) state.animals.set(sourceId, { petId, hash });
     else deleted.set(index, petId);
   }
   return deleted;

@@ -16,7 +16,7 @@ test("the mapping in the examples is valid", () => {
 const wrong: [string, unknown, RegExp][] = [
   ["an unknown field", { ...small, colour: { columns: ["c"] } }, /the mapping has an unknown field “colour”/],
   ["an unknown field inside a field", { ...small, name: { columns: ["name"], from: "x" } }, /name has an unknown field “from”/],
-  ["a field that is needed and absent", { id: "no", name: { columns: ["name"] } }, /the mapping lacks the field “category”/],
+  ["a missing field", { id: "no", name: { columns: ["name"] } }, /the mapping lacks the field “category”/],
   [
     "a status that does not exist",
     { ...small, status: { columns: ["s"], values: { adopted: "gone" } } },
@@ -33,7 +33,7 @@ const wrong: [string, unknown, RegExp][] = [
     { ...small, status: { columns: ["s"], values: { Foster: "sold", foster: "sold" } } },
     /names “foster” twice/,
   ],
-  ["something else than an object", [], /must be object/],
+  ["a list in place of the object", [], /must be object/],
 ];
 for (const [what, mapping, message] of wrong) {
   test(`a mapping with ${what} is refused with a line that says so`, () => {
@@ -48,13 +48,13 @@ test("a mapping that is not JSON is refused in one line", () => {
   );
 });
 
-test("a column that the file does not have is named, with those that it has", () => {
+test("a missing column is named, with the columns that the file has", () => {
   assert.throws(() => checkColumns(parse(small), ["no", "name"], "a.csv"), {
     message: /a\.csv has no column “kind”\. Its columns are: no, name\./,
   });
 });
 
-test("a name falls back to the next column where nothing but stars is left of it", () => {
+test("a name that is empty or only stars falls back to the next column", () => {
   const header = ["animal_id", "animal_name", "animal_type", "outcome_type"];
   const toPet = petOf(parseMapping(example, "m.json"), header);
   const names = ["*charlien", "***chanticleer**", "* humu", "*", "", "a633462*haygar"].map((name) => toPet(["A1", name, "bird", ""]));
@@ -64,7 +64,7 @@ test("a name falls back to the next column where nothing but stars is left of it
   );
 });
 
-test("a status value is compared without case and outer space; one that is not mapped is rejected unless there is a default", () => {
+test("a status value is compared regardless of case and outer spaces; an unmapped value is rejected unless there is a default", () => {
   const status = { columns: ["s"], values: { "": "available", Adoption: "sold" } };
   const statusOf = (mapping: unknown, value: string) => petOf(parse(mapping), ["no", "name", "kind", "s"])(["1", "Rex", "dog", value]);
   assert.deepEqual(statusOf({ ...small, status }, " ADOPTION "), { sourceId: "1", name: "Rex", category: "dog", status: "sold" });
@@ -74,14 +74,14 @@ test("a status value is compared without case and outer space; one that is not m
   assert.partialDeepStrictEqual(statusOf(small, "anything"), { status: "available" });
 });
 
-test("values that are names of JavaScript's own are values like any others", () => {
+test("status values such as __proto__ and constructor are values like any others", () => {
   const status = JSON.parse('{"columns":["s"],"values":{"__proto__":"sold"}}') as object;
   const toPet = petOf(parse({ ...small, status }), ["no", "name", "kind", "s"]);
   assert.partialDeepStrictEqual(toPet(["1", "Rex", "dog", "__proto__"]), { status: "sold" });
   assert.partialDeepStrictEqual(toPet(["1", "Rex", "dog", "constructor"]), { reason: "unknown status value “constructor” in s" });
 });
 
-test("a name of 200 characters is taken and one of 201 is rejected, whatever they weigh", () => {
+test("a name of 200 characters is accepted and one of 201 is rejected, however many bytes they have", () => {
   const toPet = petOf(parse(small), ["no", "name", "kind"]);
   assert.partialDeepStrictEqual(toPet(["1", "🐕".repeat(200), "dog"]), { sourceId: "1" });
   assert.deepEqual(toPet(["1", "🐕".repeat(201), "dog"]), { reason: "the name is over 200 characters" });

@@ -12,20 +12,20 @@ export type Mapped = Pet | { reason: string };
 const nameCharactersMax = 200;
 const sourceIdCharactersMax = 200;
 
-/** The pet that a row became, or the reason why not, written for people. */
+/** Whether a row became a pet. Otherwise `reason` says in plain words why not. */
 export function isPet(mapped: Mapped): mapped is Pet {
   return !("reason" in mapped);
 }
 
-/** The trimmed source id of a row. Needed before it is known which row of a pet is the last. */
+/** Returns the function that reads a row's source id. `readSource` compares ids before it maps rows, because it maps only each pet's last row. */
 export function sourceIdOf(idColumn: string, header: readonly string[]): (cells: readonly string[]) => string {
   const index = header.indexOf(idColumn);
   return (cells) => (cells[index] ?? "").trim();
 }
 
 /**
- * Returns the function that gives each row of a file without ids one of its own: its name and category, and how many rows before it have the
- * same. So the rows of a file that was loaded before keep their ids, wherever new ones are inserted.
+ * Returns the function that makes source ids for a file without an id column: from a row's name and category, and its number among the rows with the
+ * same name and category. When the file is loaded again, its rows have the same ids, even if other rows were inserted between them.
  */
 function idsByOccurrence(): (pet: Omit<Pet, "sourceId">) => string {
   const seen = new Map<string, number>();
@@ -37,7 +37,7 @@ function idsByOccurrence(): (pet: Omit<Pet, "sourceId">) => string {
   };
 }
 
-/** Returns the function that turns a row's cells into a pet or a reason. The header must have all of the mapping's columns. */
+/** Returns the function that turns a row's cells into a pet or a reason why not. The header must have all of the mapping's columns. */
 export function petOf(mapping: Mapping, header: readonly string[]): (cells: readonly string[]) => Mapped {
   const idOf = mapping.id === undefined ? undefined : sourceIdOf(mapping.id, header);
   const newId = idsByOccurrence();
@@ -95,10 +95,10 @@ function transformed(value: string, transform: "strip-stars"): string {
 
 /** Removes stars and spaces from both ends. A regular expression for the end would take quadratic time. */
 function withoutStars(value: string): string {
-  const isLoose = (character = "x"): boolean => character === "*" || character.trim() === "";
+  const isStarOrSpace = (character = "x"): boolean => character === "*" || character.trim() === "";
   let [start, end] = [0, value.length];
-  while (start < end && isLoose(value[start])) start += 1;
-  while (end > start && isLoose(value[end - 1])) end -= 1;
+  while (start < end && isStarOrSpace(value[start])) start += 1;
+  while (end > start && isStarOrSpace(value[end - 1])) end -= 1;
   return value.slice(start, end);
 }
 

@@ -20,7 +20,7 @@ function loaded(rows: readonly Row[]): Map<string, Known> {
   return new Map(rows.map(({ pet }, index) => [pet.sourceId, { petId: index + 1, hash: hashOf(pet) }]));
 }
 
-test("what has been loaded is never planned again, wherever the run before had stopped", () => {
+test("a loaded row is never planned again, wherever the previous run stopped", () => {
   fc.assert(
     fc.property(someRows, fc.nat(60), (rows, stop) => {
       const plan = planLoad(rows, loaded(rows.slice(0, stop)));
@@ -60,7 +60,7 @@ test("batches hold all rows in their order, and none is over its size", () => {
   );
 });
 
-test("a batch's key is the same for the same rows, and another one for any other rows", () => {
+test("a batch's key is the same for the same rows, and differs for any others", () => {
   const element: BatchElement = { sourceId: "A1", hash: "", replaces: null, pet: { name: "Rex", categoryId: 1, status: "sold" } };
   const others: BatchElement[][] = [
     [],
@@ -76,12 +76,12 @@ test("a batch's key is the same for the same rows, and another one for any other
   assert.ok(batchKey([element]).length <= 255);
 });
 
-test("a category that is only written in another case is no change", () => {
+test("a category in another case is no change", () => {
   const pet: Pet = { sourceId: "1", name: "Rex", category: "Dog", status: "sold" };
   assert.equal(hashOf(pet), hashOf({ ...pet, category: "dog" }));
 });
 
-test("a refusal's details name the batch's elements; what names none, or one outside the batch, is left aside", () => {
+test("a refusal's details name elements of the batch; details that name none, or one outside the batch, are ignored", () => {
   const details = [
     { path: "body[1].name", message: "is too long" },
     { path: "body[1].status", message: "is wrong" },

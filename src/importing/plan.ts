@@ -3,7 +3,7 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { normalize } from "../platform/normalize.ts";
 import type { Pet } from "./pets.ts";
 import type { Row } from "./source.ts";
-import type { BatchElement, Notes } from "./state.ts";
+import type { BatchElement, LoadedPets } from "./state.ts";
 
 /** A pet to create. `replaces` is its former id, if it was deleted in the shop. */
 export type Creation = { row: Row; replaces: number | null };
@@ -13,8 +13,8 @@ export type Plan = { creations: Creation[]; updates: Update[]; unchanged: number
 /** The service's largest batch. */
 export const batchSizeMax = 1_000;
 
-/** The remaining work for the rows of a file, given what earlier runs have loaded; in row order. */
-export function planLoad(rows: readonly Row[], known: Pick<Notes, "get">): Plan {
+/** Returns the remaining work for a file's rows, in row order. `known` has the pets that earlier runs loaded. */
+export function planLoad(rows: readonly Row[], known: Pick<LoadedPets, "get">): Plan {
   const plan: Plan = { creations: [], updates: [], unchanged: 0 };
   for (const row of rows) {
     const before = known.get(row.pet.sourceId);
@@ -37,7 +37,7 @@ export function hashOf(pet: Pet): string {
 
 /**
  * The Idempotency-Key of a batch. The same rows always have the same key, so that a batch never takes effect twice, even if the state
- * is lost. A pet that was deleted in the shop counts as another row, because the old response would return the deleted id.
+ * is lost. A pet that was deleted in the shop counts as another row, because the replayed response would return the deleted id.
  */
 export function batchKey(batch: readonly BatchElement[]): string {
   return (

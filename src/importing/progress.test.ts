@@ -11,11 +11,11 @@ test("the bar fits on the terminal's line", () => {
   );
 });
 
-test("the bar tells the time left by the pace so far", () => {
+test("the bar shows the time left at the pace so far", () => {
   assert.match(bar(250, 1_000, 2_000, 100), /250 of 1,000 animals, 6 s left$/);
 });
 
-test("without a terminal there are plain lines, a tenth apart at least", () => {
+test("without a terminal there are plain lines, one for each tenth at most", () => {
   let text = "";
   const progress = showProgress({ write: (more) => (text += more) }, 1_000, () => 0);
   for (let done = 0; done < 1_000; done += 10) progress.advance(10);
@@ -24,7 +24,7 @@ test("without a terminal there are plain lines, a tenth apart at least", () => {
   assert.ok(text.endsWith("1,000 of 1,000 animals\n") && !text.includes("\r"));
 });
 
-test("on a terminal one line is drawn over and over, and taken away at the end", () => {
+test("on a terminal one line is redrawn, and cleared at the end", () => {
   let text = "";
   let now = 0;
   const progress = showProgress({ write: (more) => (text += more), isTTY: true, columns: 60 }, 10, () => now);

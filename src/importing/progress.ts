@@ -5,7 +5,7 @@ type Screen = { write(text: string): unknown; isTTY?: boolean; columns?: number 
 export type Progress = { advance: (rows: number) => void; note: (line: string) => void; end: () => void };
 
 const redrawMs = 100;
-/** Without a terminal: one line per tenth. */
+/** Without a terminal, a line is written after each tenth of the pets. */
 const plainSteps = 10;
 
 /** Shows how many of `total` pets are done; `now` is in ms. `note` prints a line above the bar. */

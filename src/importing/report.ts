@@ -11,7 +11,7 @@ export type Report = {
   rejected: number;
   rejects: string | null;
   categoriesMade: string[];
-  /** How the file was read, if it is one that a command has read. */
+  /** How the file was read. Set by the command line only. */
   format?: CsvFormat;
 };
 

@@ -23,7 +23,7 @@ test("the last row of an id wins, and the earlier ones are counted", async () =>
   assert.deepEqual([source.rowsRead, source.superseded, source.rejects.length], [3, 1, 0]);
 });
 
-test("a last row that has to be rejected does not bring back an earlier one; an earlier bad row does not count", async () => {
+test("a rejected last row does not bring back an earlier one, and a bad earlier row is not reported", async () => {
   const source = await readSource(
     csv(header, ["1", "Rex", "dog"], ["1", "", "dog"], ["2", "", "cat"], ["2", "Tom", "cat"]),
     mapping,

@@ -9,8 +9,8 @@ import type { Mapping } from "./mapping.ts";
 export type Row = CsvRow & { pet: Pet };
 export type Reject = CsvRow & { reason: string };
 /**
- * The contents of a file: one row for each pet, the number of `superseded` earlier rows of the same pets with the first id that is `repeated`,
- * and the rejected rows.
+ * The contents of a file: the last row of each pet, and the rejected rows. `superseded` is the number of earlier rows of the same pets,
+ * and `repeated` the first id that occurs a second time.
  */
 export type Source = {
   header: string[];
@@ -40,7 +40,7 @@ export async function readSource(csv: AsyncIterable<CsvRow>, mapping: Mapping, f
   for await (const row of csv) {
     if (header === undefined) {
       header = checkedHeader(row.cells, mapping, file);
-      // without ids, each row is a pet
+      // Without an id column, each row is a pet.
       idOf = mapping.id === undefined ? (_cells, line) => String(line) : sourceIdOf(mapping.id, header);
       continue;
     }

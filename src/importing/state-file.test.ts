@@ -38,7 +38,7 @@ const aState: fc.Arbitrary<State> = fc.record(
   { noNullPrototype: true },
 );
 
-test("a state is read as it was written, whatever the ids of the source are", () => {
+test("a state is read back unchanged, whatever its source ids are", () => {
   fc.assert(
     fc.property(aState, (state) => {
       assert.deepEqual(parseState(formatState(state), "s.json"), state);
@@ -46,7 +46,7 @@ test("a state is read as it was written, whatever the ids of the source are", ()
   );
 });
 
-test("a file that is no state is refused, and an absent one is no state yet", async () => {
+test("a file that is not a state is refused, and a missing file means that there is no state yet", async () => {
   for (const text of [
     "",
     "{",
@@ -58,7 +58,7 @@ test("a file that is no state is refused, and an absent one is no state yet", as
   assert.equal(await readState(join(folder, "none.json")), undefined);
 });
 
-test("writing a state leaves one file, whole", async () => {
+test("writing a state leaves one complete file", async () => {
   const state: State = { server: "http://x", account: 1, batch: null, animals: new Map([["a", { petId: 1, hash: "h" }]]) };
   const file = join(folder, "s.json");
   await writeState(file, state);
@@ -68,7 +68,7 @@ test("writing a state leaves one file, whole", async () => {
   await assert.rejects(writeState(join(folder, "none", "s.json"), state), { message: /cannot be written \(ENOENT\)/ });
 });
 
-test("a state of another server or another account is refused; an account that cannot be asked for is let through", () => {
+test("a state of another server or account is refused; a state is accepted if the account is unknown", () => {
   const state: State = { server: "http://x", account: 1, batch: null, animals: new Map() };
   assert.throws(() => checkBelongs(state, "s.json", "http://y", 1), { message: /belongs to the server http:\/\/x/ });
   assert.throws(() => checkBelongs(state, "s.json", "http://x", 2), { message: /belongs to another account/ });

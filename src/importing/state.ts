@@ -3,8 +3,8 @@ import type { PetStatus } from "./mapping.ts";
 
 /** A pet that an earlier run has loaded, and the hash of its row then. */
 export type Known = { petId: number; hash: string };
-/** The loaded pets by source id, with functions that record created and changed ones. */
-export type Notes = { get(sourceId: string): Known | undefined; set(sourceId: string, known: Known): unknown };
+/** The loaded pets by source id. `set` records a created or changed pet. */
+export type LoadedPets = { get(sourceId: string): Known | undefined; set(sourceId: string, known: Known): unknown };
 /** An element of a batch, kept in the state until there is a response. */
 export type BatchElement = {
   sourceId: string;
@@ -13,8 +13,8 @@ export type BatchElement = {
   pet: { name: string; categoryId: number; status: PetStatus };
 };
 /**
- * The state of an import between runs. `batch` was sent and has no response yet; it is written before it is sent, so that the run
- * after a crash completes exactly that batch. `sentAt` is in ms since the Unix epoch.
+ * The state of an import between runs. `batch` is the batch that has no response yet. It is saved before it is sent, so that the run after a crash
+ * completes exactly that batch. `sentAt` is in ms since the Unix epoch.
  */
 export type State = {
   server: string;
@@ -24,7 +24,7 @@ export type State = {
 };
 
 /** The part of a state that a load uses, wherever it is stored. */
-export type LoadState = Pick<State, "batch"> & { animals: Notes };
+export type LoadState = Pick<State, "batch"> & { animals: LoadedPets };
 
 /** @throws Problem `invalid_request` if a state belongs to another server or account */
 export function checkBelongs(state: State, file: string, server: string, account: number | null): void {
