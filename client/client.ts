@@ -14,8 +14,8 @@ export type PetStore = Client<paths> & { readonly url: string };
 export type Connection = { url: string; key: string; fetch?: Fetch } & Partial<Timing>;
 
 /**
- * Creates a client of the service that waits for the limits of its key. Keep one client for each key, and make as many requests at
- * once as you like. @throws PetStoreError `invalid_request` for an invalid address
+ * Creates a client of the service that keeps within its key's limits: requests wait while none are left. Use one client for each key; up to 1,000 of
+ * its requests can wait at once. @throws PetStoreError `invalid_request` for an invalid address
  */
 export function openClient({ url: address, key, fetch: send = (request) => fetch(request), ...timing }: Connection): PetStore {
   const url = serviceOrigin(address);

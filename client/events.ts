@@ -14,12 +14,12 @@ type Common = {
   actor: { type: "key" | "member" | "operator" | "system"; id: number | null };
   requestId: string | null;
   resource: { type: string; id: number | string };
-  /** The fields that changed, as they were. */
+  /** The fields that changed, with their earlier values. */
   previous: Record<string, unknown>;
   hash: string;
 };
 
-/** An event, by its type: `data` is the resource as it is after the change, or as it was if it is gone. */
+/** An event. `data` is the resource after the change or, if the change deleted it, before. */
 export type ShopEvent = Common &
   (
     | { type: "pet.created" | "pet.updated" | "pet.deleted"; data: Schemas["Pet"] }
@@ -33,11 +33,11 @@ export type ShopEvent = Common &
   );
 
 export type EventsOptions = {
-  /** Only events after this position: that of the last one that you have handled. Default: all that are kept. */
+  /** Only events after this position: pass that of the last event that you have handled. Default: all events that are kept. */
   after?: number;
   /** Only these types, such as `order.created` or `order.*`. Default: all. */
   types?: readonly string[];
-  /** Waits for further events. Default: true. */
+  /** Whether to wait for further events. Default: true. */
   follow?: boolean;
   /** Ends the iteration. */
   signal?: AbortSignal;
@@ -45,15 +45,17 @@ export type EventsOptions = {
 
 const pageSizeMax = 100;
 const waitSeconds = 25;
-/** How long the next request waits after an empty answer that came at once. */
+/** The pause after an empty answer that came at once. */
 const pauseMs = 1_000;
-/** Far less than the day for which every event is kept. */
+/** How old an empty answer may be to prove that no event was missed: far less than the day for which every event is kept. */
 const recentMs = 3_600_000;
 
 /**
- * The events of the account in their order, without a gap. Keep the `position` of each event that you have handled, and begin after it
- * next time. Between requests, a lost connection is tried again as the client does. Where no event of the types comes for so long that the log no
- * longer has those after the last one, the iteration goes on with the oldest that is kept, since it has just seen that none is missing.
+ * Yields the account's events in order, without a gap. Store the `position` of each event that you have handled, and pass the last one as `after`
+ * next time. A lost connection is retried as in any call of the client.
+ *
+ * If no event of `types` comes for so long that the log no longer keeps the events after the last one, the iteration continues with the oldest event
+ * that is kept, provided that a recent empty answer has shown that none was missed.
  *
  * @throws PetStoreError `events_expired` if events after `after` are no longer kept
  */
@@ -70,7 +72,7 @@ export async function* events(client: PetStore, { after, types, follow = true, s
       throw error;
     });
     if (!answer) return;
-    // the time of the service, since the own clock may stand still while a machine sleeps
+    // The service's time, because the local clock may stand still while the machine sleeps.
     const answeredAt = Date.parse(answer.response.headers.get("date") ?? "");
     const oldest = Number(answer.response.headers.get("events-oldest"));
     if (answeredAt - completeAt < recentMs && oldest > 0) {
@@ -81,7 +83,7 @@ export async function* events(client: PetStore, { after, types, follow = true, s
     if (!Array.isArray(answer.data)) throw refusal(answer);
     if (answer.data.length === 0) completeAt = answeredAt;
     for (const event of answer.data) {
-      if (position !== undefined && event.position <= position) throw new PetStoreError("internal", "The events are not in their order.");
+      if (position !== undefined && event.position <= position) throw new PetStoreError("internal", "The events are out of order.");
       yield event;
       position = event.position;
     }

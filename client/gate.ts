@@ -3,11 +3,16 @@ import { limitLeft, limitWaitMsMax } from "./limits.ts";
 import type { Timing } from "./timing.ts";
 
 /**
- * The queue of all requests of one key, first in, first out. A closed gate sends none. Call `leave` with the response's headers, or
+ * The queue of all requests with one key, first in, first out. While the gate is closed, it admits none. Call `leave` with the response's headers, or
  * without them if there was no response.
  */
 export type Gate = {
-  /** Resolves when a request may be sent. @throws PetStoreError `rate_limit_exceeded` if the wait would be too long; @throws the signal's reason */
+  /**
+   * Resolves when a request may be sent.
+   *
+   * @throws PetStoreError `rate_limit_exceeded` if the wait would be too long, `unavailable` if too many requests wait
+   * @throws the signal's reason
+   */
   enter(signal: AbortSignal): Promise<void>;
   leave(headers?: Headers): void;
   /** Closes the gate for `ms`. */
@@ -28,10 +33,10 @@ type Waiting = { admit: () => void; refuse: (error: unknown) => void };
 export function openGate({ now, wait, onWait }: Timing): Gate {
   const waiting = new Set<Waiting>();
   let inFlight = 0;
-  /** Undefined until the first response, and after a limit: one request then goes ahead, and the others wait for its response. */
+  /** Undefined before the first response and after a limit was reached: the gate then admits one request, and the others wait for its response. */
   let requestsLeft: number | undefined;
   let closed = { until: 0, reason: "" };
-  let told = closed;
+  let reported = closed;
   let opening = false;
 
   async function enter(signal: AbortSignal): Promise<void> {
@@ -55,12 +60,12 @@ export function openGate({ now, wait, onWait }: Timing): Gate {
     }
   }
 
-  /** A timer may fire early, and the gate may have been closed for longer meanwhile: then waits again. */
+  /** Admits requests in `ms`. Waits again if the timer fires early, or if the gate has been closed for longer meanwhile. */
   async function openIn(ms: number): Promise<void> {
     if (opening || waiting.size === 0) return;
     opening = true;
-    if (told !== closed) onWait(closed.reason, ms);
-    told = closed;
+    if (reported !== closed) onWait(closed.reason, ms);
+    reported = closed;
     await wait(ms);
     opening = false;
     admitNext();
@@ -84,7 +89,7 @@ export function openGate({ now, wait, onWait }: Timing): Gate {
   return { enter, leave, close };
 }
 
-/** Joins the queue. @throws the signal's reason, or what the place is refused with */
+/** Waits in the queue until admitted. @throws the signal's reason, or the error of a refusal */
 async function waitIn(waiting: Set<Waiting>, signal: AbortSignal): Promise<void> {
   let abort = () => {};
   const admitted = new Promise<void>((resolve, reject) => {

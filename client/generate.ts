@@ -9,7 +9,7 @@ type Schema = {
   properties?: Record<string, Schema>;
   required?: string[];
   additionalProperties?: boolean | Schema;
-  /** A use of a named schema with its own description. */
+  /** One reference to a named schema, to which `description` belongs. */
   allOf?: [Schema];
   oneOf?: Schema[];
   description?: string;
@@ -35,7 +35,7 @@ type Member = { name: string; type: string; required: boolean; description?: str
 const withoutType = /^(format|default|description|example|pattern|(min|max)(imum|Length|Items)|x-.*)$/;
 
 /**
- * Generates the TypeScript file with a description's types for `openapi-fetch`: `Schemas` by name and `paths` by path and
+ * Returns a TypeScript file with the types of a description for `openapi-fetch`: `Schemas` by name, and `paths` by path and
  * method. @throws Error that names an unknown keyword
  */
 export function typesOf(document: Description): string {

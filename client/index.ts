@@ -1,4 +1,4 @@
-/** What the package `petstore-client` offers. */
+/** The exports of the package `petstore-client`. */
 export type { paths, Schemas } from "./api.gen.ts";
 export { openClient, type Connection, type PetStore } from "./client.ts";
 export { PetStoreError, type ErrorCode } from "./errors.ts";

@@ -2,8 +2,8 @@
 export const limitWaitMsMax = 15 * 60_000;
 
 /**
- * The fewest requests left in any window, and the time until all exhausted windows have reset, from the `RateLimit` field
- * (draft-ietf-httpapi-ratelimit-headers). Its relative seconds need no clock in step with the server's.
+ * Reads the `RateLimit` field (draft-ietf-httpapi-ratelimit-headers). Returns the fewest requests left in any window, and the time until all windows
+ * with so few left have reset. The field gives times in seconds from now, so the client's clock need not agree with the server's.
  */
 export function limitLeft(headers: Headers): { requests: number; resetMs: number } | undefined {
   const windows = Array.from((headers.get("ratelimit") ?? "").matchAll(/"[^"]*"((?:;\w+=\d{1,12})+)/g), ([, parameters = ""]) => {
@@ -15,7 +15,7 @@ export function limitLeft(headers: Headers): { requests: number; resetMs: number
   return { requests, resetMs: Math.max(...windows.filter((window) => window.requests === requests).map(({ resetMs }) => resetMs)) };
 }
 
-/** The delay that `Retry-After` asks for, in ms from `now`, rounded up; undefined if absent or invalid (RFC 9110, 10.2.3). */
+/** Returns the delay that `Retry-After` asks for, in ms from `now`, rounded up; undefined if absent or invalid (RFC 9110, 10.2.3). */
 export function retryAfterMs(headers: Headers, now: number): number | undefined {
   const text = headers.get("retry-after")?.trim();
   if (text === undefined || text === "") return undefined;

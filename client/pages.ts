@@ -19,7 +19,7 @@ export type Place<Path extends ListPath> = paths[Path]["get"]["parameters"] exte
 
 const pageSizeMax = 100;
 
-/** The pages of a list, each as it arrives; follows `Link: <…>; rel="next"` (RFC 8288). @throws PetStoreError if a page is refused */
+/** Yields the pages of a list, each as it arrives; follows `Link: <…>; rel="next"` (RFC 8288). @throws PetStoreError if a page is refused */
 export async function* pages<Path extends ListPath>(
   client: PetStore,
   path: Path,
@@ -40,7 +40,7 @@ export async function* pages<Path extends ListPath>(
   }
 }
 
-/** The elements of a list, one by one; fetches each page when it is needed. @throws PetStoreError if a page is refused */
+/** Yields the elements of a list one by one, and fetches each page when it is needed. @throws PetStoreError if a page is refused */
 export async function* rows<Path extends ListPath>(
   client: PetStore,
   path: Path,
@@ -50,7 +50,7 @@ export async function* rows<Path extends ListPath>(
   for await (const page of pages(client, path, query, place)) yield* page;
 }
 
-/** The `cursor` of the next page. Only the cursor is read from the link, so that the key never goes to another host. */
+/** Returns the `cursor` of the next page. Takes only the cursor from the link, so that the key never goes to another host. */
 export function nextCursor(headers: Headers, base: string): string | undefined {
   for (const [, target = "", parameters = ""] of (headers.get("link") ?? "").matchAll(/<([^<>]*)>([^<]*)/g)) {
     if (!relationsOf(parameters).includes("next")) continue;

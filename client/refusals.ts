@@ -22,7 +22,7 @@ function proxyLimit({ url }: Response): string {
   return `A proxy in front of the service at${at || " this address"} refused the body as too large. Raise its limit to at least 50 MiB (nginx: client_max_body_size 51m).`;
 }
 
-/** The `code` of a response's Error; undefined for any other body. Leaves the response readable. */
+/** Returns the `code` of a response's Error, or undefined for any other body. The response's body can still be read afterwards. */
 export async function codeOf(answer: Response): Promise<string | undefined> {
   const body: unknown = await answer
     .clone()

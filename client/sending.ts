@@ -20,8 +20,8 @@ const busyWaitMsMax = 60_000;
  * A `fetch` that waits and retries within bounds. After a 429 it sends nothing with this key for as long as `Retry-After` says (at
  * most five times, 15 minutes each). After a network error, a 502, 503 or 504, and while an earlier attempt with the same
  * Idempotency-Key is running, it retries with exponential backoff and jitter, six attempts in all. Every POST has an
- * Idempotency-Key, so that it takes effect once. A PATCH without one is sent again only after a 429, which the service refused
- * unprocessed (RFC 9110, 9.2.2: PATCH is not idempotent). @throws PetStoreError `unavailable` if there was no response
+ * Idempotency-Key, so that it takes effect once. A PATCH without one is sent again only after a 429, because the service has not
+ * processed it then (RFC 9110, 9.2.2: PATCH is not idempotent). @throws PetStoreError `unavailable` if there was no response
  */
 export function patientFetch(fetch: Fetch, gate: Gate, timing: Timing): Fetch {
   const { now, wait, random, onWait } = timing;
@@ -36,7 +36,7 @@ export function patientFetch(fetch: Fetch, gate: Gate, timing: Timing): Fetch {
       await gate.enter(request.signal);
       const answer = await attempt(fetch, request, headers);
       const refused = answer instanceof Response && answer.status === 429;
-      // Closes the gate before leaving it; otherwise another request could pass in between.
+      // Closes the gate before leaving it; otherwise it would admit another request in between.
       const refusedMs = refused ? (retryAfterMs(answer.headers, now()) ?? backoff(limitWaits + 1, random())) : 0;
       if (refused) gate.close(await reasonOf(answer), refusedMs);
       gate.leave(refused || answer instanceof Error ? undefined : answer.headers);
@@ -48,18 +48,18 @@ export function patientFetch(fetch: Fetch, gate: Gate, timing: Timing): Fetch {
       } else if (answer instanceof Error) {
         tries += 1;
         if (tries >= triesAllowed) throw unreachable(request.url, answer);
-        await hold(`${originOf(request.url)} did not answer`, backoff(tries, random()), request.signal);
-      } else if (await comesAgain(answer)) {
+        await pause(`${originOf(request.url)} did not answer`, backoff(tries, random()), request.signal);
+      } else if (await isWorthRetrying(answer)) {
         tries += 1;
-        const toldMs = retryAfterMs(answer.headers, now()) ?? 0;
-        if (tries >= triesAllowed || toldMs > busyWaitMsMax) return answer;
-        await hold(`${originOf(request.url)} is busy (${answer.status})`, Math.max(toldMs, backoff(tries, random())), request.signal);
+        const askedMs = retryAfterMs(answer.headers, now()) ?? 0;
+        if (tries >= triesAllowed || askedMs > busyWaitMsMax) return answer;
+        await pause(`${originOf(request.url)} is busy (${answer.status})`, Math.max(askedMs, backoff(tries, random())), request.signal);
       } else return answer;
     }
   };
 
   /** @throws the signal's reason as soon as the caller aborts */
-  async function hold(reason: string, ms: number, signal: AbortSignal): Promise<void> {
+  async function pause(reason: string, ms: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     onWait(reason, ms);
     let abort = () => {};
@@ -69,7 +69,7 @@ export function patientFetch(fetch: Fetch, gate: Gate, timing: Timing): Fetch {
   }
 }
 
-/** Makes one attempt and reads the whole response. Throws errors that a retry cannot fix, and returns those it might. */
+/** Makes one attempt and reads the whole response. Returns errors; a retry cannot fix one that is a PetStoreError. */
 async function attempt(fetch: Fetch, request: Request, headers: Headers): Promise<Response | Error> {
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
   try {
@@ -97,7 +97,7 @@ async function reasonOf(refused: Response): Promise<string> {
   return (await codeOf(refused)) === "key_banned" ? "the key is banned for a while" : "the plan's limit is reached";
 }
 
-async function comesAgain(answer: Response): Promise<boolean> {
+async function isWorthRetrying(answer: Response): Promise<boolean> {
   return [502, 503, 504].includes(answer.status) || (answer.status === 409 && (await codeOf(answer)) === "idempotency_key_in_use");
 }
 

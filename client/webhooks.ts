@@ -1,7 +1,7 @@
 import type { ShopEvent } from "./events.ts";
 import { realTiming } from "./timing.ts";
 
-/** The message of a webhook: an event of the account, with `timestamp`, when it happened. A test message has only some of the fields. */
+/** The message of a webhook: an event of the account; `timestamp` is when it happened. A test message has only some of the fields. */
 export type WebhookMessage = ShopEvent & { timestamp: string };
 
 /** The headers of a request, by name: as `fetch` gives them, or as Node does, in lower case. */
@@ -14,19 +14,19 @@ export type VerifyOptions = {
   now?: () => number;
 };
 
-/** A message that the secret did not sign, or that is too old. Answer it with 400, and use nothing of it. */
+/** Thrown if the secret did not sign a message, or if the message is too old. Answer with 400, and do not use the message. */
 export class WebhookError extends Error {
   override readonly name = "WebhookError";
 }
 
-/** The most signatures of a message that are compared. */
+/** The most signatures of a message that are checked. */
 const signaturesMax = 16;
 
 /**
  * Verifies a message by the Standard Webhooks specification and returns it.
  *
- * @param secrets `whsec_…`, or several while they change
- * @param body the bytes of the request as they arrived, or their text: JSON that was parsed and written again has another signature
+ * @param secrets one secret (`whsec_…`), or several during a rotation
+ * @param body the bytes of the request as they arrived, or their text. Do not parse and re-serialize the JSON: that changes the signed bytes
  * @throws WebhookError if no secret has signed the message, if a header is missing, or if the timestamp is too far from now
  */
 export async function verifyWebhook(
@@ -47,14 +47,14 @@ export async function verifyWebhook(
     const signed = new TextEncoder().encode(`${id}.${timestamp}.${text}`);
     for (const signature of signatures) {
       const bytes = signature.startsWith("v1,") ? bytesOf(signature.slice(3)) : undefined;
-      // takes the same time wherever the signatures differ
+      // Takes the same time wherever the signatures differ, so that timing reveals nothing.
       if (bytes && (await crypto.subtle.verify("HMAC", key, bytes, signed))) return messageOf(text);
     }
   }
   throw new WebhookError("No secret has signed this message");
 }
 
-/** The headers that sign a message. `timestamp` is in seconds since the Unix epoch. @throws WebhookError for a secret that is none */
+/** Returns the headers that sign a message. `timestamp` is in seconds since the Unix epoch. @throws WebhookError if the secret is malformed */
 export async function signWebhook(secret: string, id: string, timestamp: number, body: string): Promise<Record<string, string>> {
   const signed = new TextEncoder().encode(`${id}.${timestamp}.${body}`);
   const signature = new Uint8Array(await crypto.subtle.sign("HMAC", await keyOf(secret), signed));

@@ -22,10 +22,10 @@ let running = new AbortController();
 let nextPage;
 /** The page that failed, for the button that tries again. */
 let failedPage;
-/** Until this time (ms) no requests are sent: ignoring the limit can get this address banned. */
-let quietUntil = 0;
+/** No requests are sent before this time (ms): ignoring the limit can get the visitor's address banned. */
+let waitUntil = 0;
 let refusals = 0;
-let typing;
+let typingTimer;
 /** Category names by id, read a page at a time until all shown animals have theirs. */
 const categories = { names: new Map(), next: new URL(`${url}/v1/categories?limit=100`) };
 
@@ -35,16 +35,16 @@ form.addEventListener("submit", (event) => {
   void search();
 });
 input.addEventListener("input", () => {
-  clearTimeout(typing);
-  typing = setTimeout(() => void search(), typingPauseMs);
+  clearTimeout(typingTimer);
+  typingTimer = setTimeout(() => void search(), typingPauseMs);
 });
 more.addEventListener("click", () => void show(nextPage));
 again.addEventListener("click", () => void show(failedPage));
 void search();
 
-/** Starts a new search with the field's text, and keeps it in the page's address. */
+/** Starts a new search for the field's text, and puts the text into the page's address. */
 function search() {
-  clearTimeout(typing);
+  clearTimeout(typingTimer);
   const name = input.value.trim();
   history.replaceState(null, "", name === "" ? location.pathname : `?${new URLSearchParams({ q: name })}`);
   list.replaceChildren();
@@ -65,19 +65,19 @@ async function show(page) {
   try {
     const { body: animals, next } = await get(page, signal);
     nextPage = next;
-    const isMore = list.children.length > 0;
+    const isNextPage = list.children.length > 0;
     const cards = animals.map(cardOf);
     list.append(...cards.map(({ card }) => card));
     say(summary());
     more.hidden = next === undefined;
     // The pressed button is hidden now, so the focus moves to the first new animal.
-    if (isMore) cards[0]?.heading.focus();
+    if (isNextPage) cards[0]?.heading.focus();
     await nameCategories(cards, signal);
   } catch (error) {
     if (signal.aborted) return;
     failedPage = page;
     again.hidden = false;
-    say(error instanceof Refusal || error instanceof Quiet ? error.message : unreachable(error));
+    say(error instanceof Refusal || error instanceof LimitReached ? error.message : unreachable(error));
   }
 }
 
@@ -109,10 +109,10 @@ async function nameCategories(cards, signal) {
   say(summary());
 }
 
-/** Fetches an address of the API and the address of its next page. Waits as long as the service asks for. */
+/** Fetches a page of a list. Returns its rows and the address of the next page. Waits as long as the service asks. */
 async function get(address, signal) {
   for (;;) {
-    await quiet(signal);
+    await waitForLimit(signal);
     const response = await fetch(address, {
       headers: { Authorization: `Bearer ${key}` },
       credentials: "omit",
@@ -121,8 +121,8 @@ async function get(address, signal) {
     if (response.status === 429) {
       const seconds = Math.max(Number(response.headers.get("Retry-After")) || 1, 2 ** Math.min(refusals, 6));
       refusals += 1;
-      // All waiting visitors get the same time, so a random part spreads their requests.
-      quietUntil = Date.now() + (seconds + Math.random()) * 1000;
+      // The service tells all visitors to wait until the same time; a random part spreads their requests.
+      waitUntil = Date.now() + (seconds + Math.random()) * 1000;
       continue;
     }
     if (!response.ok) throw new Refusal(response.status);
@@ -131,10 +131,10 @@ async function get(address, signal) {
   }
 }
 
-async function quiet(signal) {
-  const ms = quietUntil - Date.now();
+async function waitForLimit(signal) {
+  const ms = waitUntil - Date.now();
   if (ms <= 0) return;
-  if (ms > waitMsMax) throw new Quiet(quietUntil);
+  if (ms > waitMsMax) throw new LimitReached(waitUntil);
   say(`Many people are looking right now. The list continues in ${Math.ceil(ms / 1000)} seconds.`);
   await new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms);
@@ -145,7 +145,7 @@ async function quiet(signal) {
   });
 }
 
-/** The `next` of a Link header (RFC 8288), if it is on the API's origin, so that the key goes nowhere else. */
+/** The address of the next page, from the Link header (RFC 8288). Other origins are ignored, so that the key goes nowhere else. */
 function nextOf(response) {
   const target = /<([^>]*)>\s*;\s*rel="?next"?/.exec(response.headers.get("Link") ?? "")?.[1];
   const next = target === undefined ? undefined : new URL(target, response.url);
@@ -177,13 +177,14 @@ function contentOf(name) {
 /** The service refused the request. */
 class Refusal extends Error {
   constructor(code) {
-    const ours = "This page’s key is no longer accepted. If the shop is yours, create a new publishable key and put it into index.html.";
-    super(code === 401 || code === 403 ? ours : `The shop cannot answer right now (${code}). Try again in a moment.`);
+    const forOwner =
+      "This page’s key is no longer accepted. If the shop is yours, create a new publishable key and put it into index.html.";
+    super(code === 401 || code === 403 ? forOwner : `The shop cannot answer right now (${code}). Try again in a moment.`);
   }
 }
 
-/** The limit is reached for longer than the page waits. */
-class Quiet extends Error {
+/** The shop's limit is reached for longer than the page waits. */
+class LimitReached extends Error {
   constructor(until) {
     const at = new Date(until).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
     super(`So many people have looked that the shop has reached its limit. Come back after ${at}.`);

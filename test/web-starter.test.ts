@@ -97,7 +97,7 @@ test("axe finds nothing and the page fits a phone", async (t) => {
   await assertAccessible(page);
   assert.equal((await page.goto(`${url}/nothing/here`))?.status(), 404);
   await assertAccessible(page);
-  await page.getByRole("link", { name: "To the animals" }).click();
+  await page.getByRole("link", { name: "Back to the animals" }).click();
   await page.waitForURL(`${url}/`);
 });
 
