@@ -22,14 +22,14 @@ import { deleteOrder, insertOrders, updateOrder, type StoredOrder } from "./orde
  *
  *   free units = units counted in - units sold by complete orders - units held by open orders
  *
- * None of these numbers is ever negative. Each function runs in its request's transaction, so a refused request changes nothing.
+ * None of these numbers is ever negative. All changes of a request are in one transaction, so a refused request changes nothing.
  */
 
 /** The fields of a new order, its account, and who places it. */
 export type OrderRequest = { accountId: number; fields: OrderFields; origin: Origin };
 
 /**
- * Inserts an order, and holds or sells its units.
+ * Inserts an order and takes its units from the stock: an open order holds them, a complete order sells them.
  *
  * @throws Problem `unknown_reference`, `pet_not_available`, `insufficient_stock`; for an open order also `storage_limit_reached`
  */
