@@ -28,13 +28,13 @@ test("a line has the request, its answer and its caller", () => {
   assert.deepEqual(linesFor({ traceparent }), [{ ...common, traceparent, traceId: traceparent.slice(3, 35) }]);
 });
 
-test("a path stays itself, whatever characters it has", () => {
+test("a line has the path unchanged, whatever characters it has", () => {
   for (const path of ['/"', "/\\", "/a\tb", "/\u001b[2J", "/é", "/\u2028", "/\ud800", "/ ~![]"]) {
     assert.deepEqual(linesFor({ url: `${path}?q` }), [{ ...common, path }]);
   }
 });
 
-test("probes have lines at the level debug alone, and no line is written above the level info", () => {
+test("probes are logged at the level debug only, and a log of the level warn has no requests", () => {
   assert.deepEqual(linesFor({ isProbe: true }), []);
   assert.deepEqual(linesFor({ isProbe: true }, "debug"), [{ ...common, level: 20 }]);
   assert.deepEqual(linesFor({}, "warn"), []);

@@ -5,7 +5,7 @@ import type { Caller } from "./caller.ts";
 import type { Exchange } from "./exchange.ts";
 import { traceIdOf } from "./request-ids.ts";
 
-/** What every line of the log about a request has. */
+/** The fields of every log line about a request. */
 export function traceFields({ id: requestId, traceparent }: Exchange) {
   return { requestId, traceparent, traceId: traceparent && traceIdOf(traceparent) };
 }
@@ -15,7 +15,7 @@ const debug = 20;
 
 /**
  * Returns the function that writes a line for each answer. The line is built by hand, because a serialiser of objects takes five times as long.
- * Only the path can hold characters that need escapes: Node knows each method, and requestIdOf and traceparentOf let none through.
+ * Only the path can contain characters that need escapes: Node accepts known methods only, and requestIdOf and traceparentOf allow no such character.
  */
 export function openAccessLog(log: Logger, clock: Clock) {
   const add = linesOf(log);
@@ -33,7 +33,7 @@ export function openAccessLog(log: Logger, clock: Clock) {
 
 let begun = { level: 0, time: 0, text: "" };
 
-/** The beginning of a line, which those of a millisecond share. */
+/** The beginning of a line. Lines of the same millisecond share it. */
 function begin(level: number, time: number): string {
   if (begun.time !== time || begun.level !== level) begun = { level, time, text: `{"level":${level},"time":${time},"requestId":"` };
   return begun.text;

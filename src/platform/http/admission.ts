@@ -8,7 +8,7 @@ import type { RequestBounds } from "./request-bounds.ts";
 import { traceFields } from "./access-log.ts";
 import { headersMax, headersTooLarge } from "./unparsed.ts";
 
-/** What every request passes through. */
+/** What `admit` and `refuse` work with. */
 export type Admission = {
   log: Logger;
   requests: RequestBounds;
@@ -44,7 +44,7 @@ function enter(admission: Admission, exchange: Exchange, refused: ProblemFields 
   return andThen(overload, (late) => (late ? refuse(admission, exchange, late) : serve(admission, exchange)));
 }
 
-/** The refusal of a request that has a wrong form, or a path or method that does not exist. */
+/** The refusal of a malformed request, or of a path or method that does not exist. */
 function formProblem(exchange: Exchange, checkHost: HostCheck): Problem | undefined {
   const coding = exchange.headers["transfer-encoding"];
   if (coding !== undefined && coding.toLowerCase() !== "chunked") {
@@ -64,12 +64,12 @@ function serve(admission: Admission, exchange: Exchange): Awaitable<void> {
   const { route } = exchange;
   if (!admission.enter) return route.serve(exchange);
   return new Promise((resolve, reject) => {
-    // the span covers what the promise of the route waits for
+    // the span lasts until the route's promise settles
     admission.enter?.(exchange, () => void (async () => route.serve(exchange))().then(resolve, reject));
   });
 }
 
-/** Answers a request with what went wrong; logs what was unexpected. */
+/** Answers a request with the problem of an error. Logs the error if it was unexpected. */
 export function refuse(admission: Admission, exchange: Exchange, error: unknown): Awaitable<void> {
   const { log, notFoundPage } = admission;
   const problem = problemOf(error);
@@ -81,7 +81,7 @@ export function refuse(admission: Admission, exchange: Exchange, error: unknown)
   else sendProblem(exchange, problem);
 }
 
-/** An overload is not the caller's doing, so the request gets its quota back. */
+/** Gives the caller the request's quota back, because the caller did not cause the overload. */
 async function refuseOverload({ log }: Admission, exchange: Exchange, problem: Problem): Promise<void> {
   try {
     await exchange.surface?.gate.giveBack(exchange);

@@ -21,7 +21,7 @@ export function problemOf(error: unknown): Problem {
   return new Problem("internal", "Something went wrong here. The X-Request-Id of this answer finds it in the log.", { cause: error });
 }
 
-/** Sends the answer of a problem. */
+/** Answers a request with a problem. */
 export function sendProblem(exchange: Exchange, problem: ProblemFields): void {
   if (hasBody(exchange.headers)) drain(exchange.request);
   const { headers, code } = problem;
@@ -45,7 +45,7 @@ export function answerWriter({ read }: Pick<DescribedOperation, "read">) {
       const etag = etagOf(version);
       const outcome = read ? evaluateRead(exchange.headers, etag) : "full";
       if (outcome === "failed") throw changedMeanwhile();
-      exchange.lines += `ETag: ${etag}\r\n`; // a number or a digest, so that it needs no check
+      exchange.lines += `ETag: ${etag}\r\n`; // a number or a digest, which needs no check
       if (outcome === "not_modified") return send(exchange, 304);
     }
     if (stream) sendStream(exchange, status, stream);
@@ -61,7 +61,7 @@ let unsent: Exchange[] = [];
 const json = "application/json; charset=utf-8";
 const jsonLine = `Content-Type: ${json}\r\nContent-Length: `;
 
-/** Sends a JSON text. Writing one of ASCII characters alone as Latin-1 costs half as much as encoding it. */
+/** Sends a JSON text. */
 export function sendJson(exchange: Exchange, status: number, text: string): void {
   sendText(exchange, status, text, json);
 }
@@ -70,6 +70,7 @@ function typeLine(type: string): string {
   return type === json ? jsonLine : `Content-Type: ${type}\r\nContent-Length: `;
 }
 
+/** Sends a text. ASCII is written as Latin-1, which costs half as much as encoding it as UTF-8. */
 export function sendText(exchange: Exchange, status: number, text: string, type: string): void {
   const length = Buffer.byteLength(text);
   exchange.lines += `${typeLine(type)}${length}\r\n`;
@@ -95,7 +96,7 @@ export function send(exchange: Exchange, status: number, body?: string | Buffer,
   if (unsent.push(exchange) === 1) setImmediate(sendAll);
 }
 
-/** Sends the head of an answer whose body stays open. Its request is over for the bounds and the log; its connection closes with it. */
+/** Sends the head of an answer whose body stays open. The bounds and the log count its request as answered. The connection closes after the body. */
 function sendStream(exchange: Exchange, status: number, stream: NonNullable<Answer["stream"]>): void {
   const { request, response, method } = exchange;
   closeAfter(exchange);

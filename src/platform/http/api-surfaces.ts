@@ -3,7 +3,7 @@ import { headerLines, type Gate, type Surface } from "./exchange.ts";
 /** The path below which the API is served. It has the major version (specification 1.1). */
 export const prefix = "/v1";
 
-/** The path below which the dashboard calls the same operations, and those that only it calls. */
+/** The path below which the dashboard calls the same operations, and those that only the dashboard has. */
 export const dashboardPrefix = "/dashboard/v1";
 
 /** The address of a path of the description: a relative reference that begins with `/` (RFC 3986, 4.2). */
@@ -43,7 +43,7 @@ export function apiSurface(gate: Gate): Surface {
 /** The path of the Model Context Protocol, by which agents call the same operations. */
 export const mcpPath = "/mcp";
 
-/** What agents call: no other origin may read its answers, and none is kept. */
+/** The calls of agents. No other origin may read the answers, and nothing caches them. */
 export function mcpSurface(gate: Gate): Surface {
   const lines = headerLines({ "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" });
   return { prefix: mcpPath, gate, hosts: "any", lines };

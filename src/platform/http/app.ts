@@ -18,7 +18,7 @@ import type { Answered } from "./traffic.ts";
 import { headersBytesMax, headersMax, refuseUnparsed } from "./unparsed.ts";
 
 const headersTimeoutMs = 20_000;
-/** How long an idle connection stays open. Each answer says so. */
+/** How long an idle connection stays open. Each answer's `Keep-Alive` header has it. */
 const keepAliveTimeoutMs = 65_000;
 /** The time in which a whole request has to arrive. */
 export const requestTimeoutMs = 120_000;
@@ -26,7 +26,7 @@ export const requestTimeoutMs = 120_000;
 export type AppOptions = Pick<Admission, "log" | "requests" | "enter" | "notFoundPage"> & {
   /** The API comes first: it answers requests that cannot be parsed. */
   surfaces: readonly [Surface, ...Surface[]];
-  /** The proxies whose X-Forwarded-For counts; undefined if there will be none. */
+  /** The proxies whose X-Forwarded-For counts. They may change; undefined if the service never trusts one. */
   trustedProxies: AddressList | undefined;
   connections: ConnectionGuard;
   bounds: Pick<Bounds, "refused">;
@@ -43,7 +43,7 @@ export type App = Router & {
   readonly server: Server;
   /** Listens, and returns the origin that it listens at. */
   listen(place: { port: number; host: string }): Promise<string>;
-  /** Takes no more connections, and resolves when the requests in flight are answered. */
+  /** Stops accepting connections, and resolves when the requests in flight are answered. */
   close(): Promise<void>;
 };
 

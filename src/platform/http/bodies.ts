@@ -24,7 +24,7 @@ export function expectContinue(request: IncomingMessage, response: ServerRespons
   waiting.set(request, response);
 }
 
-/** The body of a request without one, whose stream Node closes at once (`optimizeEmptyRequests`). */
+/** The body of a request that has none. Node closes the stream of such a request at once (`optimizeEmptyRequests`). */
 const none = Promise.resolve(Buffer.alloc(0));
 
 /**
@@ -76,7 +76,7 @@ export async function* streamBody(request: IncomingMessage, bytesMax: number): A
   if (!announcesBody(request.headers)) return;
   waiting.get(request)?.writeContinue();
   if (isStopped(request)) throw tooManyChunks();
-  // ends the iteration; without a listener it would end the process
+  // the error ends the iteration; without a listener it would end the process
   const refuse = (): void => void (request.listenerCount("error") > 0 && request.emit("error", tooManyChunks()));
   request.on(stoppedEvent, refuse);
   let length = 0;

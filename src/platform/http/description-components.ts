@@ -41,8 +41,8 @@ function isFree(components: Components, kind: Kind, name: string, part: unknown)
 }
 
 /**
- * A schema as the description shows it: a named one as a reference. With `nullIsAbsent` an optional
- * field may be null, and one of a named type still refers to that type: to generators it is that type or null.
+ * A schema as the description shows it: a named one as a reference. With `nullIsAbsent` an optional field may be null; if it has a named
+ * type, it still refers to that type, and generators make it that type or null.
  */
 export function describeSchema(schema: TSchema, components: Components, reading: Reading = {}): unknown {
   const name = nameOf(schema);
@@ -67,9 +67,9 @@ function describeNullable(schema: TSchema, base: TSchema, components: Components
 }
 
 /**
- * Copies a schema, with each default in the description instead of the keyword: generators make a property that has the
- * keyword required in answers, and answers share models with requests. Leaves out empty descriptions, and `x-text`, which only this
- * service's own validation uses.
+ * Copies a schema. Moves each default from its keyword into the description: generators treat a property with the keyword `default` as
+ * required in answers, and answers share models with requests. Leaves out empty descriptions, and `x-text`, which only this service's own
+ * validation uses.
  */
 function plain(schema: unknown, components: Components, reading: Reading): unknown {
   if (Array.isArray(schema)) return schema.map((item: unknown) => plain(item, components, reading));

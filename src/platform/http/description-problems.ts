@@ -121,17 +121,17 @@ function problemsOf(operation: DescribedOperation): ProblemCode[] {
 export function describeProblems(
   operation: DescribedOperation,
   components: Components,
-  said: ErrorExamples[string] | undefined = {},
+  recorded: ErrorExamples[string] | undefined = {},
 ): Record<string, unknown> {
   const byStatus = Map.groupBy(problemsOf(operation), (code) => statuses[code]);
   return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [status, describeRefusal(operation, { status, codes, said }, components)]),
+    [...byStatus].map(([status, codes]) => [status, describeRefusal(operation, { status, codes, recorded }, components)]),
   );
 }
 
-type Refusal = { status: number; codes: ProblemCode[]; said: ErrorExamples[string] };
+type Refusal = { status: number; codes: ProblemCode[]; recorded: ErrorExamples[string] };
 
-function describeRefusal(operation: DescribedOperation, { status, codes, said }: Refusal, components: Components): unknown {
+function describeRefusal(operation: DescribedOperation, { status, codes, recorded }: Refusal, components: Components): unknown {
   const sharedName = sharedNames[status];
   if (sharedName !== undefined) {
     const deprecation = beforeRoute.has(status) ? [] : deprecationHeaders;
@@ -139,12 +139,12 @@ function describeRefusal(operation: DescribedOperation, { status, codes, said }:
   }
   const deprecation = operation.deprecated ? deprecationHeaders : [];
   const replayed = operation.method === "POST" && keptStatuses.has(status) ? ["Idempotent-Replayed"] : [];
-  const response = responseOf(status, codes, [...deprecation, ...replayed], said);
+  const response = responseOf(status, codes, [...deprecation, ...replayed], recorded);
   const name = nameOfRefusal(operation, status, codes);
   return name === undefined ? response : shareIfFree(components, "responses", name, response);
 }
 
-/** What a shared answer is named after. */
+/** How the name of a shared refusal begins, by status. */
 const sharedPrefixes: Record<string, string> = {
   400: "BadRequest",
   403: "Forbidden",
@@ -156,7 +156,7 @@ const sharedPrefixes: Record<string, string> = {
 /** The answers of a described operation. */
 export type DescribedAnswers = { operationId: string; responses: Record<string, unknown> };
 
-/** Replaces refusals that several operations describe in the same words by references to one, named after the first of the operations. */
+/** Replaces refusals that several operations describe in the same words by references to one. It is named after the first of the operations. */
 export function shareRepeated(operations: readonly DescribedAnswers[], components: Components): void {
   const all = operations.flatMap(({ operationId, responses }) =>
     Object.keys(responses)
@@ -181,9 +181,9 @@ function nameOfRefusal({ scope, body, params }: DescribedOperation, status: numb
   return codes.length === 1 ? pascalCase(String(codes[0]).replaceAll("_", "-")) : undefined;
 }
 
-function responseOf(status: number, codes: ProblemCode[], more: string[], said: ErrorExamples[string] = {}) {
+function responseOf(status: number, codes: ProblemCode[], more: string[], recorded: ErrorExamples[string] = {}) {
   const headers = headerReferences([...everyAnswer, ...codes.flatMap((code) => headersOfCodes[code] ?? []), ...more]);
-  const examples = Object.fromEntries(codes.map((code) => [code, { value: { code, message: messages[code], status, ...said[code] } }]));
+  const examples = Object.fromEntries(codes.map((code) => [code, { value: { code, message: messages[code], status, ...recorded[code] } }]));
   return {
     description: titles[status],
     headers,

@@ -17,7 +17,7 @@ export type Description = Json & { openapi: string; paths: Record<string, Json>;
 const bearer = "BearerKey";
 const header = "ApiKeyHeader";
 
-/** What the operations do not say themselves: examples of their refusals, and when the deprecated ones end. */
+/** What the declarations of operations leave out: examples of their refusals, and when the deprecated ones end. */
 export type Recorded = { errors: ErrorExamples; sunsets: Sunsets };
 
 /** The OpenAPI 3.0.3 description of the API (specification 1.13), made from the operations that serve it, with recorded errors. */
@@ -57,7 +57,7 @@ export function describe(operations: DescribedOperation[], recorded: Recorded): 
   };
 }
 
-/** Each code of the error table with its status and what it means. */
+/** Each code of the error table with its status and its meaning. */
 function errorTable(): Record<string, { status: number; meaning: string }> {
   const codes = Object.keys(statuses) as ProblemCode[];
   return Object.fromEntries(codes.map((code) => [code, { status: statuses[code], meaning: meanings[code] }]));

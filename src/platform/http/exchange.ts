@@ -14,7 +14,7 @@ export type Exchange = {
   readonly service: Service;
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
-  /** The path and the query: also if the request was sent in absolute form. */
+  /** The path and the query, even if the request had a URL in absolute form. */
   readonly url: string;
   /** The text of the query, not decoded. */
   readonly query: string;
@@ -27,9 +27,9 @@ export type Exchange = {
   readonly traceparent: string | undefined;
   /** When the head of the request arrived, by `performance.now()`. */
   readonly startedAt: number;
-  /** The limit headers of the answer, as text of a head: a line that ends with CRLF for each. */
+  /** The limit headers of the answer, each as a line that ends with CRLF. */
   limits: string;
-  /** Its other headers, in the same form. Only `addHeader` and constants add to it. */
+  /** The answer's other headers, in the same form. Only `addHeader` and constants add to them. */
   lines: string;
   /** The status of the answer; 0 until there is one. */
   status: number;
@@ -37,13 +37,13 @@ export type Exchange = {
   body: string | Buffer | undefined;
   encoding: "latin1" | "utf8";
   caller: Caller | null;
-  /** The refusal of a key that was sent wrongly. It is thrown together with other problems of the request's form. */
+  /** The refusal of a request with two keys. It is thrown when the request is validated. */
   keyProblem: Problem | null;
   /** When the request was counted, in ms by the clock of the counters. */
   countedAt: number;
-  /** The account among whose requests in flight this one is; 0 for none. */
+  /** The account whose requests in flight include this one; 0 for none. */
   inFlightOf: number;
-  /** Among whose bodies its body counts: an account or an address; undefined until bytes are reserved for it. */
+  /** The account or address that its body's bytes are counted for; undefined until bytes are reserved. */
   bodyOf: number | string | undefined;
   /** Bytes reserved for its body. */
   bodyBytes: number;
@@ -53,15 +53,15 @@ export type Exchange = {
 
 /** What the exchanges of a listener share. */
 type Service = {
-  /** The proxies whose X-Forwarded-For counts; undefined if there will be none. */
+  /** The proxies whose X-Forwarded-For counts; undefined if the service never trusts one. */
   trustedProxies: AddressList | undefined;
-  /** Records an answer, sent `at` that time of `performance.now()`, in the log and the metrics, and releases what its request held. */
+  /** Records an answer in the log and the metrics, and releases what its request held. `at` is when it was sent, by `performance.now()`. */
   answered(exchange: Exchange, at: number): void;
 };
 
-/** Where a request leads. */
+/** What answers a request, and who may call it. */
 export type Route = {
-  /** In the metrics: the identifier of an operation; `pages` for the pages, their files and the description; `none` for what has no route. */
+  /** The name in the metrics: an operationId; `pages` for the pages, their files and the description; `none` for requests without a route. */
   readonly name: string;
   readonly operationId: string | undefined;
   /** Whether everyone may call the operation. */
@@ -70,9 +70,9 @@ export type Route = {
   readonly hosts: HostRule;
   /** Whether supervisors and scrapers call it. */
   readonly isProbe: boolean;
-  /** Returns the refusal of a request to it after the check of its key, if the route is none. */
+  /** Returns the refusal of a path or method that does not exist. Called after the check of the key. */
   readonly problem: ((exchange: Exchange) => Problem | undefined) | undefined;
-  /** Answers a request that was admitted. What it throws or rejects with is answered as a problem. */
+  /** Answers an admitted request. An error that it throws or rejects with is answered as a problem. */
   serve(exchange: Exchange): Awaitable<void>;
 };
 

@@ -6,7 +6,7 @@ import type { Database, Queryable, Transaction } from "../db/database.ts";
 /** How long an answer is kept for its Idempotency-Key, at least (specification 1.8). */
 export const keptMs = 24 * 3_600_000;
 
-/** Under what an answer is kept: the account, `POST /v1/…`, and the client's key. */
+/** What identifies a kept answer: the account, `POST /v1/…`, and the client's key. */
 export type Slot = { accountId: number; target: string; key: string };
 
 export type KeptAnswer = { bodyHash: string; status: number; headers: Record<string, string>; body: string | null };

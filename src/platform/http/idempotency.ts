@@ -33,10 +33,10 @@ export function idempotentRunner(answersKeptMs: number) {
    * Returns the kept answer, or runs `body` in a transaction that also keeps its answer.
    *
    * It looks for a kept answer before it locks anything, so a request that arrives after the first one has finished always
-   * gets its answer, however many arrive at once. If it finds none and the name is taken, the first request was still
+   * gets its answer, however many arrive at once. If it finds none and the lock is taken, the first request was still
    * running when this one arrived.
    *
-   * @throws Problem `idempotency_key_in_use` then
+   * @throws Problem `idempotency_key_in_use` in that case
    */
   return async (db: Database, slot: Slot, input: unknown, now: NowRange, body: (tx: Transaction) => Awaitable<Answer>): Promise<Answer> => {
     const name = JSON.stringify([slot.accountId, slot.target, slot.key]);
@@ -48,7 +48,7 @@ export function idempotentRunner(answersKeptMs: number) {
     running.add(name);
     const keptOrNew = (make: (tx: Transaction) => Awaitable<Answer>): Promise<Answer> =>
       db.write(async (tx) => {
-        // In this order, to find the answer of a request that another node finishes between the two steps.
+        // Locks first, to find the answer of a request that another node finishes between the two steps.
         const [isOurs, kept] = await Promise.all([tx.tryLock(name), findAnswer(tx, slot, since)]);
         if (kept) return replay(kept, bodyHash);
         if (!isOurs) throw inUse(); // on another node

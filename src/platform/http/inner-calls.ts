@@ -11,14 +11,14 @@ export type InnerRequest = { method: string; url: string; headers: IncomingHttpH
 /** Its answer: `body` is parsed, and undefined if there was none. Names of headers are in lower case. */
 export type InnerAnswer = { status: number; headers: Record<string, string>; body: unknown };
 
-/** What finds the operation, and bounds the bodies. */
+/** Finds the operation, and releases the memory that its body took. */
 type Serving = Pick<Router, "find"> & { requests: Pick<RequestBounds, "leave"> };
 
 /**
  * Calls an operation for a request that the gate has admitted already: the same route, validation, conditions, idempotency and refusals as
  * over HTTP, with the same caller and request id, but not counted again.
  *
- * @throws what is not for the caller to see, and Problem `unavailable` of an overload: the outer request is then answered with it
+ * @throws unexpected errors, and Problem `unavailable` of an overload: the outer request is then answered with them
  */
 export async function callInside(
   outer: Exchange,
@@ -54,7 +54,7 @@ export async function callInside(
   return promise;
 }
 
-/** The part of a response that answers need, which resolves to what they say. */
+/** The part of a response that sending an answer needs. It calls `resolve` with the answer. */
 function answerTo(resolve: (answer: InnerAnswer) => void): ServerResponse {
   const answer: InnerAnswer = { status: 0, headers: {}, body: undefined };
   const response = {

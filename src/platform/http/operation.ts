@@ -33,7 +33,7 @@ export type Call<S = unknown, I = unknown> = I & {
   services: S;
   /** The one moment that counts as now for this request, in milliseconds since the Unix epoch. */
   now: number;
-  /** Who calls, with which request, for the events of its changes. */
+  /** The caller and the request, for the events of its changes. */
   origin: Origin;
 };
 
@@ -48,7 +48,7 @@ export type DashboardCall<S = unknown, I = unknown> = I & {
   /** The `Cookie` header, if there is one. */
   cookies: string | undefined;
   services: S;
-  /** Who calls, with which request, for the events of its changes. */
+  /** The caller and the request, for the events of its changes. */
   origin: Origin;
   /** In milliseconds since the Unix epoch. */
   now: number;
@@ -74,7 +74,7 @@ export type Answer = {
 
 /** The body of an answer that stays open. */
 export type AnswerStream = {
-  /** Sends text. Returns false once more is buffered than the client takes, until `onDrain` is called. */
+  /** Sends text. Returns false if the client reads too slowly; the listeners of `onDrain` are called when it has caught up. */
   write(text: string): boolean;
   end(): void;
   /** Closes the connection at once. */
@@ -94,7 +94,7 @@ type Declaration<S> = {
   description: string;
   /** The scope that the caller must have; null if the operation is open to everyone. */
   scope: string | null;
-  /** A scope that the caller must have besides. */
+  /** A second scope that the caller must have. */
   alsoScope?: string;
   stability?: "beta" | "experimental";
   /**
@@ -109,7 +109,7 @@ type Declaration<S> = {
   deprecated?: { since: number; successor: string };
   hideTryItPanel?: boolean;
   /**
-   * Whether `Prefer: dry-run` is taken. Such an operation changes nothing outside its transaction: it has no `before` and no `finish`, or a
+   * Whether `Prefer: dry-run` is accepted. Such an operation changes nothing outside its transaction: it has no `before` and no `finish`, or a
    * `beforeDryRun` in their place.
    */
   dryRun?: true;
@@ -131,25 +131,25 @@ type Declaration<S> = {
   problems?: ProblemCode[];
 };
 
-/** What `before` makes of an uploaded body. A replay of an Idempotency-Key must have the same `fingerprint`. */
+/** What `before` makes from an uploaded body. A replay of an Idempotency-Key must have the same `fingerprint`. */
 export type Received = { fingerprint: string };
 
 /**
- * A change: a transaction that awaits only its own queries. `before` does what waits for something else (DNS, an uploaded
+ * A change: a transaction that awaits only its own queries. `before` does the work that waits for something else (DNS, an uploaded
  * body). `finish` runs after the transaction, whether or not it succeeded, and before the answer.
  */
 type Write<C, F, R = F> = {
   write: (tx: Transaction, call: C, prepared: F) => Awaitable<Answer>;
   /**
-   * Does what `write` does for several calls that wait next to each other for the embedded engine, none of which has an Idempotency-Key. An
-   * operation that has it has no `before`. The rules are those of `Together`.
+   * Does what `write` does for several calls that the database runs together, none of which has an Idempotency-Key. An operation that has it
+   * has no `before`. The rules are those of `Together`.
    */
   writeTogether?: (tx: Transaction, calls: C[]) => Awaitable<(Answer | undefined)[]>;
   before?: (db: Database, call: C, body: AsyncIterable<Buffer>) => Promise<R>;
   finish?: (db: Database, call: C, prepared: F) => Promise<void>;
-  /** What `before` does in a dry run: makes the same of the body, keeps nothing, and needs no `finish`. */
+  /** Replaces `before` in a dry run: makes the same from the body, stores nothing, and needs no `finish`. */
   beforeDryRun?: (db: Database, call: C, body: AsyncIterable<Buffer>) => Promise<R>;
-  /** Makes the answer that is sent from the one that was written, which is kept for an Idempotency-Key: for secrets. Needs a `finish`. */
+  /** Adds the secrets to an answer before it is sent, because the answer of `write` is stored with its Idempotency-Key. Needs a `finish`. */
   reveal?: (answer: Answer, call: C) => Answer;
 };
 
@@ -166,7 +166,7 @@ export type Operation<S = unknown> = Declaration<S> & {
     | { handle: (call: DashboardCall<S, AnyInput>) => Promise<Answer>; read?: undefined; write?: undefined }
   );
 
-/** What can be read of an operation without knowing its services. */
+/** An operation, whatever services it needs: for code that reads it and does not call it. */
 export type DescribedOperation = Operation<never>;
 
 /** When each deprecated operation ends (RFC 8594), by operationId, in milliseconds since the Unix epoch. */

@@ -74,7 +74,7 @@ function newFingerprint(query: Query): string {
   return checksumOf(query, names);
 }
 
-/** The fingerprints of lists without filters, which are the most frequent. There are as many as orders, because validation refuses others. */
+/** The fingerprints of lists without filters, which are the most frequent: one for each sort order, because validation refuses all others. */
 const ofSorts: Record<string, string> = {};
 
 function checksumOf(query: Query, names: string[]): string {

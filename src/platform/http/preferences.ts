@@ -2,7 +2,7 @@ import { invalidAt } from "../problem.ts";
 import type { DescribedOperation } from "./operation.ts";
 
 const dryRun = "dry-run";
-/** What the answer to a dry run says of it (RFC 7240, 3). */
+/** The header that marks the answer to a dry run (RFC 7240, 3). */
 export const dryRunApplied = `Preference-Applied: ${dryRun}\r\n`;
 
 /**
@@ -28,7 +28,7 @@ export function dryRunRefusal(operations: readonly Pick<DescribedOperation, "pat
   return `This operation has no dry run. Prefer: dry-run is for changes of ${paths.join(", ")} and what is below them.`;
 }
 
-/** The names of the preferences, in lower case, with their values, in linear time. Two quotes stand for a quoted value with a text. */
+/** The names of the preferences, in lower case, with their values, in linear time. A quoted value becomes `text`, or stays empty. */
 function preferencesOf(header: string): [name: string, value: string][] {
   return withoutQuotedTexts(header)
     .split(",")
@@ -39,7 +39,7 @@ function preferencesOf(header: string): [name: string, value: string][] {
     });
 }
 
-/** Removes quoted texts, in which commas separate nothing. A quote without an end counts as no quote, so that it hides nothing. */
+/** Replaces quoted texts, in which commas separate nothing, by a word. Ignores an unclosed quote, which would hide the rest. */
 function withoutQuotedTexts(header: string): string {
   const parts = header.replaceAll(/\\./g, "_").split('"');
   const isQuoted = (i: number): boolean => i % 2 === 1 && i < parts.length - 1;

@@ -38,7 +38,7 @@ export function boundRequests({ inFlight, bodyBytesMax, bodyBytesEach }: Request
   bounds.show("petstore_requests_waiting", "api", () => accounts.waiting);
   bounds.show("petstore_body_bytes", "api", () => heldBytes);
 
-  /** Found once for each request: a body may come in thousands of chunks, and its address after hundreds of others. */
+  /** Computed once per request: a body may come in thousands of chunks, and X-Forwarded-For may name hundreds of addresses. */
   function bodyKey(exchange: Exchange): number | string {
     return (exchange.bodyOf ??= exchange.caller?.accountId ?? addressName(clientAddress(exchange)));
   }

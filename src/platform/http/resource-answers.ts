@@ -19,7 +19,7 @@ export function created(description: string, schema: TSchema, example: Example):
   return { description, schema, example, headers: ["Location", "ETag"] };
 }
 
-/** Nothing is left to show. */
+/** The answer to a deletion, which has no body. */
 export function deleted(description: string): AnswerDescription {
   return { description };
 }

@@ -31,7 +31,7 @@ const both = (
   body: string | undefined,
   before: (response: ServerResponse) => void = () => {},
 ): void =>
-  void test(`${name}: the head is the one that Node writes of the same headers`, async (t) => {
+  void test(`${name}: the head equals the one that Node writes for the same headers`, async (t) => {
     const own = await answerTo(t, request, (incoming, response) => {
       before(response);
       writeHead(incoming, response, status, lines);
@@ -60,7 +60,7 @@ both("an answer with a header that something else has set", `GET / HTTP/1.1\r\n$
   response.setHeader("Strict-Transport-Security", "max-age=1");
 });
 
-test("a value with a character that cannot be sent makes no header", () => {
+test("a header value with a character that cannot be sent is refused", () => {
   assert.equal(headerLine("Location", "/é\t"), "Location: /é\t\r\n");
   for (const value of ["a\r\nSet-Cookie: a=b", "a\n", "\u0000", "\u007f", "ā"])
     assert.throws(() => headerLine("Location", value), TypeError);

@@ -3,7 +3,7 @@ import { Writable } from "node:stream";
 import type { Socket } from "node:net";
 import { systemClock } from "../clock.ts";
 
-/** Node's own names of a response, which this file alone knows. */
+/** Private fields of Node's responses, which only this file uses. */
 type Inner = { _header: string | null; _keepAliveTimeout: number };
 
 /** A control character could end a header and begin another; a character beyond Latin-1 would be cut to one of those. */
@@ -16,11 +16,11 @@ export function headerLine(name: string, value: string | number): string {
 }
 
 /**
- * Writes the head of an answer, whose headers come as one text with a line for each that ends with CRLF. Every value must have been checked for
- * characters that cannot be sent.
+ * Writes the head of an answer. `lines` has each header as a line that ends with CRLF. Every value must have been checked for characters that
+ * cannot be sent.
  *
  * Node sends the text in its private field `_header`. Setting it saves the check of each name and value, a fifth of the time of a small
- * answer (decision 0067). Only ordinary answers take this way: HTTP/1.1 on a connection that stays open, without a header that something
+ * answer (decision 0067). Only ordinary answers are written this way: HTTP/1.1 on a connection that stays open, without a header that something
  * else has set. All others go through `writeHead`, and so does every answer if this release of Node does not send the field as expected.
  */
 export function writeHead(request: IncomingMessage, response: ServerResponse, status: number, lines: string): void {
@@ -37,10 +37,10 @@ function writeField(response: ServerResponse, status: number, lines: string): vo
   (response as unknown as Inner)._header = (statusLines.get(status) ?? statusLine(status)) + lines + end(response);
 }
 
-/** The last end of a head, until its second is over: for how long (ms) the connection stays open, and the text. */
+/** The latest end of a head, kept until the second of its date is over, and the keep-alive time (ms) that it states. */
 let kept = { ms: -1, lines: "" };
 
-/** What Node writes at the end of a head whose connection stays open, and for how long it does if it is idle. */
+/** The last lines of a head, as Node writes them: the date, and how long the connection stays open while it is idle. */
 function end(response: ServerResponse): string {
   // oxlint-disable-next-line no-underscore-dangle -- Node's own name
   const ms = (response as unknown as Inner)._keepAliveTimeout;
@@ -67,7 +67,7 @@ function statusLine(status: number): string {
   return line;
 }
 
-/** Whether Node sends the field, and the same bytes as `writeHead` makes of the same headers. */
+/** Whether Node sends the field, with the same bytes that `writeHead` makes from the same headers. */
 export const sendsField = isFieldSent();
 
 function isFieldSent(): boolean {

@@ -27,7 +27,7 @@ import { hasEmptyParameter, notFound, otherMethods, type Router } from "./router
 import { parse as parseQuery } from "fast-querystring";
 import { bodyValidator, parameterValidator } from "./validation.ts";
 
-/** What the operations of an app run with. */
+/** What the operations of an app need to run. */
 export type Runtime<S> = {
   db: Database;
   clock: Clock;
@@ -69,7 +69,7 @@ type Compiled<S> = Omit<Common<S>, "dryRunRefusal"> & {
 /** The validated input of one request, with the parsed body as it was sent. */
 type Given = { params: unknown; query: unknown; body: unknown; sent: unknown; key: string | undefined; isDryRun: boolean; now: number };
 
-/** A request to an operation, with its caller and its one moment. */
+/** A request to an operation, with its caller and the time that counts as now. */
 type Asked = { exchange: Exchange; caller: Caller | null; now: number };
 
 /**
@@ -128,7 +128,7 @@ function compile<S>(operation: Operation<S>, common: Common<S>, base: string): C
   };
 }
 
-/** Answers a request to an operation. Returns a promise only if something has to be waited for: a body, a commit, a server. */
+/** Answers a request to an operation. Returns a promise only if it has to wait: for a body, a commit or a server. */
 function serve<S>(compiled: Compiled<S>, exchange: Exchange): Awaitable<void> {
   const { operation, runtime } = compiled;
   const now = runtime.clock();
@@ -154,7 +154,7 @@ function receive<S>(compiled: Compiled<S>, asked: Asked): Awaitable<void> {
   return receiveBody(exchange, runtime.requests, mediaTypes, bytesMax).then((bytes) => perform(compiled, asked, parseJson(bytes)));
 }
 
-/** Validates what the request says, calls the operation, and sends its answer. */
+/** Validates the request, calls the operation, and sends its answer. */
 function perform<S>(compiled: Compiled<S>, asked: Asked, sent: unknown): Awaitable<void> {
   const { operation, validateParams, validateQuery, validateBody, base, writeAnswer } = compiled;
   const { exchange, now } = asked;
@@ -194,7 +194,7 @@ function run<S>(compiled: Compiled<S>, { exchange, caller }: Asked, given: Given
   return own.write((tx) => write(tx, call, undefined as never), writeTogether && { together: { run: writeTogether, input: call } });
 }
 
-/** Makes a change, rolls it back, and returns its answer. An Idempotency-Key neither keeps nor replays anything. */
+/** Makes a change, rolls it back, and returns its answer. Ignores an Idempotency-Key: no answer is kept or replayed. */
 async function dryRun<S>(
   { bytesMax }: Compiled<S>,
   { beforeDryRun, write }: Change<S>,

@@ -15,7 +15,7 @@ test("each sample has a field of the body on each line", () => {
   }
 });
 
-test("a shell passes the body of the curl sample on as it was", () => {
+test("a shell passes the body of the curl sample on unchanged", () => {
   const passed = execFileSync("sh", ["-c", `curl() { for last; do :; done; printf %s "$last"; }; ${sources["curl"]}`], {
     encoding: "utf8",
   });

@@ -6,14 +6,14 @@ type Request = {
   method: string;
   path: string;
   headers: [string, string][];
-  /** Without a body, undefined. */
+  /** Undefined if there is no body. */
   body: unknown;
   file: string | undefined;
   isJson: boolean;
 };
 
 /**
- * The example request of an operation as programs. They read `BASE_URL` (with the version, as
+ * Programs that send the example request of an operation. They read `BASE_URL` (with the version, as
  * `http://localhost:8080/v1`) and `API_KEY` from the environment.
  */
 export function codeSamples(operation: DescribedOperation): CodeSample[] {
@@ -84,7 +84,7 @@ function python({ method, path, headers, body, file }: Request): string {
   ].join("\n");
 }
 
-/** A value as JSON over several lines, the second and later ones moved right, to stand in code that is indented by as much. */
+/** A value as JSON over several lines. All but the first are moved right, to fit into code that is indented by as much. */
 function indented(value: unknown, spaces: number): string {
   return JSON.stringify(value, undefined, spaces).replaceAll("\n", `\n${" ".repeat(spaces)}`);
 }
@@ -97,7 +97,7 @@ function entries(given: string[], spaces: number): string {
 
 const pythonWords: Record<string, string> = { true: "True", false: "False", null: "None" };
 
-/** JSON of which each value has a line of its own, as Python: only these words differ. A string ends in a quote. */
+/** Turns JSON with one value per line into Python: only these words differ. Strings end in a quote, so the pattern skips them. */
 function pythonValue(json: string): string {
   return json.replaceAll(/\b(?:true|false|null)(?=,?$)/gm, (word) => pythonWords[word] ?? word);
 }

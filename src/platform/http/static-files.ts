@@ -11,7 +11,7 @@ import { chooseCoding, codings, type Coding } from "./negotiation.ts";
 /** A file in memory, plain and in its encodings. */
 export type StaticFile = { type: string; etag: string; body: Buffer; encodings: Partial<Record<Coding, Buffer>> };
 
-/** How the names of the encoded files end, which the build makes beside each plain one. */
+/** The endings of the encoded files that the build makes beside each plain file. */
 const endings: Record<Coding, string> = { br: ".br", gzip: ".gz" };
 
 const types: Record<string, string> = {
@@ -22,7 +22,7 @@ const types: Record<string, string> = {
   ".woff2": "font/woff2",
 };
 
-/** Reads the files of known types in a folder, by their path in it: `assets/index.js`. An absent folder has none. */
+/** Reads the files of known types in a folder, by their path in it: `assets/index.js`. Returns none if the folder is absent. */
 export async function readStaticFiles(folder: string): Promise<Map<string, StaticFile>> {
   const paths = await readdir(folder, { recursive: true }).catch(() => []);
   const wanted = paths.filter((path) => extname(path) in types);

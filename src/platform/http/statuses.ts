@@ -40,7 +40,7 @@ export const statuses: Record<ProblemCode, number> = {
   unavailable: 503,
 };
 
-/** What each code means in general, in one sentence: the description has it for the reference and its guide of errors. */
+/** What each code means in general, in one sentence. The API reference and its guide to errors show it. */
 export const meanings: Record<ProblemCode, string> = {
   invalid_request: "A value of the request is missing, malformed or out of bounds.",
   unauthorized: "The request has no API key, or one that is not valid.",

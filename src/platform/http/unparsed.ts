@@ -23,7 +23,7 @@ export function headersTooLarge(): Problem {
 
 type Connection = Duplex & { remoteAddress?: string };
 
-/** Connections that have their last answer. Node reports an error for every further packet of such a connection. */
+/** Connections that were refused. Node reports an error for every further packet of such a connection. */
 const refused = new WeakSet<Connection>();
 
 /**

@@ -31,7 +31,7 @@ export function bodyValidator(schema: TSchema, reading?: Reading): (value: unkno
   };
 }
 
-/** Compiles a schema at its first use: a process calls few of the operations that it serves under two prefixes. */
+/** Compiles a schema at its first use. Most are never used: a process serves every operation under two prefixes, and clients call few. */
 function checkOnDemand(schema: TSchema, reading?: Reading): Check {
   let check: Check | undefined;
   return (value, path, found) => (check ??= checkOf(schema, reading))(value, path, found);

@@ -65,7 +65,7 @@ test("a check refuses exactly what JSON Schema refuses, and fills in the same de
   let [accepted, refused] = [0, 0];
   fc.assert(
     fc.property(fc.oneof(any, fc.array(near, { minLength: 1, maxLength: 3 })), (value) => {
-      // what is trimmed, and what is not well-formed, is not a matter of JSON Schema
+      // JSON Schema does not trim text, or check that it is well-formed
       const json = JSON.stringify(value, (_key, member: unknown) => (typeof member === "string" ? member.toWellFormed().trim() : member));
       const [ours, theirs] = [JSON.parse(json) as unknown, JSON.parse(json) as unknown];
       const problems: Detail[] = [];
@@ -90,13 +90,13 @@ test("text is trimmed before it is measured, in characters, and half of a surrog
   assert.deepEqual(found(Item, { name: "a\0" }), [{ path: "body.name", message: "must not hold a NUL character" }]);
 });
 
-test("where null counts as absent, an optional field of null is removed, at any depth, before defaults are filled in", () => {
+test("where null counts as absent, an optional field that is null is removed, at any depth, before defaults are filled in", () => {
   const check = checkOf(Items, { nullIsAbsent: true });
   const nulls = { id: null, count: null, hours: null, at: null, done: null, tags: null };
   const problems: Detail[] = [];
   assert.deepEqual(check([{ name: "Rex", ...nulls, inner: { to: null } }], "body", problems), [{ name: "Rex", done: false, inner: {} }]);
   assert.deepEqual(problems, []);
-  // a required field, an unknown one and an item are still there
+  // null is not removed from a required field, an unknown field or an array
   assert.ok(check([{ name: null, colour: null }, null], "body", problems));
   assert.deepEqual(
     problems.map(({ path }) => path),
@@ -104,7 +104,7 @@ test("where null counts as absent, an optional field of null is removed, at any 
   );
 });
 
-test("where null counts as absent, a field whose schema takes null keeps it", () => {
+test("where null counts as absent, a field whose schema allows null keeps it", () => {
   const kept = { name: "Rex", note: null, kind: null, inner: null };
   assert.deepEqual(checkOf(Item, { nullIsAbsent: true })({ ...kept }, "body", []), { ...kept, done: false });
 });

@@ -37,7 +37,7 @@ type Schema = {
   "x-text"?: boolean;
 };
 
-/** Keywords of JSON Schema that few schemas need, each with the values that it accepts. They share one text, which names the keyword. */
+/** Keywords of JSON Schema that few schemas need, each with the values that it accepts. They share one message, which names the keyword. */
 const furtherKeywords = new Map<string, (value: never, bound: never) => boolean>(
   Object.entries({
     minProperties: (value: object, least: number) => Object.keys(value).length >= least,

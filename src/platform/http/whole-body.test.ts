@@ -7,7 +7,7 @@ import { test, type TestContext } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { gatherBody, gathersBodies } from "./whole-body.ts";
 
-/** Opens a connection to a server that answers by `handle`. */
+/** Opens a connection to a server that answers with `handle`. */
 async function open(t: TestContext, handle: (request: IncomingMessage, response: ServerResponse) => void): Promise<Socket> {
   const server = createServer(handle).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -30,7 +30,7 @@ async function send(socket: Socket, pieces: string[]): Promise<void> {
 const head = (length: number): string => `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n`;
 const unexpected = (): never => assert.fail("called");
 
-test("this release of Node hands over bodies", () => assert.ok(gathersBodies));
+test("bodies can be gathered on this release of Node", () => assert.ok(gathersBodies));
 
 test("bodies in pieces arrive whole, and a connection serves one request after another", async (t) => {
   const bodies: string[] = [];
@@ -51,7 +51,7 @@ test("bodies in pieces arrive whole, and a connection serves one request after a
   assert.deepEqual(bodies, ["abcdef", "abcdef", "abcdef", "x", "y"]);
 });
 
-test("a body whose connection ends before it is whole is cut", async (t) => {
+test("a connection that ends before the body is whole cuts the body", async (t) => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const socket = await open(t, (request) => void gatherBody(request, unexpected, resolve));
   await send(socket, [head(6), "abc"]);
@@ -59,7 +59,7 @@ test("a body whose connection ends before it is whole is cut", async (t) => {
   await promise;
 });
 
-test("a body that has arrived, that something else takes, or that comes from no connection is left to the stream", async (t) => {
+test("a body that has arrived, that something else reads, or that comes from no connection is left to the stream", async (t) => {
   const { promise, resolve } = Promise.withResolvers<boolean[]>();
   const socket = await open(t, (request, response) => {
     const taken: boolean[] = [];

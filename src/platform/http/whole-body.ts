@@ -1,6 +1,6 @@
 import { IncomingMessage } from "node:http";
 
-/** Node's own name, which this file alone knows: it ends a request's stream at once, as `optimizeEmptyRequests` does for a request without a body. */
+/** A private method of Node's, which only this file uses. It ends a request's stream at once, as `optimizeEmptyRequests` does for an empty body. */
 type Inner = { _dumpAndCloseReadable?: () => void };
 
 // oxlint-disable-next-line no-underscore-dangle -- Node's own name
@@ -10,12 +10,12 @@ const endStream = (IncomingMessage.prototype as unknown as Inner)._dumpAndCloseR
 export const gathersBodies = endStream !== undefined;
 
 /**
- * Takes the pieces of a body from Node's parser, without the events and turns of a stream, which cost a small request a tenth of its time. For a
- * body of a known length that the caller has found small enough: nothing slows the client down.
+ * Takes the pieces of a body from Node's parser, without the events and turns of a stream, which cost a small request a tenth of its time. Call it
+ * only for a body whose announced length is small, because nothing slows the client down.
  *
- * @param whole called with the body, once it is there
- * @param cut called if the connection ends before; a call after `whole` says nothing
- * @returns false, and does nothing, if pieces have arrived, if something else takes them, or if the request comes from no connection
+ * @param whole called with the body, once all of it has arrived
+ * @param cut called if the connection ends first; a call after `whole` means nothing
+ * @returns false, and does nothing, if pieces have arrived, if something else reads them, or if the request comes from no connection
  */
 export function gatherBody(request: IncomingMessage, whole: (bytes: Buffer) => void, cut: () => void): boolean {
   if (!gathersBodies || !(request instanceof IncomingMessage)) return false;
