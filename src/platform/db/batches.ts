@@ -1,14 +1,14 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Database } from "./database.ts";
 
-/** Rows of one transaction, so that no other write waits long. */
+/** Rows per transaction: few enough that no other write waits long. */
 const batchMax = 1_000;
 
 /**
  * Deletes or changes all rows that a statement selects, a thousand in each transaction. If it is cut short, the next call
  * finishes the work.
  *
- * @param writing makes the statement. It writes at most as many rows as `limit` allows, never selects them again, and returns one row for each
+ * @param writing makes the statement, which writes at most as many rows as `limit` allows, never selects them again, and returns one row for each
  */
 export async function writeInBatches(db: Database, writing: (limit: Sql) => Sql): Promise<void> {
   const some = writing(limitTo(batchMax));

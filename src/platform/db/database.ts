@@ -6,7 +6,7 @@ import type { BoundValue, Insertion, KeyStatement, Listing, Shown, Statement } f
 /** A value, or a promise of it: the embedded engine answers at once, a server later. Only `platform/db` and `platform/http` look which it is. */
 export type Awaitable<T> = T | Promise<T>;
 
-/** Goes on with a value as soon as it is there: without a promise if it is one already. */
+/** Calls `use` with a value: at once, or after the promise of it. Returns a promise only if it has to wait. */
 export function andThen<T, U>(value: Awaitable<T>, use: (value: T) => Awaitable<U>): Awaitable<U> {
   return value instanceof Promise ? value.then(use) : use(value);
 }
@@ -29,7 +29,7 @@ export interface Queryable {
 }
 
 export interface Transaction extends Queryable {
-  /** Inserts rows with new identifiers, and returns these, which ascend. `RETURNING` would cost SQLite nearly as much again as the rows. */
+  /** Inserts rows with new identifiers, and returns these in ascending order. `RETURNING` would nearly double the cost in SQLite. */
   insert(insertion: Insertion, rows: readonly BoundValue[][]): Awaitable<number[]>;
   /** Runs one statement without `RETURNING`, and returns how many rows it changed. */
   change(query: Sql): Promise<number>;
@@ -55,8 +55,8 @@ export interface Transaction extends Queryable {
   /** Locks the name until the transaction ends; returns false without waiting if another transaction has locked it. */
   tryLock(name: string): Promise<boolean>;
   /**
-   * Gives other work of the process a turn if this transaction has held the thread for 10 ms: for loops over many rows. On a server the
-   * statements do so.
+   * Gives other work of the process a turn if this transaction has held the thread for 10 ms: for loops over many rows. Does nothing on a
+   * server, where each statement waits.
    */
   giveTurn(): Awaitable<void>;
   /**
@@ -66,11 +66,11 @@ export interface Transaction extends Queryable {
   startOver(): void;
 }
 
-/** Writes of one kind that an engine may run in one transaction, if they wait next to each other: fewer statements do what all of them would. */
+/** Writes of one kind, which an engine may run together in one transaction if they wait at the same time. They then need fewer statements. */
 export type Together<T> = {
   /**
-   * Does what the bodies of these inputs would do in some order, and returns their results; undefined for each whose body has to run, which
-   * it then does. If this throws, it has changed nothing, and all bodies run. Locks rows in the common order, as bodies do.
+   * Does what the bodies of these inputs would do in some order, and returns their results. A body whose result is undefined then runs alone.
+   * If this throws, it has changed nothing, and all bodies run. Locks rows in the common order, as bodies do.
    */
   run: (tx: Transaction, inputs: never[]) => Awaitable<(T | undefined)[]>;
   input: unknown;
@@ -82,26 +82,26 @@ export type WriteOptions<T = unknown> = {
   origin?: Origin | undefined;
   /** Time (ms) for each statement, if the engine bounds it: for work that takes longer than a request. */
   statementMs?: number;
-  /** Whether the body always throws. The embedded engine then takes back the identifiers that the body took, which nothing keeps. */
+  /** Whether the body always throws. The embedded engine then takes back the identifiers that the body used, because nothing stores them. */
   undoes?: boolean;
 };
 
 /**
  * The storage port. Both engines keep the same promises, and one contract suite holds them to it:
- * - `query` sees what is committed, never an open transaction.
+ * - `query` sees committed changes, never an open transaction.
  * - `write` runs its body in a transaction and resolves after the commit is durable. A body that throws changes
  *   nothing, and `write` rejects with its error. A body awaits only its transaction, may run more than once, and stops after
  *   a statement that failed. Each statement sees what is committed when it starts (READ COMMITTED), so a body locks the rows
- *   that it decides by (`forUpdate`) or changes them by conditional statements.
+ *   that its decisions depend on (`forUpdate`), or changes them by conditional statements.
  * - A broken constraint raises `ConstraintError`. A full queue, a failing disk or a server that does not answer raises the
  *   `unavailable` problem, and so does every call after `close`.
  * - `nextval('name')` in SQL returns a new identifier of that sequence, never one that it has returned before.
  */
 export interface Database extends Queryable {
   readonly engine: "sqlite" | "postgres";
-  /** Returns what a statement shows of the row with this key, as `rows` returns its rows; undefined if there is none. */
+  /** Returns the shown form of the row with this key; undefined if there is none. Returns without a promise where `rows` does. */
   find<S extends Shown>(statement: KeyStatement<S>, key: readonly [accountId: number, id: number]): Awaitable<S | undefined>;
-  /** Returns what a key's statement shows of all rows of a list of one account, in the list's order. */
+  /** Returns the shown form of each row of a list of one account, in the list's order. */
   findAll<S extends Shown>(statement: KeyStatement<S>, accountId: number, listing: Listing): Awaitable<S[]>;
   write<T>(body: (tx: Transaction) => Awaitable<T>, options?: WriteOptions<T>): Promise<T>;
   /**
@@ -126,7 +126,7 @@ export type DatabaseLoad = {
   writes: number;
   /** How many writes shared each commit of the embedded database. */
   commitSizes?: Histogram;
-  /** Connections that run a transaction, work that waits for a connection, and work that was refused one since the start. */
+  /** Connections that run a transaction, work that waits for a connection, and work that was refused a connection since the start. */
   pool?: {
     connections: number;
     connectionsMax: number;

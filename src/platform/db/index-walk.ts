@@ -5,9 +5,8 @@ import { limitTo } from "./batches.ts";
 type Value = string | number | boolean;
 
 /**
- * Neighbouring rows of one index. Its columns are `account_id`, those of `equal`, then those of `order`. There is no
- * other filter than that of the index, so a page reads only the rows that it shows, however few rows of the table match and wherever the
- * page begins.
+ * Neighbouring rows of one index. Its columns are `account_id`, those of `equal`, then those of `order`. The index is the only filter, so a
+ * page reads only the rows that it shows, however few rows of the table match and wherever the page begins.
  */
 export type Walk = {
   table: string;
@@ -98,7 +97,7 @@ function fixedOf({ accountId, equal = {} }: Pick<Walk, "accountId" | "equal">): 
   return { columns: ["account_id", ...Object.keys(equal)], values: [accountId, ...Object.values(equal)] };
 }
 
-/** A position replaces the bound that it lies beyond, since an engine may seek by either. */
+/** A position replaces the lower bound, which it lies beyond: given both, an engine may seek to the wrong one. */
 function boundsOf({ order, after, from, until }: Pick<Walk, "order" | "after" | "from" | "until">): { lower?: Bound; upper?: Bound } {
   const first = order.slice(0, 1);
   const bounds: { lower?: Bound; upper?: Bound } = {};

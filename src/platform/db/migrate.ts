@@ -73,14 +73,14 @@ const columnsOf = {
     WHERE table_schema = current_schema() AND table_name = 'migrations'`,
 };
 
-/** Reads the table of applied migrations, which it creates, or completes if release 1.1.0 or an earlier one created it. */
+/** Reads the table of applied migrations. Creates it if it is absent, and adds the column that release 1.1.0 and earlier ones did not have. */
 async function readApplied(tx: Transaction, engine: Engine): Promise<AppliedMigration[]> {
   const columns = (await tx.query<{ name: string }>(columnsOf[engine])).map(({ name }) => name);
   if (columns.length === 0) {
     await tx.script(`CREATE TABLE migrations (
       number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL, hash TEXT)`);
   } else if (!columns.includes("hash")) {
-    // Checked first, because even an addition that finds the column waits for a backup that reads the table.
+    // Checked first, because ADD COLUMN IF NOT EXISTS waits for a backup that reads the table, even if the column exists.
     await tx.script("ALTER TABLE migrations ADD COLUMN hash TEXT");
   }
   return tx.query<AppliedMigration>(sql`SELECT number, name, hash FROM migrations ORDER BY number`);

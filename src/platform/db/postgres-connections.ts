@@ -116,7 +116,7 @@ export function optionsOf(url: string, patience: Patience = usual) {
   };
 }
 
-/** Outside a transaction a statement cannot write, in case a BEGIN is ever lost. */
+/** Sets up a connection. Outside a transaction its statements cannot write, in case a BEGIN is ever lost. */
 export async function prepare(client: pg.ClientBase, patience: Patience = usual): Promise<void> {
   await client.query(`
     SET default_transaction_read_only = on;

@@ -13,7 +13,7 @@ const constraintKinds: Record<string, ConstraintKind> = { "23505": "unique", "23
 const collisions = new Set(["40001", "40P01"]);
 /**
  * Errors that the caller did not cause: 08 connection, 25006 read-only (a standby after a failover), 53 resources, 55P03 and
- * 57014 out of time, 57P0x shutdown, 58 system, 26000 a statement that the connection lost; XX: the server's own failure.
+ * 57014 timeout, 57P0x shutdown, 58 system, 26000 a statement that the connection lost; XX: the server's own failure.
  */
 const unavailableStates = /^(08|53|58|XX|25006|25P0[34]|26000|55P03|57014|57P0)/;
 /** 28: credentials; 3D000: no such database; 42501: rights. */
@@ -29,8 +29,8 @@ const serverText = /does not support SSL|certificate|password must be/i;
 export class StartOver extends Error {}
 
 /**
- * Whether a statement was prepared before a migration gave its table another column, as while nodes are replaced: on this connection
- * PostgreSQL refuses it from now on.
+ * Whether a statement was prepared before a migration added a column to its table, as happens while nodes are replaced. From then on
+ * PostgreSQL refuses the statement on this connection.
  */
 export function isOutdated(error: unknown): boolean {
   const { code, message = "" } = error as Coded;

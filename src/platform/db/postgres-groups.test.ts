@@ -7,7 +7,7 @@ import { openGroups } from "./postgres-groups.ts";
 
 const tx = {} as Transaction; // the bodies of these tests do not use it
 
-/** Groups whose transactions end when the test says so, and what each of them did. */
+/** Groups whose transactions run until the test ends them, and a list of what each did. */
 function openHeldGroups() {
   const done: string[] = [];
   const ends: (() => void)[] = [];
@@ -42,7 +42,7 @@ const refusalOf = (write: Promise<unknown>): Promise<string> =>
     (error: Problem) => (error.cause as Error).message,
   );
 
-test("two groups of an account run at once; what comes meanwhile makes up the next group, and another account does not wait", async () => {
+test("two groups of an account run at once; writes that arrive meanwhile form the next group, and another account does not wait", async () => {
   const { done, add, endAll } = openHeldGroups();
   const writes = [add(1), add(2)];
   await nextTurn();
@@ -73,7 +73,7 @@ test("a group has a hundred writes at most", async () => {
   await Promise.all(writes);
 });
 
-test("beyond 2,000 that wait a write is refused, and so is one that has waited five seconds", async (t: TestContext) => {
+test("a write is refused if 2,000 others wait, or after it has waited five seconds", async (t: TestContext) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const { add, endAll, load } = openHeldGroups();
   const held = Array.from({ length: 200 }, (_, i) => add(i));
@@ -92,7 +92,7 @@ test("beyond 2,000 that wait a write is refused, and so is one that has waited f
   assert.equal(await next, "1");
 });
 
-test("an account whose writes fill the queue is refused its newest, and another account still gets a place", async () => {
+test("if the writes of one account fill the queue, its newest are refused, and another account still gets a place", async () => {
   const { add, endAll } = openHeldGroups();
   const running = Array.from({ length: 200 }, (_, i) => add(i));
   await nextTurn();

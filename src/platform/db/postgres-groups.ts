@@ -29,19 +29,19 @@ type Queue = { run: Run; account: Account; waiting: Job[]; running: number; isGa
 type Groups = { queues: Map<Run, Map<Account, Queue>>; waiting: number; refused: number; write: Write };
 
 export type WriteGroups = {
-  /** Runs a write with others of its kind. Rejects as a transaction of its own would. */
+  /** Runs a write with others of its kind. Rejects as if the write had run alone. */
   write<T>(account: Account, body: (tx: Transaction) => Awaitable<T>, together: Together<T>, options: WriteOptions): Promise<T>;
   /** How many writes wait for their group, and how many were refused since the start. */
   load(): { waiting: number; refused: number };
 };
 
-/** Runs a body in a transaction of its own. */
+/** Runs a body alone in a transaction. */
 type Write = (account: Account, body: Body, options: WriteOptions) => Promise<unknown>;
 
 /**
- * Runs writes of one kind and account together: those of one turn of the event loop, and those that come while earlier groups run. A group is one
- * transaction, which waits for the disk once. If the group does not do a write, or fails before its commit, that write runs alone.
- * If too many wait, the newest of the account with the longest queue is refused.
+ * Runs writes of one kind and account together: those of one turn of the event loop, and those that arrive while earlier groups run. A group is
+ * one transaction, which waits for the disk once. A write that the group leaves out then runs alone, and so does every write of a group that fails
+ * before its commit. If too many wait, the newest write of the longest queue is refused.
  */
 export function openGroups(write: Write): WriteGroups {
   const groups: Groups = { queues: new Map(), waiting: 0, refused: 0, write };

@@ -8,7 +8,7 @@ import { statementOf } from "./postgres-statements.ts";
 import { transact } from "./postgres-transactions.ts";
 import { stopping } from "./unavailable.ts";
 
-/** Time-outs of a heartbeat. A slower one is useless, because the lease that it renews has ended. */
+/** Time-outs of a heartbeat. A slower heartbeat is useless: the lease that it renews has expired. */
 const patience = { connectMs: 3_000, statementMs: 1_000 };
 
 /** The part of the port that a node's lease needs. */

@@ -6,7 +6,7 @@ import { optionsOf, prepare } from "./postgres-connections.ts";
 const pauseMs = 1_000;
 
 export type Notifications = {
-  /** Sends a message if the connection is open. A message may be lost, so its receivers also look from time to time. */
+  /** Sends a message if the connection is open. A message may be lost, so receivers also poll. */
   send(channel: string, payload: string): Promise<void>;
   close(): Promise<void>;
 };
@@ -19,7 +19,7 @@ type Options = {
   onError: (error: unknown) => void;
 };
 
-/** Listens to channels of PostgreSQL on a connection of its own, which it opens again when it breaks. */
+/** Listens to channels of PostgreSQL on a separate connection. Opens the connection again when it breaks. */
 export function openNotifications(url: string, { channels, onMessage, onMissed, onError }: Options): Notifications {
   const closing = new AbortController();
   let current: pg.Client | undefined;

@@ -101,7 +101,7 @@ function begin(run: (statement: Statement) => Promise<Rows>, statementMs: number
   const texts = ["BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"];
   if (statementMs !== undefined) texts.push(`SET LOCAL statement_timeout = ${statementMs}`, `SET LOCAL lock_timeout = ${statementMs}`);
   const begun = Promise.all(texts.map((text) => run({ text, values: [] })));
-  begun.catch(() => undefined); // reported when it is awaited, if no statement fails before
+  begun.catch(() => undefined); // reported when it is awaited, unless a statement fails first
   return begun;
 }
 

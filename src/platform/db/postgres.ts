@@ -15,7 +15,7 @@ const triesMax = 6;
 const pauseMs = 10;
 
 type PostgresOptions = {
-  /** Called when a connection breaks that nobody waits for. */
+  /** Called when a connection breaks while nothing waits for it. */
   onError: (error: unknown) => void;
   /** The time of events whose origin has none. Default: the system's clock. */
   clock?: Clock | undefined;
@@ -33,12 +33,12 @@ type Engine = {
   closed: boolean;
 };
 
-/** For whom a handle works: its share of the connections, and the origin of its events. */
+/** The account whose share of the connections a handle uses, and the origin of its events. */
 type Own = { account: number | undefined; origin: Origin };
 
 /**
  * The engine for many nodes: PostgreSQL through `pg`. It connects at the first query, and opens a lost connection again when it
- * next needs it. A body runs in its own transaction at READ COMMITTED, so it locks the rows that it decides by. It runs again
+ * next needs it. A body runs in its own transaction at READ COMMITTED, so it locks the rows that its decisions depend on. It runs again
  * if it collides with another transaction (serialization failure, deadlock) or asks to start over.
  *
  * Accounts share the connections (`jobs/fair-share.ts`): busy or waiting transactions of one account delay no other account.

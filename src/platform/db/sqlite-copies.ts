@@ -5,7 +5,7 @@ import { createEmpty, placeFileSync } from "../files.ts";
 import { pendingOf, type AppliedMigration, type Migration } from "./migration-history.ts";
 import { storageFaultOf } from "./sqlite-statements.ts";
 
-/** The copies that are kept, those of the latest upgrades. */
+/** The number of copies to keep: those of the latest upgrades. */
 const copiesMax = 2;
 const copyName = /^before-upgrade-(\d{4})-to-(\d{4})-(\d{8}T\d{6}Z)\.db$/;
 const temporaryName = /^before-upgrade-.*\.db\.new(-journal|-wal|-shm)?$/;
@@ -45,7 +45,7 @@ export function copyBeforeUpgrade(file: string, migrations: Migration[], now: nu
   }
 }
 
-/** The path of the latest copy that a program can open whose last migration has this number. */
+/** The path of the latest copy that a program with this last migration can open. */
 export function copyToGoBackTo(file: string, last: number): string | undefined {
   const folder = dirname(file);
   const copy = copiesIn(folder).find(({ from }) => from <= last);
@@ -90,12 +90,12 @@ function check(path: string, applied: AppliedMigration[]): void {
   }
 }
 
-/** Removes what a process left that ended while it copied. */
+/** Removes the unfinished copies of processes that ended while they copied. */
 function removeUnfinished(folder: string): void {
   for (const name of readdirSync(folder).filter((one) => temporaryName.test(one))) rmSync(join(folder, name), { force: true });
 }
 
-/** Removes earlier copies for the same upgrade, which failed at its first migration, and all beyond the latest. */
+/** Removes earlier copies for the same upgrade, which failed at its first migration, and copies beyond `copiesMax`. */
 function removeOld(folder: string, made: string): void {
   const pairOf = (name: string): string => name.slice(0, name.lastIndexOf("-"));
   const earlier = copiesIn(folder).filter(({ name }) => name !== made);

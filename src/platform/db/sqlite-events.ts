@@ -2,7 +2,7 @@ import { emptyHead, hashAfter, type Head, type RecordedEvent } from "../events.t
 import { portionsOf, statement, type BoundValue, type Statement } from "./statement.ts";
 import type { Statements } from "./sqlite-statements.ts";
 
-/** Accounts whose heads are in memory. Beyond them all are read again. */
+/** The most accounts whose heads are in memory. When it is reached, all heads are dropped, and read again when they are needed. */
 const headsMax = 10_000;
 const columns = ["account_id", "position", "type", "at", "resource", "actor", "request_id", "version", "text", "hash"];
 
@@ -32,7 +32,7 @@ export function openEventChain(write: Statements) {
     return found ? { position: found[0], hash: found[1] } : emptyHead;
   }
 
-  /** Events that a backup of PostgreSQL brought without positions. */
+  /** Events that came without positions in a restored backup of PostgreSQL. */
   function waiting(): RecordedEvent[] {
     if (isEmptied) return [];
     isEmptied = true;

@@ -3,7 +3,7 @@ import type { Origin, RecordedEvent } from "../events.ts";
 import type { Awaitable, Together, Transaction } from "./database.ts";
 import { openTransaction, type Writer } from "./sqlite-transactions.ts";
 
-/** A write that waits, then what became of it: it is answered after the commit. */
+/** A write that waits, and its outcome once it has run. The caller gets the outcome after the commit. */
 export type Job = {
   body: (tx: Transaction) => Awaitable<unknown>;
   together: Together<unknown> | undefined;
@@ -20,18 +20,18 @@ export type Job = {
 type Control = Record<"savepoint" | "release" | "rollbackTo", StatementSync>;
 type Engine = Writer & { control: Control };
 
-/** Events that wait in memory for their places in the logs, before the next job of a group runs. */
+/** The most events of a group that wait in memory. When it is reached, they are appended to their logs before the next job runs. */
 const eventsMax = 1_000;
 
 /** The events of the jobs of a group that succeeded, in the order of the jobs. */
 type GroupEvents = RecordedEvent[];
 
 /**
- * Runs the jobs of a group in one transaction, each in its own savepoint, in their order. Neighbours of one kind run together first; those
- * that this leaves run after them, which is in order too: no caller has had an answer yet.
+ * Runs the jobs of a group in one transaction, each in its own savepoint, in their order. Neighbours of one kind run together first, and
+ * those that this leaves out run after them. That may change their order, which no caller can notice: none has had an answer yet.
  *
- * @param append puts the events of these jobs into the logs of their accounts, within the transaction: at the end, and before that
- *   whenever many wait, so that a group of large writes does not hold the events of all
+ * @param append puts the events of these jobs into the logs of their accounts, within the transaction: at the end, and earlier
+ *   whenever many wait, so that a group of large writes does not hold all its events in memory
  * @param onError called with the error of each body that failed
  * @throws if SQLite has rolled back the whole group, as on a full disk
  */

@@ -4,13 +4,13 @@ import { readSync } from "node:fs";
 export type LogScan = {
   /** Bytes up to the end of the last transaction that SQLite would recover; 0 if it would recover nothing. */
   validBytes: number;
-  /** The least number of transactions beyond these bytes that were acknowledged; above 0 the log is damaged. */
+  /** At least this many acknowledged transactions lie beyond these bytes. If it is not 0, the log is damaged. */
   lostCommits: number;
 };
 
 const headerBytes = 32;
 const frameHeaderBytes = 24;
-/** The first four bytes of a log; which of the two values it is decides the byte order of checksums. */
+/** The first four bytes of a log: one of two values, which gives the byte order of the checksums. */
 const magicLittleEndian = 0x377f0682;
 const magicBigEndian = 0x377f0683;
 /** The page size that SQLite gives a new database: assumed if the log's header is not valid. */

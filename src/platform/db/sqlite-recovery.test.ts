@@ -100,7 +100,7 @@ test("a repair cuts off the transactions that cannot be read, and keeps a copy o
   assert.equal(await countRows(file), 5);
 });
 
-test("old frames from before the log restarted do not count as lost ones", async (t) => {
+test("frames from before the log restarted do not count as lost transactions", async (t) => {
   const folder = temporaryFolder(t);
   const live = join(folder, "live.db");
   const db = openSqlite(live);

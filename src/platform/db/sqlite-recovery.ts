@@ -29,7 +29,7 @@ const chunkBytes = 1 << 20;
  *
  * @param file path of the database
  * @param cutDamaged also cuts off acknowledged transactions, and keeps a copy of the log at `damagedLogPath`
- * @returns the number of acknowledged transactions that are lost, at least
+ * @returns how many acknowledged transactions are lost, at least
  * @throws DamagedLogError unless `cutDamaged` is set
  */
 export function recoverLog(file: string, { cutDamaged = false } = {}): number {

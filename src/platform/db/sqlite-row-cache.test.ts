@@ -66,7 +66,7 @@ const changes: Record<string, (tx: Transaction) => unknown> = {
 };
 
 for (const [name, change] of Object.entries(changes)) {
-  test(`a row in memory is the one of the table after ${name}, and after further changes`, async (t) => {
+  test(`a row in memory equals the one in the table after ${name}, and after further changes`, async (t) => {
     const { db, shown, stored, listed } = await openShelves(t);
     await db.write(async (tx) => void (await change(tx)));
     const after = await stored();
@@ -141,7 +141,7 @@ test("a list looks for its rows in memory again and again while it finds them, a
   );
 });
 
-test("while a commit is on its way to the disk reads show the rows as they were, and then as they are", async (t) => {
+test("reads show the old rows while a commit is being flushed, and the new ones after it", async (t) => {
   const { db, disk, shown, stored, read } = await openShelves(t);
   const [reached, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   disk.flush = async (descriptor) => {
@@ -177,7 +177,7 @@ test("a table whose first row is read while a commit is being flushed is read ag
   assert.equal(read(1)?.label, "new");
 });
 
-test("what another process writes is seen as soon as queries see it", async (t) => {
+test("a change by another process is seen as soon as queries see it", async (t) => {
   const { db, file, shown, stored } = await openShelves(t);
   const other = new DatabaseSync(file);
   t.after(() => other.close());
@@ -202,7 +202,7 @@ test("more changes than are noted one by one are seen too", async (t) => {
   );
 });
 
-test("keys that are too large for the memory, and long texts, are read from the table", async (t) => {
+test("rows with large keys or long texts are not kept, but read from the table", async (t) => {
   const { db } = await openShelves(t);
   const [far, long] = [2 ** 40, 11];
   await db.write((tx) => tx.query(sql`INSERT INTO shelves VALUES (1, ${far}, 'far'), (1, ${long}, ${"a".repeat(200)})`));
@@ -216,7 +216,7 @@ test("keys that are too large for the memory, and long texts, are read from the 
   }
 });
 
-test("rows of several accounts stay apart, and beyond 100,000 the oldest of the first account go", async (t) => {
+test("rows of several accounts stay apart, and beyond 100,000 rows the oldest of the first account are dropped", async (t) => {
   const { db } = await openShelves(t);
   await db.write((tx) =>
     tx.script(`INSERT INTO accounts VALUES (2);

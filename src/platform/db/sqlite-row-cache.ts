@@ -15,21 +15,21 @@ const idMax = 2 ** 31 - 1;
 
 const changes = ["UPDATE", "DELETE"];
 
-/** How many lists at most are read whole after one whose rows were not all in memory, before the next one looks there. */
-const passedMax = 31;
+/** The most lists in a row that are read from the table without a look in memory first. */
+const skipsMax = 31;
 
-/** What is shown of the rows of one account, by id. The iterator stays, because a new one would first have to skip the gaps that dropped rows leave. */
+/** The shown rows of one account, by id. The iterator is kept, because a new one would first have to skip the gaps that dropped rows leave. */
 type OfAccount = { rows: Map<number, Shown>; oldest: Iterator<number> };
 
 /**
- * The rows of one table, by account, and their number. `passed` lists are to be read whole before the next one looks for its rows here: none after one
- * that found all, and twice as many after each that did not.
+ * The rows of one table, by account, and their number. After a list that did not find all its rows here, the next `skips` lists are read from
+ * the table without looking; `skipsLeft` of them are still to come. `skips` about doubles with each such list, and a list that finds all sets it to 0.
  */
-type Kept = { accounts: Map<number, OfAccount>; size: number; passed: number; toPass: number };
+type Kept = { accounts: Map<number, OfAccount>; size: number; skips: number; skipsLeft: number };
 
 /**
- * Keeps what is shown of rows that were read by their primary key, because SQLite finds a row in two trees, whose pages are scattered over more memory than the
- * caches of the processor hold. A value follows from its row alone (`keyStatement`), and is kept and dropped with it.
+ * Keeps the shown form of rows that were read by their primary key, because SQLite finds a row in two trees, whose pages are scattered over more
+ * memory than the caches of the processor hold. The shown form depends on the row alone (`keyStatement`).
  *
  * Each row is what a query would return, because
  * - it is kept as the reader's snapshot shows it, and all reads share one snapshot until the next durable commit;
@@ -47,7 +47,7 @@ export function openRowCache(writer: DatabaseSync, reader: Reader) {
   let seenVersion = currentVersion();
   writer.function("row_changed", (table, accountId, id) => noteChange(cache, [String(table), Number(accountId), Number(id)]));
   return {
-    /** Returns what is shown of the row with this key; undefined if there is none. */
+    /** Returns the shown form of the row with this key; undefined if there is none. */
     find<S extends Shown>(statement: KeyStatement<S>, key: Key): S | undefined {
       const [accountId, id] = key;
       const kept = cache.tables.get(statement.table)?.accounts.get(accountId)?.rows.get(id);
@@ -58,13 +58,13 @@ export function openRowCache(writer: DatabaseSync, reader: Reader) {
       keep(cache, statement.table, key, shown);
       return shown;
     },
-    /** Returns what is shown of the rows of a list. It looks for their ids, which an index has, and takes the rows from memory or else reads them whole. */
+    /** Returns the shown rows of a list. Reads their ids, which an index has, and takes the rows from memory; if one is not there, reads all rows. */
     findAll<S extends Shown>(statement: KeyStatement<S>, accountId: number, { ids, rows }: Listing): S[] {
       const arrays = <R extends unknown[]>({ statement: list, values }: Bound<R>): R[] => reader.arrays(list, values);
       const { table } = statement;
       const kept = cache.tables.get(table);
-      const isTried = !kept || kept.toPass === 0;
-      if (!isTried) kept.toPass -= 1;
+      const isTried = !kept || kept.skipsLeft === 0;
+      if (!isTried) kept.skipsLeft -= 1;
       const found = kept && isTried ? findKept(kept, accountId, arrays(ids())) : undefined;
       if (found) return found as S[];
       return arrays(rows()).map((row) => {
@@ -103,23 +103,23 @@ type Cache = {
   isAllChanged: boolean;
 };
 
-/** Returns what is shown of the rows with these ids, if all are kept, and decides which list looks for its rows next. */
+/** Returns the shown form of the rows with these ids if all are kept, and decides how many of the next lists do not look here. */
 function findKept(kept: Kept, accountId: number, ids: readonly [id: number][]): Shown[] | undefined {
   const rows = kept.accounts.get(accountId)?.rows;
   const found: Shown[] = [];
   for (const [id] of ids) {
     const shown = rows?.get(id);
     if (!shown) {
-      kept.passed = kept.toPass = Math.min(2 * kept.passed + 1, passedMax);
+      kept.skips = kept.skipsLeft = Math.min(2 * kept.skips + 1, skipsMax);
       return undefined;
     }
     found.push(shown);
   }
-  kept.passed = 0;
+  kept.skips = 0;
   return found;
 }
 
-/** Keeps what is shown of a row that the reader has read in its present snapshot. */
+/** Keeps the shown form of a row that the reader has read in its present snapshot. */
 function keep(cache: Cache, table: string, [accountId, id]: Key, shown: Shown): void {
   if (id > idMax || accountId > idMax || shown.text.length > charactersMax) return;
   const kept = cache.tables.get(table) ?? watch(cache, table);
@@ -139,9 +139,9 @@ function watch(cache: Cache, table: string): Kept | undefined {
   for (const change of changes)
     writer.exec(`CREATE TEMP TRIGGER IF NOT EXISTS ${triggerOf(table, change)} AFTER ${change} ON main.${table}
       BEGIN SELECT row_changed('${table}', OLD.account_id, OLD.id); END`);
-  // a commit may be on its way to the disk whose changes nothing has watched
+  // a commit that is being flushed may have changed rows while nothing watched
   cache.isAllChanged = true;
-  const kept = { accounts: new Map<number, OfAccount>(), size: 0, passed: 0, toPass: 0 };
+  const kept = { accounts: new Map<number, OfAccount>(), size: 0, skips: 0, skipsLeft: 0 };
   tables.set(table, kept);
   return kept;
 }
@@ -174,7 +174,7 @@ function drop(kept: Kept | undefined, accountId: number, id: number): void {
   if (rows.size === 0) kept.accounts.delete(accountId);
 }
 
-/** Drops the oldest row of the account whose rows have been here for longest. */
+/** Drops the oldest row of the account that came first. */
 function dropOldest(kept: Kept): void {
   const [first] = kept.accounts;
   if (!first) return;

@@ -6,7 +6,7 @@ export type Sequences = {
   next(name: string): number;
   load(): void;
   save(): void;
-  /** The counts of now, for `restore` after a body whose identifiers nothing has kept. */
+  /** The present counts, for `restore` after a body whose identifiers nothing has stored. */
   counts(): Counts;
   restore(counts: Counts): void;
 };
@@ -33,7 +33,7 @@ export function openSequences(connection: DatabaseSync): Sequences {
 
   connection.function("nextval", (name) => next(String(name)));
 
-  /** Loads the counts of the table that are higher. */
+  /** Loads the counts that are higher in the table. */
   function load(): void {
     for (const row of select.all()) {
       const name = String(row["name"]);

@@ -13,7 +13,7 @@ export type Statements = {
   rows: (query: Sql) => Row[];
   /** Returns how many rows the statement changed. */
   change: (query: Sql) => number;
-  /** The same for a statement of a fixed text. */
+  /** `rows` and `change` for statements with a fixed text. */
   arrays: <R extends unknown[]>(statement: Statement<R>, values: readonly BoundValue[]) => R[];
   run: (statement: Statement, values: readonly BoundValue[]) => number;
 };
@@ -73,7 +73,7 @@ function prepare(connection: DatabaseSync, text: string): Prepared {
   return { statement, names: [] };
 }
 
-/** Makes the rows itself: the objects that node:sqlite makes are dictionaries, and take three times as long to make and to read. */
+/** Builds the rows here: the objects that node:sqlite builds are dictionaries, and take three times as long to build and to read. */
 function rowsOf(prepared: Prepared, bound: SQLInputValue[]): Row[] {
   const { statement } = prepared;
   const found = statement.all(...bound) as unknown as unknown[][];
@@ -109,7 +109,7 @@ const constraintKinds: Record<number, ConstraintKind> = { 275: "check", 787: "fo
 /** SQLITE_BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN: errors that the caller did not cause. */
 const unavailableCodes = new Set([5, 6, 8, 10, 13, 14]);
 
-/** What an error says about the disk or the file of the database. */
+/** A fault of the disk or of the database's file. */
 export type StorageFault = "damaged" | "unwritable";
 
 /** SQLITE_READONLY, IOERR, FULL, CANTOPEN. */
@@ -117,7 +117,7 @@ const unwritableCodes = new Set([8, 10, 13, 14]);
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */
 const damagedCodes = new Set([11, 26]);
 
-/** The fault that an error of SQLite, or a problem caused by one, shows; undefined if it is none. */
+/** The storage fault that caused an error of SQLite, or a problem made from one; undefined for other errors. */
 export function storageFaultOf(error: unknown): StorageFault | undefined {
   const { cause = error } = error as { cause?: unknown };
   const { errcode } = (cause ?? {}) as { errcode?: number };

@@ -22,7 +22,7 @@ export type Writer = {
 const turnMs = 10;
 const valuesOfStep = 256;
 
-/** The transaction of one body, and what it recorded. It refuses every use after `end`. */
+/** The transaction of one body, and the events that it recorded. It refuses every use after `end`. */
 export function openTransaction({ writer, write, sequences, rowCache, clock }: Writer, origin: Origin) {
   let open = true;
   let since = performance.now();

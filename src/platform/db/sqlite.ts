@@ -220,7 +220,7 @@ async function commitGroup(engine: Engine, group: Job[]): Promise<void> {
   if (accountIds.size > 0) engine.onEvents([...accountIds]);
 }
 
-/** Ends the transaction. If even that fails, the next group cannot begin one, and tries again to end this one. */
+/** Ends the transaction. If even that fails, the next group cannot begin its own, and tries again to end this one. */
 function rollBack(engine: Engine): void {
   try {
     if (engine.writer.isTransaction) engine.control.rollback.run();
@@ -266,7 +266,7 @@ async function close(engine: Engine): Promise<void> {
 function connect(file: string, readOnly: boolean): DatabaseSync {
   const connection = new DatabaseSync(file, { readOnly, timeout: 5_000 });
   if (!readOnly)
-    // The first only counts before a file has its first page; the log is cut to the limit when it begins again.
+    // auto_vacuum has an effect only before the file's first page; the log is cut to the limit when it restarts.
     connection.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_size_limit = 16777216");
   if (!readOnly)
     connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON");

@@ -31,15 +31,15 @@ export function statement<R extends unknown[] = unknown[]>(sqlite: string, postg
   return { place: count++, sqlite, postgres: numbered };
 }
 
-/** What is shown of a row: with its JSON, so that it is written once for all answers. */
+/** The shown form of a row. It has its JSON text, which is written once for all answers. */
 export type Shown = { readonly text: string };
 
 /** A SELECT of one row of a table by its primary key. Its first column is `id`. */
 export type KeyStatement<S extends Shown = Shown> = Statement & { readonly table: string; readonly show: (row: never) => S };
 
 /**
- * Makes a SELECT of one row of a table by its primary key, `account_id` and `id`, which are its values. The embedded engine keeps what `show`
- * makes of such rows in memory (`sqlite-row-cache.ts`), so that must follow from the row alone. One statement for each table.
+ * Makes a SELECT of one row of a table by its primary key, `account_id` and `id`, which are its values. The embedded engine keeps the results of
+ * `show` in memory (`sqlite-row-cache.ts`), so they must depend on the row alone. Make one statement for each table.
  */
 export function keyStatement<S extends Shown>(table: string, select: string, show: (row: never) => S): KeyStatement<S> {
   return { ...statement(select), table, show };
@@ -70,7 +70,7 @@ export function insertion(table: string, sequence: string, columns: readonly str
   };
 }
 
-/** Cuts rows of `width` values into lengths that statements are kept for: powers of two, so that these are few. */
+/** Cuts rows of `width` values into portions whose lengths are powers of two, so that few statements are needed. */
 export function* portionsOf<T>(rows: readonly T[], width: number, most = valuesMax): Generator<T[]> {
   let from = 0;
   for (let size = 2 ** Math.floor(Math.log2(most / width)); from < rows.length; size /= 2)

@@ -2,10 +2,10 @@ import type { Database } from "./database.ts";
 import { mergeRows, type Walk } from "./index-walk.ts";
 import { statement, type Bound, type BoundValue, type Statement } from "./statement.ts";
 
-/** The statement of one shape, and for each of its values the place among the values of the walks. */
+/** The statement of one shape, and the place of each of its values among the values of the walks. */
 type Prepared = { statement: Statement<never>; places: number[] };
 
-/** Finite, because a list has few filters and orders, and a filter is a column. */
+/** The statements by shape. There are few, because a list has few filters and orders, and a filter is a column. */
 const kept = new Map<string, Prepared>();
 
 /**

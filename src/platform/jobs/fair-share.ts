@@ -70,7 +70,7 @@ export function acquire<K>(share: FairShare<K>, key: K | undefined): Refusal | u
   return undefined;
 }
 
-/** Gives a place back, and with it to the work whose turn it is. */
+/** Gives a place back, and passes it on to the work whose turn it is. */
 export function release<K>(share: FairShare<K>, key: K | undefined): void {
   share.inUse -= 1;
   if (key !== undefined) {
@@ -80,7 +80,7 @@ export function release<K>(share: FairShare<K>, key: K | undefined): void {
   while (admitNext(share));
 }
 
-/** Runs work on a place. Without one, returns what `refused` returns or throws what it throws. Default: throws, for queues without a bound. */
+/** Runs work once it has a place. If it gets none, returns the result of `refused`, which may throw. Default: throws, for queues without a bound. */
 export async function runInTurn<K, Result>(
   share: FairShare<K>,
   key: K | undefined,
@@ -142,7 +142,7 @@ function admitNext<K>(share: FairShare<K>): boolean {
   return true;
 }
 
-/** Skips the keys that hold their share already; no more of them wait than there are places. */
+/** Skips the keys that hold their full share. There are no more of those than places. */
 function nextKey<K>(share: FairShare<K>): K | undefined {
   for (const key of share.queues.keys()) if (isFree(share, key)) return key;
   return undefined;

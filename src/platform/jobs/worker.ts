@@ -1,9 +1,9 @@
 import sql, { empty, join, type Sql } from "sql-template-tag";
 
-/** How many rows to claim: `count`, of which one account has at most `each` together with those that are `running` in this process. */
+/** How many rows to claim: at most `count`, and of one account at most `each`, which includes its rows that are `running` in this process. */
 export type ClaimShare = { count: number; each: number; running: ReadonlyMap<number, number> };
 
-/** An SQL condition, to follow others: not of an account that holds `each` rows already. */
+/** An SQL condition to append to others. It excludes the accounts that hold `each` rows already. */
 export function andUncrowded(accountId: Sql, held: ReadonlyMap<number, number>, each: number): Sql {
   const crowded = [...held].filter(([, own]) => own >= each).map(([account]) => account);
   return crowded.length === 0 ? empty : sql`AND ${accountId} NOT IN (${join(crowded)})`;
