@@ -62,7 +62,7 @@ async function* pagesIn(entry: ArchivedFile, table: Table): AsyncGenerator<Value
   if (page.length > 0) yield page;
 }
 
-/** Longer lines are looked at before they are parsed: lists in lists take many times their length in memory. */
+/** Longer lines are checked before they are parsed, because nested lists take many times their length in memory. */
 const plainLength = 64 << 10;
 
 function rowIn(line: string, { name, columns }: Table): Value[] {
@@ -85,7 +85,7 @@ function isValue(value: unknown, { type }: Column): boolean {
   return typeof value === "string" && (type === "text" || (value.length % 2 === 0 && /^[0-9a-f]*$/.test(value)));
 }
 
-/** Whether a line is one list of as many single values. */
+/** Whether a line is one flat list of at most this many values. */
 function isFlat(line: string, values: number): boolean {
   let [commas, isText] = [0, false];
   for (let at = 1; at < line.length; at++) {

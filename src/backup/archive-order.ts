@@ -5,7 +5,7 @@ const partsMax = 1_000;
 /** Uploads that wait to be unpacked. */
 const uploadsMax = 100_000;
 
-/** Follows the names of an archive's entries. `parts` are in the order in which they came. */
+/** Checks the names of an archive's entries as they come. `parts` are the parts so far, in their order. */
 export type Order = { parts: string[]; /** @throws ArchiveError */ add(name: string): void };
 
 /**

@@ -7,7 +7,7 @@ import { encrypted } from "./encryption.ts";
 import { partOf, type Part } from "./manifest.ts";
 import { sealed } from "./seal.ts";
 
-/** A file in an archive. `rows` counts those of a table's part. */
+/** A file in an archive. `rows` is its number of rows, if it belongs to a table. */
 export type Entry = { name: string; bytes: number; rows?: number; content: AsyncIterable<Uint8Array> | Iterable<Uint8Array> };
 
 const gzipLevel = 3;
@@ -52,14 +52,14 @@ async function packAll(archive: Pack, entries: AsyncIterable<Entry>, mtime: Date
 }
 
 type PartSums = {
-  /** Begins an entry, and returns the function that adds its bytes. Those of a table have `rows`. */
+  /** Begins an entry, and returns the function that adds its bytes. Entries of a table have `rows`. */
   begin(entry: Pick<Entry, "name" | "bytes" | "rows">): (chunk: Uint8Array) => void;
   /** Adds rows that were counted later. */
   count(part: string, rows: number): void;
   end(): Part[];
 };
 
-/** Sums the parts of an archive. Of a table it sums the rows alone, so that the sum is that of the dump; else the names and sizes too. */
+/** Computes the checksums of an archive's parts. That of a table covers the rows alone, as in a dump; the others cover names and sizes too. */
 export function sumParts(): PartSums {
   const parts = new Map<string, { part: Omit<Part, "sha256">; hash: ReturnType<typeof createHash> }>();
   return {

@@ -8,12 +8,12 @@ import { makeHeldFolder } from "./held-folder.ts";
 import { ArchiveError, BackupError, type Manifest } from "./manifest.ts";
 import { backupEntries, type BackupOptions, type Source } from "./source.ts";
 
-/** How the folder beside a backup begins in which it is written. */
+/** A backup is written in a folder beside its place. The folder's name begins with this. */
 const partialPrefix = ".petstore-backup-";
 
 /**
  * Writes a backup in a folder beside its place, reads it back, and gives it its name: a file with that name is complete, on the disk and
- * checked. Its mode is 0600. It never replaces anything, also if two commands write to one path at the same time.
+ * checked. Its mode is 0600. It never replaces anything, even if two commands write to one path at the same time.
  *
  * @param path of a file that does not exist
  * @throws BackupError; the system's error if the disk is full
@@ -42,7 +42,7 @@ export async function writeBackup(
   }
 }
 
-/** @throws BackupError if something has the name, also a symbolic link that leads nowhere, or if there is no folder for it */
+/** @throws BackupError if the name is taken, even by a symbolic link that leads nowhere, or if its folder does not exist */
 export function requireNew(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })) throw existing(path);
   if (statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory() !== true)

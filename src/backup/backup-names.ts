@@ -7,7 +7,7 @@ function compactTime(now: number): string {
   return new Date(now).toISOString().replace(/\.\d+/, "").replaceAll(/[-:]/g, "");
 }
 
-/** A time to the millisecond, as `20261122T143000123Z`, for restores, of which two may begin in a second. */
+/** A time to the millisecond, as `20261122T143000123Z`, for restores, because two may begin in the same second. */
 export function preciseTime(now: number): string {
   return new Date(now).toISOString().replaceAll(/[-:.]/g, "");
 }
@@ -17,8 +17,8 @@ export function backupName(now: number, isEncrypted: boolean): string {
 }
 
 /**
- * Returns the backups of this command beyond `keep`: the one just made, and the newest of those before it. Ignores all other names, and those
- * of a time after it, which a clock that was ahead has made.
+ * Returns the backups of this command to remove, so that `keep` are left: the one just made, and the newest before it. Ignores all other names,
+ * and backups with a later time than the one just made, from when the clock was ahead.
  */
 export function expired(names: readonly string[], made: string, keep: number): string[] {
   const older = names.filter((name) => ownName.test(name) && name < made).toSorted();

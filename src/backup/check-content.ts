@@ -16,7 +16,7 @@ const photosAtOnce = 10_000;
 /** How many files a check names. It counts the rest. */
 const namedMax = 20;
 
-/** Checks published files of a folder: each that a ready deployment or a photo needs is there, with its size, and its bytes have its hash. */
+/** Checks the published files of a folder: each file that a ready deployment or a photo needs exists, with its size and the bytes of its hash. */
 export async function checkContentFolder(folder: string, ask: Ask, faults: Faults): Promise<number> {
   return checkForms(ask, faults, async ({ form, hash, bytes }) => {
     const path = join(folder, contentEntry(form));

@@ -14,7 +14,7 @@ const namedMax = 20;
 /** How many faults a check reports in all. */
 const linesMax = 1_000;
 
-/** The keys that are there, and every column of envelopes, which begin with `v1.` and the identifier of their key. */
+/** The ids of the keys that are known, and every column of envelopes, which begin with `v1.` and the id of their key. */
 export type SecretsCheck = { keyIds: readonly string[]; columns: readonly { table: string; column: string }[] };
 
 export function openFaults(): Faults {
@@ -44,7 +44,7 @@ export async function checkDatabase(dump: Dump, ask: Ask, secrets: SecretsCheck 
     await attemptCheck(faults, "answers kept for an Idempotency-Key", () => checkAnswers(dump, faults));
 }
 
-/** Checks what rows say of each other: stock, counts, sequences and secrets. */
+/** Checks that rows agree with each other: stock, counts, sequences and secrets. */
 export async function checkRows(
   dump: Pick<Dump, "migrations" | "tables" | "sequences">,
   ask: Ask,

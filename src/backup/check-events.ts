@@ -44,13 +44,13 @@ const kinds: Record<string, { table: string; key: string; columns: string; shown
     shown: ({ pet_id: petId, quantity, status }) => ({ petId, quantity, status }),
   },
 };
-/** Its resource is the pet, whose row it does not describe. */
+/** The resource of these events is a pet, but they do not describe the pet's row. */
 const ofProfiles = "pet.profile_updated";
 const goneTypes = new Set(["category.deleted", "pet.deleted", "order.cancelled", "inventory.deleted"]);
 
 /**
  * Checks that each account's log is whole, from where it is kept without gaps, and that the newest event of each pet, category, order and
- * inventory entry equals its row (specification 8.5). It cannot compare a resource whose last change is older than the log, waits for its
+ * inventory entry equals its row (specification 8.5). It cannot compare a resource whose last change is older than the log, still waits for its
  * position, or was made by a node of release 1.1.0 beside newer ones.
  */
 export async function checkEvents(ask: Ask, faults: Faults): Promise<CheckedEvents> {
@@ -137,7 +137,7 @@ function eventsAt(ask: Ask, places: readonly Place[]): Promise<Row[]> {
 
 type Position = { accountId: number; position: number; hash: string };
 
-/** Checks one event against the one before. Of events before the start only those of the audit are kept, which have no chain. */
+/** Checks one event against the one before. Before the start of a log only audit events are kept, which form no chain. */
 function checkChain(row: Row, before: Position, start: Row | undefined, faults: Faults): Position {
   const [accountId, position, hash] = [Number(row["account_id"]), Number(row["position"]), String(row["hash"])];
   const [first, firstHash] = start ? [Number(start["position"]), String(start["previous_hash"])] : [1, emptyHead.hash];
@@ -153,7 +153,7 @@ function checkChain(row: Row, before: Position, start: Row | undefined, faults: 
   return here;
 }
 
-/** Whether the columns by which an event is found say what its text says, which the hash proves. */
+/** Whether the columns by which an event is found agree with its text, which the hash proves. */
 function isAsItsText(row: Row): boolean {
   const event = eventOf(row);
   if (!event) return false;
@@ -207,7 +207,7 @@ function dataOf(event: Row): unknown {
   return eventOf(event)?.data;
 }
 
-type Told = {
+type ParsedEvent = {
   position: number;
   type: string;
   at: string;
@@ -217,10 +217,10 @@ type Told = {
   data: unknown;
 };
 
-function eventOf(event: Row): Told | undefined {
+function eventOf(event: Row): ParsedEvent | undefined {
   try {
-    const told = JSON.parse(String(event["text"])) as Told;
-    return typeof told.actor === "object" && typeof told.resource === "object" ? told : undefined;
+    const parsed = JSON.parse(String(event["text"])) as ParsedEvent;
+    return typeof parsed.actor === "object" && typeof parsed.resource === "object" ? parsed : undefined;
   } catch {
     return undefined;
   }

@@ -58,7 +58,7 @@ const countRules: Rule[] = [
   },
 ];
 
-/** `more` are rows of an account and bytes that count beside the content of its deployments, which counts once. */
+/** Each file of an account's deployments counts once. `more` selects further rows of an account and its bytes, which count too. */
 const publishedBytes = (more = ""): Rule => ({
   what: "the published bytes of an account are counted",
   query: `SELECT counted.account_id, counted.used, COALESCE(own.found, 0) AS found
@@ -70,7 +70,7 @@ const publishedBytes = (more = ""): Rule => ({
   say: (row) => `${inAccount(row)} has published ${String(row["found"])} bytes, and its storage counts ${String(row["used"])}`,
 });
 
-/** References that no foreign key of the schema holds. */
+/** References that no foreign key of the schema enforces. */
 const referenceRules: Rule[] = [
   {
     what: "a live deployment belongs to its project and is ready",
@@ -87,7 +87,7 @@ const referenceRules: Rule[] = [
   },
 ];
 
-/** What separates words beside the space. */
+/** The characters that separate words, other than the space. */
 const otherSpaces = ["\t", "\n", "\v", "\f", "\r", "\u0085", "\u1680", "\u2028", "\u2029"];
 
 /** The words by which a search finds pets follow their names (decision 0082). */
@@ -113,8 +113,8 @@ const wordRules: Rule[] = [
 ];
 
 /**
- * Rules by the table that they need, and the one that another version of them needs: a schema of an earlier version may not have it. `since` is
- * the migration that made a table which dumps leave out.
+ * Groups of rules. Each applies if the schema has `table`, which earlier versions may lack, and does not have the table `unless`, for which there
+ * is another version of the rules. `since` is the migration that made a table which the rules need and dumps leave out.
  */
 export const rules: { table: string; unless?: string; since?: number; rules: Rule[] }[] = [
   { table: "pets", since: 39, rules: wordRules },

@@ -23,7 +23,7 @@ import { loadIntoSqlite } from "./sqlite-load.ts";
 export type Checked = { faults: string[]; rows: Record<string, number>; files: number; events?: CheckedEvents | undefined };
 
 /**
- * Checks a data folder, also while a service runs on it.
+ * Checks a data folder, even while a service runs on it.
  *
  * @param secrets undefined if the keys are not known
  * @throws BackupError if the folder has no database, or if a restore replaces it meanwhile
@@ -55,7 +55,7 @@ export async function checkFolder(dataDir: string, secrets: SecretsCheck | undef
   }
 }
 
-/** Checks a PostgreSQL database, also while services run on it. */
+/** Checks a PostgreSQL database, even while services run on it. */
 export async function checkPostgres(url: string, secrets: SecretsCheck | undefined, withEvents = false): Promise<Checked> {
   const faults = openFaults();
   const dump = await openPostgresDump(url);

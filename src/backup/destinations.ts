@@ -10,7 +10,7 @@ import { openS3, parseS3, type S3Settings, type S3Store } from "./s3.ts";
 export type Destination = {
   /** Writes a backup: `write` makes a checked file at a path. Returns where the backup is. */
   put(name: string, write: (path: string) => Promise<void>): Promise<string>;
-  /** Removes backups of this command older than the one just `made`, so that `keep` are left with it. Returns their names. */
+  /** Removes backups of this command that are older than the one just `made`, so that `keep` are left. Returns their names. */
   prune(made: string, keep: number): Promise<string[]>;
 };
 

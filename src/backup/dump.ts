@@ -12,18 +12,19 @@ import type { Database } from "../platform/db/database.ts";
  *     const copy = await openPostgresDump(url);              // equal sums prove that the copy is complete
  *     for (const table of copy.tables) compare(await sumTable(copy, table), sums.get(table.name));
  *
- * What a dump leaves out: `migrations` (a loader makes the schema), `nodes` and `changes` (they coordinate the processes of one database),
- * `pet_words`, which the database makes anew from the names, and `blobs` and `blob_pieces`, which are content and not rows: `PostgresDump` reads them in the same snapshot.
+ * A dump leaves out `migrations` (a loader makes the schema), `nodes` and `changes` (they coordinate the processes of one database),
+ * `pet_words` (the database makes them again from the names), and `blobs` and `blob_pieces` (they are content, not rows: `PostgresDump` reads
+ * them in the same snapshot).
  */
 export type Dump = {
   engine: Database["engine"];
   /** The migrations that made the schema, by number. */
   migrations: MigrationName[];
-  /** Every table, each after the tables that its foreign keys refer to; among these by name. The order is the same on both engines. */
+  /** Every table, each after the tables that its foreign keys refer to, otherwise by name. The order is the same on both engines. */
   tables: Table[];
   /** The last identifier that each sequence has returned. A sequence that was never used is absent. */
   sequences: Record<string, number>;
-  /** Reads the rows of a table in the order of its primary key, some thousand at once. One table at a time. */
+  /** Reads the rows of a table in the order of its primary key, up to a few thousand at once. One table at a time. */
   rows(table: Table): AsyncIterable<Value[][]>;
   /** Ends the snapshot. */
   close(): Promise<void>;
@@ -38,10 +39,10 @@ export type Table = { name: string; columns: Column[]; key: string[] };
 export type Value = string | number | boolean | null;
 
 export type TableSum = { rows: number; sha256: string };
-/** Called after each page of a table with the rows of it so far. */
+/** Called after each page of a table with the number of its rows so far. */
 export type Progress = (table: string, rows: number) => void;
 
-/** Rows that a dump reads at once, and the characters of text after which a page has enough of them. */
+/** The most rows that a dump reads at once, and the characters of text after which a page is full. */
 export const pageRows = 2_000;
 export const pageLength = 2 << 20;
 
@@ -127,7 +128,7 @@ export function requireTables(schema: readonly Table[], given: readonly Table[])
   if (foreign !== undefined) throw new DumpError(`the table ${foreign} is in no schema`);
 }
 
-/** Sorts tables so that each follows those that it refers to; among these by name. */
+/** Sorts tables so that each follows those that it refers to, otherwise by name. */
 export function inOrderOfReferences(tables: Table[], references: { from: string; to: string }[]): Table[] {
   const sorted: Table[] = [];
   const left = new Map(tables.toSorted((a, b) => (a.name < b.name ? -1 : 1)).map((table) => [table.name, table]));

@@ -12,7 +12,7 @@ async function* only(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-test("what is encrypted is decrypted with the same passphrase only", async () => {
+test("an encrypted file can be decrypted with its passphrase only", async () => {
   const plain = Buffer.from("a backup".repeat(20_000));
   const file = await bytesOf(encrypted(only(plain), passphrase));
   assert.deepEqual(await bytesOf(decrypted(only(file), passphrase)), plain);

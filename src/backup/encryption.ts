@@ -31,7 +31,7 @@ export async function* decrypted(source: Bytes, passphrase: string | undefined):
   const { first, all } = await peek(source);
   const isEncrypted = first.startsWith(ageBegins);
   if (!isEncrypted) {
-    // a backup that somebody has exchanged must not pass for the encrypted one
+    // otherwise somebody could replace the encrypted backup with another one unnoticed
     if (passphrase !== undefined) throw new ArchiveError("is not encrypted: leave out --passphrase-file if you trust it");
     yield* all;
     return;
@@ -58,7 +58,7 @@ export async function* decrypted(source: Bytes, passphrase: string | undefined):
   }
 }
 
-/** Looks at how a source begins, and returns it with these bytes again. */
+/** Reads how a source begins. Returns the beginning, and a source that has all bytes. */
 async function peek(source: Bytes): Promise<{ first: string; all: AsyncGenerator<Uint8Array> }> {
   const iterator = source[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>;
   let first: Uint8Array = Buffer.alloc(0);

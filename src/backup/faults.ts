@@ -5,7 +5,7 @@ const fullCodes = new Set(["ENOSPC", "EDQUOT", "EFBIG", "53100"]);
 /** SQLITE_FULL, and SQLITE_IOERR_WRITE, which SQLite returns if a file may not grow. */
 const fullSqliteCodes = new Set([13, 778]);
 
-/** What the system says of a path, in words. */
+/** The system's errors about a path, in words. */
 const pathFaults: Record<string, string> = {
   EACCES: "this user has no permission",
   EPERM: "this user has no permission",
@@ -20,7 +20,7 @@ const pathFaults: Record<string, string> = {
   EMFILE: "too many files are open",
   ENFILE: "too many files are open",
 };
-/** SQLITE_PERM, SQLITE_READONLY and SQLITE_CANTOPEN with their finer kinds have these in their lowest byte. */
+/** SQLITE_PERM, SQLITE_READONLY and SQLITE_CANTOPEN. Their extended codes have these in the lowest byte. */
 const closedSqliteCodes = new Set([3, 8, 14]);
 
 type Coded = { code?: string; errcode?: number; message?: string; path?: string; dest?: string; syscall?: string };
@@ -30,7 +30,7 @@ type Coded = { code?: string; errcode?: number; message?: string; path?: string;
  * line.
  *
  * @param unchanged completes the line, such as `nothing was changed`
- * @param room completes that of a full disk. Default: the same
+ * @param room completes the line of a full disk. Default: `unchanged`
  */
 export async function withFaultsNamed<T>(unchanged: string, step: () => Promise<T>, room = unchanged): Promise<T> {
   try {

@@ -90,7 +90,7 @@ function holdFiles(dataDir: string, connection: DatabaseSync): Hold {
     }
     for (const { hash, isNeeded } of contentOf(connection)) {
       mkdirSync(join(folder, hash.slice(0, 2)), { recursive: true });
-      // the sweep deletes the plain file first: if that is still there now, so were its other forms
+      // the sweep deletes the plain file first: if it still exists now, its other forms existed before
       const forms = suffixes.map((suffix) => ({
         suffix,
         path: keep(join(dataDir, contentEntry(hash + suffix)), join(hash.slice(0, 2), hash + suffix)),
@@ -123,8 +123,8 @@ function uploadsOf(connection: DatabaseSync): string[] {
 }
 
 /**
- * The content of deployments and photos, each once and in the order of the hashes, which an archive keeps. That of a deployment which is still
- * unpacked may be absent: its archive is there.
+ * The content of deployments and photos, each once and in the order of the hashes, as in an archive. The content of a deployment that is still
+ * being unpacked may be absent, because the backup has its upload.
  */
 export function* contentOf(connection: DatabaseSync): Generator<{ hash: string; isNeeded: boolean }> {
   if (!hasTable(connection, "files")) return;

@@ -6,8 +6,8 @@ import { createEmpty } from "../platform/files.ts";
 import { onInterruption } from "./interruption.ts";
 
 /**
- * A new folder (mode 0700) for temporary files, which only this process uses. It holds a lock that the system releases however the process
- * ends: a folder whose lock is free is a leftover of a killed process, and the next one that makes such a folder removes it.
+ * A new folder (mode 0700) for temporary files, which only this process uses. It has a lock that the system releases however the process
+ * ends: a folder whose lock is free is a leftover of a killed process, and the next process that makes such a folder removes it.
  */
 export type HeldFolder = { path: string; remove: () => void };
 

@@ -1,13 +1,13 @@
 import { constants } from "node:os";
 
-/** Signals that end a command. Each would otherwise leave what the command has made so far. */
+/** Signals that end a command. Unhandled, each would leave behind what the command has made so far. */
 const ending = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
 export type Ending = (typeof ending)[number];
 
 const undos = new Set<() => void>();
 
 /**
- * Registers what an interrupted command undoes before it ends, such as removing a temporary copy. `undo` blocks, because nothing runs after it.
+ * Registers a step that an interrupted command runs before it ends, such as removing a temporary copy. `undo` blocks, because nothing runs after it.
  *
  * @returns a function that ends the registration
  */
@@ -40,7 +40,7 @@ function undoAll(): void {
     try {
       undo();
     } catch {
-      // the others matter as much, and the next command removes what stays
+      // the others run all the same, and the next command removes what is left
     }
   }
 }

@@ -12,7 +12,7 @@ import type { Table } from "./dump.ts";
  *     uploads/NAME                   archives that wait to be unpacked
  *     manifest.json                  the counts and checksums of all these
  *
- * Behind the gzip data is an empty gzip member whose comment is the SHA-256 of every byte before it. With a passphrase the whole is
+ * After the gzip data is an empty gzip member whose comment is the SHA-256 of every byte before it. With a passphrase the whole is
  * encrypted in the format of age (https://age-encryption.org/v1).
  */
 export const backupFormat = 1;
@@ -24,7 +24,7 @@ export const countersName = "limits.state";
 export const databaseName = "petstore.db";
 /** The time of the last backup of a data folder or its database, which the service shows as a metric. */
 export const lastBackupName = "petstore.last-backup";
-/** How the folders in a data folder begin in which backups hold the files that they read. */
+/** Backups hold the files that they read in folders inside the data folder. Their names begin with this. */
 export const holdPrefix = "petstore.backup-";
 
 const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
@@ -75,7 +75,7 @@ const Manifest = Type.Object(
       patternProperties: { "^[a-z_]{1,60}$": Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) },
       additionalProperties: false,
     }),
-    /** Whether the key is in the archive, and the identifiers of the keys that open what is encrypted in the database. */
+    /** Whether the key is in the archive, and the ids of the keys that decrypt the secrets in the database. */
     secrets: Type.Object(
       { isIncluded: Type.Boolean(), keys: Type.Array(Type.String({ pattern: "^[ -~]{0,8}$" }), { maxItems: 1_000 }) },
       shape,
@@ -122,7 +122,7 @@ function parse(text: string): object {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null) return value;
   } catch {
-    // the same fault
+    // refused below
   }
   throw new ArchiveError("is damaged: a part of it is not JSON");
 }
@@ -133,7 +133,7 @@ export function partOf(entry: string): string {
   return folder === "database" ? `${folder}/${table}` : folder;
 }
 
-/** Where a form of a published file is in an archive, by its name: the hash and a suffix. */
+/** The entry of a form of a published file in an archive. The form's name is its hash and a suffix. */
 export function contentEntry(form: string): string {
   return `content/${form.slice(0, 2)}/${form}`;
 }
@@ -141,7 +141,7 @@ export function contentEntry(form: string): string {
 const entryName =
   /^(petstore-backup\.json|secrets\.key|limits\.state|manifest\.json|database\/[a-z_]{1,60}\/\d{6,9}\.jsonl|content\/([0-9a-f]{2})\/\2[0-9a-f]{62}(\.br|\.gz)?|uploads\/[\w-]{1,80}(\.[\w-]{1,20}){0,4})$/;
 
-/** Whether an archive may have an entry with this name. Nothing else is ever written to a disk. */
+/** Whether an archive may have an entry with this name. An entry with another name is never written to a disk. */
 export function isEntryName(name: string): boolean {
   return entryName.test(name);
 }

@@ -18,7 +18,7 @@ const lockNames = new Set(["petstore.lock", "petstore.lock-journal", "petstore.h
 
 /**
  * Copies a PostgreSQL database that no node serves into an empty folder, reads it again and compares it. The database file gets its name
- * last; until then a file marks the folder as unfinished, and the next move into it begins anew.
+ * last; until then a file marks the folder as unfinished, and the next move into it starts over.
  *
  * @param counters path of the file with the limits' counters of the node that runs this
  * @throws DumpError; FolderHeldError if another process uses the folder
@@ -33,7 +33,7 @@ export async function moveToFolder(url: string, folder: string, counters: string
     const moved = await explained("nothing was changed", async () => {
       requireRoom(folder);
       await writeDurably(join(folder, unfinishedFile), "");
-      // the mark stays: a write may still be under way, and the next move begins anew
+      // the mark stays, because a write may still be under way; the next move starts over
       endUndo = onInterruption(() => removeCopy(folder));
       removeCopy(folder);
       return copy(url, folder, counters, progress);

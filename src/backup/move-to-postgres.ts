@@ -18,7 +18,7 @@ type StoredFile = { name: string; path: string; hash: string | undefined };
 
 /**
  * Copies a data folder that no server uses into an empty PostgreSQL database: all rows and files in one transaction, which is read again
- * and compared. Until the comparison is over the database is marked as unfinished; the next move into it begins anew.
+ * and compared. Until the comparison is over the database is marked as unfinished, and the next move into it starts over.
  *
  * @throws DumpError; FolderHeldError if a server uses the folder
  */

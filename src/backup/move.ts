@@ -17,7 +17,7 @@ export function sourceOf(dump: Dump) {
   return { migrations, tables, sequences, rows: (table: Table) => dump.rows(table) };
 }
 
-/** Throws unless this program wrote the data, or has upgraded it. @throws DumpError */
+/** @throws DumpError unless this version of the program wrote or upgraded the data */
 export function requireCurrent({ engine, migrations }: Pick<Dump, "engine" | "migrations">): void {
   const pending = pendingOf(
     migrations.map(({ number, name }) => ({ number, name, hash: null })),
@@ -47,7 +47,7 @@ export async function compare(
 }
 
 /**
- * Runs a part of a move. Turns any error, also of the database or the disk, into a DumpError with one line.
+ * Runs a part of a move. Turns any error, even one of the database or the disk, into a DumpError with one line.
  *
  * @param left completes the line: the state that the failed part leaves
  */

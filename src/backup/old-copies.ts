@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { SecretsCheck } from "./check-database.ts";
 import { databaseName } from "./manifest.ts";
 
-/** Folders that are looked through. */
+/** The most folders to search. */
 const foldersMax = 1_000;
 
 export type KeySearch = {
@@ -20,8 +20,8 @@ export type KeySearch = {
 
 /**
  * Finds databases that the service does not use and whose secrets need one of these keys: copies from before upgrades, states that a restore or
- * an operator has set aside, the source of a move. Looks in the data folder, in the folders in it, and in `DATA_DIR.replaced-…`. A folder with
- * a key file of its own needs no other.
+ * an operator has set aside, the source of a move. Looks in the data folder, in the folders in it, and in `DATA_DIR.replaced-…`. Ignores keys
+ * that are in a copy's own folder.
  *
  * @returns their paths, with the ids of the keys
  */
@@ -54,11 +54,11 @@ function namesIn(folder: string, isWanted = (entry: { isFile(): boolean; isDirec
   try {
     return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (isWanted(entry) ? [entry.name] : []));
   } catch {
-    return []; // of another user
+    return []; // it belongs to another user
   }
 }
 
-/** What cannot be read is no copy that somebody could go back to. */
+/** The ids of the keys that encrypt a database's secrets; none if it cannot be read, because then nobody can go back to it. */
 function keysUsedIn(path: string, columns: SecretsCheck["columns"]): string[] {
   const url = pathToFileURL(path);
   if (!existsSync(`${path}-wal`)) url.searchParams.set("immutable", "1"); // so that reading makes no files beside it

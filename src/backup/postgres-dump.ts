@@ -110,14 +110,14 @@ async function sequencesOf(client: pg.Client): Promise<Record<string, number>> {
 async function* rowsOf(client: pg.Client, { name, columns, key }: Table): AsyncGenerator<Value[][]> {
   const quoted = (one: string): string => pg.escapeIdentifier(one);
   const chosen = columns.map((column) => (column.type === "bytes" ? `encode(${quoted(column.name)}, 'hex')` : quoted(column.name)));
-  // the other engine's order: by bytes
+  // by bytes, as the other engine orders text
   const typed = new Map(columns.map((column) => [column.name, column.type]));
   const order = key.map((one) => (typed.get(one) === "text" ? `${quoted(one)} COLLATE "C"` : quoted(one)));
   const rows = await rowsAtOnce(client, name, columns);
   yield* fetched<Value[]>(client, `SELECT ${chosen.join(", ")} FROM ${quoted(name)} ORDER BY ${order.join(", ")}`, rows, "array");
 }
 
-/** As many rows as are at most some MiB of text, whichever they are: a page is in memory at once. */
+/** How many rows to read at once. Even the longest must be at most some MiB of text together, because a page is in memory as a whole. */
 async function rowsAtOnce(client: pg.Client, table: string, columns: Column[]): Promise<number> {
   const texts = columns.filter(({ type }) => type === "text" || type === "bytes");
   if (texts.length === 0) return pageRows;

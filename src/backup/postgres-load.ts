@@ -67,7 +67,7 @@ export async function sequencesIn(tx: Transaction): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** The functions, each with its arguments, that triggers of the schema's tables run or that take rows of them: what the migrations have made. */
+/** The functions that the migrations made, each with its arguments: those that triggers of the schema's tables run, or that take rows of them. */
 export async function functionsIn(tx: Transaction): Promise<string[]> {
   const rows = await tx.query<{ name: string }>(sql`
     SELECT CAST(CAST(p.oid AS REGPROCEDURE) AS TEXT) AS name FROM pg_proc p WHERE p.pronamespace = CAST(current_schema() AS REGNAMESPACE) AND EXISTS (
@@ -76,7 +76,7 @@ export async function functionsIn(tx: Transaction): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Whether a node serves the database. One that was killed counts until its lease ends. */
+/** Whether a node serves the database. A node that was killed counts until its lease ends. */
 export async function hasLiveNodes(ask: (text: string) => Promise<unknown[]>): Promise<boolean> {
   const live = await ask("SELECT 1 FROM nodes WHERE lease_until > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) LIMIT 1");
   return live.length > 0;
@@ -122,7 +122,7 @@ async function loadTable(tx: Transaction, dump: Source, table: Table, progress: 
   return sum.end();
 }
 
-/** Says in one line that a row breaks a rule of its table: PostgreSQL's classes 22 (data) and 23 (constraints). */
+/** Turns the error of a row that breaks a rule of its table into one line: PostgreSQL's classes 22 (data) and 23 (constraints). */
 async function namingTable(table: string, insert: () => Promise<unknown>): Promise<void> {
   try {
     await insert();

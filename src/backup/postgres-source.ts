@@ -8,7 +8,7 @@ import type { Source } from "./source.ts";
 /**
  * Opens a snapshot of everything that services keep in a PostgreSQL database: rows and published files. The services may be running.
  *
- * @param dataDir of a node, which has its counters unless Redis has them
+ * @param dataDir the data folder of a node, with the counters of the limits unless Redis has them
  */
 export async function openPostgresSource(url: string, dataDir: string): Promise<Source> {
   const dump = await openPostgresDump(url);

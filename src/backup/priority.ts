@@ -2,8 +2,8 @@ import { readdirSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 
 /**
- * Gives this process a lower priority, so that a backup slows the requests of a service beside it little. Not the lowest: a backup would
- * hardly go on while other processes keep every core busy. Linux keeps a priority for each thread, and Node has started some by now.
+ * Gives this process a lower priority, so that a backup hardly slows a service on the same machine. Not the lowest priority, with which a backup
+ * would hardly progress while other processes keep every core busy. Linux keeps a priority for each thread, and Node has started some by now.
  */
 export function yieldProcessor(): void {
   for (const thread of threads()) {

@@ -12,9 +12,9 @@ export type RestoreCheck = {
   withFaults: boolean;
 };
 
-/** What a restored state must be before it takes the place of another: each table as in the manifest, and all data by the rules. */
+/** Checks a restored state before it replaces another: each table must equal the manifest, and the data must follow the rules. */
 export type Checking = {
-  /** The rows of an archive, looked at while they are loaded. */
+  /** The rows of an archive, checked while they are loaded. */
   rows: Dump["rows"];
   /**
    * @param counters path of the counters of the limits, which may be absent
@@ -40,7 +40,7 @@ export function openChecking(dump: Pick<Dump, "migrations" | "rows" | "tables" |
       if (withFaults) return;
       await checkRows(dump, ask, { keyIds: manifest.secrets.keys, columns }, faults);
       const hasContent = dump.tables.some(({ name }) => name === "deployments");
-      // the backup of a service that lacks files restores what there is
+      // if the service lacked files when it was backed up, so does the restored one
       if (hasContent && manifest.missing === 0) await checkContentSizes(sizeOf, ask, faults);
       await attemptCheck(faults, countersName, () => checkCounters(counters, faults));
       requireNone(faults);

@@ -27,7 +27,7 @@ export type FolderRestore = RestoreCheck & {
  * Restores a checked backup into a data folder. Old and new files never mix, and a kill at any moment leaves the old state or the new one.
  *
  * @returns the folder that has the old state, if there was one
- * @throws BackupError if the folder is not empty and is not to be replaced; FolderHeldError if a server runs on it
+ * @throws BackupError if the folder is not empty and `replace` is not set; FolderHeldError if a server runs on it
  */
 export async function restoreIntoFolder(dataDir: string, restore: FolderRestore): Promise<string | null> {
   const wasAbsent = !existsSync(dataDir);
@@ -41,7 +41,7 @@ export async function restoreIntoFolder(dataDir: string, restore: FolderRestore)
     const building = await beginBuilding(dataDir);
     endUndo = onInterruption(() => removeBuilding(dataDir, wasEmpty, wasAbsent));
     await build(building, restore);
-    endUndo(); // from here on a signal ends the command as a kill does: the next one finishes the restore or removes it
+    endUndo(); // from here on a signal ends the command as a kill does: the next command finishes the restore or removes it
     return await replaceState(dataDir, restore.time);
   } catch (error) {
     if (wasEmpty) await removeTraces(dataDir, wasAbsent).catch(() => undefined); // the first error matters more
@@ -52,7 +52,7 @@ export async function restoreIntoFolder(dataDir: string, restore: FolderRestore)
   }
 }
 
-/** @throws BackupError if a process uses the folder, or if it is not empty and is not to be replaced */
+/** @throws BackupError if a process uses the folder, or if it is not empty and `replace` is not set */
 export async function requireTarget(dataDir: string, replace: boolean): Promise<void> {
   const holder = holderOf(dataDir, lockWaitMs);
   if (holder !== undefined) throw new BackupError(`${dataDir} is in use by ${holder}: stop it first, or choose another DATA_DIR`);

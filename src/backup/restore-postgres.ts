@@ -23,8 +23,8 @@ const stagingPrefix = "petstore.restoring-";
 /**
  * Restores a checked backup into a PostgreSQL database, in one transaction.
  *
- * @returns the schema that has the old tables, if there were some
- * @throws BackupError if the database has tables and is not to be replaced, or if a node serves it
+ * @returns the schema that has the old tables, if there were any
+ * @throws BackupError if the database has tables and `replace` is not set, or if a node serves it
  */
 export async function restoreIntoPostgres(url: string, restore: PostgresRestore): Promise<string | null> {
   const dump = await restore.open();
@@ -59,7 +59,7 @@ export async function restoreIntoPostgres(url: string, restore: PostgresRestore)
   }
 }
 
-/** Moves the tables, sequences and functions of an old state to a schema of their own. */
+/** Moves the tables, sequences and functions of an old state to a new schema. */
 async function makeRoom(tx: Transaction, { replace, time }: PostgresRestore): Promise<string | null> {
   const tables = await tablesIn(tx);
   if (tables.length === 0) return null;

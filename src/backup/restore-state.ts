@@ -7,10 +7,10 @@ import { requireAccess } from "../platform/folder-access.ts";
 import { BackupError, databaseName, holdPrefix, lastBackupName } from "./manifest.ts";
 
 /**
- * How a restored folder takes the place of another, so that a kill at any moment leaves the old state or the new one. The new state is built
- * in a folder inside the data folder, which therefore may be a mount point, and whose parent need not be writable. When the new state is
- * complete and on the disk, a journal says so. From then on the restore is done: whichever command opens the folder next finishes the moves
- * that a kill has left. Before that, the next one removes what was built.
+ * How a restored state replaces another, so that a kill at any moment leaves the old state or the new one. The new state is built in a folder
+ * inside the data folder, so the data folder may be a mount point, and its parent need not be writable. When the new state is complete and on the
+ * disk, a journal records it. If a kill comes after that, the next command that opens the folder finishes the moves; if it comes before, the next
+ * command removes what was built.
  */
 const buildingName = "petstore.restoring";
 const journalName = "petstore.restored";
@@ -26,7 +26,7 @@ const stayingNames = new Set([
   `${lastBackupName}.new`,
   "lost+found",
 ]);
-/** A backup that runs holds files of the old state in a folder with one of these prefixes, and reads them until it is complete. */
+/** Folders with these prefixes stay too: states that were set aside, and files that a running backup still reads. */
 const stayingPrefixes = [asidePrefix, holdPrefix];
 
 function isStaying(name: string): boolean {
@@ -104,7 +104,7 @@ async function makeAside(dataDir: string, time: string): Promise<string> {
   return inside;
 }
 
-/** Finishes the moves that the journal demands. Does nothing without one. The caller has locked the data folder. */
+/** Finishes the moves of the journal, which must exist. The caller has locked the data folder. */
 async function finishMoves(dataDir: string): Promise<void> {
   const path = join(dataDir, journalName);
   const journal = JSON.parse(readFileSync(path, "utf8")) as Journal;
@@ -134,7 +134,7 @@ export async function settleRestore(dataDir: string): Promise<void> {
   else await rm(buildingIn(dataDir), { recursive: true, force: true });
 }
 
-/** The same for a command that takes no lock: does it only if there is a complete restore to finish. */
+/** Like `settleRestore`, for a command that has no lock: only finishes a complete restore, and locks the folder for it. */
 export async function settleRestoreUnlocked(dataDir: string): Promise<void> {
   requireAccess(dataDir, { toWrite: false });
   if (!existsSync(join(dataDir, journalName))) return;

@@ -9,12 +9,12 @@ const pagesMax = 100;
 /** A list has elements in four levels. */
 const depthMax = 8;
 
-/** The answer is none of an S3 store, such as a page of a proxy. The message is one line. */
+/** The answer does not come from an S3 store, but for example from a proxy. The message is one line. */
 export class ForeignAnswerError extends Error {}
 
 /**
- * Returns a `fetch` for one store, with a time-out for each request. It reads an answer whole, up to a bound, and refuses one that cannot be of an
- * S3 store before its XML is parsed.
+ * Returns a `fetch` for one store, with a time-out for each request. It reads an answer whole, up to a bound, and refuses one that no S3 store
+ * would send before its XML is parsed.
  */
 export function boundedFetch({ requestMs, pieceMs }: Timing): typeof fetch {
   let pages = 0;
@@ -51,7 +51,7 @@ function kindOf(text: string): string {
   return /^\s*<(!doctype html|html)/i.test(text) ? "a page of HTML" : "no XML of S3";
 }
 
-/** Whether each element is closed and few are inside each other: the library's parser takes very long for other texts. */
+/** Whether each element is closed and few are nested: the library's parser takes very long for other texts. */
 function isShallowXml(text: string): boolean {
   if (!/^\s*<(\?xml|ListBucketResult|InitiateMultipartUploadResult|CompleteMultipartUploadResult|Error)\b/.test(text)) return false;
   const open: string[] = [];
@@ -64,7 +64,7 @@ function isShallowXml(text: string): boolean {
   return open.length === 0;
 }
 
-/** Runs a request. What the library cannot read is no answer of a store; errors of the network and refusals stay as they are. */
+/** Runs a request. Throws ForeignAnswerError if the library cannot read the answer; passes on network errors and refusals. */
 export async function foreignUnlessKnown<T>(request: () => Promise<T>): Promise<T> {
   try {
     return await request();

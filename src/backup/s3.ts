@@ -12,10 +12,10 @@ export type S3Settings = { s3Endpoint: string; s3Region: string; s3KeyId: string
 /** A bucket, and the prefix of its backups' keys: empty, or with a slash at its end. */
 export type S3Place = { bucket: string; prefix: string };
 export type S3Timing = {
-  /** Time (ms) of a request without much of a body, and of one that carries a piece. */
+  /** Time-outs (ms) of a request with a small body, and of one that carries a piece. */
   requestMs: number;
   pieceMs: number;
-  /** The most tries of a request that the store does not refuse, and the pause before the second try. Each further pause is twice as long. */
+  /** The most tries of a request that fails without a refusal, and the pause before the second try. Each further pause is twice as long. */
   tries: number;
   pauseMs: number;
 };

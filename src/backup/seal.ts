@@ -3,7 +3,7 @@ import { ArchiveError } from "./manifest.ts";
 
 /**
  * The seal of an archive: an empty gzip member (RFC 1952) whose comment is the SHA-256 of all bytes before it. gzip ignores some bits of
- * its own format and everything behind its data, so its checksum alone would not notice each changed byte.
+ * its own format and everything after its data, so its checksum alone would not notice each changed byte.
  */
 const begin = Buffer.from([0x1f, 0x8b, 0x08, 0x10, 0, 0, 0, 0, 0, 0xff]);
 const end = Buffer.from([0, 0x03, 0, 0, 0, 0, 0, 0, 0, 0, 0]);

@@ -21,8 +21,8 @@ export type BackupOptions = {
   /** ms since the Unix epoch. */
   now: number;
   /**
-   * The secrets key, undefined if the backup leaves it out. `keys` returns the identifiers of the keys in use when every row has been read, and
-   * throws if the backup could not be opened.
+   * The secrets key, undefined if the backup leaves it out. `keys` is called once every row has been read. It returns the ids of the keys in use,
+   * and throws if the backup could not be opened.
    */
   secrets: { text: string | undefined; keys: () => string[] };
   progress: (part: string, done: number) => void;

@@ -13,11 +13,11 @@ import {
   type Value,
 } from "./dump.ts";
 
-/** Returns to the event loop between pages, so that a timer or a write of this process does not wait for a whole table. */
-const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Waits for a turn of the event loop between pages, so that a timer or a write of this process does not wait for a whole table. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /**
- * Opens a snapshot of an embedded database that a service may be using: one read transaction on a connection of its own, which sees what
+ * Opens a snapshot of an embedded database that a service may be using: one read transaction on a separate connection, which sees what
  * was committed before it began and delays no write. Until `close` the log cannot be restarted, so it grows by what is written meanwhile.
  *
  * @throws if the file is absent or is not a database
@@ -97,7 +97,7 @@ async function* rowsOf(connection: DatabaseSync, { name, columns, key }: Table):
     if (page.length < pageRows && length < pageLength) continue;
     yield page;
     [page, length] = [[], 0];
-    await breathe();
+    await turn();
   }
   if (page.length > 0) yield page;
 }

@@ -9,7 +9,7 @@ import { asking, type Ask } from "./check-database.ts";
 import { numbered } from "./check-rules.ts";
 import { tablesOf } from "./sqlite-dump.ts";
 
-/** One had another name before migration 24. */
+/** The names of all sequences. One had another name before migration 24. */
 const sequenceNames = new Set([...Object.keys(numbered), "spend_ids"]);
 
 type Source = Pick<Dump, "migrations" | "tables" | "sequences" | "rows">;

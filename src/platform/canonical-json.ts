@@ -2,7 +2,7 @@
 const plainText = /^[ !#-[\]-~]*$/;
 
 /**
- * The one text of a value of JSON (RFC 8785): members sorted by the UTF-16 units of their names, no spaces. Leaves out members that are undefined.
+ * The canonical JSON text of a value (RFC 8785): members sorted by the UTF-16 units of their names, no spaces. Leaves out members that are undefined.
  * Writes plain text and numbers itself, because a call of `JSON.stringify` for each takes three times as long.
  */
 export function canonicalJson(value: unknown): string {

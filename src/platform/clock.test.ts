@@ -8,7 +8,7 @@ test("the two bounds are whole milliseconds around the current time", () => {
   assert.ok(earliest <= latest);
 });
 
-test("a clock that is set forward moves only the later moment, one that is set back only the earlier one", () => {
+test("a clock that is set forward moves only the later bound, one that is set back only the earlier bound", () => {
   const time = { set: 10_000, passed: 7 };
   const nowRange = openNowRange(
     () => time.set,

@@ -1,4 +1,4 @@
-/** What `compactJson` writes, and how. `space` follows colons and commas; `includes` says whether members of a name are written. */
+/** What `compactJson` writes, and how. `space` follows colons and commas; `includes` tells whether members with a name are written. */
 type Form = { lineLengthMax: number; space?: " " | ""; includes?: (name: string) => boolean };
 
 /** JSON with an indent of one space, with each object or array on one line if it fits. */

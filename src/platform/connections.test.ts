@@ -13,7 +13,7 @@ async function openScene(t: TestContext, limits: Partial<ConnectionLimits>, exem
   const now = { ms: 0 };
   const bounds = countBounds();
   const guard = guardConnections({ limits: { ...connectionLimits, ...limits }, exempt, bounds, listener: "api", now: () => now.ms });
-  guard.close(); // the timer
+  guard.close(); // stops the timer
   const server: Server = createServer((request, response) => {
     guard.requested(request.socket, response);
     if (request.url === "/large") response.end(Buffer.alloc(32_000_000));
@@ -36,7 +36,7 @@ async function openScene(t: TestContext, limits: Partial<ConnectionLimits>, exem
     socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
     return String((await once(socket, "data"))[0]);
   };
-  /** Lets the clock go on, and the guard look. */
+  /** Moves the clock forward, and sweeps. */
   const after = (ms: number): void => {
     now.ms += ms;
     guard.sweep();
@@ -52,7 +52,7 @@ async function openScene(t: TestContext, limits: Partial<ConnectionLimits>, exem
   return { open, ask, after, figure, guard };
 }
 
-/** Waits until a connection is closed, cleanly or not, and gives what came until then. */
+/** Waits until a connection is closed, cleanly or not, and returns the text that it received. */
 async function untilClosed(socket: Socket): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let received = "";

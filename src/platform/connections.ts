@@ -29,7 +29,7 @@ export const connectionLimits: ConnectionLimits = {
 
 /** Above this share of `connectionsMax`, quiet connections of every address are closed. */
 const fullAt = 0.9;
-/** How often a sweep compares the bytes of a connection within the idle time-out. */
+/** How many times in an idle time-out the sweeps compare the bytes of a connection. */
 const idleLooks = 15;
 
 export type ConnectionGuard = {
@@ -39,7 +39,7 @@ export type ConnectionGuard = {
   secured(socket: TLSSocket): void;
   /** Records a request: until its `answer` closes, the connection is not quiet. */
   requested(socket: object, answer: EventEmitter): void;
-  /** The same for a caller that listens for the close of answers itself, and passes what this returns to `finished` then. */
+  /** Like `requested`, for a caller that listens for the close of the answer itself, and then passes the result of this to `finished`. */
   begun(socket: object): Connection | undefined;
   finished(connection: Connection | undefined): void;
   /** Closes idle connections, and quiet ones where there are too many. The guard's timer calls it. */
@@ -48,7 +48,7 @@ export type ConnectionGuard = {
   close(): void;
 };
 
-/** A counted connection, with what the guard knows of it. */
+/** A counted connection, and what the guard knows about it. */
 type Connection = {
   raw: Socket;
   peer: string;

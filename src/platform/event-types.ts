@@ -1,4 +1,4 @@
-/** What happens to the things of an account (specification 8.2). */
+/** The types of events in an account's log (specification 8.2). */
 export const eventTypes = [
   "pet.created",
   "pet.updated",

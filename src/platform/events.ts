@@ -22,7 +22,7 @@ export function actorText({ type, id }: Actor): string {
   return id === null ? type : `${type}/${id}`;
 }
 
-/** The actor of such a text; the system for null. */
+/** Parses the text of an actor. Null stands for the system. */
 export function actorOfText(text: string | null): Actor {
   const [type = "system", id] = (text ?? "system").split("/");
   return { type: type as ActorType, id: id === undefined ? null : Number(id) };
@@ -35,7 +35,7 @@ export type EventDraft = {
   resource: { type: string; id: number | string };
   /** The resource after the change, as the API shows it; its last state if it was deleted. */
   data: object;
-  /** The fields that changed, as they were; null for one that was not there. Default: none. */
+  /** The previous values of the fields that changed; null for a field that was absent. Default: none. */
   previous?: object;
   /** The version of the resource's row after the change, if it has one. */
   version?: number;
@@ -115,7 +115,7 @@ export function hashAfter(previousHash: string, text: string): string {
   return hash("sha256", `${previousHash}\n${text}`);
 }
 
-/** The fields in which a resource differs from what it was, as they were; null for one that was not there. */
+/** The previous values of the fields in which a resource has changed; null for a field that was absent. */
 export function fieldsBefore(before: object, after: object): Record<string, unknown> {
   const [old, now] = [before as Record<string, unknown>, after as Record<string, unknown>];
   const changed: Record<string, unknown> = {};

@@ -135,20 +135,20 @@ export async function moveDurably(from: string, to: string): Promise<void> {
   if (dirname(from) !== dirname(to)) await flushFolder(dirname(from));
 }
 
-/** What a file system without hard links says to one. */
-const unlinked = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
+/** The error codes of a file system that has no hard links. */
+const noHardLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
 /**
- * Gives a flushed file a name that nothing may have, and flushes its folder. A file system without hard links leaves a moment in which another
+ * Gives a flushed file a name that must be free, and flushes its folder. On a file system without hard links there is a moment in which another
  * process can take the name.
  *
- * @throws EEXIST, also if a symbolic link that leads nowhere has the name
+ * @throws EEXIST if the name is taken, even by a symbolic link that leads nowhere
  */
 export async function placeNew(temporary: string, path: string): Promise<void> {
   try {
     linkSync(temporary, path);
   } catch (error) {
-    if (!unlinked.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    if (!noHardLinks.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
     if (lstatSync(path, { throwIfNoEntry: false })) throw Object.assign(new Error(`${path} exists`, { cause: error }), { code: "EEXIST" });
     renameSync(temporary, path);
   }

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
 import { listeningError } from "./listening.ts";
 
-/** What a server fails with that is to listen there. */
+/** The error of a server that cannot listen at an address. */
 function failure(t: TestContext, host: string, port: number): Promise<unknown> {
   const server = createServer();
   t.after(() => server.close());

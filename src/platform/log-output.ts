@@ -11,7 +11,7 @@ export type LogOutput = {
   writeNow(lines: string): void;
   /** Whether `write` would lose lines now, judged without using the disk. */
   isFull(): boolean;
-  /** Why lines were lost last; undefined if none were. */
+  /** Why lines were last lost; undefined if none were. */
   reason(): string | undefined;
 };
 

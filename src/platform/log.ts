@@ -28,8 +28,8 @@ export function linesOf(log: Logger): (line: string) => void {
 }
 
 /**
- * Opens the log on standard output: one JSON object a line, or with `text` a line for people. Callers never pass secrets to it. A full
- * disk or a slow reader costs lines, whose number is logged as soon as lines are written again; it never ends the process.
+ * Opens the log on standard output: one JSON object a line, or with `text` a line for people. Callers never pass secrets to it. With a full
+ * disk or a slow reader lines are lost, but the process goes on; their number is logged as soon as lines can be written again.
  */
 export function openLog(level: string, format: LogFormat = "json", output: LogOutput = standardOutput()): OpenLog {
   let batch = "";
@@ -62,7 +62,7 @@ export function openLog(level: string, format: LogFormat = "json", output: LogOu
     if (gap > 0 && !output.isFull()) reportGap();
   }
 
-  /** Says how many lines are missing. Tries again with the next flush if this line cannot be written either. */
+  /** Logs how many lines were lost. If that line cannot be written either, the next flush tries again. */
   function reportGap(): void {
     log.warn({ lines: gap, reason: output.reason() }, "log lines were lost");
     if (output.write(batch) === 0) gap = 0;

@@ -1,4 +1,4 @@
-/** The shortest secret below, so that most paths are not searched. */
+/** The length of the shortest secret below. Most paths are shorter, and are not searched. */
 const lengthMin = 30;
 /** API keys, secrets of webhooks, and the tokens of sign-in links and sessions (43 characters), with their underscore in either spelling. */
 const secrets = /(ps[kp](?:_|%5f))[0-9a-z]{36}|(whsec(?:_|%5f))[\w+/=%-]{20,}|(?<![\w-])[\w-]{43}(?![\w-])/gi;

@@ -40,7 +40,7 @@ export function origin(text: string): string | undefined {
   return url.href === `${url.origin}/` ? url.origin : undefined;
 }
 
-/** The URL of a server with one of these protocols, such as `https:`. User and password are refused: the setting is shown, and `fetch` takes none. */
+/** The URL of a server with one of these protocols, such as `https:`. Refuses a user and password: the setting is shown, and `fetch` accepts none. */
 export function serverUrl(protocols: readonly string[]): Parse<string> {
   return (text) => {
     if (!/^[a-z]+:\/\/[^/]/i.test(text) || !URL.canParse(text)) return undefined;

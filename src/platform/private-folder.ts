@@ -11,8 +11,8 @@ const forOthers = 0o077;
 const writableByOthers = 0o022;
 
 /**
- * Makes sure that no other user can change, replace or redirect files in the data folder, and that none did if they could. Tightens the
- * modes of the folder and its files. Windows has no such modes.
+ * Makes sure that no other user can change, replace or redirect files in the data folder: tightens the modes of the folder and its files, and
+ * refuses links and files that another user may have put there. Windows has no such modes.
  *
  * @param user the id of the user who runs the service
  * @throws Error whose message is one line that names the path and what is wrong with it
@@ -56,7 +56,7 @@ function tighten(path: string, owners: number[], user: number): void {
 }
 
 function refuseLink(path: string, stats: Stats): void {
-  if (stats.isSymbolicLink()) throw new Error(`${path} is a symbolic link, which the service does not follow: put there what it leads to`);
+  if (stats.isSymbolicLink()) throw new Error(`${path} is a symbolic link, which the service does not follow: replace it with its target`);
 }
 
 /** Checked first, because reading a pipe would wait for ever. */

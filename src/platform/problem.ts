@@ -60,7 +60,7 @@ export class Problem extends Error {
     more: { details?: Detail[]; challenge?: ProofRecord; headers?: Record<string, string>; cause?: unknown; isOverload?: boolean } = {},
   ) {
     const { details, challenge, headers, cause, isOverload = false } = more;
-    // A refusal is expected, and the trace of its stack would take most of the time that it takes.
+    // A refusal is expected, and capturing its stack would take most of its time.
     const { stackTraceLimit } = Error;
     if (code !== "internal") Error.stackTraceLimit = 0;
     super(message, cause === undefined ? undefined : { cause });
@@ -74,7 +74,7 @@ export class Problem extends Error {
   }
 }
 
-/** What a caller sees of a problem. The limits refuse with these alone, because an error costs more than the decision that refuses. */
+/** The fields of a problem that a caller sees. The limits refuse with these alone, because an Error costs more than the decision to refuse. */
 export type ProblemFields = Pick<Problem, "code" | "message"> & Partial<Pick<Problem, "details" | "challenge" | "headers">>;
 
 /** The most details of one refusal. */

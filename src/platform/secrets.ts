@@ -10,11 +10,11 @@ type SecretsKey = { id: string; bytes: Buffer };
 const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
-/** Keys of `SECRETS_KEY` or of a key file. */
+/** The most keys in `SECRETS_KEY` or in a key file. */
 export const keysMax = 10;
 
 /**
- * Parses `SECRETS_KEY`: 32 bytes as base64, or several such keys with commas between, the current one first.
+ * Parses `SECRETS_KEY`: 32 bytes as base64, or several such keys separated by commas, the current one first.
  *
  * @throws TypeError that does not repeat the value
  */

@@ -62,7 +62,7 @@ test("a body over the bound is refused, by the sender and by the receiver", asyn
   assert.deepEqual(await callSocket(path, "echo", 1), { input: 1 });
 });
 
-test("the caller gives up an answer that does not arrive in time", async (t) => {
+test("the caller stops waiting for an answer that does not arrive in time", async (t) => {
   const { path } = await openScene(t);
   await assert.rejects(callSocket(path, "never", {}, 20), /did not answer within 0.02 seconds/);
 });

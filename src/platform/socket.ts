@@ -16,7 +16,7 @@ const pathBytesMax = 103;
 /** Operations by name, such as `accounts.create`. Each checks its input and returns a JSON value. */
 export type Operations = Readonly<Record<string, (input: unknown) => Promise<unknown>>>;
 
-/** A call of an operation: `operator` is the user of the system who made it, as far as the caller says. */
+/** A call of an operation: `operator` is the system's user who made it, as the caller states. */
 export type Called = { operation: string; operator: string | undefined; input: unknown } & ({ result: unknown } | { refused: ProblemCode });
 
 /** No process listens on the socket. */
@@ -128,10 +128,10 @@ function operatorIn({ headers }: IncomingMessage): string | undefined {
 }
 
 /**
- * A path for a socket, which may have few bytes: absolute, relative to the working directory or, on Linux, through the open folder
- * (proc_pid_fd(5)), which is closed with it.
+ * Returns a spelling of a socket's path that is short enough for the system: absolute, relative to the working directory or, on Linux, through
+ * the open folder (proc_pid_fd(5)), which is closed when the result is disposed of.
  *
- * @throws Error if the path is too long, on other systems
+ * @throws Error if there is none, on other systems than Linux
  */
 function shortened(path: string): Disposable & { path: string } {
   const nothing = (): void => undefined;

@@ -41,7 +41,7 @@ const addToStripe = statement(`${changeStripe} AND used + ?1 <= used_max - ${spa
 const takeFromStripe = statement(`${changeStripe} AND used < used_max`);
 /** An account counts as tight until each of its stripes has this much room again. */
 const roomy = 4 * spare;
-/** Accounts whose stripes had too little room recently. Only a hint of this process, which saves a try that would fail. */
+/** Accounts whose stripes had too little room recently. This process uses it only to skip tries that would fail. */
 const tight = new Set<number>();
 const tightMax = 10_000;
 
@@ -113,8 +113,8 @@ export async function changePublishedBytes(tx: Transaction, accountId: number, c
 }
 
 /**
- * Counts records in one stripe, if that has the room. A transaction that waited for a stripe and found no room in it still holds its
- * lock; locking all stripes could then deadlock, so the transaction starts over without it.
+ * Counts records in one stripe, if the stripe has room for them. A transaction that waited for a stripe and found no room in it still holds
+ * its lock. Locking all stripes could then deadlock, so the transaction starts over without the lock.
  */
 function countInOne(tx: Transaction, accountId: number, count: number, ifRoom: Statement): Awaitable<boolean> {
   if (tight.has(accountId)) return false;
@@ -140,7 +140,7 @@ async function lockStripes(tx: Transaction, accountId: number, kind: StorageKind
   );
 }
 
-/** Counts `added`, and gives each stripe, which the caller has locked, an equal part of the room, below zero where there is none. */
+/** Counts `added`, and divides the room, which may be negative, equally between the stripes. The caller has locked them. */
 async function shareOut(tx: Transaction, accountId: number, kind: StorageKind, added: number, room: number): Promise<void> {
   const { name, stripes } = kinds[kind];
   const share = Math.trunc(room / stripes);
@@ -170,7 +170,7 @@ function noRoomForRecords({ limit, used }: StorageUse, count: number): Problem {
   );
 }
 
-/** The refusal of published files that would take up so many bytes more; 0 for any at all. */
+/** The refusal of published files that would take up this many more bytes. With 0 the message names no number. */
 export function noRoomForBytes({ limit, used }: StorageUse, bytes: number): Problem {
   const more = bytes === 0 ? "there is no room for more" : `there is no room for ${inMiB(bytes, Math.ceil)} more`;
   return new Problem(

@@ -5,7 +5,7 @@ import type { Database, Queryable, Transaction } from "../db/database.ts";
 export type Change = { kind: string; subject: string };
 export type NumberedChange = Change & { number: number };
 
-/** Changes, and the rows of nodes without a lease, stay for a minute: every node that still has a lease has applied the changes long before. */
+/** Changes and ended leases are kept for a minute. By then every node that still has a lease has long applied the changes. */
 const keptMs = 60_000;
 
 /** The database's clock, in ms. It alone measures leases, so the nodes' clocks need not agree. */
@@ -40,7 +40,7 @@ export type Lease = {
   id: string;
   /** The number of the last change that the node has applied. */
   seen: number;
-  /** The ids of the keys that the node encrypts secrets with, the current one first, with commas between; null if it does not say. */
+  /** The ids of the keys that the node encrypts secrets with, the current one first, separated by commas; null if it does not say. */
   secretsKeys: string | null;
 };
 
@@ -72,7 +72,7 @@ export async function countLive(db: Pick<Queryable, "query">, now: Sql): Promise
   return Number(rows[0]?.["live"]);
 }
 
-/** An SQL condition: the lease whose id is in the column has ended; unknown where the column is NULL. */
+/** An SQL condition: the lease whose id is in the column has ended; false where the column is NULL. */
 export function leaseHasEnded(column: Sql, now: Sql): Sql {
   return sql`(${column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM nodes node WHERE node.id = ${column} AND node.lease_until > ${now}))`;
 }

@@ -3,7 +3,7 @@
  * answered.
  *
  * The transaction that makes a change publishes it: it inserts the change with the next number. Every node sends a heartbeat
- * ten times a second: it reads the new changes, applies them (drops what it caches of them, or reads it again), and then
+ * ten times a second: it reads the new changes, applies them (drops or reloads what it has cached of them), and then
  * acknowledges them by writing the last number into its row, which also renews its lease for a second. The node that
  * published the change waits until every node with a lease has acknowledged it. A node that cannot send its heartbeat, or
  * cannot apply a change, stops using its caches before its lease ends in the database, so the wait is never longer than a
@@ -114,10 +114,10 @@ export type NodeOptions = {
   /** The database for heartbeats. It must not wait for other work, or the lease ends before it is renewed. */
   db: Pick<Database, "engine" | "query" | "write">;
   id: string;
-  /** The ids of the keys that this process encrypts secrets with, the current one first, with commas between. */
+  /** The ids of the keys that this process encrypts secrets with, the current one first, separated by commas. */
   secretsKeys?: string;
   /**
-   * Applies a change: when it returns, nothing from before the change is in use any more. Without a change, rebuilds the
+   * Applies a change: when it returns, nothing cached before the change is in use any more. Without a change, rebuilds the
    * caches. If it throws, the node does not acknowledge the change and tries again with the next heartbeat.
    */
   applyChange: (change: Change | undefined) => Promise<void> | void;
