@@ -184,7 +184,7 @@ test("events trigger sends one made-up event of a type with its resource, signed
   const unknown = await trigger("order.eaten");
   assert.deepEqual([unknown.code, /order\.created/.test(unknown.error)], [2, true]);
   const away = await petstore(shop, "events", "trigger", "pet.created", "--forward-to", "http://127.0.0.1:9/");
-  assert.deepEqual([away.code, /did not take the event/.test(away.error)], [6, true]);
+  assert.deepEqual([away.code, /did not accept the event/.test(away.error)], [6, true]);
   const noService = await petstore(shop, "events", "trigger", "pet.created", "--forward-to", target, "--url", "http://127.0.0.1:9");
   assert.deepEqual([noService.code, /openapi\.json/.test(noService.error)], [6, true]);
 });

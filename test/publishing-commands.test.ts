@@ -170,7 +170,7 @@ test("domains primary makes a verified name the address of its project and --off
   assert.deepEqual([shown.code, shown.json["redirect"]], [0, { to: "www.luna.test", status: 301 }]);
   const ended = await owner(...redirect, "--off");
   assert.equal(ended.code, 0);
-  assert.match(ended.out, /^old\.luna\.test redirects no more\. Visitors get the site\./);
+  assert.match(ended.out, /^old\.luna\.test no longer redirects\. Visitors get the site\./);
 });
 
 test("deploy reports a mistyped target, and prints the primary name's address if the deployment chose one", async (t) => {

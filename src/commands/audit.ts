@@ -3,7 +3,7 @@ import { withAdministration, type Call } from "./administer.ts";
 import { columns, countOf, numeric, UsageError, type Arguments, type Command, type Io, type Outcome } from "./command.ts";
 import { toFile } from "./file-output.ts";
 
-/** Events that are shown and that are written at once, unless the options ask for fewer; and those of one page. */
+/** The events that are shown by default, the most that are shown or written, and the most of one page. */
 const shownMax = 100;
 const writtenMax = 100_000;
 const pageMax = 100;
@@ -19,13 +19,13 @@ export const audit: Command = {
       about:
         "only events of this type, such as key.created or key.*; can be repeated. Default: those of keys, members, the account, webhooks and sites",
     },
-    actor: { value: "WHO", about: "only what one of them did: member/3, key/5, operator or system" },
-    resource: { value: "WHAT", about: "only what was done to one thing, such as domain/www.example.com" },
-    "request-id": { value: "ID", about: "only what one request did" },
+    actor: { value: "WHO", about: "only events by this actor: member/3, key/5, operator or system" },
+    resource: { value: "WHAT", about: "only events of this resource, such as domain/www.example.com" },
+    "request-id": { value: "ID", about: "only events of this request" },
     from: { value: "TIME", about: "not before this time, such as 2026-12-24T10:00:00Z" },
     to: { value: "TIME", about: "before this time" },
     before: { value: "POSITION", about: "only events before this position, such as next of an earlier answer" },
-    limit: { value: "N", about: `at most so many events. Default: ${shownMax}, and ${writtenMax} as CSV, which is the most` },
+    limit: { value: "N", about: `the most events, up to ${writtenMax}. Default: ${shownMax}, with --csv ${writtenMax}` },
     csv: { value: "FILE", about: "write CSV to a file, which appears only when complete, or to standard output as -" },
   },
   async run({ options, json }, io) {

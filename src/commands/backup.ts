@@ -10,7 +10,7 @@ const keepMax = 10_000;
 
 export const backup: Command = {
   name: "backup",
-  summary: "Write everything the service keeps to one checked file, also while the service runs",
+  summary: "Write everything the service keeps to one checked file, even while the service runs",
   options: {
     "passphrase-file": {
       value: "FILE",
@@ -18,8 +18,8 @@ export const backup: Command = {
     },
     "without-secrets": { about: "leave out the secrets key; a restore then needs it in SECRETS_KEY" },
     to: { value: "PLACE", about: "instead of FILE: a folder or s3://bucket/prefix; the command names the backup by its time" },
-    every: { value: "TIME", about: "with --to: make a backup now and then at each interval, such as 6h, 30m or 1d" },
-    keep: { value: "N", about: "with --to: after each backup, remove those of this command beyond the newest N" },
+    every: { value: "TIME", about: "with --to: make a backup at once and one at each interval, such as 6h, 30m or 1d" },
+    keep: { value: "N", about: "with --to: after each backup, keep the newest N that this command made, and remove the others" },
   },
   operands: ["[FILE]"],
   async run(args, io) {
@@ -39,7 +39,7 @@ type Given = {
   everyMs: number | undefined;
   keep: number | undefined;
   passphraseFile: string | undefined;
-  /** That of standard input. */
+  /** The passphrase from standard input. */
   passphrase?: string | undefined;
   withoutSecrets: boolean;
   json: boolean;

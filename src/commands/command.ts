@@ -58,12 +58,12 @@ export class UsageError extends Error {}
 
 /** The switch of commands that create something by name, so that a script can run twice. */
 export const ifNotExists = {
-  "if-not-exists": { about: "if it exists already, change nothing and succeed; --json says created" },
+  "if-not-exists": { about: "if it exists already, change nothing and succeed; with --json, the field created says which" },
 } as const satisfies Options;
 
 /** The options of every command. */
 export const commonOptions = {
-  json: { about: "print one JSON object, and an error as one on standard error" },
+  json: { about: "print the result as one JSON object, and an error as one on standard error" },
   help: { about: "explain the command and its options" },
 } as const satisfies Options;
 

@@ -11,7 +11,7 @@ export type Connect = { url: string; key: string };
 export type Defaults = Connect & {
   /** Whether the environment names the service. */
   isUrlSet?: boolean;
-  /** Returns the profile of a name; without a name that of the environment or of the last login, if there is one. */
+  /** Returns the profile with this name. Default: that of the environment or of the last login, if there is one. */
   profile?: (name?: string) => Profile | undefined;
 };
 export type Environment = (io: Io) => Defaults;

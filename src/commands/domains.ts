@@ -50,7 +50,7 @@ export function domainCommands(environment: Environment): Command[] {
         return { json: domain, text: diagnosis(domain), exitCode: isServed ? 0 : 1 };
       },
     ),
-    one("primary", "Make a verified domain the primary name of its project, or with --off no longer", makePrimary, {
+    one("primary", "Make a verified domain the primary name of its project; --off undoes this", makePrimary, {
       off: { about: "the project then has no primary name" },
     }),
     one(
@@ -84,7 +84,7 @@ function checkRedirect({ to, off, status = "301" }: Arguments["options"]): void 
 async function redirectTo(at: At, hostname: string, { to, off, status = "301" }: Arguments["options"]): Promise<Outcome> {
   const known = redirectStatuses.find((one) => String(one) === status) ?? 301;
   const domain = await patch(at, hostname, { redirect: off === true ? null : { to: String(to), status: known } });
-  const text = domain.redirect ? `redirects to ${domain.redirect.to} (${domain.redirect.status})` : "redirects no more";
+  const text = domain.redirect ? `redirects to ${domain.redirect.to} (${domain.redirect.status})` : "no longer redirects";
   return { json: domain, text: [`${domain.hostname} ${text}. ${servingOf(domain)}`, ...troubleOf(domain)].join("\n") };
 }
 
@@ -130,7 +130,7 @@ function troubleOf({ problems }: Domain): string[] {
   return problems.flatMap(({ message, fix }) => ["", message, `  ${fix}`]);
 }
 
-/** The consequences of a removal that a person must know. */
+/** The consequences of a removal that a person must know about. */
 function leftBy(removed: Schemas["RemovedDomain"] | undefined): string[] {
   if (removed === undefined) return [];
   const { warning, redirects } = removed;
@@ -178,7 +178,10 @@ function diagnosis(domain: Domain): string {
   if (hasNoAuthority(domain))
     lines.push("", "This service orders no certificates (ACME_DIRECTORY_URL is not set), so the domain is served over HTTP.");
   lines.push(...troubleOf(domain));
-  if (certificate.problem !== null) lines.push("", certificate.problem, `  The next try is at ${certificate.retryAt ?? "no time yet"}.`);
+  if (certificate.problem !== null) {
+    const nextTry = certificate.retryAt === null ? "No next try is planned yet." : `The next try is at ${certificate.retryAt}.`;
+    lines.push("", certificate.problem, `  ${nextTry}`);
+  }
   if (attention) lines.push("", attention.message);
   if (problems.length > 0 && status !== "verified") lines.push("", nextLook(nextCheckAt));
   return lines.join("\n");

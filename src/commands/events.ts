@@ -7,7 +7,7 @@ const readingOptions = {
   ...connectionOptions,
   after: { value: "POSITION", about: "begin after this position; 0 is the beginning of the log. Default: from now on" },
   types: { value: "TYPE", about: "only events of this type, such as order.created or order.*; can be repeated", multiple: true },
-  "no-follow": { about: "end after the events that there are, and do not wait for more" },
+  "no-follow": { about: "end after the existing events, and do not wait for more" },
 } as const satisfies Options;
 
 /** The options of commands that send events to a program, signed like webhooks. */
@@ -15,9 +15,9 @@ const forwardingOptions = {
   "forward-to": { value: "URL", about: "where to send the events, such as http://localhost:3000/webhooks", required: true },
   secret: {
     value: "SECRET",
-    about: "the secret that signs, whsec_ and Base64. Default: a new one. A secret that is given is never printed",
+    about: "the secret to sign with: whsec_ and Base64. Default: a new one. A given secret is never printed",
   },
-  "print-secret": { about: "print the new secret although no person is at the terminal; with --json in the field secret" },
+  "print-secret": { about: "print the new secret even if no person is at the terminal; with --json in the field secret" },
 } as const satisfies Options;
 
 /** Creates the commands that read the events of an account. `environment` returns the service and key to use if the options name none. */
@@ -36,7 +36,7 @@ export function eventCommands(environment: Environment): Command[] {
     },
     {
       name: "listen",
-      summary: "Send each event of the account to a program on this machine, signed like a webhook, until it takes it",
+      summary: "Send each event of the account to a program on this machine, signed like a webhook, until the program accepts it",
       options: {
         ...readingOptions,
         ...forwardingOptions,

@@ -5,7 +5,7 @@ import type { Arguments, Io } from "./command.ts";
 
 /** How long one message may take, as for a webhook. */
 const answerMs = 10_000;
-/** How long a message is sent again before the command ends. */
+/** How long a message that is not accepted is sent again before the command ends. */
 const patienceMs = 60_000;
 const [pauseFirstMs, pauseMsMax] = [250, 8_000];
 
@@ -25,7 +25,7 @@ export async function forwardingOf({ options, json }: Arguments, { stderr }: Io)
   return { target, secret, made: given === undefined && isShown ? secret : undefined };
 }
 
-/** How messages are signed, without a secret that was given. */
+/** Says how messages are signed. Never repeats a secret that was given. */
 export function signing({ options }: Arguments, made: string | undefined): string {
   if (options["secret"] !== undefined) return "signed with the secret that was given";
   return made === undefined ? "signed with a new secret, which --print-secret prints" : `signed with ${made}`;
@@ -37,28 +37,31 @@ function targetOf(text: string): string {
   throw new Problem("invalid_request", "--forward-to must be an http or https address without a user");
 }
 
-/** Sends an event until it is taken. @throws Problem `unavailable` that says how to go on, after a minute */
+/** Sends an event until it is accepted. @throws Problem `unavailable` after a minute; its message says how to go on */
 export async function forward(target: string, secret: string, event: ShopEvent): Promise<number> {
   const body = JSON.stringify({ timestamp: event.at, ...event });
   const { realTiming } = await import("../../client/timing.ts");
   const until = realTiming.now() + patienceMs;
   for (let pauseMs = pauseFirstMs; ; pauseMs = Math.min(pauseMsMax, pauseMs * 2)) {
     const answer = await send(target, secret, event.id, body);
-    if (isTaken(answer)) return answer;
+    if (isAccepted(answer)) return answer;
     if (realTiming.now() + pauseMs > until) {
-      const why = whyNotTaken(answer);
-      throw new Problem("unavailable", `${target} did not take event ${event.position} (${why}). Go on with --after ${event.position - 1}`);
+      const why = whyNotAccepted(answer);
+      throw new Problem(
+        "unavailable",
+        `${target} did not accept event ${event.position} (${why}). Go on with --after ${event.position - 1}`,
+      );
     }
     await realTiming.wait(pauseMs);
   }
 }
 
-/** Whether what `send` returned says that the message was taken: with a status of 2xx. */
-export function isTaken(answer: number | string): answer is number {
+/** Whether the result of `send` means that the message was accepted: a status of 2xx. */
+export function isAccepted(answer: number | string): answer is number {
   return typeof answer === "number" && answer >= 200 && answer < 300;
 }
 
-export function whyNotTaken(answer: number | string): string {
+export function whyNotAccepted(answer: number | string): string {
   return typeof answer === "number" ? `it answered ${answer}` : answer;
 }
 

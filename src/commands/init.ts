@@ -9,7 +9,7 @@ export type OfService = {
   publicUrl(io: Io): Promise<string>;
   /** Creates a publishable key of an account. */
   newKey(io: Io, account: unknown): Promise<string>;
-  /** Returns what writes the API reference into a folder. @throws Problem if it has not been built */
+  /** Returns the function that writes the API reference into a folder. @throws Problem if the reference has not been built */
   openReference(): Promise<(folder: string, url: string) => Promise<void>>;
 };
 

@@ -59,7 +59,7 @@ export const logout: Command = {
 
 export const profilesList: Command = {
   name: "profiles list",
-  summary: "List the profiles, never with their keys",
+  summary: "List the profiles without their keys",
   async run(_args, io) {
     const stored = listed(io);
     const rows = stored.map(({ name, url, current }) => [name, url, current ? "yes" : ""]);

@@ -75,5 +75,5 @@ export const membersRemove: Command = {
 };
 
 function shown({ member, link }: { member: { email: string | null; role: string }; link: string }): string {
-  return `${member.email} (${member.role}) signs in, within 15 minutes and once, at\n${link}`;
+  return `${member.email} (${member.role}) can sign in once, within 15 minutes, at\n${link}`;
 }

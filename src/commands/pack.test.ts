@@ -10,7 +10,7 @@ import { packFolder } from "./pack.ts";
 
 const oneMiB = 1_048_576;
 
-/** A folder with a petstore.json and what the test puts there. */
+/** A folder with a petstore.json and the files that the test puts there. */
 function newFolder(t: TestContext): { folder: string; put: (name: string, bytes?: number) => void } {
   const folder = mkdtempSync(join(tmpdir(), "petstore-pack-"));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -32,13 +32,13 @@ async function namesIn(packed: Buffer): Promise<string[]> {
   return names.toSorted();
 }
 
-test("a folder is packed with what is below it; hidden files and node_modules stay out", async (t) => {
+test("a folder is packed with its subfolders; hidden files and node_modules stay out", async (t) => {
   const { folder, put } = newFolder(t);
   for (const name of ["index.html", "a/b/c.css", ".env", ".git/config", "node_modules/x/index.js"]) put(name);
   assert.deepEqual(await namesIn(await packFolder(folder, assert.fail)), ["a/b/c.css", "index.html", "petstore.json"]);
 });
 
-test("a folder without a page to begin with is packed all the same, with a warning", async (t) => {
+test("a folder without an index.html is packed all the same, with a warning", async (t) => {
   const { folder, put } = newFolder(t);
   put("shop/index.html");
   const warnings: string[] = [];
@@ -46,7 +46,7 @@ test("a folder without a page to begin with is packed all the same, with a warni
   assert.deepEqual(warnings, [`${folder} has no index.html: its address will answer 404.`]);
 });
 
-test("what the service would refuse is refused before it is read", async (t) => {
+test("a folder that the service would refuse is refused before its files are read", async (t) => {
   const without = newFolder(t);
   rmSync(join(without.folder, "petstore.json"));
   await assert.rejects(packFolder(without.folder, assert.fail), { code: "invalid_request", message: /has no petstore.json/ });

@@ -12,7 +12,7 @@ export type Profiles = { current: string | null; profiles: Record<string, Profil
 const fileBytesMax = 1_048_576;
 const profilesMax = 100;
 
-/** Reads the profiles; none if there is no file. @throws Problem `invalid_request` if other users can read the file, or it is not one of profiles */
+/** Reads the profiles; none if there is no file. @throws Problem `invalid_request` if other users can read the file, or if it does not hold profiles */
 export function readProfiles(file: string | undefined): Profiles {
   const stats = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
   if (file === undefined || stats === undefined) return { current: null, profiles: {} };
@@ -24,7 +24,7 @@ export function readProfiles(file: string | undefined): Profiles {
   return stored;
 }
 
-/** Writes the profiles into a file, and if need be a folder, of this user alone. @throws Problem `invalid_request` if it cannot */
+/** Writes the profiles to a file that only this user can read. Creates its folder if absent. @throws Problem `invalid_request` if it cannot */
 export async function writeProfiles(file: string | undefined, profiles: Profiles): Promise<void> {
   if (file === undefined) throw new Problem("invalid_request", "there is no home folder for profiles: set HOME or XDG_CONFIG_HOME");
   if (Object.keys(profiles.profiles).length > profilesMax)
@@ -41,7 +41,7 @@ export async function writeProfiles(file: string | undefined, profiles: Profiles
 /** @throws Problem `not_found` */
 export function profileNamed({ profiles }: Profiles, name: string): Profile {
   const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
-  if (found === undefined) throw new Problem("not_found", `there is no profile ${name}: \`petstore profiles list\` shows those there are`);
+  if (found === undefined) throw new Problem("not_found", `there is no profile ${name}: \`petstore profiles list\` lists them`);
   return found;
 }
 

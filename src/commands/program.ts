@@ -63,7 +63,7 @@ export function argumentsOf({ name }: Command, args: string[]): string[] {
   return args.slice(name.split(" ").length);
 }
 
-/** Answers a line that names no command with those that it may have meant. */
+/** Reports that a line names no command, with the commands that it may have meant. */
 function noCommand(commands: Command[], args: string[], io: Io): number {
   const [first, second] = args;
   const toAll = `${overview}\npetstore --help lists the commands.`;

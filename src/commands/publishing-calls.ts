@@ -15,7 +15,7 @@ export async function answered<T>(call: Promise<Refused & { data?: T }>): Promis
 }
 
 /**
- * Creates something, or finds it where it exists already, which the service's refusal `code` says.
+ * Creates something, or finds it if it exists already, as a refusal with `code` says.
  *
  * @throws the refusal if it belongs to another account, so that `find` finds nothing
  */

@@ -10,7 +10,7 @@ import { login, logout, profilesList, profilesUse } from "./login.ts";
 import { projectCommands } from "./projects.ts";
 import { serviceStatus } from "./status.ts";
 
-/** The commands that call a service by its API alone, which the package without the service has too. */
+/** The commands that need only the API of a service. The package without the service has them too. */
 export function remoteCommands(environment: Environment): Command[] {
   return [
     login,

@@ -10,7 +10,7 @@ export const restore: Command = {
   options: {
     replace: { about: "set the present state aside, instead of refusing to restore over it" },
     "passphrase-file": { value: "FILE", about: "the passphrase that the backup was encrypted with; - reads it from standard input" },
-    "with-faults": { about: "restore data that breaks the rules which `petstore verify` checks, too" },
+    "with-faults": { about: "restore the data even if it breaks rules that `petstore verify` checks" },
   },
   operands: ["FILE"],
   async run({ options, operands: [file = ""], json }, io) {

@@ -66,7 +66,7 @@ function keptInFile(earlier: string[]): string {
 }
 
 function leavesService(earlier: string[]): string {
-  return `The earlier ${named(earlier)} may go from the service: start every node with the first key of SECRETS_KEY alone.`;
+  return `The earlier ${named(earlier)} can be removed from the service: start every node with the first key of SECRETS_KEY alone.`;
 }
 
 /** What an earlier key is still needed for. */

@@ -8,7 +8,7 @@ import type { Io } from "./command.ts";
 
 const lineCharactersMax = 4_096;
 
-/** Returns the first line of standard input, which a terminal asks for without showing what is typed. @throws Problem if there is none */
+/** Returns the first line of standard input. At a terminal, asks for it and does not show what is typed. @throws Problem if there is none */
 export async function firstLine({ stdin, stderr }: Io, question: string): Promise<string> {
   const isTerminal = stdin.isTTY === true;
   if (isTerminal) stderr.write(question);

@@ -6,7 +6,7 @@ import { Problem } from "../platform/problem.ts";
 /** The values for the placeholders `{{name}}`, `{{url}}` and `{{key}}`. */
 type Filling = { name: string; url: string; key: string };
 
-/** The packed command line has them beside itself. */
+/** In the package of the command line alone, the templates are beside this file. */
 const templates = [new URL("starter/", import.meta.url), new URL("../../starter/", import.meta.url)].find((one) => existsSync(one))!;
 
 /** Checks that a folder is absent or empty, apart from hidden files, which are not deployed. @throws Problem `invalid_request` */

@@ -5,7 +5,7 @@ import { formatDateTime } from "../platform/http/dates.ts";
 import { Problem } from "../platform/problem.ts";
 import { UsageError, type Arguments, type Io, type Outcome } from "./command.ts";
 import { linesTo } from "./connection.ts";
-import { forwardingOf, isTaken, send, signing, whyNotTaken } from "./forwarding.ts";
+import { forwardingOf, isAccepted, send, signing, whyNotAccepted } from "./forwarding.ts";
 
 const descriptionMs = 10_000;
 const testType = "webhook.test";
@@ -24,17 +24,17 @@ const exampleOf: Record<string, string> = {
   webhook: "getWebhook",
 };
 
-/** Sends a made-up event of a type. `service` is the address whose examples it has. */
+/** Sends a made-up event of a type. Its data is an example of the service at the address `service`. */
 export async function trigger(service: string, given: Arguments, io: Io): Promise<Outcome> {
   const [type = ""] = given.operands;
   if (type !== testType && !eventTypes.some((known) => known === type))
-    throw new UsageError(`${JSON.stringify(type)} is not a type of events. These are: ${[...eventTypes, testType].join(", ")}`);
+    throw new UsageError(`${JSON.stringify(type)} is not an event type. The types are: ${[...eventTypes, testType].join(", ")}`);
   const { target, secret, made } = await forwardingOf(given, io);
   const data = await exampleData(service, type);
   if (!given.json) linesTo(io)(`Sending ${type} to ${target}, ${signing(given, made)}`);
   const message = messageOf(type, data, systemClock());
   const status = await send(target, secret, message.id, JSON.stringify(message));
-  if (!isTaken(status)) throw new Problem("unavailable", `${target} did not take the event (${whyNotTaken(status)})`);
+  if (!isAccepted(status)) throw new Problem("unavailable", `${target} did not accept the event (${whyNotAccepted(status)})`);
   return {
     json: { type, id: message.id, status, data, ...(made !== undefined && { secret: made }) },
     text: `${status} ${type} ${message.id}`,
@@ -68,7 +68,7 @@ async function descriptionOf(service: string): Promise<Described> {
     const answer = await fetch(at, { redirect: "error", signal: AbortSignal.timeout(descriptionMs) });
     if (answer.ok) return (await answer.json()) as Described;
   } catch {
-    // answered below, like any answer that is no description
+    // refused below, like any answer that is not a description
   }
   throw new Problem("unavailable", `${at.href} does not answer with the description of the API, whose examples the event needs`);
 }

@@ -75,6 +75,6 @@ function flush(log: number, path: string): void {
     fdatasyncSync(log);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new Error(`${path} cannot be made durable (${code}): the disk fails to keep what it is given`, { cause: error });
+    throw new Error(`${path} cannot be made durable (${code}): the disk fails to keep what is written to it`, { cause: error });
   }
 }
