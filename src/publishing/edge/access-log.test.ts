@@ -93,7 +93,7 @@ test("a 500 logs host, path and request id with its cause, and its answer has th
   assert.deepEqual([lines[0]?.["status"], lines[0]?.["requestId"]], [500, headers["x-request-id"]]);
 });
 
-test("an answer that the visitor does not wait for says so, with the bytes that were sent", async (t) => {
+test("the line of an answer that the visitor did not wait for says so, with the bytes that were sent", async (t) => {
   const { edge, lines } = await openScene(t);
   await edge.publish("large.example", { "large.bin": Buffer.alloc(64 << 20) });
   const socket = connect(edge.addresses.http.port, "127.0.0.1");

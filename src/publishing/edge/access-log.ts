@@ -2,7 +2,7 @@ import type { Clock } from "../../platform/clock.ts";
 
 /** A request to a published site that was answered. */
 export type Visit = {
-  /** The host name that was asked for; undefined if it is none. */
+  /** The requested host name; undefined if the request has no valid one. */
   host: string | undefined;
   /** Whether a site has this name. */
   isKnown: boolean;

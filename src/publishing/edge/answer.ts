@@ -26,10 +26,10 @@ export type Body = { file: PublishedFile; encoding: Encoding | undefined; range:
 export type Answer = {
   status: number;
   headers: Record<string, string | number>;
-  /** The host whose site answers, if one does: removing the host cuts the connection. */
+  /** The host whose site answers, if a site does: removing the host cuts the connection. */
   host?: string;
   body?: Body | string | Buffer;
-  /** Finds the answer, if it is not in memory; its status, headers and body then take the place of these, and `headers` are added. */
+  /** Finds an answer that is not in memory. Its status, headers and body replace those above; `headers` above are then added to its headers. */
   pending?: () => Promise<Answer>;
 };
 export type Served = {
@@ -39,10 +39,10 @@ export type Served = {
   ports: PublicPorts;
   /** The edge serves projects at names below this domain. */
   platformDomain: string;
-  /** The max-age of a name's Strict-Transport-Security header; undefined if the name does not send one. */
+  /** Returns the max-age of a host's Strict-Transport-Security header; undefined to send none. */
   hstsSeconds: (host: string) => number | undefined;
   renderStorefront: RenderStorefront | undefined;
-  /** The size of a photo; undefined if the account, or no account, has it. */
+  /** Returns a photo's size in bytes; undefined if the account does not have it. Without an account, it finds the photos of all. */
   findPhoto: (photo: { hash: string; type: string }, accountId: number | undefined) => Promise<number | undefined>;
 };
 
@@ -54,8 +54,8 @@ export function answer(request: EdgeRequest, served: Served): Answer {
 }
 
 /**
- * Adds Strict-Transport-Security (RFC 6797) to a site's answer over TLS that the edge terminates. Only if the public ports are 80 and 443: a
- * browser that turns `http` into `https` keeps any other port. Without `includeSubDomains`, because other servers may serve the subdomains.
+ * Adds Strict-Transport-Security (RFC 6797) to a site's answer over TLS that the edge terminates. Only if the public ports are 80 and 443:
+ * with others, browsers would try HTTPS on the port of HTTP. Without `includeSubDomains`: other servers may serve the subdomains.
  */
 function withHsts(reply: Answer, { secureHost }: EdgeRequest, { ports, hstsSeconds }: Served): Answer {
   if (secureHost === undefined || reply.host === undefined || ports.http !== 80 || ports.https !== 443) return reply;
@@ -170,7 +170,7 @@ function storefrontAnswer(
   };
 }
 
-/** The answer to a path of a photo, undefined for any other. It is of the given account, or of any account. */
+/** The answer to a photo's path; undefined for any other path. Without an account, it serves the photos of all. */
 function photoAnswer(
   target: Target | undefined,
   accountId: number | undefined,
@@ -192,17 +192,17 @@ function photoAnswer(
         headers,
       );
       if (reply.headers["ETag"] !== undefined) reply.headers["Cache-Control"] = "public, max-age=31536000, immutable";
-      // any site may show a photo, whatever its own policies ask of what it loads
+      // Without this header, a site with a Cross-Origin-Embedder-Policy could not show the photo.
       reply.headers["Cross-Origin-Resource-Policy"] = "cross-origin";
       return reply;
     },
   };
 }
 
-/** Returns an answer that nothing else holds, so that the caller may add to it. */
+/** Returns a new answer, which the caller may change. */
 function fromManifest(manifest: Manifest, target: Target, { method, headers }: EdgeRequest): Answer {
   if (method !== "GET" && method !== "HEAD") {
-    const refused = text(405, "Published files are only read.");
+    const refused = text(405, "Published files are read-only.");
     return { ...refused, headers: { ...refused.headers, Allow: "GET, HEAD" } };
   }
   const found = findFile(manifest, target.path);
@@ -255,7 +255,7 @@ function headersOf(file: PublishedFile, path: string, etag: string): Record<stri
   return headers;
 }
 
-/** The Cache-Control of each file at the path where it was last served: the pattern of its name takes longer than all other headers. */
+/** Each file's Cache-Control at the path where it was last served: to match the file's name costs more than all other headers. */
 const cacheControls = new WeakMap<PublishedFile, { path: string; value: string }>();
 
 function cacheControlOf(file: PublishedFile, path: string): string {
@@ -277,7 +277,7 @@ function redirectTo({ status, location }: Redirect): Answer {
 }
 
 const unavailable = text(503, "This site cannot be served now. Try again in a moment.");
-const uncertified = text(503, "This address gets its certificate now. Try again in a minute.");
+const uncertified = text(503, "The certificate of this address is not ready yet. Try again in a minute.");
 const notCertified: Answer = { ...uncertified, headers: { ...uncertified.headers, "Retry-After": 60 } };
 /** The answer for a site or file that is probably available again in a moment. */
 export const later: Answer = { ...unavailable, headers: { ...unavailable.headers, "Retry-After": 1 } };

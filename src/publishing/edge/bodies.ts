@@ -33,7 +33,7 @@ type State = {
   cache: Lru<Buffer>;
   reading: Map<string, Promise<Buffer>>;
   shared: Map<string, SharedFile>;
-  /** Keyed by host. A file that several hosts serve takes a place of the host that opened it. */
+  /** Keyed by host. A file that several hosts serve counts for the host that opened it. */
   places: FairShare<string>;
 };
 

@@ -6,13 +6,13 @@ export type Connections = {
   /** Records the host that a connection is for. On plain HTTP it may change with each request. */
   use(socket: Duplex, host: string): void;
   /** Whether a connection is for this host now. */
-  speaksTo(socket: Duplex, host: string): boolean;
+  isFor(socket: Duplex, host: string): boolean;
   /** Cuts every connection to a host, even in the middle of an answer, and returns how many. */
   drop(host: string): number;
   dropAll(): void;
 };
 
-/** `siteOf` returns the host under which the connections to a host are kept, so that they are cut with it. Default: the host itself. */
+/** `siteOf` maps a host to the one that its connections are recorded under: dropping that one cuts them too. Default: the host itself. */
 export function trackConnections(siteOf = (host: string): string => host): Connections {
   const open = new Set<Duplex>();
   const hosts = new WeakMap<Duplex, string>();
@@ -54,7 +54,7 @@ export function trackConnections(siteOf = (host: string): string => host): Conne
     for (const socket of open) socket.destroy();
   }
 
-  const speaksTo = (socket: Duplex, host: string): boolean => hosts.get(socket) === siteOf(host);
+  const isFor = (socket: Duplex, host: string): boolean => hosts.get(socket) === siteOf(host);
 
-  return { track, use, speaksTo, drop, dropAll };
+  return { track, use, isFor, drop, dropAll };
 }

@@ -9,7 +9,7 @@ const host = "www.example.com";
 const [endStream, endHeaders, padded] = [0x1, 0x4, 0x8];
 /** `x-test: ok`, as a literal without indexing (RFC 7541, section 6.2.2). */
 const trailers = Buffer.from("\0\u0006x-test\u0002ok");
-const refusal = "Published files are only read.";
+const refusal = "Published files are read-only.";
 
 async function withSession(body: (session: RawSession, edge: TestEdge) => Promise<void>): Promise<void> {
   const edge = await openTestEdge({ limits: { timeoutCheckMs: 5 } });
@@ -26,7 +26,7 @@ async function withSession(body: (session: RawSession, edge: TestEdge) => Promis
 const post = (session: RawSession): void => session.send("headers", endHeaders, 1, requestOf(host, "/", "POST"));
 
 /** Resolves once the server has processed all frames sent so far. */
-async function taken(session: RawSession): Promise<void> {
+async function processed(session: RawSession): Promise<void> {
   const pings = session.received.ping;
   session.ping();
   await session.until("ping", pings + 1);
@@ -39,7 +39,7 @@ test("a request is answered before its body arrives, and a small body ends its s
     assert.deepEqual([session.received.headers, session.received.dataBytes], [1, refusal.length]);
     session.send("data", 0, 1, Buffer.from("half"));
     session.send("data", endStream, 1, Buffer.from("whole"));
-    await taken(session);
+    await processed(session);
     assert.equal(session.received.reset, 0);
     assert.equal(edge.http2Load().streams, 0);
   }));
@@ -49,7 +49,7 @@ test("a large body after the answer gets RST_STREAM, and the next request is ans
     post(session);
     await session.until("data", 1);
     session.send("data", 0, 1, Buffer.alloc(16_384));
-    await taken(session);
+    await processed(session);
     assert.equal(session.received.reset, 0);
     session.send("data", 0, 1, Buffer.alloc(1));
     await session.until("reset", 1);
@@ -66,7 +66,7 @@ test("a stream that its client never ends is reset at the idle time-out, even if
     session.send("data", 0, 1, Buffer.from("a"));
     session.send("headers", endHeaders + endStream, 3, requestOf(host, "/"));
     await session.until("headers", 2);
-    await taken(session);
+    await processed(session);
     assert.equal(edge.http2Load().streams, 1);
     edge.now.ms += 1;
     await session.until("reset", 1);
@@ -110,7 +110,7 @@ for (const [what, send] of [
       session.send("headers", endHeaders + endStream, 5, requestOf(host, "/"));
       await session.until("data", 1);
       send(session);
-      await taken(session);
+      await processed(session);
       assert.deepEqual([session.received.headers, edge.http2Load().streams], [1, 0]);
       session.send("headers", endHeaders + endStream, 9, requestOf(host, "/"));
       await session.until("data", 2);

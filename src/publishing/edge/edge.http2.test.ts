@@ -80,7 +80,7 @@ for (const [window, path, bytesOfStream] of [
       assert.ok(refused.includes("http2_sessions") && refused.includes("http2_streams"));
 
       edge.now.ms += 1_000;
-      assert.ok((await download(edge, { ":path": path })).length > 0, "a client that takes its answer is served beside them");
+      assert.ok((await download(edge, { ":path": path })).length > 0, "a client that reads its answer is served beside them");
       for (const { socket } of sessions) socket.destroy();
       await untilLoad(edge, "sessions", 0);
       await untilLoad(edge, "streams", 0);

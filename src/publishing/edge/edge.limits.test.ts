@@ -84,7 +84,7 @@ test("connections over the bound of both listeners are closed, and those below i
     assert.match(String((await once(socket, "data"))[0]), /^HTTP\/1\.1 200 /);
   }));
 
-test("an address with many connections over TLS loses those that sent no request for a while, and keeps those with a request", () =>
+test("an address with many TLS connections loses those that have sent no request for a while, and keeps those with a request", () =>
   withEdge({ crowdedAt: 1, quietMs: 50 }, async (edge) => {
     const quiet = await openSession(edge);
     const session = await openSession(edge);
@@ -156,14 +156,14 @@ test("over the limit of open large files a request gets 503 with Retry-After, an
     assert.equal(
       (await fetchFrom(edge, "plain.example", "/large.bin", { headers: { range: "bytes=0-9" } })).status,
       206,
-      "the open one is shared",
+      "an open file is shared",
     );
     edge.dropHost("plain.example");
     await closed(socket);
     await untilServed(edge, "second.example");
   }));
 
-test("the visitors of one site take at most half of the places for large files, so that another site's find one", () =>
+test("the visitors of one site take at most half of the places for large files, and another site's visitors find one", () =>
   withEdge({ openFilesMax: 4 }, async (edge) => {
     const file = (n: number) => Buffer.alloc(32_000_000, n);
     await edge.publish("crowded.example", { "1.bin": file(1), "2.bin": file(2), "3.bin": file(3) });
@@ -176,7 +176,7 @@ test("the visitors of one site take at most half of the places for large files, 
     }
     assert.equal((await fetchFrom(edge, "crowded.example", "/3.bin")).status, 503);
     const part = { headers: { range: "bytes=0-9" } };
-    assert.equal((await fetchFrom(edge, "crowded.example", "/2.bin", part)).status, 206, "what is open is shared");
+    assert.equal((await fetchFrom(edge, "crowded.example", "/2.bin", part)).status, 206, "an open file is shared");
     assert.equal((await fetchFrom(edge, "plain.example", "/large.bin", part)).status, 206);
     held[0]!.destroy();
     for (let status = 503; status !== 206;) ({ status } = await fetchFrom(edge, "crowded.example", "/3.bin", part));

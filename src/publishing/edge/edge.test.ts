@@ -183,7 +183,7 @@ test("whatever the path, the answer is a file or a client error, never a server 
   assert.equal(edge.lines.length, logged);
 });
 
-test("a suspended site is not served, and has its files again afterwards", async () => {
+test("a site is not served while it is suspended, and is served again afterwards", async () => {
   const site = edge.sites.get("bare.petstore.localhost")!;
   edge.sites.set("bare.petstore.localhost", { status: "suspended" });
   assert.equal((await get("/a.html", {}, "bare.petstore.localhost")).status, 404);
@@ -196,7 +196,7 @@ test("a redirecting domain keeps path and query, with each status", async () => 
   for (const code of [301, 302, 307, 308] as const) {
     edge.sites.set("old.example", { status: "redirect", to: "shop.petstore.localhost", code });
     const { status, headers } = await get("/a%20b/%2e?x=/y&z=%0d", {}, "old.example");
-    assert.equal(status, 400, "a path that is none is not passed on");
+    assert.equal(status, 400, "an invalid path is not passed on");
     const redirected = await get("/a%20b//c?x=/y&z=%0d", { method: "POST" }, "old.example");
     assert.deepEqual(
       [redirected.status, redirected.headers.location],

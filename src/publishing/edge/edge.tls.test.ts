@@ -28,7 +28,7 @@ function remove(name: string): void {
   edge.dropHost(name);
 }
 
-/** Makes a handshake that checks the certificate, and returns the error if it failed. */
+/** Makes a handshake that checks the certificate. Rejects if it fails. */
 async function handshake(servername: string, options: ConnectionOptions = {}, at = edge): Promise<TLSSocket> {
   const ca = at.certificates.get(servername.toLowerCase().replace(/\.$/, ""))?.cert;
   const socket = connect({
@@ -90,7 +90,7 @@ test("an invalid certificate fails the handshakes of its own name only, and is l
   (await handshake(host)).destroy();
 });
 
-test("a request for another name than the connection's gets 421", async () => {
+test("a request for a name other than the connection's gets 421", async () => {
   await serve("other.example");
   const tls = { ca: edge.certificates.get(host)!.cert, servername: host };
   const { status, headers } = await fetchFrom(edge, "other.example", "/", { tls });
@@ -202,7 +202,7 @@ async function refusesData(name: string, options: ConnectionOptions): Promise<vo
   assert.equal(received, 0);
 }
 
-/** Returns what a client could resume: its session, and the tickets that the server sends. */
+/** Returns the sessions that a client could try to resume: its own, and those of the tickets that the server sends. */
 async function takeSessions(name: string, options: ConnectionOptions): Promise<Buffer[]> {
   const socket = await handshake(name, options);
   const sessions = [socket.getSession()!];

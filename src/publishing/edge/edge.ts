@@ -32,22 +32,22 @@ export type EdgeOptions = {
   https: EdgeListener | undefined;
   sites: Sites;
   platformDomain: string;
-  /** The max-age of a name's Strict-Transport-Security header; undefined if the name does not send one. */
+  /** Returns the max-age of a host's Strict-Transport-Security header; undefined to send none. */
   hstsSeconds: (host: string) => number | undefined;
   certificates: Certificates;
   challenges: Challenges;
   /** The host that another server of this process answers over HTTPS. Default: none. */
   own?: OwnHost | undefined;
   openContent: OpenContent;
-  /** Renders the pages of built-in storefronts. Default: there are none. */
+  /** Renders the pages of built-in storefronts. Default: no site has one. */
   renderStorefront?: Served["renderStorefront"];
-  /** The size of a photo by its hash. Default: there is none. */
+  /** Finds a photo's size. Default: there are no photos. */
   findPhoto?: Served["findPhoto"];
   /** The proxies whose X-Forwarded-Proto header counts. Default: none. */
   trustedProxies?: AddressList;
   bounds: Bounds;
   log: Log;
-  /** Called after each answer. Default: not. */
+  /** Called after each answer. */
   onVisit?: OnVisit;
   clock: Clock;
   limits?: Partial<EdgeLimits>;
@@ -83,7 +83,7 @@ type State = {
 /**
  * Opens the listeners of published sites: HTTP/1.1 on both, HTTP/2 on the one with TLS.
  *
- * @throws Error whose message is one line that names the setting of a port that is taken
+ * @throws Error with a one-line message that names the setting, if its port is taken
  */
 export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const limits = { ...edgeLimits, ...options.limits };
@@ -136,7 +136,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
 }
 
 function openOwn(own: OwnHost, { ports, hstsSeconds }: Served, guard: ConnectionGuard): State["own"] {
-  // As for sites: a browser that turns `http` into `https` keeps any other port.
+  // Only for ports 80 and 443, as in `withHsts` of answer.ts.
   const seconds = (): number | undefined => (ports.http === 80 && ports.https === 443 ? hstsSeconds(own.host) : undefined);
   return { host: own.host, pass: passConnections(own, guard, seconds) };
 }
@@ -207,7 +207,7 @@ async function listenOnBoth({ guard, http1, tls }: State, { http, https }: EdgeO
 
 async function closeEdge({ guard, connections, http1, tls, sessions }: State, idleCheck: NodeJS.Timeout, graceMs: number): Promise<void> {
   const closing = Promise.all([closed(http1), closed(tls)]);
-  // Without these a connection that is answering now would be kept alive after its answer.
+  // Without these two lines, a connection that is busy now would stay open after its answer.
   http1.keepAliveTimeout = 1;
   http1.keepAliveTimeoutBuffer = 0;
   http1.closeIdleConnections();

@@ -52,7 +52,7 @@ export function createExchange(parts: ExchangeParts): Exchange {
       const reply = answer({ method, url, authority, secureHost, cameByHttps, headers }, served);
       if (reply.host === undefined) return reply;
       // The connection still sends an earlier answer. If it changed its host now, removing the earlier host would not cut it.
-      if (response.socket === null && !connections.speaksTo(socket, reply.host)) return wrongHost;
+      if (response.socket === null && !connections.isFor(socket, reply.host)) return wrongHost;
       connections.use(socket, reply.host);
       return reply;
     };

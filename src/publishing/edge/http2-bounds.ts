@@ -32,8 +32,8 @@ export type Http2Bounds = {
   /** Counts a stream until it closes. Returns false if the stream was refused (`REFUSED_STREAM`). */
   addStream(http2: ServerHttp2Stream): boolean;
   /**
-   * Returns the size of the next piece of an answer that has `left` bytes left. They count as unsent until `sent`, or
-   * until the stream closes.
+   * Returns the size of the next piece of an answer that has `left` bytes left. The piece counts as unsent until `sent` is
+   * called, or until the stream closes.
    */
   reserve(http2: ServerHttp2Stream, left: number): number;
   sent(http2: ServerHttp2Stream): void;
@@ -42,7 +42,7 @@ export type Http2Bounds = {
   load(): Http2Load;
 };
 
-/** What one address, or all of them together, hold. Both sets are in the order of activity, the longest idle first. */
+/** The use of one address, or of all together. Both sets are in the order of activity, the longest idle first. */
 type Usage = { sessions: Set<Session>; streams: Set<Stream>; unsentBytes: number };
 type Session = { http2: Http2Session; socket: Duplex; address: Usage; unsentBytes: number; activeAt: number; refusals: number };
 /** `pieceBytes` is the size of its next piece, if the bounds allow it. */
@@ -117,7 +117,7 @@ function addStream(state: State, http2: ServerHttp2Stream): boolean {
     countRefusal(state, session);
     return false;
   }
-  // Later changes of the client's window are not visible here; at the start the window is the one in SETTINGS.
+  // The client's first window is the one in its SETTINGS; later changes of it are not visible here.
   const window = session.http2.remoteSettings.initialWindowSize ?? 0;
   const stream: Stream = { http2, session, unsentBytes: 0, activeAt: 0, pieceBytes: Math.min(window, pieceBytes.max) };
   streamOf.set(http2, stream);

@@ -5,12 +5,12 @@ import type { ConnectionGuard } from "../../platform/connections.ts";
 /** A server of HTTP/1.1 that answers the HTTPS connections of one host, such as that of the API. */
 export type OwnHost = { host: string; server: Server };
 
-/** How a request arrives at an HTTP server. */
+/** The events that an HTTP server emits for a new request. */
 const events = ["request", "checkContinue", "checkExpectation"];
 
 /**
- * Returns the function that passes a host's secure connections to its server, which then reads and answers them like its own. They stay counted
- * among the edge's connections too.
+ * Returns the function that passes a host's secure connections to its server, which then reads and answers them like its own. The edge still
+ * counts them among its connections.
  *
  * @param hstsSeconds returns the max-age of Strict-Transport-Security; undefined to send none
  */

@@ -5,7 +5,7 @@ import type { RenderedPage } from "../storefront/storefront.ts";
 
 type Rendered = { status: number; headers: Record<string, string | number>; body?: Buffer };
 
-/** The answer with a page of a storefront, in the coding that the client accepts. Browsers revalidate it, so that it is always current. Returns undefined if a precondition failed. */
+/** Returns the answer with a storefront's page, which browsers revalidate on each visit; undefined if a precondition failed. */
 export function renderedAnswer(page: RenderedPage, asked: IncomingHttpHeaders): Rendered | undefined {
   const coding = chooseCoding(asked["accept-encoding"], () => true);
   const body = coding === undefined ? page.plain : page[coding];

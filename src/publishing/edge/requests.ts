@@ -11,9 +11,9 @@ const namePattern = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 const labelLengthMax = 63;
 const ipv6Pattern = /^\[[0-9a-f:.]{2,45}\]$/;
 const hostLengthMax = 253;
-/** No leading zero, so that a deployment has one address; 15 digits are an exact number. */
+/** Without leading zeros, so a deployment has only one address. A number holds up to 15 digits exactly. */
 const deploymentPattern = /^([1-9]\d{0,14})--([^.]+)\.(.+)$/;
-/** A published path has at most 1,024 bytes in NFC. Decomposed it may have up to half as many characters more. */
+/** A published path has at most 1,024 bytes in NFC. Decomposed, it has at most 1.5 characters for each of them. */
 const composedCharactersMax = 1_536;
 
 /**
@@ -72,7 +72,7 @@ export function parseTarget(url: string): Target | undefined {
   return { path, rawPath, query };
 }
 
-/** Whether a target is what most are: a path without escapes and query, in which no segment begins with a dot. */
+/** Whether a target is a plain path, as most are: without escapes or a query, and with no segment that begins with a dot. */
 const isPlain = (url: string): boolean => /^\/[\w./-]*$/.test(url) && !url.includes("/.");
 
 /** Converts a path to NFC, unless it is longer than any published one: the conversion takes quadratic time. */

@@ -11,8 +11,8 @@ export type Http2Parts = { bodies: Bodies; bounds: Http2Bounds; hotFileBytesMax:
 type Read = (position: number, bytes: number) => Buffer | Promise<Buffer>;
 
 /**
- * Sends an answer over HTTP/2. Reads each piece of a body after the client has taken the one before, so that the edge holds only one piece
- * per stream for a client that stops reading. Returns a promise only if the answer is not sent at once.
+ * Sends an answer over HTTP/2. Reads a piece of the body only after the client has taken the previous one: if the client stops reading, the
+ * edge holds one piece per stream. Returns a promise only if the answer is not sent at once.
  */
 export function sendHttp2(answer: Answer, stream: ServerHttp2Stream, isHead: boolean, sent: Sent, parts: Http2Parts): void | Promise<void> {
   const { body } = answer;
@@ -89,7 +89,7 @@ function begin(answer: Answer, { stream, sent }: Visitor, body: Buffer | undefin
   end(stream, body);
 }
 
-/** Names and values, one after the other: Node copies an object of them into a slower one for each answer. */
+/** Returns names and values in turn. Given an object of headers, Node would copy it into a slower one for each answer. */
 function headerList({ status, headers }: Answer): string[] {
   const list = [":status", String(status)];
   for (const name in headers) list.push(lowerCase(name), String(headers[name]));
@@ -111,8 +111,8 @@ function lowerCase(name: string): string {
 const bytesAfterAnswerMax = 16 * 1024;
 
 /**
- * Ends the answer. The rest of a small body may still arrive, so that the client can end its stream normally, and errors in its
- * frames are reported as RFC 9113 asks (sections 6.1 and 8.1). If more arrives, RST_STREAM tells the client to stop (section 8.1).
+ * Ends the answer. The rest of a small request body may still arrive: the client can end its stream normally, and errors in its frames
+ * are reported as RFC 9113 asks (sections 6.1 and 8.1). If more arrives, RST_STREAM tells the client to stop (section 8.1).
  */
 function end(stream: ServerHttp2Stream, body: Buffer | undefined): void {
   if (!stream.writableEnded) stream.end(body);

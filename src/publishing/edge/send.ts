@@ -7,7 +7,7 @@ import type { Bodies, OpenBody } from "./bodies.ts";
 
 const chunkBytes = 64 * 1024;
 
-/** The status that was sent (0 before it is), the bytes of the body, and whether the visitor left before its end. */
+/** The status that was sent (0 until then), the bytes sent of the body, and whether the visitor left before its end. */
 export type Sent = { status: number; bytes: number; isCut: boolean };
 
 /**
@@ -73,8 +73,8 @@ function finish(answer: Answer, visitor: Visitor, body?: string | Buffer): void 
 type Unsent = { response: ServerResponse; body: string | Buffer | undefined };
 
 /**
- * Answers to write together, after this turn of the event loop. The first write wakes a sleeping client, which is the largest cost of an
- * answer, so that the client wakes once for several.
+ * Answers to write together, after this turn of the event loop. The largest cost of an answer is that its write wakes a sleeping client;
+ * several answers written together wake it once.
  */
 let unsent: Unsent[] = [];
 

@@ -11,17 +11,17 @@ export type PublishedFile = { hash: string; size: number; type: string; encoding
 export type Manifest = ReadonlyMap<string, PublishedFile>;
 
 export type Site =
-  /** `canonical`: the site's preferred name for search engines, if it is another one. `accountId`: whose photos it serves. `shop`: its built-in storefront. */
+  /** `canonical`: the name that search engines should list instead. `accountId`: whose photos it serves. `shop`: its built-in storefront. */
   | { status: "live"; manifest: Manifest; canonical?: string; accountId?: number; shop?: Storefront }
   /** `to` is a name that serves the site and does not redirect. */
   | { status: "redirect"; to: string; code: 301 | 302 | 307 | 308 }
-  /** One deployment of a project, at an address of its own; undefined if the project does not have it. */
+  /** One deployment of a project, at its own address. `find` returns undefined if the project has no such deployment. */
   | { status: "deployment"; find: () => Promise<Extract<Site, { status: "live" }> | undefined> }
   /** The host of the API and the dashboard, whose server answers its HTTPS connections. */
   | { status: "own" }
   /** Attached to a project, but not served: the account's plan no longer includes custom domains. */
   | { status: "suspended" }
-  /** This node does not know at the moment who has the name and what it serves. */
+  /** At the moment this node cannot tell which project has the name, or what it serves. */
   | { status: "unknown" };
 
 export type Sites = { get(host: string): Site | undefined };

@@ -22,8 +22,8 @@ export type TlsParts = {
 
 /**
  * Terminates TLS by name. There is no default certificate: the handshake fails if the client sends no name, or one without a certificate.
- * Sessions are not resumed: OpenSSL would resume a session under another name than its own, and then skip the look-up by name. A name can
- * be removed during the handshake, so every connection is checked again once it is secure.
+ * Sessions are not resumed: OpenSSL would resume a session under a name other than its own, and then skip the look-up by name. A name
+ * can be removed during the handshake, so every connection is checked again once it is secure.
  */
 export function createTlsServer(parts: TlsParts): Server {
   const { certificates, limits, log } = parts;
@@ -36,8 +36,8 @@ export function createTlsServer(parts: TlsParts): Server {
     // Without tickets a session could be resumed only by its id, and no session ids are stored.
     secureOptions: constants.SSL_OP_NO_TICKET,
     handshakeTimeout: limits.handshakeTimeoutMs,
-    // Node calls it with the connection as `this`: on TLS 1.3 before SNICallback, on 1.2 after SNICallback and the choice of a cipher, which
-    // needs a certificate. So SNICallback returns the challenge's certificate for a name that has no other.
+    // Node calls ALPNCallback with the connection as `this`: on TLS 1.3 before SNICallback, on 1.2 after SNICallback and after the choice of a
+    // cipher, which needs a certificate. So SNICallback returns the challenge's certificate for a name that has no other.
     ALPNCallback(this: TLSSocket, offer: { servername: string; protocols: string[] }) {
       if (!offer.protocols.includes(challengeProtocol)) {
         const known = parts.http1Host !== undefined && normaliseName(offer.servername) === parts.http1Host ? ["http/1.1"] : protocols;

@@ -4,7 +4,7 @@ export const pathBytesMax = 1024;
 const segmentBytesMax = 255;
 export const depthMax = 32;
 
-/** A name from an archive as a message may quote it: always one line. */
+/** Quotes a name from an archive for a message, on one line. */
 export function quoted(name: string): string {
   return JSON.stringify(name.length > 120 ? `${name.slice(0, 120)}…` : name);
 }
@@ -14,12 +14,13 @@ function refuse(name: string, why: string): never {
 }
 
 /**
- * The path that an archive's entry is published under, or a refusal. Paths stay as they are, apart from the `./` that `tar -C dir .` writes
- * before each name, and the slash after a folder's. The empty path is the root. Unicode is composed (NFC),
- * because macOS decomposes names and browsers do not.
+ * Returns the path under which an archive's entry is published; the root is empty. Removes the `./` that `tar -C dir .` writes before
+ * each name, and the slash after a folder's name. Composes Unicode (NFC), because macOS decomposes names and browsers do not.
+ *
+ * @throws Problem `invalid_request`
  */
 export function publishedPath(name: string): string {
-  // composing takes quadratic time; decomposed, a path has up to half as many characters more than bytes composed
+  // Composing takes quadratic time. Decomposed, a path has at most 1.5 characters for each byte of its composed form.
   if (name.length > 1.5 * pathBytesMax) refuse(name, `is longer than ${pathBytesMax} bytes. Shorten it.`);
   if (/\p{Cc}/u.test(name)) refuse(name, "has a control character in its name. Rename it.");
   if (name.includes("\uFFFD")) refuse(name, "has a name that is not UTF-8. Rename it.");
@@ -62,7 +63,7 @@ export function createPathSet(): PathSet {
   function addFile(path: string): void {
     const folded = fold(path);
     const twin = files.get(folded);
-    if (twin === path) refuse(path, "is in the archive twice. Pack the folder anew.");
+    if (twin === path) refuse(path, "is in the archive twice. Pack the folder again.");
     if (twin !== undefined) refuse(path, `and ${quoted(twin)} differ only in capital letters. Rename one of them.`);
     const folder = folders.get(folded);
     if (folder !== undefined) refuse(path, `is a file, and ${quoted(folder)} a folder. Rename one of them.`);

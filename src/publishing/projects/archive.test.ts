@@ -148,7 +148,7 @@ test("paths that are too long or too deep are refused", async () => {
   assert.match(await refusal([petstoreJson, { name: long, body: "x" }]), /longer than 1024 bytes/);
 });
 
-test("each limit has its own reason", async () => {
+test("each limit has its own message", async () => {
   const limits = { packedBytesMax: 20_000, unpackedBytesMax: 3000, filesMax: 3, fileBytesMax: 2000, pathBytesMax: 400 };
   const file = (name: string, size: number): PackedEntry => ({ name, body: "x".repeat(size) });
   assert.equal((await unpack([petstoreJson, file("a", 1000), file("b", 1000), file("c", 900)], limits)).files, 3);
@@ -181,17 +181,17 @@ test("a decompression bomb is refused long before it is unpacked", async () => {
 test("anything but a complete gzipped tar is refused as such", async () => {
   const whole = gzipSync(await tarOf([petstoreJson, { name: "a", body: createHash("shake256", { outputLength: 9000 }).digest() }]));
   const attempt = (bytes: Buffer) => unpackArchive(Readable.from([bytes]), content, claim);
-  await assert.rejects(attempt(Buffer.from("PK zip, not gzip")), { code: "invalid_request", message: /not whole gzip/ });
-  await assert.rejects(attempt(whole.subarray(0, whole.length - 4000)), { code: "invalid_request", message: /not whole gzip/ });
-  await assert.rejects(attempt(gzipSync("no tar ".repeat(200))), { code: "invalid_request", message: /no tar that can be read/ });
+  await assert.rejects(attempt(Buffer.from("PK zip, not gzip")), { code: "invalid_request", message: /not a complete gzip file/ });
+  await assert.rejects(attempt(whole.subarray(0, whole.length - 4000)), { code: "invalid_request", message: /not a complete gzip file/ });
+  await assert.rejects(attempt(gzipSync("no tar ".repeat(200))), { code: "invalid_request", message: /no readable tar archive/ });
   await assert.rejects(attempt(gzipSync((await tarOf([petstoreJson])).subarray(0, 520))), {
     code: "invalid_request",
-    message: /no tar that can be read/,
+    message: /no readable tar archive/,
   });
   await assert.rejects(attempt(Buffer.alloc(0)), { code: "invalid_request" });
 });
 
-test("zeros behind the gzip, as some tools pad it, are not part of the archive", async () => {
+test("zeros with which some tools pad the gzip data are not part of the archive", async () => {
   const whole = gzipSync(await tarOf([petstoreJson, { name: "a", body: "x" }]));
   const zeros = Buffer.alloc(3000);
   const padded = Readable.from([Buffer.concat([whole, zeros]), zeros, zeros]);
@@ -209,7 +209,7 @@ test("an interrupted upload leaves nothing behind and is not reported as an erro
   assert.deepEqual(await readdir(join(folder, "incoming")), []);
 });
 
-test("the same bytes again are stored once, in one deployment and over many", async () => {
+test("equal files are stored once, within a deployment and across deployments", async () => {
   const first = await unpack([petstoreJson, { name: "a.html", body: page }, { name: "b.html", body: page }]);
   const second = await unpack([petstoreJson, { name: "c.html", body: page }]);
   assert.equal(first.manifest.get("a.html")?.hash, first.manifest.get("b.html")?.hash);
@@ -219,7 +219,7 @@ test("the same bytes again are stored once, in one deployment and over many", as
   assert.deepEqual(stored.toSorted(), [hash, `${hash}.br`, `${hash}.gz`]);
 });
 
-test("two archives unpacked at once know the same size of the form that they share, whatever their compression levels", async () => {
+test("archives unpacked at once record the same size for a compressed form that they share, whatever their compression levels", async () => {
   const shared = Array.from({ length: 20_000 }, (_, i) => `${(i * 7919) % 1_009} cats, ${(i * 104_729) % 997} dogs.`).join("\n");
   const small = [petstoreJson, { name: "shared.txt", body: shared }];
   const large = [...small, { name: "large.txt", body: "Cats and dogs. ".repeat(300_000) }];

@@ -42,9 +42,9 @@ export const archiveLimits: ArchiveLimits = {
 
 /** Tar headers, padding and bytes after the last entry: everything but the contents of files. */
 const framingBytesMax = 32 * oneMiB;
-/** Folders that have entries; the number of other folders is bounded by that of the files. */
+/** The most folder entries. Folders without an entry are bounded by the number of files. */
 const foldersMax = 10_000;
-/** For the whole process: half of the threads with which it also reads files. */
+/** For the whole process: half of the threads of libuv, which also read files. */
 const compressedAtOnce = 2;
 const compressing = slots(compressedAtOnce);
 const publishedAtOnce = 8;
@@ -87,7 +87,7 @@ async function stageEntries(
   const { extract } = await import("tar-stream");
   const tar = extract();
   const gunzip = createGunzip();
-  // A separate stream: like `gzip`, it ignores padding after the gzip data, and stops reading there.
+  // Separate from the pipeline below, because gunzip, like `gzip`, stops reading at padding after the gzip data.
   pipeline(packed, (source: AsyncIterable<Uint8Array>) => limitPacked(source, limits.packedBytesMax), gunzip).catch(() => undefined);
   const unpacking = pipeline(gunzip, (source: AsyncIterable<Uint8Array>) => limitUnpacked(source, limits.unpackedBytesMax), tar);
   unpacking.catch(() => undefined);
@@ -153,7 +153,9 @@ function refuseOtherTypes(header: Header, path: string): void {
 function refuseMissing(staged: Map<string, StagedFile>): never {
   const nested = [...staged.keys()].find((path) => path.toLowerCase().endsWith(projectFileName));
   const found =
-    nested === undefined ? "" : ` There is ${quoted(nested)}: pack what is inside the folder, not the folder, in this spelling.`;
+    nested === undefined
+      ? ""
+      : ` There is ${quoted(nested)}: pack what is inside the folder, not the folder itself, and name the file in lower case.`;
   refuse(`The archive has no ${projectFileName} at its top.${found}`);
 }
 
@@ -218,9 +220,9 @@ async function* limitUnpacked(source: AsyncIterable<Uint8Array>, bytesMax: numbe
 function asRefusal(error: unknown): unknown {
   const { code = "", message } = error as NodeJS.ErrnoException;
   if (code.startsWith("Z_"))
-    return new Problem("invalid_request", "The archive is not whole gzip. Pack it with `tar -czf`, and send all of it.");
+    return new Problem("invalid_request", "The archive is not a complete gzip file. Pack it with `tar -czf`, and send all of it.");
   const broken = /invalid tar header|unexpected end of data|header exceeds max size|invalid header/i.test(message);
-  return broken ? new Problem("invalid_request", "The gzip holds no tar that can be read. Pack it with `tar -czf`.") : error;
+  return broken ? new Problem("invalid_request", "The gzip file contains no readable tar archive. Pack it with `tar -czf`.") : error;
 }
 
 function refusePaths(bytesMax: number): never {

@@ -54,7 +54,7 @@ export async function deleteBlob(tx: Transaction, id: string): Promise<void> {
   await tx.query(sql`DELETE FROM blobs WHERE id = ${id}`);
 }
 
-/** Deletes a batch of blobs made before a time that were never completed, or are uploads that no deployment waits for. */
+/** Deletes a batch of the blobs made before a time that were never completed, or that are uploads which no deployment waits for. */
 export async function expireBlobs(tx: Transaction, before: number): Promise<void> {
   await tx.query(sql`
     DELETE FROM blobs WHERE id IN (
@@ -63,7 +63,7 @@ export async function expireBlobs(tx: Transaction, before: number): Promise<void
       ${limitTo(expiredAtOnce)})`);
 }
 
-/** Marks content as unused that was made before a time and is in no deployment and no photo. */
+/** Marks as unused the content that was made before a time and that no deployment or photo has. */
 export async function noteOrphanContent(tx: Transaction, before: number): Promise<void> {
   await tx.query(sql`
     INSERT INTO unused_files (hash)

@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The share of the bound that an eviction leaves, so that the next one is not due at once. */
+/** An eviction goes down to this share of the bound, so the next one is not due at once. */
 const leftShare = 0.8;
 
 /** Bounds a folder of files that can be fetched again, each in a subfolder of two letters. */
@@ -38,14 +38,14 @@ export function openContentCache(folder: string, bytesMax: number, isHeld: (hash
   };
 }
 
-/** A file system records the time of a read once a day, or never; then the oldest file goes first. */
+/** A file system may record the time of a read only once a day, or never: then the file that was written first is evicted first. */
 async function listFiles(folder: string): Promise<{ path: string; hash: string; bytes: number; usedAt: number }[]> {
   const files = [];
   const shelves = (await readdir(folder).catch(() => [])).filter((name) => name.length === 2);
   for (const shelf of shelves) {
     for (const name of await readdir(join(folder, shelf))) {
       const path = join(folder, shelf, name);
-      const found = await stat(path).catch(() => undefined); // gone meanwhile
+      const found = await stat(path).catch(() => undefined); // deleted meanwhile
       if (found) files.push({ path, hash: name.replace(/\..*/, ""), bytes: found.size, usedAt: Math.max(found.atimeMs, found.mtimeMs) });
     }
   }

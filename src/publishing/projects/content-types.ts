@@ -5,8 +5,8 @@ const textOutsideText =
   /^(?:application\/(?:[\w.-]+\+)?(?:json|xml)|application\/(?:wasm|rtf|javascript)|image\/(?:svg\+xml|bmp|vnd\.microsoft\.icon)|font\/(?:ttf|otf))$/;
 
 /**
- * The Content-Type of a published path, from its extension alone: the bytes are never sniffed, so a browser runs only what the owner
- * named so. Text is UTF-8; an unknown extension is `application/octet-stream`.
+ * Returns the Content-Type of a published path, from its extension alone: the bytes are never sniffed, so a browser runs a file only if
+ * its owner named it as a page or script. Text is UTF-8; an unknown extension is `application/octet-stream`.
  */
 export function contentTypeOf(path: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1);

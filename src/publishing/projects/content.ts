@@ -7,13 +7,13 @@ import { constants, createBrotliCompress, createGzip } from "node:zlib";
 import { flushFolder, makeFolder, placeFile, stagingStream } from "../../platform/files.ts";
 
 /**
- * The folder of published bytes. A file lies at `ab/abcdef…`, named by the SHA-256 of its plain bytes, its compressed forms beside it.
+ * The folder of published bytes. A file is at `ab/abcdef…`, named by the SHA-256 of its plain bytes, with its compressed forms beside it.
  * A file with its final name is complete and on the disk: it was written under another name, synced, then renamed. So files never change,
  * equal files of all projects are stored once, and a killed process leaves nothing but its folder under `incoming`.
  */
 export type Encoding = "br" | "gzip";
 export type StagedFile = { temporary: string; hash: string; size: number };
-/** The bytes of each compressed form that was kept. */
+/** The size in bytes of each compressed form that was kept. */
 export type Encodings = Partial<Record<Encoding, number>>;
 
 export const encodings: Encoding[] = ["br", "gzip"];
@@ -94,7 +94,7 @@ export async function compressFile(
   }
 }
 
-/** The forms that are being made, by path. Each is made once at a time, because its size depends on the compression level. */
+/** The forms that are being made, by path. Concurrent calls share one run, because a form's size depends on the compression level. */
 const making = new Map<string, Promise<number | undefined>>();
 
 function once(path: string, make: () => Promise<number | undefined>): Promise<number | undefined> {

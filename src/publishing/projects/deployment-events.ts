@@ -4,7 +4,7 @@ import { deploymentFromRow, recordedDeployment, type DeploymentRow, type StoredD
 
 export type EndedRow = DeploymentRow & { uploaded_by: string | null; upload_request_id: string | null };
 
-/** Records what became of an upload, with the uploader as its actor. */
+/** Records that a deployment is ready or has failed, with its uploader as the actor. */
 export function recordEnd(tx: Transaction, type: "deployment.ready" | "deployment.failed", row: EndedRow): void {
   const data = recordedDeployment(deploymentFromRow(row));
   const previous = fieldsBefore({ ...data, status: "queued", error: null, files: 0, bytes: 0 }, data);

@@ -33,7 +33,7 @@ export function deploymentFromRow(row: DeploymentRow): StoredDeployment {
   return { accountId, id, projectId, status, error, files, bytes, version, createdAt };
 }
 
-/** A deployment as its events have it: as an answer shows it, but for the address, which follows from the project's slug. */
+/** A deployment as its events record it: as in the API, but without the address, which depends on the project's slug. */
 export function recordedDeployment({ id, projectId, status, error, files, bytes, createdAt }: StoredDeployment): Omit<Deployment, "url"> {
   return { id, projectId, status, error, files, bytes, createdAt: formatDateTime(createdAt) };
 }

@@ -14,7 +14,7 @@ import { insertProject } from "./projects.store.ts";
 const first: RowClaim = { lease: { until: 1, leaseId: "a" }, now: 0, isFree: (until) => sql`${until} IS NULL` };
 const none: ClaimShare["running"] = new Map();
 
-/** A database in which accounts queue deployments, each of a project of its own. */
+/** A database in which accounts queue deployments, each for its own project. */
 async function openScene(t: TestContext) {
   const db = openSqlite(join(temporaryFolder(t), "test.db"));
   t.after(() => db.close());

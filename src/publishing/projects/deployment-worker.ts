@@ -16,7 +16,7 @@ import {
   finishDeployment,
   hasUnusedFiles,
   isUploadTaken,
-  keepManifest,
+  saveManifest,
   noteUnusedFiles,
   postponeDeployment,
   pruneDeployments,
@@ -34,7 +34,7 @@ export type DeploymentWorkerParts = {
   content: Content;
   announcer: Announcer;
   leases: RowLeases;
-  /** Deployments of a project that are kept. */
+  /** How many deployments of each project are kept. */
   kept: number;
   /**
    * Checks the `domains` of a `petstore.json`. Returns the function that applies and announces them in the transaction of the switch. Both
@@ -50,7 +50,7 @@ export type DeploymentWorkerParts = {
 /** Longer than the largest archive takes. Frees the deployments of a node that hangs but still sends heartbeats. */
 const leaseMs = 10 * 60_000;
 const pollEveryMs = 1_000;
-/** After the database could not answer. Each try reads the whole archive. */
+/** The wait before a new attempt, after an error. Each attempt reads the whole archive. */
 const retryMs = 5_000;
 const removedAtOnce = 200;
 const atOnceMax = 4;
@@ -61,12 +61,12 @@ const atOnceMaxEach = 2;
 type Context = DeploymentWorkerParts & {
   /** Deployments under way, by account. */
   running: Tally<number>;
-  /** Either claims files or removes unused ones: an unused file may be what is claimed next. */
+  /** Claims files or removes unused ones, never both at once: a deployment may claim a file that was unused. */
   alone: <Result>(work: () => Promise<Result>) => Promise<Result>;
 };
 
 /**
- * Unpacks waiting deployments, a few at once and in turn by account, and switches each project to the result. A deployment is ready when
+ * Unpacks waiting deployments, a few at once, with accounts in turn, and switches each project to the result. A deployment is ready when
  * every node serves it.
  */
 export function openDeploymentWorker(parts: DeploymentWorkerParts): Worker {
@@ -100,7 +100,8 @@ async function deploy(context: Context, waiting: WaitingDeployment): Promise<voi
   try {
     if (!(await publish(context, waiting, claimed))) await db.write((tx) => noteUnusedFiles(tx, claimed));
   } catch (error) {
-    await db.write((tx) => postponeDeployment(tx, waiting, clock() + retryMs)).catch(onError); // then the next try waits for the lease to end
+    // If this fails, the next attempt begins when the lease ends.
+    await db.write((tx) => postponeDeployment(tx, waiting, clock() + retryMs)).catch(onError);
     throw error;
   } finally {
     content.release(claimed);
@@ -110,7 +111,7 @@ async function deploy(context: Context, waiting: WaitingDeployment): Promise<voi
   if (!(await isUploadTaken(db, waiting.upload))) await uploads.remove(waiting.upload);
 }
 
-/** Returns whether the deployment is ready; otherwise the reason is saved. Adds the hashes of its files to `claimed`. */
+/** Returns whether the deployment is ready; if not, saves the reason. Adds the hashes of its files to `claimed`. */
 async function publish(context: Context, waiting: WaitingDeployment, claimed: string[]): Promise<boolean> {
   const { uploads, content, announcer, alone, onError } = context;
   const claim = (files: ClaimedFile[]) => alone(() => claimContent(context, waiting, files, claimed));
@@ -128,8 +129,8 @@ async function publish(context: Context, waiting: WaitingDeployment, claimed: st
 }
 
 /**
- * Claims the files of a deployment. Locks the project, because deleting a project frees what its deployments have claimed. Deletes the oldest
- * deployment now and not when this one is ready, so that its bytes make room for this one.
+ * Claims the files of a deployment. Locks the project, because deleting a project frees the files of its deployments. Deletes the oldest
+ * deployment now rather than when this one is ready, so that its bytes make room for this one.
  *
  * @throws Problem `storage_limit_reached`
  */
@@ -157,7 +158,7 @@ async function switchProject(context: Context, waiting: WaitingDeployment, unpac
   const applyDomains = await domains({ accountId, projectId }, unpacked.projectFile.domains);
   return db.write(async (tx) => {
     await lockProject(tx, accountId, projectId);
-    if (!(await keepManifest(tx, waiting, unpacked))) return false;
+    if (!(await saveManifest(tx, waiting, unpacked))) return false;
     await switchDeployment(tx, accountId, projectId, id);
     await applyDomains(tx, clock());
     await announcer.publish(tx, projectChanged(accountId, projectId));

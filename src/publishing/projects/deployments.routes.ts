@@ -23,7 +23,7 @@ import { PageQuery, projectChanged, ProjectPath } from "./projects.ts";
 import { findProject, lockProject, switchDeployment } from "./projects.store.ts";
 import type { Uploads } from "./uploads.ts";
 
-/** `wake` starts the worker that unpacks deployments; `deploymentsKept` of each project are kept. */
+/** `wake` starts the worker that unpacks deployments. `deploymentsKept` is how many of each project are kept. */
 export type DeploymentServices = {
   uploads: Uploads;
   wake: () => void;
@@ -171,7 +171,7 @@ async function promoteDeployment(tx: Transaction, call: Call<DeploymentServices,
   return answered;
 }
 
-/** The version changes with the address, too. */
+/** A change of the address also changes the version. */
 function answer(deployment: StoredDeployment, slug: string, services: DeploymentServices, status = 200) {
   const body = shownDeployment(deployment, slug, services);
   return { status, body, version: versionOfShown(deployment.version, body) };

@@ -73,8 +73,8 @@ export async function isUploadTaken(db: Queryable, upload: string): Promise<bool
 export type WaitingDeployment = { accountId: number; id: number; projectId: number; upload: string; lease: RowLease };
 
 /**
- * Leases waiting deployments. Accounts take turns, starting with the one whose last turn was longest ago, and each with its oldest deployment;
- * of each project one at a time, so that the newest is switched to last.
+ * Leases waiting deployments. Accounts take turns, starting with the one whose last turn was longest ago, and each account's oldest deployment
+ * comes first. A project has one deployment leased at a time, so it switches to its newest one last.
  */
 export async function claimDeployments(
   tx: Transaction,
@@ -113,11 +113,11 @@ async function claimNext(tx: Transaction, uncrowded: Sql, { lease, isFree }: Row
   return { accountId, id: row.id, projectId: row.project_id, upload: row.upload, lease };
 }
 
-/** Keeps a worker from writing that lost its lease while it was paused or cut off. */
+/** Keeps a worker from writing after it has lost its lease, for example while it was paused or cut off. */
 const heldBy = ({ until, leaseId }: RowLease): Sql => sql`status = 'queued' AND lease_until = ${until} AND lease_life = ${leaseId}`;
 
-/** Saves what a deployment serves. Returns false if the lease was lost or the project is gone. */
-export async function keepManifest(
+/** Saves the files and the storefront of a deployment. Returns false if the lease was lost or the project is gone. */
+export async function saveManifest(
   tx: Transaction,
   { accountId, id, lease }: WaitingDeployment,
   { manifest, files, bytes, projectFile }: { manifest: Manifest; files: number; bytes: number; projectFile: ProjectFile },
@@ -203,8 +203,8 @@ export async function pruneDeployments(
 }
 
 /**
- * Refuses a deployment of a locked project, of which `kept` are kept, if the account has no room at all, not even that of the deployment
- * which it would replace. How much a deployment adds is known only after it is unpacked.
+ * Refuses a new deployment of a locked project if the account has no room at all, even without the deployments that it would push out of the
+ * `kept` newest. How much it adds is known only after it is unpacked.
  *
  * @throws Problem `storage_limit_reached`
  */
@@ -271,7 +271,8 @@ export async function hasUnusedFiles(db: Queryable): Promise<boolean> {
 }
 
 /**
- * Lists at most `limit` contents that no deployment and no photo needs, and unmarks those that one needs again. None of them can be claimed before commit.
+ * Lists the hashes of at most `limit` unused contents, after it has unmarked those that a deployment or photo needs again. None of the listed
+ * ones can be claimed before commit.
  */
 export async function listUnusedFiles(tx: Transaction, limit: number): Promise<string[]> {
   await tx.lock(contentLock);

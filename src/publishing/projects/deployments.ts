@@ -44,7 +44,7 @@ export const DeploymentPath = Type.Object({
 
 /** Why a deployment failed, in words for its owner, without details of unexpected errors. */
 export function failureOf(error: unknown): string {
-  if (!(error instanceof Problem)) return "The upload could not be unpacked for a reason that is ours. Upload it again.";
+  if (!(error instanceof Problem)) return "The upload could not be unpacked because of an error on our side. Upload it again.";
   const [detail] = error.details ?? [];
   const place = detail?.path.startsWith("domains.") ? `${projectFileName}: ${detail.path}: ` : "";
   return `${place}${error.message}`.slice(0, 2_000);

@@ -32,6 +32,6 @@ for (const engine of ["sqlite", "postgres"] as const) {
     });
     await free("last", now);
     assert.equal((await kept()).length, 1_000);
-    assert.ok(!(await kept()).includes("new"), "the one freed first has gone");
+    assert.ok(!(await kept()).includes("new"), "the slug that was freed first is deleted");
   });
 }

@@ -3,8 +3,8 @@ import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 
 /**
- * How long only its former account may use a freed slug: browsers keep the site's pages and service workers, and its
- * certificates stay valid.
+ * For this long, only its former account may take a freed slug: browsers keep the site's pages and service workers, and
+ * its certificates stay valid.
  */
 const keptMs = 30 * 86_400_000;
 /** The most slugs kept for one account; a further one replaces the one that was freed first. */

@@ -2,7 +2,7 @@ import type { Encodings } from "./content.ts";
 
 type ManifestFile = { hash: string; size: number; type: string; encodings: Encodings };
 
-/** What a deployment serves, by path without a leading slash. */
+/** The files that a deployment serves, by path without a leading slash. */
 export type Manifest = Map<string, ManifestFile>;
 
 /** A manifest as text for a database column. A list, not an object, because a file may be called `__proto__`. */

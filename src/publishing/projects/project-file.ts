@@ -22,7 +22,7 @@ export const projectFileName = "petstore.json";
 export const projectFileBytesMax = 64 * 1024;
 export const redirectsMax = 100;
 const nameLengthMax = 200;
-/** The most characters of a host name before it is mapped, which takes quadratic time. A mapped name has at most 253. */
+/** The most characters of a host name as written: mapping it to ASCII takes quadratic time. A mapped name has at most 253. */
 const typedLengthMax = 512;
 
 function refuse(why: string): never {
@@ -40,7 +40,7 @@ export function parseProjectFile(bytes: Uint8Array): ProjectFile {
   return { name: file.name === undefined ? undefined : asName(file.name), domains: { primary, redirects }, storefront };
 }
 
-/** What is stored of a storefront: its settings with the name of the shop. Null without one. */
+/** The storefront as the database stores it: its settings and the shop's name. Null without a storefront. */
 export function storefrontText({ name, storefront }: ProjectFile): string | null {
   return storefront === undefined ? null : JSON.stringify({ name, settings: storefront });
 }

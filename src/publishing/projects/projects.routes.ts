@@ -168,7 +168,7 @@ async function changeProject(
 ): Promise<Answer> {
   const { accountId, params, body, conditions, services, now } = call;
   const project = await lockProject(tx, accountId, params.projectId);
-  // a slug from before a rule stays as it is
+  // A slug that is older than a rule stays valid.
   if (body.slug !== undefined && body.slug !== project.slug) requireSlug(body.slug);
   requireConditions(conditions, (await answer(tx, services, project, now)).version);
   const updated = await updateProject(tx, project, body, now);

@@ -53,7 +53,7 @@ export async function lockProject(tx: Transaction, accountId: number, id: number
   return requireRow(rows, id);
 }
 
-/** The project of a name. */
+/** The project to which a domain is attached. */
 type ProjectOf = { accountId: number; projectId: number };
 
 /**
@@ -144,7 +144,7 @@ function recordUpdate(tx: Transaction, before: StoredProject, after: StoredProje
   if (Object.keys(previous).length > 0) tx.record({ ...event, previous });
 }
 
-/** The project without what follows from its names and from the settings of the service. */
+/** The project without the fields that depend on its domains and on the settings of the service. */
 function eventOf(type: EventDraft["type"], project: StoredProject): EventDraft {
   const { accountId, id, name, slug, deploymentId, redirectToPrimary, hsts, createdAt, version } = project;
   const data = { id, name, slug, deploymentId, redirectToPrimary, hsts, createdAt: formatDateTime(createdAt) };

@@ -109,7 +109,7 @@ export const projectsMax = 100;
 export const ProjectPath = Type.Object({ projectId: Id("The project's identifier.") });
 export const PageQuery = Type.Object(paging);
 
-/** The change that tells all nodes that what a project serves has changed. */
+/** The message to all nodes that a project serves something else now. */
 export function projectChanged(accountId: number, projectId: number): Change {
   return { kind: "project", subject: `${accountId}/${projectId}` };
 }

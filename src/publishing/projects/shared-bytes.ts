@@ -31,7 +31,7 @@ export type Blobs = {
   remove: (tx: Transaction, names: readonly string[]) => Promise<void>;
   /** Deletes a batch of the blobs that killed processes have left. */
   expire: () => Promise<void>;
-  /** Marks content as unused whose deployment was deleted, and whose process was killed before it could do so. */
+  /** Marks the content as unused that no deployment has, and that a killed process could not mark. */
   noteOrphans: () => Promise<void>;
 };
 
@@ -71,7 +71,7 @@ export function openBlobs(db: Database, clock: Clock): Blobs {
     const hash = createHash("sha256");
     for (let [bytes, piece] = [0, 0]; bytes < blob.bytes; piece++) {
       const content = await readPiece(db, blob.id, piece);
-      if (content === undefined) throw new Problem("unavailable", `The bytes of ${name} have gone while they were read.`);
+      if (content === undefined) throw new Problem("unavailable", `The bytes of ${name} were deleted while they were being read.`);
       hash.update(content);
       bytes += content.length;
       yield content;

@@ -24,7 +24,7 @@ export type Content = {
   open: (hash: string, encoding: Encoding | undefined, size: number) => Promise<FileHandle>;
   /** The sizes of the stored forms of these files, by `formName`; empty with the embedded database. */
   known(hashes: readonly string[]): Promise<Map<string, number>>;
-  /** Stores a form in the folder for every node. Returns its stored size, which differs if another node has made the form in another way. */
+  /** Copies a form from the folder to where every node can read it. Returns the stored size; another node may have stored its own form first. */
   share(hash: string, encoding: Encoding | undefined, size: number): Promise<number>;
   /** Publishes bytes under their hashes for every node, and holds them until `release`. */
   publish(files: readonly { hash: string; bytes: Buffer }[]): Promise<void>;
@@ -46,7 +46,7 @@ const formsOf = (hash: string): string[] => [undefined, ...encodings].map((encod
 /** The content of a process that has its database to itself. */
 export function localContent(db: Database, folder: string): Content {
   const { hold, release, isHeld } = createHolding();
-  /** Either publishes or removes: an unused file may be what is published next. */
+  /** Publishes files or removes unused ones, never both at once: a file that was unused may be published. */
   const alone = slots(1);
   return {
     folder,
@@ -71,7 +71,6 @@ export function localContent(db: Database, folder: string): Content {
   };
 }
 
-/** What the content of many nodes works with. */
 type SharedContext = {
   folder: string;
   blobs: Blobs;
@@ -186,7 +185,7 @@ async function removeForms(folder: string, hashes: readonly string[]): Promise<v
   }
 }
 
-/** The file, unless it is missing or has another size: then it is a compressed form from before the one that is stored for all nodes. */
+/** Returns undefined if the file is missing, or has another size: then it is older than the compressed form that is stored for all nodes. */
 async function openWhole(path: string, size: number): Promise<FileHandle | undefined> {
   const handle = await open(path).catch((error: NodeJS.ErrnoException): undefined => {
     if (error.code !== "ENOENT") throw error;

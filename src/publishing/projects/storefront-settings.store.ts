@@ -9,12 +9,12 @@ import { manifestFromText, manifestToText, type Manifest } from "./manifest.ts";
 import { findProject, lockProject, switchDeployment } from "./projects.store.ts";
 import type { StoredStorefront } from "./storefront-settings.ts";
 
-/** What a project serves now. */
+/** The files and the storefront that a project serves now. */
 export type LiveDeployment = { manifest: Manifest; stored: StoredStorefront | undefined };
 
 const nothing: LiveDeployment = { manifest: new Map(), stored: undefined };
 
-/** The files and the storefront of the live deployment of a project; none without one. @throws Problem `not_found` */
+/** Returns the files and the storefront of a project's live deployment; none without one. @throws Problem `not_found` */
 export async function findLive(db: Queryable, accountId: number, projectId: number): Promise<LiveDeployment> {
   const { deploymentId } = await findProject(db, accountId, projectId);
   return deploymentId === null ? nothing : readLive(db, accountId, deploymentId);
@@ -34,10 +34,10 @@ async function readLive(db: Queryable, accountId: number, id: number): Promise<L
 type Target = { accountId: number; projectId: number; kept: number; now: number; origin: Origin };
 
 /**
- * Makes a deployment of what `change` makes of the live one, and serves it. It is ready at once, because the content of its files is stored:
- * they are claimed, not copied.
+ * Applies `change` to the live deployment, and serves the result as a new deployment. It is ready at once, because the content of its files is
+ * stored already: the files are claimed, not copied.
  *
- * @throws Problem `not_found`, `storage_limit_reached`; `deployment_not_ready` while an upload waits, which would be switched to afterwards
+ * @throws Problem `not_found`, `storage_limit_reached`; `deployment_not_ready` while an upload waits, because it would undo the change
  */
 export async function deployChanged(
   tx: Transaction,

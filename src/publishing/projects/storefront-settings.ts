@@ -4,16 +4,18 @@ import { invalidAt } from "../../platform/problem.ts";
 import { parseStorefront, type StorefrontSettings } from "../storefront/storefront.ts";
 import type { Manifest } from "./manifest.ts";
 
-/** What the dashboard's form shows of the live storefront. */
+/** The live storefront, for the dashboard's form. */
 export const ShownStorefront = Type.Object({
   settings: Nullable(Type.String({ description: "JSON: the name and the settings." })),
-  startPage: Type.Boolean({ description: "Whether an `index.html` of the live deployment stands where the shop begins." }),
+  startPage: Type.Boolean({
+    description: "Whether the live deployment has an `index.html`, which is served instead of the shop's first page.",
+  }),
   logo: Nullable(Type.String({ description: "The bytes of the logo in base64; null without one that was uploaded here." })),
 });
 
 const optional = (lengthMax: number) => Type.Optional(Nullable(Text("", 0, lengthMax)));
 
-/** The form. */
+/** The values of the dashboard's form. */
 export const WrittenStorefront = Type.Object(
   {
     name: Text("The name of the shop.", 1, 200),
@@ -26,7 +28,7 @@ export const WrittenStorefront = Type.Object(
     hours: Type.Array(Type.Object({ days: Text("", 0, 100), time: Text("", 0, 100) }, { additionalProperties: false }), { maxItems: 100 }),
     replacesStartPage: Type.Optional(
       Nullable(
-        Type.Boolean({ description: "Leaves out the `index.html` of the live deployment, so that the shop begins at its address." }),
+        Type.Boolean({ description: "Removes the `index.html` of the live deployment, so that the shop's first page is served instead." }),
       ),
     ),
   },
@@ -36,7 +38,7 @@ export const WrittenStorefront = Type.Object(
 /** A shop as it is stored with a deployment. */
 export type StoredStorefront = { name: string | undefined; settings: StorefrontSettings };
 
-/** A logo that was encoded and stored, and that no deployment has yet. */
+/** An encoded and stored logo that no deployment has yet. */
 export type ReceivedLogo = {
   fingerprint: string;
   width: number;
@@ -46,15 +48,15 @@ export type ReceivedLogo = {
 
 const startPage = "index.html";
 const extensions: Record<string, string> = { "image/webp": "webp", "image/png": "png" };
-/** The names of the files that a logo becomes; an owner's own files have others. */
+/** The names of the files that are made from an uploaded logo. */
 const madePath = /^shop-(?:logo|icon)-[0-9a-f]{16}\.(?:webp|png)$/;
 
 export const hasStartPage = (manifest: Manifest): boolean => manifest.has(startPage);
 
-/** Whether a file was made of an uploaded logo. */
+/** Whether a file was made from an uploaded logo. */
 export const isMadeLogo = (path: string | undefined): path is string => path !== undefined && madePath.test(path);
 
-/** The storefront with what the form says; what the form does not show, such as the logo, stays. @throws Problem `invalid_request` */
+/** Returns the storefront with the form's values. Settings that the form does not have, such as the logo, stay. @throws Problem `invalid_request` */
 export function withForm(stored: StoredStorefront | undefined, form: Static<typeof WrittenStorefront>): StoredStorefront {
   const { name, colour, tagline, about, email, phone, address, hours } = form;
   const refuse = (why: string): never => {
@@ -67,12 +69,11 @@ export function withForm(stored: StoredStorefront | undefined, form: Static<type
   return { name: name.trim(), settings: { ...parseStorefront(shown, refuse), logo, logoSize, icon } };
 }
 
-/** The files with the start page, or without it so that the shop begins there. */
 export function withoutStartPage(manifest: Manifest): Manifest {
   return new Map([...manifest].filter(([path]) => path !== startPage));
 }
 
-/** The files and the settings with another logo, or with none. Files of an earlier uploaded logo go; an owner's own files stay. */
+/** Sets the logo, or removes it. Removes the files of an earlier uploaded logo; the owner's own files stay. */
 export function withLogo(
   { manifest, stored }: { manifest: Manifest; stored: StoredStorefront },
   received: ReceivedLogo | undefined,

@@ -34,7 +34,7 @@ const path = "/projects/{projectId}/storefront";
 const tag = "Projects";
 const answers = { 200: { description: "The deployment with the change, which is served.", schema: Deployment } };
 
-/** What the dashboard's form for a storefront reads and writes. Each change is a deployment with the files of the live one. */
+/** The operations of the dashboard's form for a storefront. Each change is a deployment with the files of the live one. */
 export const storefrontRoutes: Operation<StorefrontServices>[] = [
   operation({
     operationId: "getStorefront",
@@ -80,7 +80,7 @@ export const storefrontRoutes: Operation<StorefrontServices>[] = [
     path: `${path}/logo`,
     tag,
     summary: "Set the logo of a storefront",
-    description: "Encodes a picture anew, as the logo of the storefront and, if it is square enough, as the icon of its pages.",
+    description: "Re-encodes a picture as the logo of the storefront and, if it is square enough, as the icon of its pages.",
     scope: "publishing:write",
     params: ProjectPath,
     upload: { mediaTypes: pictureTypes, bytesMax: pictureBytesMax, sample: "logo.png", description: "The picture, at most 10 MiB." },
