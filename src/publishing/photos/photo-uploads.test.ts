@@ -4,7 +4,7 @@ import { Problem } from "../../platform/problem.ts";
 import { picture } from "../../../test/support/pictures.ts";
 import { encodeInProcess } from "./photo-uploads.ts";
 
-test("a picture that uses more CPU time than one may have is refused", async () => {
+test("a picture that takes too much CPU time is refused", async () => {
   const { answer, bodies } = await encodeInProcess(await picture("teal"), "photo", { cpuMsMax: 1, msMax: 600_000 });
   assert.deepEqual([answer, bodies.length], [{ refusal: "it takes too long, or too much memory, to decode" }, 0]);
 });

@@ -11,12 +11,11 @@ import type { PhotoForm, PicturePurpose, ProcessAnswer } from "./photos.ts";
 import { insertForms, markBeforeUse, requireStored } from "./photos.store.ts";
 
 /**
- * A picture that was encoded, and that no photo has yet; `fingerprint` is the SHA-256 of the uploaded bytes. Its forms are stored, except in a
- * dry run.
+ * An encoded picture that no photo has yet; `fingerprint` is the SHA-256 of the uploaded bytes. Its forms are stored, except in a dry run.
  */
 export type ReceivedPhoto = { fingerprint: string; width: number; height: number; forms: PhotoForm[]; isStored: boolean };
 
-/** What is needed of the published content. `publish` and `hold` keep the bytes until `release`. */
+/** The part of the published content that uploads use. `publish` and `hold` keep the bytes until `release`. */
 type PhotoContent = {
   publish: (files: readonly { hash: string; bytes: Buffer }[]) => Promise<void>;
   hold: (hashes: readonly string[]) => void;
@@ -26,25 +25,25 @@ type PhotoContent = {
 type PhotoParts = { db: Database; content: PhotoContent; bounds: Pick<Bounds, "refused"> };
 type Encoded = { answer: ProcessAnswer; bodies: Buffer };
 
-/** Uploads that are received, wait or are encoded: each holds its bytes in memory. */
+/** The most uploads in progress, waiting ones included: each holds its bytes in memory. */
 const atOnceMax = 8;
 const atOnceMaxEach = 2;
 /**
- * The most CPU time (ms) for one picture, which no busy machine uses up, and the longest time, for a process that hangs without using any
- * or whose turn never comes.
+ * The most CPU time (ms) for one picture, which a busy machine does not use up; and the most elapsed time, for a process that hangs without
+ * using CPU time or gets none.
  */
 const encodingLimits = { cpuMsMax: 30_000, msMax: 120_000 };
 const script = fileURLToPath(new URL("picture-process.ts", import.meta.url));
 
-/** Takes uploaded pictures: encodes one at a time, in a process of its own at low priority, and publishes its forms. */
+/** Receives pictures, encodes them one at a time, each in a separate low-priority process, and publishes their forms. */
 export function openPhotoUploads(
   parts: PhotoParts,
   encode: (picture: Buffer, purpose: PicturePurpose) => Promise<Encoded> = encodeInProcess,
 ) {
   const { db, content, bounds } = parts;
-  const take = takerOf(bounds);
+  const receivePicture = openReceiver(bounds);
   const inTurn = slots(1);
-  /** The pictures that are encoded or wait, by purpose and fingerprint: one that is sent twice at once is encoded once. */
+  /** The pictures that wait or are being encoded, by purpose and fingerprint: concurrent uploads of one picture share its encoding. */
   const preparing = new Map<string, Promise<ReceivedPhoto>>();
 
   const encodeInTurn = async (picture: Buffer, purpose: PicturePurpose): Promise<Encoding> =>
@@ -58,7 +57,7 @@ export function openPhotoUploads(
       .then((encoding) => store(parts, encoding))
       .finally(() => preparing.delete(key));
     preparing.set(key, prepared);
-    // each upload holds the content by then
+    // By then each upload holds the content.
     prepared.then(
       (received) => setImmediate(() => content.release(hashesOf(received))),
       () => undefined,
@@ -67,16 +66,16 @@ export function openPhotoUploads(
   }
 
   return {
-    /** Encodes and stores a picture. @throws Problem `unavailable`, and `invalid_request` for a file that is no picture */
+    /** Encodes and stores a picture. @throws Problem `unavailable`; `invalid_request` for a file that is not a usable picture */
     receive: (accountId: number, body: AsyncIterable<Buffer>, purpose: PicturePurpose = "photo"): Promise<ReceivedPhoto> =>
-      take(accountId, body, async (picture) => {
+      receivePicture(accountId, body, async (picture) => {
         const received = await prepareOnce(picture, purpose);
         content.hold(hashesOf(received));
         return received;
       }),
     /** Encodes a photo for a dry run, and stores nothing. Throws what `receive` throws. */
     rehearse: (accountId: number, body: AsyncIterable<Buffer>): Promise<ReceivedPhoto> =>
-      take(accountId, body, async (picture) => ({ ...(await encodeInTurn(picture, "photo")).photo, isStored: false })),
+      receivePicture(accountId, body, async (picture) => ({ ...(await encodeInTurn(picture, "photo")).photo, isStored: false })),
     /** @throws Problem `storage_limit_reached`; `unavailable` if the content was removed meanwhile */
     claim: async (tx: Transaction, accountId: number, photoId: number, { forms, isStored }: ReceivedPhoto): Promise<void> => {
       if (isStored) await requireStored(tx, db.engine, forms);
@@ -84,13 +83,13 @@ export function openPhotoUploads(
     },
     /** Keeps the forms of a logo, which a deployment is about to claim, until the transaction ends. @throws Problem `unavailable` */
     requireStored: async (tx: Transaction, { forms }: Stored) => requireStored(tx, db.engine, forms),
-    /** Ends the hold on the content: unless a photo has it now, it is removed. */
+    /** Releases the content: it is removed unless a photo has it now. */
     finish: (received: Stored) => content.release(hashesOf(received)),
   };
 }
 
-/** Returns what reads a picture and works on it, as one of the few at once. It throws `unavailable` while too many uploads arrive. */
-function takerOf(bounds: PhotoParts["bounds"]) {
+/** Returns a function that reads a picture and passes it to `work`. It throws Problem `unavailable` while too many uploads are in progress. */
+function openReceiver(bounds: PhotoParts["bounds"]) {
   const receiving = createTally<number>();
   return async <T>(accountId: number, body: AsyncIterable<Buffer>, work: (picture: Buffer) => Promise<T>): Promise<T> => {
     const all = receiving.counts.values().reduce((sum, count) => sum + count, 0);
@@ -110,7 +109,7 @@ function takerOf(bounds: PhotoParts["bounds"]) {
 type Stored = Pick<ReceivedPhoto, "forms">;
 type Encoding = { photo: Omit<ReceivedPhoto, "isStored">; files: { hash: string; bytes: Buffer }[] };
 
-/** @throws Problem `invalid_request` for a file that is no picture */
+/** @throws Problem `invalid_request` for a file that is not a usable picture */
 function encodingOf({ answer, bodies }: Encoded, fingerprint: string): Encoding {
   if ("refusal" in answer) throw unusable(answer.refusal);
   const { width, height, forms } = answer;

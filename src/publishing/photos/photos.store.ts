@@ -46,7 +46,7 @@ export async function requireStored(tx: Transaction, engine: Database["engine"],
   const hashes = [...new Set(forms.map(({ hash }) => hash))];
   const rows = await tx.query(sql`SELECT 1 FROM blobs WHERE name IN (${join(hashes)})`);
   if (rows.length === hashes.length) return;
-  throw new Problem("unavailable", "The same picture is just being deleted. Try again.", { headers: { "retry-after": "1" } });
+  throw new Problem("unavailable", "The same picture is being deleted at the moment. Try again.", { headers: { "retry-after": "1" } });
 }
 
 /** The size of a form in bytes; undefined if no photo of the account, or of any account, has it. */

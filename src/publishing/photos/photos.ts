@@ -7,7 +7,7 @@ export type PicturePurpose = "photo" | "logo";
 /** One form of a photo: a size in a format, published under the SHA-256 of its bytes. */
 export type PhotoForm = { type: string; width: number; height: number; hash: string; bytes: number };
 
-/** What the process of a picture answers: its forms, or why it cannot be used. */
+/** The result of the encoding process: the forms of the picture, or why it cannot be used. */
 export type ProcessAnswer = { width: number; height: number; forms: PhotoForm[] } | { refusal: string };
 
 /** The label below the platform domain at which the photos of all accounts are served. */
@@ -41,12 +41,12 @@ export function plannedForms({ width }: { width: number }): { type: PhotoType; w
   return planned;
 }
 
-/** The largest side of a shop's logo, and the side of the square icon that is made of one that is square enough, in pixels. */
+/** In pixels: the largest side of a shop's logo, and the side of the icon that is made from a logo which is square enough. */
 export const logoSide = 480;
 export const iconSide = 192;
 const squareRatioMax = 1.25;
 
-/** Whether a logo can stand in a square, as the icon of a site, without being too small to recognise. */
+/** Whether a logo fits into a square icon without becoming too small to recognise. */
 export function isSquareEnough({ width, height }: { width: number; height: number }): boolean {
   return Math.max(width, height) <= squareRatioMax * Math.min(width, height);
 }

@@ -14,9 +14,9 @@ import {
 } from "./photos.ts";
 
 /**
- * Decodes a picture and encodes its forms, in a process of its own: a file that makes the decoder hang, crash or grow takes nothing else
- * with it. Its arguments are the purpose of the picture, and the CPU time (ms) after which it kills itself. Reads the picture from standard
- * input. Writes one line of JSON (`ProcessAnswer`), then the bytes of the forms one after another.
+ * Decodes a picture and encodes its forms, in a separate process: a file that makes the decoder hang, crash or use too much memory harms
+ * nothing else. Its arguments are the purpose of the picture, and the CPU time (ms) after which it kills itself. Reads the picture from
+ * standard input. Writes one line of JSON (`ProcessAnswer`), then the bytes of the forms one after another.
  */
 const loaders: Record<PictureFormat, string> = {
   jpeg: "VipsForeignLoadJpegBuffer",
@@ -24,7 +24,7 @@ const loaders: Record<PictureFormat, string> = {
   webp: "VipsForeignLoadWebpBuffer",
   avif: "VipsForeignLoadHeifBuffer",
 };
-/** Low efforts: a photo takes about a second of one core, and the highest effort saves a few per cent for ten times as much. */
+/** At these low efforts a photo takes about a second of one core. The highest would take ten times as long to save a few per cent. */
 const encoders = {
   "image/webp": (picture: Sharp) => picture.webp({ quality: 78, effort: 3 }),
   "image/avif": (picture: Sharp) => picture.avif({ quality: 52, effort: 2, chromaSubsampling: "4:2:0" }),
@@ -57,7 +57,7 @@ async function convert(bytes: Buffer): Promise<{ head: ProcessAnswer; bodies: Bu
   const { default: sharp } = await import("sharp");
   sharp.cache(false);
   sharp.concurrency(1);
-  // only the decoder of the recognised format: all others, such as those of SVG and PDF, stay blocked
+  // Allow only the decoder of the recognised format. All others, such as those of SVG and PDF, stay blocked.
   sharp.block({ operation: ["VipsForeignLoad"] });
   sharp.unblock({ operation: [loaders[format]] });
   // one page: the first picture of an animation
@@ -65,7 +65,7 @@ async function convert(bytes: Buffer): Promise<{ head: ProcessAnswer; bodies: Bu
   const { width, height } = await sharp(bytes, options).metadata();
   if (width * height > pixelsMax)
     return { head: { refusal: `it has ${width} × ${height} pixels; the limit is 50 megapixels` }, bodies: [] };
-  // decodes once, turned as its metadata says; what follows works on the reduced picture, which has no metadata
+  // Decodes once, and turns the picture as its metadata says. The forms are made from the reduced picture, which has no metadata.
   const reduced = await sharp(bytes, options)
     .autoOrient()
     .resize({ width: sideMax, height: sideMax, fit: "inside", withoutEnlargement: true })

@@ -1,9 +1,9 @@
-/** What a storefront reads of an account's catalogue. */
+/** The parts of an account's catalogue that a storefront reads. */
 export type Catalogue = {
   /** Changes when the catalogue does. */
   version: (accountId: number) => Promise<string>;
   categories: (accountId: number) => Promise<ShownCategory[]>;
-  /** Up to `limit` animals that are not sold, the newest first, or by name where `q` is the beginning of their names. */
+  /** Up to `limit` animals that are not sold, the newest first; with `q`, those whose names begin with it, by name. */
   animals: (accountId: number, wanted: Wanted, limit: number) => Promise<ShownAnimal[]>;
   animal: (accountId: number, id: number) => Promise<ShownAnimal | undefined>;
   /** The identifiers of the newest animals that are not sold. */
@@ -22,5 +22,5 @@ export type ShownAnimal = {
   photos: ShownPhoto[];
 };
 
-/** `before`: only animals with a lower identifier, as the newest come first. `q` has one page. */
+/** `before`: only animals with a lower identifier, because the newest come first. A search by `q` has one page. */
 type Wanted = { categoryId: number | undefined; q: string | undefined; before: number | undefined };

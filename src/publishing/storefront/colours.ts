@@ -2,10 +2,10 @@ type Rgb = [red: number, green: number, blue: number];
 
 const pageLight: Rgb = [250, 249, 246];
 const pageDark: Rgb = [33, 35, 40];
-/** WCAG 2.2, 1.4.3. */
+/** WCAG 2.2, 1.4.3, asks for 4.5. */
 const contrastMin = 4.6;
 
-/** The shop's colour as text and as ground, on light and dark pages: shifted until each can be read. */
+/** Returns the shop's colour for light and dark pages, shifted until it is readable there, and the colour of text on it. */
 export function shades(colour: string): { light: string; dark: string; onLight: string; onDark: string } {
   const base = parse(colour);
   const light = shift(base, [0, 0, 0], pageLight);
@@ -13,16 +13,16 @@ export function shades(colour: string): { light: string; dark: string; onLight: 
   return { light: format(light), dark: format(dark), onLight: textOn(light), onDark: textOn(dark) };
 }
 
-function shift(colour: Rgb, towards: Rgb, ground: Rgb): Rgb {
+function shift(colour: Rgb, towards: Rgb, background: Rgb): Rgb {
   for (let share = 0; share <= 1; share += 0.04) {
     const mixed = colour.map((value, index) => Math.round(value + (towards[index]! - value) * share)) as Rgb;
-    if (contrast(mixed, ground) >= contrastMin) return mixed;
+    if (contrast(mixed, background) >= contrastMin) return mixed;
   }
   return towards;
 }
 
-function textOn(ground: Rgb): string {
-  return contrast([255, 255, 255], ground) >= contrast([16, 20, 24], ground) ? "#ffffff" : "#101418";
+function textOn(background: Rgb): string {
+  return contrast([255, 255, 255], background) >= contrast([16, 20, 24], background) ? "#ffffff" : "#101418";
 }
 
 function contrast(a: Rgb, b: Rgb): number {

@@ -28,7 +28,6 @@ const paw = markup`<svg viewBox="0 0 24 24" fill="currentColor" aria-hidden="tru
 /** The picture of an animal without a photo. */
 export const placeholder = paw;
 
-/** A whole page. */
 export function pageOf(shop: Shop, { title, description, path, picture, head, main, search }: PageParts): Markup {
   const { name, origin, settings } = shop;
   const shown = picture ?? logoPath(shop);
@@ -91,7 +90,7 @@ const logoHeight = 44;
 /** Wider logos are shown lower. */
 const logoWidthMax = 220;
 
-/** The alternative text of the logo is the shop's name, so the name beside it is for the eyes alone. */
+/** The alternative text of the logo is the shop's name, so screen readers skip the name beside it. */
 function brandOf(shop: Shop): Markup {
   const { name, settings } = shop;
   const path = logoPath(shop);
@@ -102,7 +101,7 @@ function brandOf(shop: Shop): Markup {
   return markup`<img src="${path}" alt="${name}" ${size} /><span aria-hidden="true">${name}</span>`;
 }
 
-/** The address that calls a number, however it is written. */
+/** Returns the `tel:` address of a phone number in any notation. */
 export const telephone = (phone: string): string => `tel:${phone.replaceAll(/[^+\d]/g, "")}`;
 
 function footerOf({ name, settings: { contact, hours, about } }: Shop): Markup {
@@ -112,7 +111,7 @@ function footerOf({ name, settings: { contact, hours, about } }: Shop): Markup {
     <div class="wide">
       <section>
         <h2>${name}</h2>
-        <p>${about ?? "Animals that look for a home."}</p>
+        <p>${about ?? "Animals looking for a home."}</p>
       </section>
       ${
         hasContact &&
@@ -149,7 +148,7 @@ function styleFor(colour: string): Style {
   const known = styles.get(colour);
   if (known !== undefined) return known;
   const sheet = styleOf(colour);
-  // no page runs scripts; tools that audit a page read /robots.txt through it
+  // No page runs scripts. `connect-src` lets tools that audit a page fetch /robots.txt from it.
   const own = "img-src 'self'; connect-src 'self'; form-action 'self'";
   const policy = `default-src 'none'; style-src ${inlineSource(sheet)}; ${own}; base-uri 'none'; frame-ancestors 'none'`;
   const made = { markup: new Markup(sheet), policy };

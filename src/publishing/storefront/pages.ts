@@ -4,7 +4,7 @@ import { markup, jsonMarkup, type Markup } from "./markup.ts";
 import type { Shop } from "./storefront.ts";
 import { logoPath, pageOf, placeholder, telephone } from "./layout.ts";
 
-/** A page of the list: which animals, and where it is among the others. */
+/** One page of the list of animals. */
 export type ListPage = {
   animals: ShownAnimal[];
   categories: ShownCategory[];
@@ -24,7 +24,7 @@ export function listPage(shop: Shop, page: ListPage): Markup {
   const { category, q, isFirst } = page;
   const heading = q !== undefined ? `Animals named “${q}”` : (category?.name ?? settings.tagline ?? `Welcome to ${name}`);
   const title = q === undefined && category === undefined ? name : `${q ?? category?.name ?? ""} · ${name}`;
-  const about = settings.about ?? `Animals that look for a home at ${name}.`;
+  const about = settings.about ?? `Animals looking for a home at ${name}.`;
   const isHome = q === undefined && category === undefined;
   return pageOf(shop, {
     title,
@@ -65,7 +65,7 @@ function chips({ categories, category, q }: ListPage): Markup | undefined {
   </nav>`;
 }
 
-/** The pictures of the first row are needed at once; the others when they are scrolled to. */
+/** Browsers load the pictures of the first row at once, and the others when they are scrolled to. */
 function cardOf({ id, name, categoryId, status, price, photos }: ShownAnimal, categories: ShownCategory[], index: number): Markup {
   const category = categories.find((one) => one.id === categoryId);
   return markup`<li class="card">
@@ -83,8 +83,8 @@ function cardOf({ id, name, categoryId, status, price, photos }: ShownAnimal, ca
 function emptyOf({ q }: ListPage): Markup {
   const words =
     q === undefined
-      ? "No animal is for sale here at the moment. Look in again soon."
-      : "No animal that is for sale has a name that begins so.";
+      ? "No animals are for sale here at the moment. Please check back soon."
+      : "No animal for sale has a name that begins like this.";
   return markup`<p class="empty">${words}</p>`;
 }
 
@@ -150,7 +150,7 @@ export function notFoundPage(shop: Shop): Markup {
   });
 }
 
-/** The addresses of the list. */
+/** Returns the address of a page of the list. */
 export function addressOf({ category, before }: { category?: number | undefined; before?: number | undefined }): string {
   const query = new URLSearchParams({
     ...(category !== undefined && { category: `${category}` }),

@@ -19,7 +19,7 @@ const atOnceMax = 4;
 const waitingMax = 500;
 const sitemapMs = 5 * 60_000;
 
-/** What a path asks for. Only what `isKept` is kept in memory, so that arbitrary addresses do not push out the pages that visitors want. */
+/** The page at a path. Only pages with `isKept` are cached: arbitrary addresses must not evict the pages that visitors want. */
 type Wanted =
   | { kind: "list"; category: number | undefined; before: number | undefined; q: string | undefined; key: string; isKept: boolean }
   | { kind: "animal"; id: number; key: string; isKept: true }
@@ -32,7 +32,7 @@ const compressGzip = promisify(gzip);
 /** Renders storefronts from the catalogue, and keeps pages in memory until the catalogue changes. `clock` in ms. */
 export function openRenderer(catalogue: Catalogue, clock: () => number): RenderStorefront {
   const pages = createLru<Promise<RenderedPage>>(cacheBytesMax);
-  /** The pages that are being rendered: everybody who asks for one waits for the same. */
+  /** The pages that are being rendered. Concurrent requests for a page share one rendering. */
   const running = new Map<string, Promise<RenderedPage>>();
   const refusal = () => overloaded("Too many pages are rendered at once. Try again in a moment.");
   const inTurn = slots(atOnceMax, { waitingMax, refusal });

@@ -1,6 +1,6 @@
 /**
  * The settings of a built-in storefront, the `storefront` of a `petstore.json` (specification 6.7). The pages themselves come from the account's
- * catalogue, so that a deployment holds only what the owner chooses.
+ * catalogue, so a deployment holds only the owner's settings and files.
  */
 export type StorefrontSettings = {
   /** The shop's colour, as `#rrggbb`. */
@@ -9,18 +9,18 @@ export type StorefrontSettings = {
   about: string | undefined;
   /** The path of a file of the deployment. */
   logo: string | undefined;
-  /** In pixels, so that the page keeps its place free. */
+  /** In pixels: the page reserves the logo's space while it loads. */
   logoSize: { width: number; height: number } | undefined;
-  /** The path of a square picture of the deployment, in place of the first letter of the name. */
+  /** The path of a square picture of the deployment, shown instead of the name's first letter. */
   icon: string | undefined;
   contact: { email: string | undefined; phone: string | undefined; address: string | undefined };
   hours: { days: string; time: string }[];
 };
 
-/** What a storefront shows of its account. */
+/** A built-in storefront of an account. */
 export type Storefront = { accountId: number; name: string; settings: StorefrontSettings };
 
-/** What every page of a storefront is made of. `origin` is the one under which search engines should know it. */
+/** A storefront as its pages need it. `origin` is the one that search engines should list. */
 export type Shop = Storefront & { origin: string };
 
 /** A page with its compressed forms. */

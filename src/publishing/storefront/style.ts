@@ -1,6 +1,6 @@
 import { shades } from "./colours.ts";
 
-/** The style sheet of a storefront, which is part of each page: nothing else has to arrive before it is shown. */
+/** Returns the style sheet of a storefront. Each page contains it, so browsers show a page without a second request. */
 export function styleOf(colour: string): string {
   const { light, dark, onLight, onDark } = shades(colour);
   return `:root{color-scheme:light dark;--accent:light-dark(${light},${dark});--on-accent:light-dark(${onLight},${onDark});--page:light-dark(#faf9f6,#131417);--card:light-dark(#fff,#1e2024);--line:light-dark(#e5e1d8,#33363d);--text:light-dark(#1c2024,#ecebe7);--quiet:light-dark(#575e68,#abb0ba);--tint:color-mix(in srgb,var(--accent) 11%,var(--page));--shadow:0 1px 2px rgb(0 0 0/.05),0 8px 24px rgb(0 0 0/.06)}
