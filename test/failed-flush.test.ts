@@ -82,7 +82,7 @@ test("a failed flush ends the process with one line and exit code 74; the next s
   const fatal = server.log().filter(({ level }) => level >= 60);
   assert.deepEqual(
     fatal.map(({ msg }) => msg),
-    ["the disk failed to keep the database's log: ending, so that nothing more is acknowledged"],
+    ["the disk failed to flush the database's log: exiting, so that no more writes are acknowledged"],
   );
   assert.equal(server.err(), "");
 

@@ -62,7 +62,7 @@ suite("browsers must open custom names over HTTPS only (HSTS)", () => {
     assert.equal((await setPlan({ id: shop.id, plan: "pro" })).warning, undefined);
     assert.match(
       (await setPlan({ id: shop.id, plan: "free" })).warning ?? "",
-      /^Browsers open a domain that they have visited over HTTPS only/,
+      /^Browsers that have visited a domain open it over HTTPS only/,
     );
     await setPlan({ id: shop.id, plan: "pro" });
   });

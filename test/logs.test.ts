@@ -109,7 +109,7 @@ test("one log for the API, the edge and the commands: JSON lines and nothing els
   const unknown = lines.filter(({ msg }) => String(msg).startsWith("ENV_FILE sets"));
   assert.deepEqual(
     unknown.map(({ level, msg }) => [level, msg]),
-    [[40, "ENV_FILE sets PROT, which is not a setting: is PORT meant?"]],
+    [[40, "ENV_FILE sets PROT, which is not a setting: did you mean PORT?"]],
   );
   assert.equal(lines.find(({ requestId }) => requestId === "api-1")?.["traceId"], trace);
   const visit = lines.find(({ requestId }) => requestId === "edge-1");

@@ -61,7 +61,7 @@ test("the service does not start on an unfinished copy, and the next move into i
   assert.equal(await refused.ended, 1);
   assert.match(
     refused.err(),
-    /^petstore: the database of DATABASE_URL has an unfinished copy: run `petstore move` again, which begins anew\n$/,
+    /^petstore: the database of DATABASE_URL has an unfinished copy: run `petstore move` again, which starts over\n$/,
   );
   assert.equal((await moveTo(url, { DATA_DIR: dataDir })).code, 0);
   assert.equal(await rowsOf(url, "accounts"), accounts);

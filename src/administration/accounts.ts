@@ -90,7 +90,7 @@ export function accountOperations({ db, clock, verifier, announcer, ports }: Par
 const stoppedMax = 1_000;
 const noNames = { count: 0, hostnames: [] };
 const hstsWarning =
-  "Browsers open a domain that they have visited over HTTPS only, for up to a year (HSTS): wherever it leads next needs a certificate.";
+  "Browsers that have visited a domain open it over HTTPS only, for up to a year (HSTS). Its next address needs a certificate.";
 
 /** @throws Problem `not_found` */
 export async function demandAccount(db: Queryable, accountId: number): Promise<Account> {

@@ -7,11 +7,11 @@ import type { Secrets } from "../publishing/certificates/certificates.ts";
 import type { EdgePorts } from "../publishing/domains/domains.ts";
 import { Problem } from "../platform/problem.ts";
 
-/** What the operations need. */
+/** The parts of the service that the operations use. */
 export type Parts = {
   db: Database;
   clock: Clock;
-  /** The cache of verified keys, which must know of every change. */
+  /** The cache of verified keys, which must forget every key that changes. */
   verifier: { forgetAccount(accountId: number): void; forgetKey(keyId: number): void };
   /** Removes bans. Rejects with `unavailable` if the limiter cannot be reached. */
   limiter: { unban(keyId: number): boolean | Promise<boolean> };
@@ -25,7 +25,7 @@ export type Parts = {
 
 export const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
-/** An operation that validates its input by a schema of its fields. Messages name only the field. */
+/** Makes an operation that validates its input against a schema of its fields. Messages name the field without `body.`. */
 export function operation<P extends Record<string, TSchema>, R>(
   fields: P,
   run: (input: Static<ReturnType<typeof Type.Object<P>>>) => Promise<R>,

@@ -1,10 +1,10 @@
 import type { Logger } from "../platform/log.ts";
 import type { Called } from "../platform/socket.ts";
 
-/** The fields whose identifiers are logged. Other fields, such as keys, links and emails, are in no line. */
+/** The fields whose identifiers are logged. Other fields, such as keys, links and emails, are never logged. */
 const idNames = new Set(["id", "account", "accountId", "keyId", "memberId", "projectId"]);
 
-/** Logs an administrative command: its name, its operator, and the identifiers of what it worked on and made. */
+/** Logs an administrative command: its name, its operator, and the identifiers in its input and result. */
 export function logCommand(log: Pick<Logger, "info">, called: Called): void {
   const { operation, operator, input } = called;
   if (operation === "service.describe") return; // commands call it, not operators

@@ -89,7 +89,7 @@ test("a new account has a first key of all scopes that works at once", async (t)
   assert.deepEqual([...verified.scopes], scopes);
 });
 
-test("accounts.create refuses what it does not know or cannot use, by the field's name", async (t) => {
+test("accounts.create refuses unknown fields and invalid values, and names the field", async (t) => {
   const { admin } = await openScene(t);
   const create = admin["accounts.create"];
   await assert.rejects(create({ plan: "pro" }), refused("invalid_request", /^name is required/));
@@ -107,7 +107,7 @@ test("accounts.create refuses what it does not know or cannot use, by the field'
   assert.deepEqual(await admin["accounts.list"]({}), { accounts: [] });
 });
 
-test("accounts are listed by id with what their plan allows, and from any id on", async (t) => {
+test("accounts are listed by id with the limits of their plan, and from any id on", async (t) => {
   const { admin, shop } = await openScene(t);
   await shop("A");
   await admin["accounts.create"]({ name: "B", plan: "enterprise", perMinute: 7 });
@@ -119,7 +119,7 @@ test("accounts are listed by id with what their plan allows, and from any id on"
   assert.deepEqual((await admin["accounts.list"]({ after: 1 })).accounts, accounts.slice(1));
 });
 
-test("a change of plan holds from its answer on", async (t) => {
+test("a change of plan is in effect when it is answered", async (t) => {
   const { admin, verifier, shop } = await openScene(t);
   const { key } = await shop("A");
   await verifier.verify(key);
@@ -151,7 +151,7 @@ test("a publishable key can read the catalogue and the inventory and never more"
   await assert.rejects(admin["keys.create"](more), refused("invalid_request", /orders:read/));
 });
 
-test("keys.create refuses unknown scopes and accounts and expiries that are past or no dates", async (t) => {
+test("keys.create refuses unknown scopes and accounts, and expiries that are in the past or not dates", async (t) => {
   const { admin, shop } = await openScene(t);
   await shop("A");
   const create = admin["keys.create"];
@@ -163,7 +163,7 @@ test("keys.create refuses unknown scopes and accounts and expiries that are past
   await assert.rejects(create({ account: 1, expires: "soon" }), refused("invalid_request", /date/));
 });
 
-test("a key has the name that it was given, or one by its number, and the origins that it was bound to; a rotated one too", async (t) => {
+test("a key has its given name, or one with its number, and its given origins; its successor has them too", async (t) => {
   const { admin, shop } = await openScene(t);
   await shop("A");
   const origins = ["https://SHOP.example/", "https://shop.example:443", "http://localhost:3000"];
@@ -183,7 +183,7 @@ test("a key has the name that it was given, or one by its number, and the origin
   );
 });
 
-test("keys.create refuses origins of a secret key, origins that are none, too many, and names that are empty or too long", async (t) => {
+test("keys.create refuses origins for a secret key, invalid origins, too many origins, and names that are empty or too long", async (t) => {
   const { admin, shop } = await openScene(t);
   await shop("A");
   const create = (terms: object) => admin["keys.create"]({ account: 1, publishable: true, ...terms });
@@ -222,7 +222,7 @@ test("a rotated key and its successor both work until the overlap ends, then onl
   assert.ok(await verifier.verify(rotated.key));
 });
 
-test("rotation never prolongs a key: its successor keeps the expiry, and an expired one has none", async (t) => {
+test("rotation never prolongs a key: its successor keeps the expiry, and an expired key has no successor", async (t) => {
   const { admin, verifier, time, shop } = await openScene(t);
   await shop("A");
   const old = await admin["keys.create"]({ account: 1, expires: "2026-01-03" });
@@ -235,7 +235,7 @@ test("rotation never prolongs a key: its successor keeps the expiry, and an expi
   await assert.rejects(admin["keys.rotate"]({ id: 99 }), refused("not_found"));
 });
 
-test("a revoked key stops with the answer and the account's other keys go on", async (t) => {
+test("a revoked key does not work after the answer, and the account's other keys still work", async (t) => {
   const { admin, verifier, shop } = await openScene(t);
   const { key } = await shop("A");
   const other = await admin["keys.create"]({ account: 1 });
@@ -258,7 +258,7 @@ test("a key that is unbanned starts without strikes at once, and for a key witho
   await assert.rejects(admin["keys.unban"]({ id: 99 }), refused("not_found"));
 });
 
-test("an account has at most 1,000 keys, one of another account is not among them", async (t) => {
+test("an account has at most 1,000 keys, and those of other accounts do not count", async (t) => {
   const { admin, shop } = await openScene(t);
   await shop("A");
   await shop("B");

@@ -24,7 +24,7 @@ import { addSecurityText } from "./security-text.ts";
 import type { Tracing } from "./tracing.ts";
 import { addWeb, sendPage, type Web } from "./web.ts";
 
-/** What the dashboard calls: every operation of the API, and those that only it calls. */
+/** The dashboard's gate, and the services of the operations that only the dashboard calls. */
 export type Dashboard = { gate: Gate; services: DashboardServices };
 
 export type ApiOptions = MetricsOptions & {
@@ -32,13 +32,12 @@ export type ApiOptions = MetricsOptions & {
   db: Database;
   health: Pick<Health, "refusal" | "warnings">;
   bounds: Bounds;
-  /** Traces requests. Default: not. */
+  /** Traces requests. Default: no tracing. */
   tracing?: Pick<Tracing, "enter" | "onAnswered"> | undefined;
   clock: Clock;
   nowRange: () => NowRange;
   gate: Gate;
   dashboard: Dashboard;
-  /** What the operations of the API need. */
   services: ApiServices;
   limiter: DnsPageOptions["limiter"];
   log: Logger;
@@ -76,7 +75,7 @@ export function openApi(options: ApiOptions): App {
   addMcp(app, agents, options);
   addDescription(app, options);
   addDocuments(app, { getPetSunset: options.getPetSunset, publicUrl: hosts.publicUrl }, web);
-  // loaded at the first visit: few have a link
+  // Loaded at the first visit, because few services create such links.
   addPage(app, "/dns-records/:token", {}, async (exchange) =>
     (await import("./dns-page.ts")).serveDnsPage(exchange, { ...options, checks: services.checks }),
   );
@@ -87,7 +86,7 @@ export function openApi(options: ApiOptions): App {
   return app;
 }
 
-/** Loads the protocol at the first message: its package is large, and few installations have agents. */
+/** Loads the protocol at the first message: its package is large, and few services have agents as clients. */
 function addMcp(app: App, surface: Surface, options: ApiOptions): void {
   let serve: Promise<(exchange: Exchange) => Promise<void>> | undefined;
   const find: App["find"] = (...request) => app.find(...request);
@@ -102,7 +101,7 @@ function addMcp(app: App, surface: Surface, options: ApiOptions): void {
   app.add(mcpPath, new Map([["POST", post]]), others);
 }
 
-/** Each text is made at its first request: few ask for it, and it would take a third of the time of each start. */
+/** Makes each text at its first request: few clients ask for it, and making it would take a third of each start. */
 function addDescription(app: Pick<App, "add">, options: Pick<ApiOptions, "getPetSunset">): void {
   const texts = () => import("./description.ts");
   let json: Promise<StaticFile> | undefined;
@@ -126,7 +125,7 @@ async function readyMetric({ ready, health }: Pick<ApiOptions, "ready" | "health
 
 const probe = { hosts: "any", isProbe: true } as const;
 
-/** `/healthz`: the process runs. `/readyz`: it takes requests, and its store takes writes. Both say why not in a few words. */
+/** `/healthz`: the process runs. `/readyz`: it takes requests, and its store takes writes; if not, the 503 says why in a few words. */
 function addProbes(app: Pick<App, "add">, { ready, health }: Pick<ApiOptions, "ready" | "health">): void {
   addPage(app, "/healthz", probe, (exchange) => sendJson(exchange, 200, '{"status":"ok"}'));
   addPage(app, "/readyz", probe, async (exchange) => {

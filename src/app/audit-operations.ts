@@ -16,7 +16,7 @@ const fields = {
 /** An operator's view of who did what in an account (specification 8.7). */
 export function auditOperations({ db }: Pick<Parts, "db">) {
   return {
-    /** A page of the events that pass the filters, the newest first, and `before` of the next page; null at the end. Default of `limit`: 100. */
+    /** Returns a page of the events that match the filters, newest first, and the `before` of the next page, or null. Default of `limit`: 100. */
     "audit.list": operation(fields, async ({ account, before, limit = pageMax, ...asked }) => {
       await demandAccount(db, account);
       const { events, next } = await readAudit(db, account, filterOf(asked), before, limit);
@@ -26,7 +26,7 @@ export function auditOperations({ db }: Pick<Parts, "db">) {
     /** The same as CSV. The first page has the heading. */
     "audit.export": operation(fields, async ({ account, before, limit = pageMax, ...asked }) => {
       await demandAccount(db, account);
-      const { auditHeading, auditLines } = await import("../events/log/audit-csv.ts"); // few are made
+      const { auditHeading, auditLines } = await import("../events/log/audit-csv.ts"); // exports are rare
       const { events, next } = await readAudit(db, account, filterOf(asked), before, limit);
       const lines = auditLines(await withNames(db, account, events));
       return { csv: before === undefined ? `${auditHeading()}${lines}` : lines, count: events.length, next };

@@ -37,7 +37,7 @@ export async function openBackupSource(settings: Places, isIncluded: boolean): P
   const before = readKeys(dataDir);
   const source = databaseUrl === "" ? openFolderSource(dataDir) : await openPostgresSource(databaseUrl, dataDir);
   try {
-    // a rotation that runs meanwhile puts a new key into the file first
+    // A rotation may run meanwhile: it writes a new key to the file before it uses it, so the file has it now.
     const keys = secretsKey ?? joined(readKeys(dataDir), before);
     const used = new Set<string>();
     const dump: Dump = { ...source.dump, rows: (table) => noting(source.dump.rows(table), table, used) };
@@ -52,7 +52,7 @@ export async function openBackupSource(settings: Places, isIncluded: boolean): P
   }
 }
 
-/** Passes rows on, and notes the identifiers of the keys that their secrets are encrypted with. */
+/** Passes rows on, and adds the identifiers of the keys that encrypt their secrets to `used`. */
 async function* noting(pages: ReturnType<Dump["rows"]>, table: Table, used: Set<string>): AsyncGenerator<Value[][]> {
   const columns = new Set(encryptedColumns.filter((one) => one.table === table.name).map(({ column }) => column));
   const places = table.columns.flatMap(({ name }, at) => (columns.has(name) ? [at] : []));
@@ -184,7 +184,7 @@ export async function restoreBackup(
       ...restore,
       dataDir,
       async saveSecrets(text) {
-        // a file that is there holds the keys already
+        // An existing file holds these keys already.
         if (secretsKey === null && !existsSync(join(dataDir, secretsName))) await writeDurably(join(dataDir, secretsName), `${text}\n`);
       },
     });

@@ -17,7 +17,7 @@ import { ownHostOf } from "./edge.ts";
 import type { Settings } from "./settings.ts";
 import type { Tracing } from "./tracing.ts";
 
-/** How long a removal waits for DNS, to warn of a record that is still there: beyond it, nobody is warned. */
+/** How long a removal waits for DNS, to warn of a record that still exists. After that, it returns without a warning. */
 const quickTimeoutMs = 3_000;
 
 type VerificationParts = { settings: Settings; db: Database; clock: Clock; keys: SecretsKeys; tracing: Tracing | undefined };
@@ -62,7 +62,7 @@ export function openVerification({ settings, db, clock, keys, tracing }: Verific
   return { authority, checks };
 }
 
-/** A look-up that failed is an answer, not an exception. */
+/** A failed look-up is an answer, not an exception. */
 function tracedDns(dns: Dns, tracing: Tracing | undefined): Dns {
   const problemOf = (answer: unknown): string | undefined => {
     const lookup = answer as Awaited<ReturnType<Dns["lookUp"]>>;
@@ -71,7 +71,7 @@ function tracedDns(dns: Dns, tracing: Tracing | undefined): Dns {
   return tracing?.tracedCalls("dns", dns, problemOf) ?? dns;
 }
 
-/** Opens the workers that order certificates: none without an authority. */
+/** Opens the workers that order certificates. Without an authority there are none. */
 export function openCertificateWorkers(parts: CertificationParts): Worker[] {
   const { settings, db, clock, log, keys, announcer, checks, authority, leases, onError } = parts;
   if (!authority) return [];

@@ -42,7 +42,7 @@ export type ClientSettings = {
   profilesFile: string | undefined;
 };
 
-/** Reads these settings and no others, so that a wrong setting of a service does not stop a call of another one. @throws SettingError */
+/** Reads only these settings: an invalid setting of a local service must not prevent calls to another one. @throws SettingError */
 export function loadClientSettings(env: Environment = process.env): ClientSettings {
   const all = withEnvFile(env);
   const read = <T>(entry: Setting<T>): T => parsed(entry, all) as T;

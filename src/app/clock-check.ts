@@ -19,7 +19,7 @@ export async function requireSameClock(db: Pick<Database, "engine" | "query">, c
   throw new Error(`the clock of this machine is ${hours(aheadMs)} hours ${side} that of PostgreSQL: set the wrong one before the start`);
 }
 
-/** Returns a line that says by how much the clock is behind the newest data; undefined if it is not. The database is up to date. */
+/** Returns a line that says by how much the clock is behind the newest data; undefined if it is not. The database must be up to date. */
 export async function clockBehind(db: Pick<Database, "query">, now: number): Promise<string | undefined> {
   const [row] = await db.query<{ newest: number | null }>(sql`
     SELECT MAX(at) AS newest FROM (SELECT MAX(created_at) AS at FROM idempotency UNION ALL SELECT MAX(created_at) FROM sessions

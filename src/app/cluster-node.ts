@@ -3,12 +3,12 @@ import type { KeyVerifier } from "../callers/keys/verify.ts";
 import type { Database } from "../platform/db/database.ts";
 import { openAnnouncer, openNode, type Announcer, type Change, type Node, type NodeOptions } from "../platform/nodes/nodes.ts";
 
-/** What this process caches of the database. */
+/** The data of the database that this process caches. */
 type NodeCaches = {
   keys: Pick<KeyVerifier, "forgetAll" | "forgetAccount" | "forgetKey">;
-  /** The host map. `applyChange` reads again what a change names; `onLeaseLost` stops serving. */
+  /** The host map. `applyChange` rereads what a change names; `onLeaseLost` stops serving. */
   sites: { applyChange(change: Change | undefined): Promise<void>; onLeaseLost(): void };
-  /** The delivery of webhooks, which reads again what a change names. */
+  /** The delivery of webhooks, which rereads what a change names. */
   webhooks: { applyChange(change: Change | undefined): Promise<void>; onLeaseLost(): void };
 };
 
@@ -16,7 +16,7 @@ export type ClusterNode = {
   node: Node;
   announcer: Announcer;
   /** Sets the handlers of changes. Before that this process caches nothing, so it can ignore changes. */
-  attachCaches: (kept: NodeCaches) => void;
+  attachCaches: (caches: NodeCaches) => void;
 };
 
 /** This process among the nodes of its database: SQLite has one node, PostgreSQL may have many. */
@@ -25,19 +25,19 @@ export function openClusterNode(
   log: NodeOptions["log"],
   secretsKeys: string,
 ): ClusterNode {
-  let kept: NodeCaches | undefined;
+  let caches: NodeCaches | undefined;
   const applyChange = async (change: Change | undefined): Promise<void> => {
-    if (!kept) return;
-    forgetIn(kept.keys, change);
-    await kept.sites.applyChange(change);
-    await kept.webhooks.applyChange(change);
+    if (!caches) return;
+    forgetIn(caches.keys, change);
+    await caches.sites.applyChange(change);
+    await caches.webhooks.applyChange(change);
   };
   const onLeaseLost = (): void => {
-    kept?.sites.onLeaseLost();
-    kept?.webhooks.onLeaseLost();
+    caches?.sites.onLeaseLost();
+    caches?.webhooks.onLeaseLost();
   };
   const node = openNode({ db: heartbeat, id: randomUUID(), secretsKeys, applyChange, onLeaseLost, log });
-  return { node, announcer: openAnnouncer({ db, node }), attachCaches: (parts) => void (kept = parts) };
+  return { node, announcer: openAnnouncer({ db, node }), attachCaches: (parts) => void (caches = parts) };
 }
 
 /** Changes that do not affect keys. */

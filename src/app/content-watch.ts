@@ -14,7 +14,7 @@ export type ContentWatch = {
   recheck(): Promise<void>;
 };
 
-/** Opens published files, and remembers those that are missing, unreadable or of another size than their manifest says. */
+/** Opens published files, and remembers those that are missing or unreadable, or that do not have the size in their manifest. */
 export function watchContent(openContent: OpenContent): ContentWatch {
   const missing = new Map<string, Parameters<OpenContent>>();
 
@@ -24,12 +24,12 @@ export function watchContent(openContent: OpenContent): ContentWatch {
       const handle = await openContent(hash, encoding, size);
       if ((await handle.stat()).size !== size) {
         await handle.close();
-        throw new Error("the file is not of the size that its manifest says");
+        throw new Error("the file does not have the size in its manifest");
       }
       if (missing.size > 0) missing.delete(key);
       return handle;
     } catch (error) {
-      if (isOfTheFile(error) && missing.size < missingMax) missing.set(key, [hash, encoding, size]);
+      if (concernsFile(error) && missing.size < missingMax) missing.set(key, [hash, encoding, size]);
       throw error;
     }
   };
@@ -46,6 +46,6 @@ export function watchContent(openContent: OpenContent): ContentWatch {
 }
 
 /** Whether an error concerns the one file, not the store or the number of open files. */
-function isOfTheFile(error: unknown): boolean {
+function concernsFile(error: unknown): boolean {
   return !(error instanceof Problem) && !["EMFILE", "ENFILE"].includes((error as NodeJS.ErrnoException).code ?? "");
 }

@@ -10,13 +10,13 @@ import type { Limiter } from "../callers/limits/limits.ts";
 type DashboardOptions = DashboardGateOptions & {
   administration: KeyServices["administration"];
   limiter: Limiter;
-  /** Encrypt the secrets of authenticator apps. */
+  /** The keys that encrypt the secrets of authenticator apps. */
   secrets: SecretsKeys;
   /** Called after each sign-in. Must not reject. */
   onSignedIn: () => Promise<void>;
 };
 
-/** Opens the dashboard's gate, and what the operations that only it calls need. */
+/** Opens the dashboard's gate, and the services of the operations that only the dashboard calls. */
 export function openDashboard(options: DashboardOptions): Dashboard {
   const { db, publicUrl, administration, limiter, onSignedIn, secrets } = options;
   const signIn = { db, hasher: openPasswordHasher(), throttle: openSignInThrottle(), secrets };

@@ -63,7 +63,7 @@ ${fullName !== name && markup`<p class="lead">If the provider asks for the full 
 </section>`;
 }
 
-/** For a link that has ended, was ended, or never was. */
+/** The page of a link that has expired, was ended, or never existed. */
 export function endedPage(): string {
   const title = "This link does not work any more";
   return page(title, markup`<h1>${title}</h1><p class="lead">Ask the person who sent it to you for a new one.</p>`);

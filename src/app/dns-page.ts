@@ -14,7 +14,7 @@ export type DnsPageOptions = { db: Database; clock: Clock; limiter: Pick<Limiter
 /** The problems that DNS records solve; a visitor sees no others. */
 const shownProblems = new Set(["record_missing", "wrong_target", "conflicting_record", "lookup_failed", "proof_missing", "caa_blocks"]);
 
-/** Serves the page behind the link of a name, which shows its records (specification 5.12). Each visit counts on the visitor's address. */
+/** Serves the page of a domain's link, which shows its DNS records (specification 5.12). Each visit counts on the visitor's address. */
 export async function serveDnsPage(exchange: Exchange, { db, clock, limiter, checks }: DnsPageOptions): Promise<void> {
   exchange.lines += headerLines(dnsPageHeaders);
   const decision = await limiter.address(clientAddress(exchange));

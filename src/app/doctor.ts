@@ -6,11 +6,11 @@ import { requireAccess } from "../platform/folder-access.ts";
 import { databasePath, socketPath } from "./storage.ts";
 import type { Settings } from "./settings.ts";
 
-/** What a check found. `isUnreachable`: a service that this one needs does not answer. */
+/** The result of a check. `isUnreachable`: a service that this one needs does not answer. */
 export type Finding = { check: string; level: "ok" | "warning" | "fault"; message: string; fix: string | null; isUnreachable: boolean };
 
 const answerMs = 5_000;
-/** Below these the disk is nearly full, and full. */
+/** With less free space than the first, the disk counts as nearly full; with less than the second, as full. */
 const [roomyBytes, fullBytes] = [1024 ** 3, 100 * 1024 ** 2];
 /** Clocks of machines with a time server differ by less. */
 const clockMsMax = 5_000;
@@ -25,7 +25,7 @@ const fault = (check: string, message: string, fix: string, isUnreachable = fals
   isUnreachable,
 });
 
-/** Checks what a service with these settings needs, and changes nothing. No check takes more than a few seconds. */
+/** Checks everything that a service with these settings needs, and changes nothing. No check takes more than a few seconds. */
 export async function examine(settings: Settings, clock: () => number): Promise<Finding[]> {
   const isRunning = await answers(socketPath(settings));
   const checks = [
@@ -95,16 +95,17 @@ async function checkPostgres({ databaseUrl }: Settings, clock: () => number): Pr
     const newest = await client.query<{ number: number }>("SELECT MAX(number) AS number FROM migrations");
     return [...found, schemaFinding(Number(newest.rows[0]?.number), migrationsFor("postgres").at(-1)?.number ?? 0)];
   } catch (error) {
-    return [fault("database", `PostgreSQL does not answer (${reasonOf(error)})`, "see to the server, DATABASE_URL and the network", true)];
+    return [fault("database", `PostgreSQL does not answer (${reasonOf(error)})`, "check the server, DATABASE_URL and the network", true)];
   } finally {
     client.end().catch(() => undefined);
   }
 }
 
 function schemaFinding(found: number, known: number): Finding {
-  if (found > known) return fault("database", "the data is of a newer version", "run that version, or go back to the copy from before it");
-  if (found < known) return ok("database", "the data is of an earlier version: the next start upgrades it");
-  return ok("database", "the data is of this version");
+  if (found > known)
+    return fault("database", "the data is from a newer version", "run that version, or go back to the copy from before it");
+  if (found < known) return ok("database", "the data is from an earlier version: the next start upgrades it");
+  return ok("database", "the data is from this version");
 }
 
 async function checkRedis({ redisUrl, redisCa }: Settings, clock: () => number): Promise<Finding[]> {
@@ -119,7 +120,7 @@ async function checkRedis({ redisUrl, redisCa }: Settings, clock: () => number):
     const [seconds] = await redis.time();
     return [ok("redis", "Redis answers"), clockFinding("Redis", Number(seconds) * 1_000, clock())];
   } catch (error) {
-    return [fault("redis", `Redis does not answer (${reasonOf(reason ?? error)})`, "see to the server, REDIS_URL and the network", true)];
+    return [fault("redis", `Redis does not answer (${reasonOf(reason ?? error)})`, "check the server, REDIS_URL and the network", true)];
   } finally {
     redis.disconnect();
   }
@@ -129,7 +130,7 @@ function clockFinding(of: string, theirs: number, ours: number): Finding {
   const awaySeconds = Math.round(Math.abs(theirs - ours) / 1_000);
   if (Math.abs(theirs - ours) <= clockMsMax) return ok("clock", `the same as that of ${of}`);
   const message = `${awaySeconds} seconds away from that of ${of}`;
-  const fix = "set the clocks, and keep them by a time server";
+  const fix = "set the clocks, and synchronize them with a time server";
   return awaySeconds > 3_600 ? fault("clock", message, fix) : warning("clock", message, fix);
 }
 
@@ -177,7 +178,7 @@ async function checkDns({ dnsServers, platformDomain }: Settings): Promise<Findi
   if (found.outcome === "records") return [ok("dns", `${platformDomain} has the address ${found.records[0]?.value ?? ""}`)];
   if (found.outcome === "none")
     return [warning("dns", `${platformDomain} has no A record`, "create one that leads to the edge, and one for *." + platformDomain)];
-  return [fault("dns", `${found.server} does not answer (${found.reason})`, "see to DNS_SERVERS and the network", true)];
+  return [fault("dns", `${found.server} does not answer (${found.reason})`, "check DNS_SERVERS and the network", true)];
 }
 
 async function checkAuthority({ acmeDirectoryUrl, acmeCa }: Settings, clock: () => number): Promise<Finding[]> {
@@ -192,7 +193,7 @@ async function checkAuthority({ acmeDirectoryUrl, acmeCa }: Settings, clock: () 
     return [ok("acme", "the directory answers"), ...(Number.isNaN(date) ? [] : [clockFinding("the ACME directory", date, clock())])];
   } catch (error) {
     return [
-      fault("acme", `the directory does not answer (${reasonOf(error)})`, "see to ACME_DIRECTORY_URL, ACME_CA_FILE and the network", true),
+      fault("acme", `the directory does not answer (${reasonOf(error)})`, "check ACME_DIRECTORY_URL, ACME_CA_FILE and the network", true),
     ];
   } finally {
     transport.close();

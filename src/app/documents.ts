@@ -10,14 +10,14 @@ import { sendPage, type Web } from "./web.ts";
 /** The origin that people see, and the dates of the description. */
 type DocumentOptions = Pick<Settings, "getPetSunset"> & { publicUrl: string };
 
-/** Caching and CORS of what every origin may read. */
+/** The headers of documents that every origin may read. */
 export const openToAll = headerLines({ "Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache" });
 const markdownType = "text/markdown; charset=utf-8";
 const catalogueType = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
 
 /**
  * Adds the reference for readers without JavaScript: each page in Markdown and within the web application's shell, `/llms.txt`, and the
- * catalogue of the API. Each text is made at its first request, and kept: there are as many as operations and guides.
+ * catalogue of the API. Each text is made at its first request, and then kept: there is one for each operation and guide.
  */
 export function addDocuments(app: Pick<App, "add">, options: DocumentOptions, web: Web | undefined): void {
   const { publicUrl } = options;

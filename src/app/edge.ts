@@ -14,7 +14,7 @@ import type { Hosts } from "../publishing/hosts/host-map.ts";
 import { photosHost } from "../publishing/photos/photos.ts";
 import type { Settings } from "./settings.ts";
 
-/** What the edge needs of the publishing wing. */
+/** The parts of the service that the edge uses. */
 type EdgeParts = {
   settings: Settings;
   trustedProxies: AddressList;
@@ -89,7 +89,7 @@ export function platformCertificateOf({ edgeCert, edgeKey }: Pick<Settings, "edg
   return edgeCert === "" ? null : { cert: edgeCert, key: edgeKey };
 }
 
-/** Throws `unavailable`. */
+/** @throws Problem `unavailable` */
 export function notStarted(): never {
   throw new Problem("unavailable", "The service is starting.", { headers: { "retry-after": "1" } });
 }

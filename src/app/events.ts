@@ -42,7 +42,7 @@ export function openEvents({ databaseUrl }: Pick<Settings, "databaseUrl">, onErr
   };
 }
 
-/** Gives positions to events that a backup of PostgreSQL, or a move from it, brought without: the first commit does. */
+/** Numbers events that came without positions, from a backup of PostgreSQL or a move from it. Any commit numbers them. */
 async function numberRestored(db: Database): Promise<void> {
   const waiting = await db.query(sql`SELECT 1 FROM event_outbox LIMIT 1`);
   if (waiting.length > 0) await db.write(async () => undefined);
@@ -50,7 +50,7 @@ async function numberRestored(db: Database): Promise<void> {
 
 const scope = "events:read";
 
-/** What the operations of events need. `liveNodes` returns the number of nodes, which share the streams of an account. */
+/** The services of the operations on events. `liveNodes` returns the number of nodes, which share the streams of an account. */
 export function eventServices(db: Database, clock: Clock, feed: Feed, liveNodes: () => number): EventServices {
   return {
     listeners: openListeners(feed, liveNodes),

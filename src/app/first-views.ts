@@ -8,23 +8,23 @@ import { apiOperations } from "./operations.ts";
 import { earlyHead } from "./reference-html.ts";
 import { operationPath } from "./reference-texts.ts";
 
-/** What the first view of each page takes (decision 90). */
+/** The header and the early content with which a page shows faster on the first view (decision 90). */
 export type FirstViews = {
-  /** The line of a `Link` header that names what the page needs, so that the browser asks for all of it at once. Default: none. */
+  /** Returns the `Link` header that names a page's scripts and data, so that the browser requests all of them at once; empty without any. */
   linksOf(exchange: Exchange): string;
-  /** The application's page with the title and lead of the page that a member asks for. Default: none. */
+  /** Returns the application's page with the title and lead of the page that a member requests; undefined for other visitors and pages. */
   pageOf(exchange: Exchange): Promise<StaticFile> | undefined;
 };
 
 type Head = { title: string; lead: string };
 
-/** By the address of a page, in which `:name` stands for any part. */
+/** Keyed by the address of a page, in which `:name` matches any part. */
 type ByAddress<T> = Record<string, T>;
 
 /** The address by which `web/first-loads.ts` lists the scripts of the panel that most operations have. */
 const panelAddress = `${operationPath(":operationId")}#try-it`;
 
-/** What every page below an address reads first. */
+/** The calls that every page below an address makes first. */
 const readsOfAll: ByAddress<string[]> = {
   "/reference": ["/openapi.json"],
   "/dashboard": ["/session", "/webhooks?limit=100"].map((path) => dashboardPrefix + path),
@@ -34,7 +34,7 @@ const ofProject = ["/projects/:projectId/deployments?limit=100", "/projects/:pro
 const ofCategories = ["/categories?limit=100", "/pets/counts?"];
 const openOrders = "/store/orders?complete=false&sort=-id&limit=8";
 
-/** What a page of the dashboard reads beside that, if its address has no query. */
+/** The calls that one page of the dashboard also makes, if its address has no query. */
 const readsOfPages: ByAddress<string[]> = {
   "/dashboard": ["/pets/counts?", "/projects?limit=5", openOrders, "/store/inventory/low?limit=10", "/account"],
   "/dashboard/animals": [...ofCategories, "/pets?limit=100"],
@@ -52,7 +52,7 @@ const readsOfPages: ByAddress<string[]> = {
 };
 
 /**
- * Reads what `web/first-loads.ts` wrote when the pages were built.
+ * Reads the files that `web/first-loads.ts` wrote when the pages were built.
  *
  * @param folder of the built pages
  * @param shell the application's page
@@ -84,10 +84,10 @@ export async function readFirstViews(folder: string, shell: StaticFile): Promise
   };
 }
 
-/** Whether a browser sends a session, which may have ended: others are shown the page for signing in. */
+/** Whether a browser sends a session cookie; its session may have ended. Other browsers get the sign-in page. */
 const mayBeMember = ({ cookie }: Exchange["headers"]): boolean => cookie?.includes(sessionCookieName) === true;
 
-/** Gives the pages of operations the scripts of their panel, but for those that have none. */
+/** Adds the scripts of the panel to the pages of operations, except to those without a panel. */
 function withPanels({ [panelAddress]: ofPanel = [], ...firstLoads }: ByAddress<string[]>): ByAddress<string[]> {
   const ofOperation = firstLoads[operationPath(":operationId")] ?? [];
   const without = apiOperations.filter(({ hideTryItPanel }) => hideTryItPanel).map(({ operationId }) => operationPath(operationId));
@@ -97,7 +97,7 @@ function withPanels({ [panelAddress]: ofPanel = [], ...firstLoads }: ByAddress<s
 
 type Match<T> = { value: T; parts: Record<string, string> };
 
-/** Finds what stands for the address of a path, and the path's parts by their names. */
+/** Returns a function that finds the value for a path, and the parts of the path by name. */
 function matcherOf<T>(values: ByAddress<T>): (path: string) => Match<T> | undefined {
   const all = Object.entries(values).map(([address, value]) => ({ names: address.split("/"), value }));
   return (path) => {
@@ -111,10 +111,10 @@ function matcherOf<T>(values: ByAddress<T>): (path: string) => Match<T> | undefi
   };
 }
 
-/** What the pages of the area read that this path is in. */
+/** The first calls of the pages in the path's area. */
 const readsBelow = (path: string): string[] => readsOfAll[`/${path.split("/")[1]}`] ?? [];
 
-/** The addresses of a page's reads, with the numbers of its path; none if a part that stands for a number is something else. */
+/** The calls of a page, with the numbers of its path filled in; none if a part that should be a number is not one. */
 function dataOf(page: Match<string[]> | undefined): string[] {
   if (!page || Object.values(page.parts).some((part) => !/^\d{1,15}$/.test(part))) return [];
   return page.value.map((read) => dashboardPrefix + read.replaceAll(/:\w+/g, (name) => page.parts[name] ?? ""));

@@ -17,7 +17,7 @@ const freshMs = 250;
 const probeMs = 1_000;
 /** The disk counts as full below this. A write needs some KiB; one group of writes may need more. */
 const freeBytesMin = 1 << 20;
-/** Writes of a page each that must succeed before a database counts as writable again. */
+/** How many writes, of one page each, must succeed before a database counts as writable again. */
 const triesMax = 32;
 /** How long a node on PostgreSQL may be without a lease before it counts as unable to write. */
 const leaselessMs = 1_000;
@@ -109,7 +109,7 @@ function inodeOf({ db, dataDir }: HealthParts): number | undefined {
   return db.engine === "sqlite" ? statSync(databasePath(dataDir)).ino : undefined;
 }
 
-/** A file that was removed or replaced still takes writes, which nobody would find again. */
+/** Writes to a file that was removed or replaced still succeed, but are lost. */
 async function checkFile(state: State): Promise<void> {
   const now = await stat(databasePath(state.dataDir)).catch(() => undefined);
   if (now?.ino !== state.inode) {
@@ -134,7 +134,7 @@ async function tryWriting({ db, faults }: State): Promise<void> {
     for (let i = 0; i < triesMax; i++) await db.write((tx) => tx.query(probe));
     faults.end("database_writes");
   } catch {
-    // the fault goes on
+    // the fault continues
   }
 }
 

@@ -14,7 +14,7 @@ type Log = { info(fields: object, text: string): void; warn(fields: object, text
 /** How long Redis may take to answer, and the clock that it counts by. Default: the limiter's own. */
 export type RedisTiming = Pick<RedisLimiterOptions, "answerMs" | "redisClock">;
 
-/** `save` stores what this process alone has counted. `close` does the same, and closes the limiter. */
+/** `save` stores the counts that only this process has. `close` does the same, and closes the limiter. */
 export type LimiterHandle = { limiter: Limiter; save(): Promise<void>; close(): Promise<void> };
 
 /**

@@ -2,7 +2,7 @@ import type { openPhotoUploads } from "../publishing/photos/photo-uploads.ts";
 import type { Content } from "../publishing/projects/shared-content.ts";
 import type { StorefrontServices } from "../publishing/projects/storefront.routes.ts";
 
-/** How the storefront's form takes and shows a logo: encoded as photos are, and read from the published content. */
+/** Receives and reads the logo of the storefront's form: it is encoded like a photo, and stored in the published content. */
 export function logosOf(photos: ReturnType<typeof openPhotoUploads>, open: Content["open"]): StorefrontServices["logos"] {
   return {
     receive: (accountId, body) => photos.receive(accountId, body, "logo"),

@@ -26,7 +26,7 @@ const headerArguments: Record<string, { argument: string; schema: Json }> = {
   },
   "If-Match": {
     argument: "ifMatch",
-    schema: { type: "string", description: "Changes the resource only if it is as an earlier result showed it: the ETag of that result." },
+    schema: { type: "string", description: "The ETag of an earlier result: changes the resource only if it has not changed since." },
   },
   "Idempotency-Key": {
     argument: "idempotencyKey",
@@ -54,7 +54,7 @@ function isForAgents({ operationId, upload }: DescribedOperation, { deprecated, 
   });
 }
 
-/** Whether an answer has a field that is shown once and kept by nobody else. A model has it where others leave it out, so the example decides. */
+/** Whether an answer shows a secret. Its schema also serves answers that leave the secret out, so the example decides. */
 function showsSecret(example: unknown): boolean {
   return JSON.stringify(example ?? null).includes('"secret":');
 }
@@ -83,7 +83,7 @@ function toolOf({ operationId: name, method, path, scope, tag }: DescribedOperat
   return { method, path, scope, inPath, shown: { name, title, description, inputSchema, annotations } };
 }
 
-/** A schema of OpenAPI 3.0 as JSON Schema: `nullable` becomes a type, and what only OpenAPI knows goes away. */
+/** Converts a schema of OpenAPI 3.0 to JSON Schema: `nullable` becomes a type, and keywords that only OpenAPI has are removed. */
 function jsonSchema(schema: Json): Json {
   const entries = Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
     if (key === "nullable" || key === "example" || key.startsWith("x-")) return [];
@@ -102,7 +102,7 @@ function mapped(schemas: Record<string, Json>): Record<string, Json> {
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, jsonSchema(schema)]));
 }
 
-/** The request that a call of a tool makes. @throws Problem `invalid_request` for arguments that cannot be part of it */
+/** Returns the request for a call of a tool. @throws Problem `invalid_request` for arguments that cannot be part of it */
 export function requestOf({ method, path, shown, inPath }: Tool, given: Json): InnerRequest {
   const { properties, required } = shown.inputSchema;
   const names = Object.keys(properties);
@@ -134,8 +134,8 @@ function textOf(name: string, value: unknown): string {
 }
 
 /**
- * An answer of an operation as the result of its tool: a list as `{items, next}`, where `next` is the `cursor` of the next page or null. The
- * ETag of a resource is a text of its own, for `ifMatch`.
+ * Converts an answer of an operation to the result of its tool: a list becomes `{items, next}`, where `next` is the `cursor` of the next page
+ * or null. The ETag of a resource is a separate text, for `ifMatch`.
  */
 export function resultOf({ status, headers, body }: InnerAnswer) {
   const shown = Array.isArray(body) ? { items: body as unknown[], next: nextOf(headers["link"]) } : ((body ?? {}) as Json);

@@ -38,12 +38,12 @@ const instructions =
 
 export type McpOptions = Pick<Settings, "getPetSunset"> & Pick<Router, "find"> & { requests: RequestBounds; publicUrl: string };
 
-/** What one request is served with. `failure` is what its answer must not tell. */
+/** The context of one request. `failure` is an error whose details its answer must not show. */
 type Serving = McpOptions & { exchange: Exchange; tools: Map<string, Tool>; failure?: Error };
 
 /**
- * Returns what answers a POST to `/mcp`: the Model Context Protocol over Streamable HTTP without sessions (specification 1.15). Each
- * request is served by a server of its own with the tools that its key may use; a call of a tool is a call of its operation.
+ * Returns the handler of POST `/mcp`: the Model Context Protocol over Streamable HTTP without sessions (specification 1.15). Each
+ * request gets its own server, with the tools that its key may use; a call of a tool calls its operation.
  */
 export function openMcp(options: McpOptions): (exchange: Exchange) => Promise<void> {
   const tools = new Map(toolsOf(apiOperations, descriptionOf(options)).map((tool) => [tool.shown.name, tool]));
@@ -51,7 +51,7 @@ export function openMcp(options: McpOptions): (exchange: Exchange) => Promise<vo
     const { headers } = exchange;
     requireOwnOrigin(headers.origin, options.publicUrl);
     requireAccepted(headers.accept);
-    asksForDryRun(headers["prefer"], "A call of a tool has a dry run by its argument dryRun, not by the header Prefer.");
+    asksForDryRun(headers["prefer"], "For a dry run of a tool, set its argument dryRun. The header Prefer is not used here.");
     const bytes = await receiveBody(exchange, options.requests, mediaTypes, messageBytesMax);
     if (exchange.keyProblem) throw exchange.keyProblem;
     const message = parsed(bytes);
@@ -97,7 +97,7 @@ async function answer(serving: Serving, parsedBody: unknown): Promise<Response> 
   const request = new Request(`${serving.publicUrl}/mcp`, { method: "POST", headers, body: JSON.stringify(parsedBody) });
   const options = { parsedBody };
   if (!(await isLegacyRequest(request, parsedBody))) {
-    // no subscriptions: nothing that changes is announced
+    // No subscriptions, because the server announces no changes.
     const handler = createMcpHandler(() => serverOf(serving), { legacy: "reject", maxSubscriptions: 0 });
     return handler.fetch(request, options);
   }
@@ -129,7 +129,7 @@ function lacksScope({ scope, shown: { name } }: Tool): ProtocolError {
   return new ProtocolError(invalidParams, `The key lacks the scope ${scope}, which ${name} needs.`, { code: "forbidden", status: 403 });
 }
 
-/** Calls the operation of a tool. What must stay inside is kept in `failure`, and answers the whole request. */
+/** Calls the operation of a tool. An error other than a wrong argument becomes the `failure` of the whole request. */
 async function called(serving: Serving, tool: Tool, given: Record<string, unknown>): Promise<InnerAnswer> {
   try {
     return await callInside(serving.exchange, serving, requestOf(tool, given));

@@ -7,7 +7,7 @@ import type { Database } from "../platform/db/database.ts";
 import type { Settings } from "./settings.ts";
 
 /**
- * Makes sure that a start does not begin an empty store beside a full one, or serve a copy that `petstore move` has not finished.
+ * Prevents a start that would create an empty store beside a full one, or serve a copy that `petstore move` has not finished.
  *
  * @throws Error with one line that says what to do
  */
@@ -22,7 +22,7 @@ export async function requireMoved(
   }
   const [has] = await db.query<{ unfinished: boolean; accounts: boolean }>(sql`
     SELECT to_regclass(${unfinishedTable}) IS NOT NULL AS unfinished, to_regclass('accounts') IS NOT NULL AS accounts`);
-  if (has?.unfinished) throw new Error("the database of DATABASE_URL has an unfinished copy: run `petstore move` again, which begins anew");
+  if (has?.unfinished) throw new Error("the database of DATABASE_URL has an unfinished copy: run `petstore move` again, which starts over");
   if (allowEmptyDatabase) return;
   const isEmpty = !has?.accounts || (await db.query(sql`SELECT 1 FROM accounts LIMIT 1`)).length === 0;
   const file = join(dataDir, "petstore.db");

@@ -29,11 +29,11 @@ import type { ProfileServices } from "../store/profiles/profile-answers.ts";
 import { profileRoutes } from "../store/profiles/profiles.routes.ts";
 import type { Settings } from "./settings.ts";
 
-/** What the publishing operations need at run time. */
+/** The services of the publishing operations. */
 export type PublishingServices = ProjectServices & StorefrontServices & DomainServices & ProfileServices;
-/** What the operations of the API need at run time. */
+/** The services of the API's operations. */
 export type ApiServices = LimitServices & UsageServices & PublishingServices & EventServices & WebhookServices;
-/** What the operations that only the dashboard calls need at run time, beside what those of the API need. */
+/** The services that only operations of the dashboard use, besides those of the API's operations. */
 export type DashboardServices = LinkServices & PasskeyServices & MemberServices & KeyServices;
 
 /** Every operation of the API, in the order of the description. */

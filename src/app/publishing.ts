@@ -54,7 +54,6 @@ const closeMs = 5_000;
 const closeOwnMs = 10_000;
 
 export type Publishing = {
-  /** What the publishing operations need. */
   services: PublishingServices;
   /** Remembers published files that are missing. */
   content: ContentWatch;
@@ -93,7 +92,7 @@ export type PublishingParts = {
   tracing: Tracing | undefined;
 };
 
-/** What changes while the wing runs. */
+/** The parts that change while the wing runs. */
 type State = {
   proofSecret: Buffer | undefined;
   /** Whether the names below the platform domain have a certificate. */
@@ -167,7 +166,7 @@ async function start(wing: Wing, apiServer: Server): Promise<void> {
   wake(state);
 }
 
-/** What the edge shows of the catalogue: photos, and the pages of storefronts, whose renderer is loaded for the first page. */
+/** Finds photos and renders storefronts for the edge. The renderer is loaded for the first page. */
 function openShown({ db, clock }: Wing) {
   const load = async (): Promise<RenderStorefront> => {
     const [{ openRenderer }, { openCatalogue }] = await Promise.all([
@@ -202,7 +201,7 @@ async function close({ settings, authority, state: { edge, cleaning, workers } }
   ]);
 }
 
-/** Deletes what an earlier process of this data folder left half-written. No other process uses the folder. */
+/** Deletes half-written files of an earlier process. No other process uses the data folder. */
 async function clearUnfinished({ db, content, localUploads }: Wing): Promise<void> {
   await clearIncoming(content.folder);
   if (db.engine === "sqlite") await localUploads.clear((name) => isUploadTaken(db, name));

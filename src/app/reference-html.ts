@@ -1,8 +1,8 @@
 import type { ReferenceText } from "./reference-texts.ts";
 
 /**
- * The shell of the web application with the content of a page: its title, description and address in the head, and its text where the
- * application takes its place. So it can be read at once, and without JavaScript (`web/frame/early-text.css` has its look).
+ * The shell of the web application with the content of a page: its title, description and address in the head, and its text in the element
+ * that the application fills. So the page can be read at once, and without JavaScript (`web/frame/early-text.css` has its look).
  */
 export function prerendered(shell: string, { kind, path, title, summary, markdown }: ReferenceText, publicUrl: string): string {
   const head = [
@@ -18,7 +18,7 @@ export function prerendered(shell: string, { kind, path, title, summary, markdow
     .replace('<div id="root">', (root) => `${root}<main class="early-text prose" data-kind="${kind}">${htmlOf(markdown)}</main>`);
 }
 
-/** The shell of the web application with the title and the lead of one of its pages, which stand where it shows them. */
+/** The shell of the web application with the title and the lead of one of its pages, at the place where the application shows them. */
 export function earlyHead(shell: string, { title, lead }: { title: string; lead: string }): string {
   const head = `<main class="early-text" data-head><h1>${escaped(title)}</h1><p>${escaped(lead)}</p></main>`;
   return shell.replace('<div id="root">', (root) => root + head);
@@ -61,7 +61,7 @@ function tableOf([head = "", , ...rows]: string[]): string {
     return `<tr>${texts.map((text) => `<${name}>${inlineOf(text.replaceAll("\u0000", "|").trim())}</${name}>`).join("")}</tr>`;
   };
   const table = `<table><thead>${cells(head, "th")}</thead><tbody>${rows.map((line) => cells(line, "td")).join("")}</tbody></table>`;
-  return `<div class="scrolled" tabindex="0">${table}</div>`; // what scrolls must be reachable by keyboard (WCAG 2.2, 2.1.1)
+  return `<div class="scrolled" tabindex="0">${table}</div>`; // a scrolling element must be reachable by keyboard (WCAG 2.2, 2.1.1)
 }
 
 /** Text between backquotes is code, in which nothing else has a meaning. */

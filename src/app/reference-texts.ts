@@ -41,7 +41,7 @@ export function llmsText(publicUrl: string, pages: Iterable<ReferenceText>): str
   ].join("\n");
 }
 
-/** `/.well-known/api-catalog` (RFC 9727): what there is to find, as a link set (RFC 9264). */
+/** `/.well-known/api-catalog` (RFC 9727): links to the API's description, documentation and status, as a link set (RFC 9264). */
 export function apiCatalogue(publicUrl: string): string {
   const at = (path: string, type: string) => ({ href: publicUrl + path, type });
   const api = {
@@ -163,7 +163,7 @@ function exampleOf(example: unknown): string[] {
 const row = (...cells: string[]): string => `| ${cells.map((cell) => cell.replaceAll("|", "\\|").replaceAll("\n", " ")).join(" | ")} |`;
 const dashes = (count: number): string[] => Array.from({ length: count }, () => "---");
 
-/** What a link to a page says of it, without links. */
+/** Returns the first sentence of a text, without its links, as the summary of a page. */
 function firstSentence(text: string): string {
   const [paragraph = ""] = text
     .replaceAll("\n", " ")

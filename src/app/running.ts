@@ -8,7 +8,7 @@ import type { Settings } from "./settings.ts";
 import type { Storage } from "./storage.ts";
 import type { Webhooks } from "./webhooks.ts";
 
-/** What changes while the service runs. */
+/** The parts that change while the service runs. */
 export type State = {
   isReady: boolean;
   isDraining: boolean;
@@ -16,7 +16,7 @@ export type State = {
   isClosing: boolean;
   /** Resolves when the publishing wing has started; undefined before it begins to. */
   publishingStarts: Promise<void> | undefined;
-  /** Stop the work in progress, all at once. */
+  /** The functions that stop the work in progress; they run at the same time. */
   stops: (() => Promise<unknown>)[];
 };
 

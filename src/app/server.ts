@@ -20,16 +20,16 @@ const flushFailedCode = 74;
 /**
  * Starts the service, prints its address, reloads it on SIGHUP, and stops it on SIGTERM or SIGINT. Resolves when it has stopped.
  *
- * @param read returns the settings, which a reload reads anew
+ * @param read returns the settings, which a reload reads again
  * @param unknown returns a line for each name in the file of `ENV_FILE` that is not a setting
  */
 export async function serve(read: () => Settings, signals: Signals, unknown: () => string[]): Promise<void> {
   let settings = read();
   const logOutput = openLog(settings.logLevel, logFormatOf(settings));
   const { log, close: closeLog } = logOutput;
-  // Exits at once and closes nothing: what the disk has is unknown, and the next start makes the log durable again.
+  // Exits at once and closes nothing: it is unknown what the disk has stored, and the next start makes the log durable again.
   const onFlushFailed = (error: unknown): void => {
-    log.fatal({ err: error }, "the disk failed to keep the database's log: ending, so that nothing more is acknowledged");
+    log.fatal({ err: error }, "the disk failed to flush the database's log: exiting, so that no more writes are acknowledged");
     closeLog();
     process.exit(flushFailedCode);
   };
@@ -55,7 +55,7 @@ export async function serve(read: () => Settings, signals: Signals, unknown: () 
   }
 }
 
-/** Logs a line for each unknown name, on one of several workers. */
+/** Logs a line for each unknown name. Of several workers, only the first does. */
 function warnOf(unknown: () => string[], log: Logger): void {
   if ((cluster.worker?.id ?? 1) > 1) return;
   for (const line of attempt(unknown) ?? []) log.warn(line); // a reload has logged why the file cannot be read
@@ -76,7 +76,7 @@ function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Drains, unless SIGINT asks for haste, and stops. */
+/** Drains, unless the signal is SIGINT, and stops. */
 async function stop(service: Service, signal: NodeJS.Signals, { drainSeconds }: Settings, log: Logger): Promise<void> {
   const drainFor = signal === "SIGINT" ? 0 : drainSeconds;
   if (drainFor > 0) {

@@ -54,13 +54,13 @@ export type Service = {
   feed: Feed;
   /** The origin that it listens at: `http://127.0.0.1:8080`. */
   address: string;
-  /** Resolves when it takes requests, which may have to wait for the database; rejects if it never will. */
+  /** Resolves when the service takes requests, which may have to wait for the database; rejects if it never will. */
   ready: Promise<void>;
   /** Applies the settings that can change while the service runs. */
   reload(settings: Settings): void;
   /**
-   * Reports by `/readyz` that this node is about to stop, and goes on serving for `ms`, if it was ready. In the second half each answer
-   * closes its connection, so that clients find another node.
+   * Makes `/readyz` report that this node is about to stop, and goes on serving for `ms`, if it was ready. In the second half each answer
+   * closes its connection, so that clients connect to another node.
    */
   drain(ms: number): Promise<void>;
   /** Finishes the requests in flight, then closes everything. */
@@ -83,7 +83,7 @@ export type ServiceOptions = {
   requests?: Partial<RequestLimits> | undefined;
 };
 
-/** What the steps of opening a service share. `opened` closes what they open, in the opposite order. */
+/** Shared by the steps that open a service. `opened` closes everything that they open, in reverse order. */
 type Opening = {
   settings: Settings;
   options: ServiceOptions;
@@ -94,8 +94,8 @@ type Opening = {
 };
 
 /**
- * The composition root: settings → parts → listen → stop. The only place that knows every part. It listens even before PostgreSQL
- * answers, and answers `unavailable` until then.
+ * The composition root: settings → parts → listen → stop. The only place that knows every part. The service listens even before PostgreSQL
+ * answers; until then it answers `unavailable`.
  *
  * @throws if another process holds the data folder, if the data is newer than this program, or if a port is taken
  */
@@ -175,7 +175,7 @@ async function openStore(settings: Settings, options: ServiceOptions, { faults, 
   return { storage, feed: events.feed };
 }
 
-/** Opens what identifies and counts callers: this node, the verifier of keys, the recorder of usage, the limiter. */
+/** Opens the parts that identify and count callers: this node, the verifier of keys, the recorder of usage, the limiter. */
 async function openCallers({ settings, options, storage, secrets, opened, observing }: Opening) {
   const { onError, tracing } = observing;
   const { clock, log, redis } = options;
@@ -185,13 +185,13 @@ async function openCallers({ settings, options, storage, secrets, opened, observ
   const verifier = openKeyVerifier({ db, clock, isLive: () => node.isLive() });
   opened.defer(() => verifier.saveUses().catch(onError));
   const usage = openUsageRecorder({ db, clock });
-  // an answer without the last seconds is better than none
+  // An answer about usage without the last seconds is better than none.
   const flushUsage = () => usage.flush().catch(onError);
   opened.defer(flushUsage);
   const counting = await openLimiter(settings, { clock, log, redis, liveNodes: () => node.liveNodes() });
   opened.defer(() => counting.close().catch(onError));
   const { limiter } = counting;
-  // without an answer of Redis the limiter decides alone, and the call succeeds
+  // If Redis does not answer, the limiter decides alone, and the call succeeds: only the mode shows the error.
   const traced =
     limiter.mode() === "process"
       ? undefined

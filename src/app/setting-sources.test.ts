@@ -37,7 +37,7 @@ function refusalOf(env: Record<string, string>): string {
   return assert.fail(`accepted: ${Object.keys(env).join(", ")}`);
 }
 
-test("every secret setting can come from a file, less one line end, and is shown nowhere", async (t) => {
+test("every secret setting can come from a file, whose last line break is not part of it, and is shown nowhere", async (t) => {
   const folder = temporaryFolder(t);
   const marked = describeSettings({}).flatMap(({ name, meaning }) => (meaning.startsWith("File that holds ") ? [name] : []));
   for (const fileName of marked) {
@@ -113,11 +113,11 @@ test("each unknown name in the file of ENV_FILE gets one line, with the setting 
   const folder = temporaryFolder(t);
   const path = fileIn(folder, "env", "PROT=hush\nport=hush\nRATE=hush\nSECRETS_KEY_FILES=hush\naGFrZQo=hush\nMETRICS=off\n");
   const lines = [
-    "ENV_FILE sets PROT, which is not a setting: is PORT meant?",
+    "ENV_FILE sets PROT, which is not a setting: did you mean PORT?",
     "ENV_FILE sets RATE, which is not a setting",
-    "ENV_FILE sets SECRETS_KEY_FILES, which is not a setting: is SECRETS_KEY_FILE meant?",
+    "ENV_FILE sets SECRETS_KEY_FILES, which is not a setting: did you mean SECRETS_KEY_FILE?",
     "ENV_FILE sets a name, which is not a setting",
-    "ENV_FILE sets port, which is not a setting: is PORT meant?",
+    "ENV_FILE sets port, which is not a setting: did you mean PORT?",
   ];
   assert.deepEqual(unknownSettings({ ENV_FILE: path }), lines);
   const { code, error } = await runCommand(["settings"], { ENV_FILE: path });

@@ -2,7 +2,7 @@ import { parseEnv } from "node:util";
 import { attempt } from "../platform/parse.ts";
 import { fileBytesMax, readText, SettingError, type Environment, type Setting } from "./setting.ts";
 
-/** Where the value of a setting comes from: a variable, a line of the file of `ENV_FILE`, a file of its own, or its default. */
+/** Finds the value of a setting: in a variable, a line of the file of `ENV_FILE`, the setting's own file, or its default. */
 
 export const envFileName = "ENV_FILE";
 
@@ -39,7 +39,7 @@ export function unknownNames(env: Environment, names: readonly string[]): string
   const lines = unknown.slice(0, unknownMax).map((name) => {
     const meant = nearest(name.toUpperCase(), names);
     const shown = meant !== undefined || /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/.test(name) ? name.slice(0, 64) : "a name";
-    return `ENV_FILE sets ${shown}, which is not a setting${meant === undefined ? "" : `: is ${meant} meant?`}`;
+    return `ENV_FILE sets ${shown}, which is not a setting${meant === undefined ? "" : `: did you mean ${meant}?`}`;
   });
   const more = unknown.length - lines.length;
   return more > 0 ? [...lines, `ENV_FILE sets ${more} more names that are not settings`] : lines;

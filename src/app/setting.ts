@@ -10,7 +10,7 @@ export class SettingError extends Error {
   }
 }
 
-/** Replaces the user and password of a URL, which nobody may see even where the URL is refused. */
+/** Masks the user and password of a URL, which no message may show, not even one that refuses the URL. */
 export function withoutUser(value: string): string {
   const [start, end] = [value.indexOf("//"), value.lastIndexOf("@")];
   return start >= 0 && end > start ? `${value.slice(0, start)}//***${value.slice(end)}` : value;

@@ -7,7 +7,7 @@ import { throwAwayCertificate } from "../../test/support/test-edge.ts";
 import { SettingError } from "./setting.ts";
 import { describeSettings, loadSettings } from "./settings.ts";
 
-test("without any variable the documented defaults hold", () => {
+test("without any variable the documented defaults apply", () => {
   const settings = loadSettings({});
   assert.equal(settings.port, 8080);
   assert.equal(settings.host, "127.0.0.1");
@@ -113,7 +113,7 @@ test("a secret is read and never shown", () => {
   );
 });
 
-test("nodes of one PostgreSQL need one key of their secrets, which is asked for in one line", () => {
+test("nodes that share a PostgreSQL database need SECRETS_KEY, and one line asks for it", () => {
   assert.throws(() => loadSettings({ DATABASE_URL: "postgres://shop:hush@127.0.0.1/shop" }), {
     name: "SettingError",
     message: /^SECRETS_KEY="" is not allowed: it must be set where DATABASE_URL is, and the same on every node[^\n]*$/,

@@ -232,7 +232,7 @@ function requireCertifiable({ publicUrl, platformDomain, acmeDirectoryUrl, edgeP
   if (acmeDirectoryUrl === "") fail("ACME_DIRECTORY_URL", "", "set");
 }
 
-/** Returns a line for each name in the file of `ENV_FILE` that is no setting, at most ten, with the setting that may be meant. */
+/** Returns a line for each name in the file of `ENV_FILE` that is not a setting, at most ten, with the setting that may be meant. */
 export function unknownSettings(env: Environment = process.env): string[] {
   const names = Object.values<Setting<unknown>>(table).flatMap(({ name, secret }) => (secret ? [name, secretFileName(name)] : [name]));
   return unknownNames(env, names);

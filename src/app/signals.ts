@@ -5,7 +5,7 @@ const stopSignals = ["SIGTERM", "SIGINT"] as const;
 export type Signals = {
   /** Resolves with the first signal to stop. */
   stop: Promise<NodeJS.Signals>;
-  /** Whether one came. */
+  /** Whether such a signal has come. */
   stopAsked(): boolean;
   /** Calls `reload` at each SIGHUP, and at once if one came before. */
   onHangUp(reload: () => void): void;

@@ -3,7 +3,7 @@ import { setting } from "./setting.ts";
 
 const hourMs = 3_600_000;
 
-/** How long the service keeps what grows without end. */
+/** How long the service keeps data that would otherwise grow without end. */
 export const spaceSettings = {
   usageDaysKept: setting({
     name: "KEEP_USAGE_DAYS",

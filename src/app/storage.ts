@@ -238,7 +238,7 @@ function closedUntil(ready: Promise<void>) {
     () => undefined, // callers that await `ready` see the error
   );
   const requireReady = () => {
-    if (!isReady) throw new Problem("unavailable", "The store is not there yet. Try again.", { headers: { "retry-after": "5" } });
+    if (!isReady) throw new Problem("unavailable", "The store is not ready yet. Try again.", { headers: { "retry-after": "5" } });
   };
 
   function heartbeat(db: Heartbeat): Heartbeat {

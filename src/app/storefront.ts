@@ -10,7 +10,7 @@ import { findProfile, findProfiles, type StoredProfile } from "../store/profiles
 const categoriesMax = 1_000;
 const unsold: Pet["status"][] = ["available", "pending"];
 
-/** What storefronts show: the account's catalogue, as the store keeps it. */
+/** Reads the catalogue of an account for its storefronts. */
 export function openCatalogue(db: Database): Catalogue {
   return {
     version: async (accountId) => `${(await newestEvent(db, accountId)).position}`,

@@ -14,8 +14,8 @@ import type { Report } from "./worker-reports.ts";
 import { afterEnd, noEnds, type Ending } from "./worker-restarts.ts";
 
 /**
- * Runs several nodes on one machine: workers that are processes of their own and accept connections from the same ports. The supervisor
- * starts each worker again that has ended, and passes signals on. It opens neither the database nor a data folder.
+ * Runs several nodes on one machine: workers, which are separate processes that accept connections from the same ports. The supervisor
+ * restarts each worker that ends, and passes signals on. It opens neither the database nor a data folder.
  */
 
 /** How long after the drain workers may take to stop before they are killed. */
@@ -39,10 +39,10 @@ type Supervisor = {
 };
 
 /**
- * Starts `WORKERS` nodes, and resolves when they have stopped. If a worker cannot start, and `afterEnd` expects that it never will, the worker
- * has said why, and all workers and this process end with its exit code.
+ * Starts `WORKERS` nodes, and resolves when they have stopped. If a worker cannot start, and `afterEnd` expects that it never will, all workers
+ * and this process end with its exit code. The worker has said why.
  *
- * @param read returns the settings, which a reload reads anew
+ * @param read returns the settings, which a reload reads again
  * @throws if a port is taken; Error with one line if a worker that signals ended never became ready
  */
 export async function supervise(read: () => Settings, signals: Signals): Promise<void> {
@@ -67,7 +67,7 @@ export async function supervise(read: () => Settings, signals: Signals): Promise
   if (code !== 0) process.exit(code);
 }
 
-/** Starts the first worker alone, so that one line says why none can start. Resolves with an exit code when all have ended. */
+/** Starts the first worker alone: if none can start, only that one says why. Resolves with an exit code when all have ended. */
 async function superviseAll(supervisor: Supervisor): Promise<number> {
   const { slots, stop } = supervisor;
   const [first, ...rest] = slots;
@@ -131,12 +131,12 @@ function runOnce({ settings, log }: Supervisor, slot: Slot, onReady: () => void)
   });
 }
 
-/** Resolves when the last report of a worker that ended has come, after which its channel closes. */
+/** Resolves when the channel of a worker that ended has closed, after its last report. */
 async function lastReport(worker: Worker): Promise<void> {
   if (worker.isConnected()) await once(worker, "disconnect", { signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
 }
 
-/** Passes a signal on to all workers, which have the time of the drain. */
+/** Passes a signal on to all workers, which then have the time of the drain to stop. */
 function stopAll(supervisor: Supervisor, signal: NodeJS.Signals, read: () => Settings): void {
   supervisor.log.info({ signal }, "stopping the workers");
   endAll(supervisor, signal, signal === "SIGINT" ? 0 : drainSecondsNow(read) * 1_000);

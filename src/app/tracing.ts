@@ -18,21 +18,21 @@ const batchMax = 512;
 const closeMsMax = 1_000;
 
 export type Tracing = {
-  /** Begins the span of an admitted request, which `serve` answers in it. */
+  /** Begins the span of an admitted request, and calls `serve` within it. */
   enter(exchange: Exchange, serve: () => void): void;
   onAnswered: Answered;
   /** The span of a visit to a published site. */
   onVisit: OnVisit;
-  /** The span of an attempt to deliver a webhook, a trace of its own that names the request of its event. */
+  /** The span of an attempt to deliver a webhook, in a separate trace that names the request of its event. */
   onDelivery: (attempted: Attempted) => void;
-  /** The same gate: what it awaits belongs to the request's span. */
+  /** Wraps a gate: the calls that it awaits belong to the request's span. */
   tracedGate<G extends { authenticate(exchange: Exchange): unknown }>(gate: G): G;
-  /** The same database, with a span for each read and each transaction of a request. */
+  /** Wraps a database: each read and each transaction of a request gets a span. */
   traced(db: Database): Database;
   /**
-   * The same calls, each with a span if it is awaited: within that of its request, or of a trace of its own if it belongs to none.
+   * Wraps calls: each that returns a promise gets a span, within that of its request, or in a separate trace if it belongs to no request.
    *
-   * @param problemOf returns why an answer counts as an error; undefined if it does not. Default: no answer does
+   * @param problemOf returns why an answer counts as an error, or undefined. Default: no answer does
    */
   tracedCalls<T extends object>(system: string, calls: T, problemOf?: (answer: unknown) => string | undefined): T;
   close(): Promise<void>;
@@ -53,7 +53,7 @@ type Parts = {
 /**
  * Sends a span of each request, visit and webhook, and of each call to the database, Redis, DNS and the certificate authority, to an
  * OpenTelemetry collector, as OTLP/HTTP with JSON. A request that says in its `traceparent` that it is not sampled has none. Nothing waits for the
- * collector: spans are queued within a bound, and dropped if it is away.
+ * collector: spans are queued within a bound, and dropped if it does not answer.
  */
 export function openTracing({ settings, clock, log }: Parts): Tracing {
   /** Null in a request that is not sampled, whose calls have no spans either. */
@@ -136,7 +136,7 @@ function openCalls(current: AsyncLocalStorage<Scope | null>, add: Add) {
   };
 }
 
-/** The same functions, with each promise that they return passed through `watch`. */
+/** Wraps functions: passes each promise that they return through `watch`. */
 function wrapped<T extends object>(calls: T, watch: (name: string, answer: Promise<unknown>) => Promise<unknown>): T {
   const entries = Object.entries(calls).map(([name, value]: [string, unknown]) => {
     if (typeof value !== "function") return [name, value];
@@ -158,7 +158,7 @@ function openExporter({ settings, log }: Pick<Parts, "settings" | "log">) {
   const closing = new AbortController();
   let sending: Promise<void> | undefined;
 
-  /** Sends what waits, a batch after the other, one call at a time. */
+  /** Sends the waiting spans, one batch at a time. */
   function send(): Promise<void> {
     return (sending ??= sendAll().finally(() => (sending = undefined)));
   }
@@ -174,7 +174,7 @@ function openExporter({ settings, log }: Pick<Parts, "settings" | "log">) {
     waiting = waiting.slice(spans.length);
     const body = JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ scope: { name: "petstore" }, spans }] }] });
     const problem = await post(settings, body, closing.signal);
-    if (problem !== undefined && !isAway) log.warn({ reason: problem }, "spans are not delivered, and are dropped until they are");
+    if (problem !== undefined && !isAway) log.warn({ reason: problem }, "spans cannot be delivered, and are dropped for now");
     if (problem === undefined && isAway) log.info("spans are delivered again");
     isAway = problem !== undefined;
   }
@@ -259,7 +259,7 @@ function deliveryAttributes({ accountId, webhookId, requestId, type, status, isD
   ];
 }
 
-/** The kind of an error, without text of a caller: its code, such as `ECONNREFUSED` or `unavailable`, or its name, such as `TimeoutError`. */
+/** The kind of an error, without any text from a caller: its code, such as `ECONNREFUSED` or `unavailable`, or its name, such as `TimeoutError`. */
 function typeOf(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: string };
   return typeof code === "string" ? code : (name ?? "error");

@@ -8,7 +8,7 @@ import { apiOperations, dashboardOperations } from "./operations.ts";
 
 type Keywords = Record<string, unknown>;
 
-/** Of a value, or of its place in a schema, and never wrong. */
+/** Keywords that no value breaks. */
 const alwaysHold = new Set(["nullable", "default", "description", "example"]);
 const notInFormat: Record<string, unknown> = { int64: 2 ** 63, int32: 2 ** 31, "date-time": "tomorrow" };
 
@@ -34,7 +34,7 @@ const violations: Record<string, (bound: never, schema: Keywords) => unknown> = 
   maximum: (most: number) => most + 1,
 };
 
-test("a value against any keyword of any operation's schemas is refused by a 400 that names the field", () => {
+test("a value that breaks any keyword of any operation's schemas gets a 400 that names the field", () => {
   const operations: DescribedOperation[] = [...apiOperations, ...dashboardOperations];
   const broken = new Set<string>();
   for (const operation of operations) {

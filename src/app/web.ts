@@ -23,13 +23,13 @@ const pages = [
   ...belowDashboard(),
 ];
 
-/** Every path below /dashboard but those of its calls, whose unknown ones are the calls' own 404. */
+/** Every path below /dashboard except those of its calls, which answer an unknown path with their own 404. */
 function belowDashboard(): string[] {
   const area = "/dashboard/:area(^(?!v1$).+$)";
   return [area, `${area}/*`];
 }
 
-/** Mantine writes its variables into style elements and attributes; nothing else may come from the page itself, and nothing from elsewhere. */
+/** Allows inline styles only, because Mantine writes its variables into style elements and attributes. From other origins, allows only photos. */
 const contentSecurityPolicy = (photosHost: string): string =>
   [
     "default-src 'none'",
@@ -56,9 +56,9 @@ const pageHeaders = (photosHost: string): string =>
   });
 
 /**
- * Reads the web application into memory; undefined where it has not been built.
+ * Reads the web application into memory. Returns undefined if it has not been built.
  *
- * @param photosHost where its pages may load photos of animals from
+ * @param photosHost the host from which its pages may load photos of animals
  */
 export async function readWeb(photosHost: string): Promise<Web | undefined> {
   const files = await readStaticFiles(folder);
@@ -79,7 +79,7 @@ export function addWeb(app: Pick<App, "add">, web: Web): void {
   }
 }
 
-/** Sends the page that the application begins with, whatever the address. */
+/** Sends the page with which the application begins at every address. */
 export function sendPage(exchange: Exchange, { page, pageHeaders: lines, firstViews }: Omit<Web, "files">, status = 200): void {
   sendStaticFile(exchange, page, lines + firstViews.linksOf(exchange), status);
 }

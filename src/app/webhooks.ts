@@ -28,11 +28,11 @@ const dnsTimeoutMs = 2_000;
 
 export type Webhooks = {
   engine: DeliveryEngine;
-  /** What the webhook operations need beside the announcer. */
+  /** The services of the webhook operations, besides the announcer. */
   services: { webhookKeys: SecretsKeys; webhookAddresses: AddressRules };
 };
 
-/** Opens the delivery of webhooks, which looks names up through the service's own resolvers. */
+/** Opens the delivery of webhooks, which resolves host names with the DNS servers of the settings. */
 export function openWebhooks({ settings, node, tracing, ...parts }: Parts): Webhooks {
   const servers = settings.dnsServers.length > 0 ? settings.dnsServers : getServers();
   const resolve = resolverOf(createDns({ servers, timeoutMs: dnsTimeoutMs, tries: 1 }));

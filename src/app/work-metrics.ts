@@ -6,11 +6,11 @@ import type { Database } from "../platform/db/database.ts";
 import type { Metric } from "../platform/metrics.ts";
 import { databaseSizeHelp, present } from "./machine-metrics.ts";
 
-/** How old the figures that are read from tables may be, and how long a scrape waits for them (ms). */
+/** How old figures from tables may be, and how long a scrape waits for them (ms). */
 const queuesAgeMs = 5_000;
 const certificatesAgeMs = 60_000;
 const waitMs = 2_000;
-/** Rows that are counted at most. A longer queue shows this number. */
+/** The most rows that are counted. A longer queue shows this number. */
 const countedMax = 10_000;
 
 type Parts = {
@@ -21,7 +21,7 @@ type Parts = {
   ownHost: string | null;
 };
 
-/** Returns the metrics of the work that waits in tables, and of certificates. Scrapes at about the same time share one reading of the tables. */
+/** Returns the metrics of the work that waits in tables, and of certificates. Scrapes at about the same time share one read of the tables. */
 export function openWorkMetrics({ db, clock, platformCertificateExpiry, ownHost }: Parts): () => Promise<Metric[]> {
   const queues = remembered(queuesAgeMs, () => readQueues(db, clock()));
   const size = remembered(certificatesAgeMs, () => readSize(db));

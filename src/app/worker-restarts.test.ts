@@ -7,7 +7,7 @@ const wrong: Ending = { ...refused, isLasting: true };
 const killed: Ending = { ...refused, code: null, signal: "SIGKILL" };
 const ran: Ending = { ...killed, wasReady: true };
 
-/** What follows each of these ends of one worker: a pause, or the exit code of all. */
+/** Returns the next step after each of these ends of one worker: a pause, or the exit code of all. */
 function after(...endings: Ending[]) {
   let ends = noEnds;
   return endings.map((ending) => {

@@ -17,12 +17,12 @@ export type Ending = {
   ranMs: number;
 };
 
-/** The ends of one worker: in all, of starts that failed, and of those that a wrong setting or schema ended, each in a row. */
+/** How often one worker has ended in a row: in all, before it was ready, and before it was ready because of a wrong setting or schema. */
 export type Ends = { inRow: number; failedInRow: number; lastingInRow: number; hasBeenReady: boolean };
 
 export const noEnds: Ends = { inRow: 0, failedInRow: 0, lastingInRow: 0, hasBeenReady: false };
 
-/** What follows: another start after a pause, or the end of all workers. `reason` is the line for an end that the worker did not explain. */
+/** The next step: another start after a pause, or the end of all workers. `reason` is the line for an end that the worker did not explain. */
 type Next = { nextMs: number } | { exitCode: number; reason?: string };
 
 /**

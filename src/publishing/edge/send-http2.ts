@@ -26,7 +26,7 @@ export function sendHttp2(answer: Answer, stream: ServerHttp2Stream, isHead: boo
   const { start, end: last } = rangeOf(body);
   const reserved = parts.bounds.reserve(stream, last + 1 - start);
   const part = (whole: Buffer, position: number, bytes: number): Buffer => {
-    if (whole.length !== size) throw new Error("the file is not of the size that its manifest says");
+    if (whole.length !== size) throw new Error("the file does not have the size in its manifest");
     return bytes === size ? whole : copyOf(whole.subarray(position, position + bytes));
   };
   const hot = parts.bodies.hot(file, encoding);

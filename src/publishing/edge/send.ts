@@ -33,7 +33,7 @@ export function sendAnswer(
 }
 
 function sendWhole(answer: Answer, { file, encoding, range }: Body, visitor: Visitor, whole: Buffer): void {
-  if (whole.length !== sizeOf(file, encoding)) throw new Error("the file is not of the size that its manifest says");
+  if (whole.length !== sizeOf(file, encoding)) throw new Error("the file does not have the size in its manifest");
   finish(answer, visitor, range === undefined ? whole : whole.subarray(range.start, range.end + 1));
 }
 
