@@ -55,14 +55,14 @@ test("a deployment that is refused after it was unpacked leaves nothing on the d
   assert.equal(kept(), 0);
 });
 
-test("of the deployments that are no longer kept, the content goes", async () => {
+test("the content of deployments that are no longer kept is deleted", async () => {
   const project = await newProject("often");
   for (let i = 0; i < 15; i++) await deploy(project.id, { "index.html": `version ${i}` });
   await service.publishing.idle();
   assert.equal(kept(), 10);
 });
 
-test("content that is published again before it was taken from the disk stays", async () => {
+test("content that is published again before it is deleted from the disk stays", async () => {
   const project = await newProject("again");
   await deploy(project.id, { "index.html": "to come back" });
   const there = kept();

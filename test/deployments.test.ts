@@ -112,7 +112,7 @@ suite("deployments", () => {
     assert.ok((await listed(id)).every(({ status }) => status === "ready"));
   });
 
-  test("an account's upload does not wait for all that another has queued", async () => {
+  test("an account's upload does not wait for all uploads that another account has queued", async () => {
     const { key } = await platform.service.newAccount("pro");
     const theirs: string[] = [];
     for (let index = 0; index < 10; index++) {

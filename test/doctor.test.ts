@@ -31,7 +31,7 @@ async function examined(env: Record<string, string>): Promise<{ code: number; fi
 }
 const levelOf = (findings: Finding[], check: string) => findings.find((finding) => finding.check === check)?.level;
 
-test("a running service is well, its own port included; the lines say so", async () => {
+test("a running service has no faults, and its own port counts as none; the lines say so", async () => {
   const { port } = new URL(shop.address);
   const { code, findings } = await examined({ DATA_DIR: shop.dataDir, PORT: port });
   assert.equal(code, 0, JSON.stringify(findings));
@@ -42,7 +42,7 @@ test("a running service is well, its own port included; the lines say so", async
   assert.match(out, /^ok +settings: /);
 });
 
-test("what is wrong with this machine is a fault with a remedy, and exit code 1: setting, port, folder, data", async (t) => {
+test("a problem of this machine is a fault with a fix, and exit code 1: setting, port, folder, data", async (t) => {
   const wrong = await examined({ PORT: "x" });
   assert.deepEqual([wrong.code, wrong.findings.map(({ check, level }) => [check, level])], [1, [["settings", "fault"]]]);
 

@@ -134,7 +134,7 @@ test("a change with ifMatch happens only if the resource is as the agent saw it,
   assert.ok(conditional.length >= 6 && conditional.every((name) => taking.includes(name)), taking.join(" "));
 });
 
-test("a key sees the tools of its scopes alone, and a call of another is a JSON-RPC error; another account's things do not exist", async (t) => {
+test("a key sees only the tools of its scopes, and a call of another is a JSON-RPC error; another account's resources do not exist", async (t) => {
   const { key } = await shop.administration["keys.create"]({ account: shop.accountId, scopes: ["orders:read"] });
   const client = await connect(key);
   t.after(() => client.close());

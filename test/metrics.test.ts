@@ -44,7 +44,7 @@ test("requests count by class of status, and each falls into the histogram once"
   assert.equal(await figure('petstore_http_request_duration_seconds_bucket{le="+Inf"}'), answered);
 });
 
-test("what the bounds refused, what they bound and the delay of the event loop are shown", async (t) => {
+test("the metrics show refusals by bounds, the bounded resources and the delay of the event loop", async (t) => {
   const { figure } = await openScene(t);
   const kinds = ["connections", "connections_per_address", "connections_idle", "pipelined_requests", "requests_in_flight", "body_bytes"];
   for (const reason of [...kinds, "uploads"]) assert.equal(await figure(`petstore_bound_refusals_total{reason="${reason}"}`), 0);
@@ -156,7 +156,7 @@ test("the metrics show when the next certificate expires, without a name", async
   assert.ok(!body.includes("secret.example"));
 });
 
-test("the metrics show what waits for webhook endpoints, for how long, and which are disabled, apart from endpoints that fail", async (t) => {
+test("the metrics show the messages that wait for webhook endpoints, for how long, and disabled endpoints, apart from failing ones", async (t) => {
   const receiver = await startReceiver();
   t.after(() => receiver.close());
   const { service, figure } = await openScene(t, { WEBHOOK_PRIVATE_ADDRESSES: "on" });
@@ -202,7 +202,7 @@ test("metrics name no account, key or address", async (t) => {
   assert.doesNotMatch(body, /127\.0\.0\.1|account|key=|Test shop/);
 });
 
-test("who is not named by METRICS finds nothing there, nor does who comes through a proxy", async (t) => {
+test("a client that METRICS does not name gets a 404, and so does one behind an untrusted proxy", async (t) => {
   const { scrape } = await openScene(t);
   assert.equal((await scrape({ "x-forwarded-for": "127.0.0.1" })).status, 404);
   const off = await openScene(t, { METRICS: "off" });

@@ -86,7 +86,7 @@ test("a photo is re-encoded without its metadata, turned upright, and served by 
   assert.equal((await visit(body.url.replace(/[0-9a-f]{64}/, "0".repeat(64)))).status, 404);
 });
 
-test("files that are no picture, too large or a bomb are refused in one line, and leave nothing", async () => {
+test("files that are not pictures, too large or decompression bombs are refused in one line, and leave nothing behind", async () => {
   const pet = await newPet(service, categoryId);
   const standing = { bytes: await used(), stored: await stored() };
   const jpeg = await picture("blue");
@@ -113,7 +113,7 @@ test("files that are no picture, too large or a bomb are refused in one line, an
   assert.equal((await service.ask("GET", pathOf(pet.id))).status, 404, "a refused photo makes no profile");
 });
 
-test("of an animation the first picture is taken, and PNG, WebP and AVIF are photos too", async () => {
+test("an animation becomes a photo of its first picture, and PNG, WebP and AVIF become photos too", async () => {
   const pet = await newPet(service, categoryId);
   const frames = Buffer.concat(
     ["red", "green"].map((colour) => Buffer.alloc(50 * 50 * 3, colour === "red" ? "\xff\0\0" : "\0\xff\0", "latin1")),
@@ -132,7 +132,7 @@ test("of an animation the first picture is taken, and PNG, WebP and AVIF are pho
   }
 });
 
-test("photos are ordered and described by the profile, those that it leaves out go, and there are at most ten", async () => {
+test("the profile orders and describes the photos, those that it leaves out are deleted, and there are at most ten", async () => {
   const pet = await newPet(service, categoryId);
   const small = await picture("navy", { width: 20, height: 20 });
   const ids: number[] = [];
@@ -158,7 +158,7 @@ test("photos are ordered and described by the profile, those that it leaves out 
   );
 });
 
-test("the bytes of photos count as published, and go with the photo, the profile, the pet and the account", async () => {
+test("the bytes of photos count as published, and are deleted with the photo, the profile, the pet and the account", async () => {
   const shop = await service.newAccount("enterprise", { ...unlimited, publishedBytes: 1_000_000 });
   const make = <T>(method: string, path: string, body?: unknown) => made<T>(service, method, path, body, shop.key);
   const category = await newCategory(service, "Birds", shop.key);
@@ -214,7 +214,7 @@ test("an upload with an Idempotency-Key adds one photo, however often it is sent
   assert.equal((await made<Profile>(service, "GET", pathOf(pet.id))).photos.length, 1);
 });
 
-test("uploads at once beyond what an account may have are refused with a time to wait, and the others succeed", async () => {
+test("concurrent uploads over the bound of an account are refused with a time to wait, and the others succeed", async () => {
   const pet = await newPet(service, categoryId);
   const body = await picture("plum", { width: 50, height: 50 });
   const replies = await Promise.all(Array.from({ length: 5 }, () => upload(service, pet.id, body)));

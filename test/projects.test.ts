@@ -92,7 +92,7 @@ suite("projects", () => {
     assert.equal(await page("early"), "now");
   });
 
-  test("a new slug is served with the answer and the old one no longer, on open connections neither; its account may take it back", async () => {
+  test("once a new slug is answered, it is served and the old one is not, even on open connections; its account may take the old one back", async () => {
     const id = await platform.project("before", { "index.html": "moving" });
     const open = await openRaw(`http://127.0.0.1:${platform.service.publishing.addresses()!.http.port}`);
     await open.write("GET / HTTP/1.1\r\nHost: before.sites.test\r\n\r\n");
@@ -158,7 +158,7 @@ suite("projects", () => {
     return platform.service.ask<Answer>("PATCH", `/projects/${body.id}`, { key, body: { slug } });
   }
 
-  test("no other account takes a slug while its project is deleted, however many try at that moment", async () => {
+  test("no other account gets a slug while its project is being deleted, however many try at that moment", async () => {
     const owner = await platform.service.newAccount();
     const others = await Promise.all(Array.from({ length: 4 }, () => platform.service.newAccount()));
     for (let round = 0; round < 10; round += 1) {

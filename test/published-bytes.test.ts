@@ -22,12 +22,12 @@ before(async () => {
 });
 after(() => service.close());
 
-/** A file of so many bytes; those of the same name and size are equal. */
+/** A file of this many bytes; files of the same name and size are equal. */
 const contentOf = (name: string, size: number): string => name.padEnd(size, "-").slice(0, size);
 
 let slugs = 0;
 
-/** An account whose published files may take up so many bytes. Sites are given by their files' sizes. */
+/** An account whose published files may take up this many bytes. Sites are given by their files' sizes. */
 async function openShop(publishedBytes: number, at = service) {
   const { id, key } = await at.newAccount("enterprise", { ...unlimited, publishedBytes });
   const make = <T>(method: string, path: string, body?: unknown) => made<T>(at, method, path, body, key);
@@ -56,7 +56,7 @@ async function openShop(publishedBytes: number, at = service) {
   };
 }
 
-test("what the kept deployments of an account hold is counted, each content once", async () => {
+test("the files of an account's kept deployments are counted, each content once", async () => {
   const shop = await openShop(1_000_000);
   const [one, other] = [await shop.newProject(), await shop.newProject()];
   await shop.deploy(one, { a: 1_000, b: 200 });
@@ -96,7 +96,7 @@ test("a deployment that has no room fails with the reason, the site stays as it 
   assert.equal((await shop.deploy(project, { "index.html": 1_500_000, "small.html": 500_000 })).status, "ready");
 });
 
-test("where there is no room at all an upload is refused at once, last of all refusals, and leaves nothing behind", async () => {
+test("an upload for which there is no room at all is refused at once, after every other check, and leaves nothing behind", async () => {
   const shop = await openShop(1_000);
   const project = await shop.newProject();
   const { id: first } = await shop.deploy(project, { a: 600 });
@@ -113,7 +113,7 @@ test("where there is no room at all an upload is refused at once, last of all re
   assert.equal((await shop.deploy(await shop.newProject(), { c: 1 })).status, "ready");
 });
 
-test("the oldest deployment makes room for the newest, as a project keeps ten", async () => {
+test("the oldest deployment makes room for the newest, because a project keeps ten", async () => {
   const shop = await openShop(1_000);
   const project = await shop.newProject();
   for (let i = 0; i < 13; i++) assert.equal((await shop.deploy(project, { [`version-${i}`]: 100 })).status, "ready", `version ${i}`);
@@ -154,7 +154,7 @@ const wish = fc.oneof(
   { weight: 1, arbitrary: fc.record({ deleted: fc.nat(2) }) },
 );
 
-test("whatever is published and deleted at once, the count is what the kept files take up, and within the limit", async () => {
+test("whatever is published and deleted at once, the count is the size of the kept files, and within the limit", async () => {
   const property = fc.asyncProperty(
     fc.array(wish, { minLength: 4, maxLength: 14, size: "max" }),
     fc.integer({ min: 100, max: 1_500 }),

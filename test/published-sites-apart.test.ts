@@ -60,7 +60,7 @@ test("its scripts read none of the dashboard's calls, and the session's cookie n
   await assertUntouched();
 });
 
-test("what it sends or posts to the dashboard is not done", async (t) => {
+test("its requests and forms to the dashboard change nothing", async (t) => {
   const { evil, toDashboard, assertUntouched } = await open(t);
   for (const call of ["/sign-out", "/categories", "/keys"])
     await outcomeOf(

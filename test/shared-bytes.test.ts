@@ -51,7 +51,7 @@ test("if two writers store one name at once, the first is kept whole, and both g
   assert.equal((await count()) - rows, 1);
 });
 
-test("bytes that were changed in the database are not given as whole", async () => {
+test("bytes that were changed in the database are not read as complete", async () => {
   const name = hash();
   await blobs.put(name, Readable.from([Buffer.from("to be served")]));
   await db.write(async (tx) => {
@@ -62,7 +62,7 @@ test("bytes that were changed in the database are not given as whole", async () 
   await assert.rejects(bytesOf(hash()), /there are no bytes/);
 });
 
-test("a body that breaks off leaves nothing, and has no name", async () => {
+test("a body that breaks off leaves nothing behind", async () => {
   const rows = await count();
   async function* broken(): AsyncGenerator<Buffer> {
     yield randomBytes(600_000);
@@ -72,7 +72,7 @@ test("a body that breaks off leaves nothing, and has no name", async () => {
   assert.equal(await count(), rows);
 });
 
-test("what a process that died has left goes after a day: what was not whole, and uploads that no deployment waits for", async () => {
+test("the remains of a killed process are deleted after a day: incomplete bytes, and uploads that no deployment waits for", async () => {
   await db.write(async (tx) => void (await tx.query(sql`INSERT INTO blobs (id, made_at) VALUES ('half', ${time.now})`)));
   await blobs.put("upload/left.tar.gz", Readable.from([Buffer.from("packed")]));
   const content = hash();
@@ -87,7 +87,7 @@ test("what a process that died has left goes after a day: what was not whole, an
   assert.equal((await bytesOf(content)).toString(), "published");
 });
 
-test("content that no deployment claims is noted as unused after a day, once for all its forms", async () => {
+test("content that no deployment claims is marked as unused after a day, once for all its forms", async () => {
   const name = hash();
   for (const form of [name, `${name}.br`]) await blobs.put(form, Readable.from([Buffer.from("orphan")]));
   const noted = async () => (await db.query(sql`SELECT hash FROM unused_files WHERE hash = ${name}`)).length;

@@ -63,7 +63,7 @@ test("a save of the form serves the new settings at once, and keeps every file a
   assert.ok(events.some(({ type, resource }) => type === "deployment.ready" && resource.id === body.id));
 });
 
-test("the first publication keeps the files of a site; its start page makes way only if that is asked for", async () => {
+test("the first publication keeps the files of a site; it removes the start page only on request", async () => {
   const { id, url } = await newProject("own-site");
   const site = await packSite({ "petstore.json": "{}", "index.html": "my page", "style.css": "body{}" });
   await service.ask("POST", `/projects/${id}/deployments`, { body: site, headers: { "content-type": "application/gzip" } });

@@ -55,7 +55,7 @@ test("the home page, a category and an animal are whole pages without JavaScript
   assert.match((await at(`/animals/${rex}`)).body, /€49\.00[^]*Available/);
 });
 
-test("structured data of an animal is valid JSON that no text can leave", async () => {
+test("the structured data of an animal is valid JSON, which no text of the shop can end", async () => {
   const { body } = await at(`/animals/${rex}`);
   const data = JSON.parse(/<script type="application\/ld\+json">\s*([^<]+?)\s*<\/script>/.exec(body)![1]!) as Record<string, unknown>;
   assert.deepEqual([data["@type"], data["name"], data["description"]], ["Product", "Rex", `Friendly ${hostile}`]);
@@ -90,7 +90,7 @@ test("robots.txt, sitemap.xml and favicon.ico are there, and each page names its
   assert.ok((await at("/?q=rex")).body.includes('content="noindex"'), "a search is not listed");
 });
 
-test("every animal that is not sold is reached by the links to the next page, and a sold one by its address alone", async () => {
+test("the links to the next page lead to every animal that is not sold; a sold one has only its address", async () => {
   const seen = new Set<string>();
   let path: string | undefined = "/";
   for (let pages = 0; path !== undefined && pages < 5; pages++) {
@@ -120,7 +120,7 @@ test("unknown pages, animals and categories are a 404 page; hostile addresses ar
   assert.ok(many.every(({ status }) => status === 200));
 });
 
-test("a page is current with the next request after a change, and 304 while nothing changes", async () => {
+test("the next request after a change gets the current page, and a request while nothing changes gets a 304", async () => {
   const path = `/animals/${rex}`;
   const first = await at(path, { "accept-encoding": "br" });
   assert.equal(first.headers["content-encoding"], "br");

@@ -1,6 +1,6 @@
 import sharp from "sharp";
 
-/** A picture of one colour with a bright corner, 800 × 600 unless given; JPEG unless given. */
+/** A picture of one colour with a bright corner. Default: a JPEG of 800 × 600. */
 export function picture(
   colour: string,
   {
@@ -17,7 +17,7 @@ export function picture(
     .toBuffer();
 }
 
-/** A photo as a telephone writes it: turned by its metadata, which has a place, too. */
+/** A photo as a phone writes it: its metadata says how to turn it, and where it was taken. */
 export async function turnedPhoto(): Promise<Buffer> {
   return sharp(await picture("teal"))
     .withExif({ IFD0: { Make: "Secret Camera" }, IFD3: { GPSLatitude: "52/1 31/1 0/1" } })
@@ -26,7 +26,7 @@ export async function turnedPhoto(): Promise<Buffer> {
     .toBuffer();
 }
 
-/** A PNG whose header announces so many pixels. */
+/** A PNG whose header announces this many pixels. */
 export function announced(width: number, height: number): Buffer {
   const png = Buffer.from("89504e470d0a1a0a0000000d4948445200000000000000000802000000000000000000000049454e44ae426082", "hex");
   png.writeUInt32BE(width, 16);

@@ -13,7 +13,7 @@ export async function packSite(files: Record<string, string | Buffer>): Promise<
   return Buffer.concat((await Array.fromAsync(tar.pipe(createGzip()))) as Buffer[]);
 }
 
-/** The archives that lie in a service's folder; where there is PostgreSQL none ever does. */
+/** The archives in a service's folder; with PostgreSQL there are never any. */
 export function archivesIn(dataDir: string): Promise<string[]> {
   return readdir(join(dataDir, "uploads")).catch(() => []);
 }

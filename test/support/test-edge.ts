@@ -69,7 +69,7 @@ const types: Record<string, string> = {
   bin: "application/octet-stream",
 };
 
-/** An edge on two free ports with all that it is handed in maps, which a test may change while it runs. */
+/** An edge on two free ports. Its sites, certificates and challenges are in maps, which a test may change while it runs. */
 export async function openTestEdge(options: Partial<EdgeOptions> = {}): Promise<TestEdge> {
   const folder = await mkdtemp(join(tmpdir(), "edge-"));
   const sites = new Map<string, Site>();
@@ -133,7 +133,7 @@ export async function openTestEdge(options: Partial<EdgeOptions> = {}): Promise<
 
 export type Reply = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 
-/** One request over HTTP/1.1, with a Host of its own; over TLS with the same name as SNI. The path is sent as it is. */
+/** Sends a request over HTTP/1.1 with this Host, and over TLS with the same name as SNI. The path is sent as it is. */
 export async function fetchFrom(
   { addresses }: Edge,
   host: string,

@@ -18,7 +18,7 @@ test("a service that is closed while it still starts leaves no port open", async
   assert.equal(ports(), before);
 });
 
-test("a service whose counters cannot be saved lets its folder go all the same", async (t) => {
+test("a service whose counters cannot be saved still releases its folder", async (t) => {
   const dataDir = temporaryFolder(t);
   const service = await startService({ dataDir });
   mkdirSync(join(dataDir, "limits.state.new"));
@@ -27,7 +27,7 @@ test("a service whose counters cannot be saved lets its folder go all the same",
   lockFolder(dataDir, "test", 0).release();
 });
 
-test("a start that fails lets its folder go", async (t) => {
+test("a start that fails releases its folder", async (t) => {
   const dataDir = temporaryFolder(t);
   const other = createServer().listen(0, "127.0.0.1");
   t.after(() => other.close());
