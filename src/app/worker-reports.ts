@@ -3,7 +3,7 @@ import { HistoryError } from "../platform/db/migration-history.ts";
 import { SettingError } from "./setting.ts";
 
 /**
- * What a worker reports to its supervisor: it catches signals, it takes requests, or it cannot start. `isLasting` says that another start
+ * The report of a worker to its supervisor: it catches signals, it takes requests, or it cannot start. `isLasting` says that another start
  * would fail in the same way, because a setting or the schema is wrong.
  */
 export type Report = { petstore: "catching" } | { petstore: "ready" } | { petstore: "failed"; isLasting: boolean };

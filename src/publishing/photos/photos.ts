@@ -1,7 +1,7 @@
 /** The pictures that a shop shows of its animals, as they are published (specification 2.7). */
 export type PictureFormat = "jpeg" | "png" | "webp" | "avif";
 export type PhotoType = "image/webp" | "image/avif";
-/** What a picture is uploaded as: a photo of an animal, or the logo of a shop. */
+/** The use of an uploaded picture: a photo of an animal, or the logo of a shop. */
 export type PicturePurpose = "photo" | "logo";
 
 /** One form of a photo: a size in a format, published under the SHA-256 of its bytes. */

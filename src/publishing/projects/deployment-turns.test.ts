@@ -31,7 +31,7 @@ async function openScene(t: TestContext) {
     });
   const claim = (share: ClaimShare) => db.write((tx) => claimDeployments(tx, share, first));
   const end = (one: WaitingDeployment) => db.write((tx) => failDeployment(tx, one, "it was a test"));
-  /** Whose turn it is, one deployment at a time. */
+  /** Returns the accounts whose turn it is, one deployment at a time. */
   async function turns(count: number): Promise<number[]> {
     const accounts: number[] = [];
     for (let i = 0; i < count; i++) {

@@ -57,7 +57,7 @@ const atOnceMax = 4;
 /** Keeps large uploads of one account from delaying those of others. */
 const atOnceMaxEach = 2;
 
-/** What the deployments of one worker share. */
+/** Shared by the deployments of one worker. */
 type Context = DeploymentWorkerParts & {
   /** Deployments under way, by account. */
   running: Tally<number>;
