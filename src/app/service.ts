@@ -247,7 +247,7 @@ async function openHttp(opening: Opening, callers: Awaited<ReturnType<typeof ope
   opened.defer(() => connections.close());
   const limitEvents = openLimitRecorder(db, onError);
   opened.defer(() => limitEvents.close());
-  const gate = openGate({ verifier, limiter, usage, onRefused, onLimited: limitEvents.note });
+  const gate = openGate({ verifier, limiter, usage, onRefused, onLimited: limitEvents.record });
   const requests = boundRequests({ ...requestLimits, ...options.requests }, bounds);
   const onSignedIn = () => firstStart.forget().catch(onError);
   const events = eventServices(db, clock, feed, () => node.liveNodes());

@@ -35,7 +35,7 @@ export function declare(promises: Promises, mode: Mode, open: OpenLimiter): void
   }
 }
 
-/** The decisions of as many requests, one after the other. */
+/** Makes requests in sequence and returns their decisions. */
 export async function ask(times: number, request: () => Decision | Promise<Decision>): Promise<Decision[]> {
   const decisions = [];
   for (let i = 0; i < times; i++) decisions.push(await request());
@@ -97,14 +97,14 @@ const windows: Promises = [];
     assert.equal((await limiter.account(1, 1, quota)).verdict, "pass");
   });
 
-  promise("a changed plan holds at once, with what is used", async (limiter) => {
+  promise("a changed plan applies at once, and the used requests still count", async (limiter) => {
     await ask(60, () => limiter.account(1, 1, free));
     assert.equal((await limiter.account(1, 1, { perMinute: 300, perDay: 10_000 })).remaining, 239);
     const lowered = await limiter.account(1, 1, free);
     assert.deepEqual([lowered.verdict, lowered.remaining], ["rate_limit_exceeded", 0]);
   });
 
-  promise("looking counts nothing", async (limiter) => {
+  promise("peeking counts nothing", async (limiter) => {
     await ask(3, () => limiter.account(1, 1, free));
     await ask(3, () => limiter.address("192.0.2.1"));
     await ask(5, () => limiter.peekAccount(1, free));
@@ -122,16 +122,19 @@ const bans: Promises = [];
 
   const strikeOut = (limiter: Limiter, keyId: number) => ask(21, () => limiter.account(1, keyId, free));
 
-  promise("the first strike above 20 within a minute is answered key_banned, and each refusal says how many are left", async (limiter) => {
-    await ask(60, () => limiter.account(1, 1, free));
-    const decisions = await strikeOut(limiter, 1);
-    assert.deepEqual(
-      decisions.map(({ strikesRemaining }) => strikesRemaining),
-      [...Array.from({ length: 20 }, (_, i) => 19 - i), 0],
-    );
-    assert.deepEqual(verdicts(decisions), [...Array.from({ length: 20 }, () => "rate_limit_exceeded"), "key_banned"]);
-    assert.equal(last(decisions).retryAfterSeconds, 300);
-  });
+  promise(
+    "the first strike above 20 within a minute is answered key_banned, and each refusal says how many strikes are left",
+    async (limiter) => {
+      await ask(60, () => limiter.account(1, 1, free));
+      const decisions = await strikeOut(limiter, 1);
+      assert.deepEqual(
+        decisions.map(({ strikesRemaining }) => strikesRemaining),
+        [...Array.from({ length: 20 }, (_, i) => 19 - i), 0],
+      );
+      assert.deepEqual(verdicts(decisions), [...Array.from({ length: 20 }, () => "rate_limit_exceeded"), "key_banned"]);
+      assert.equal(last(decisions).retryAfterSeconds, 300);
+    },
+  );
 
   promise("a plan of 1,000 a minute allows 200 strikes", async (limiter) => {
     const business = { perMinute: 1_000, perDay: 100_000 };
@@ -155,7 +158,7 @@ const bans: Promises = [];
     assert.equal((await limiter.account(1, 1, quota)).verdict, "key_banned");
   });
 
-  promise("a banned key uses no quota and makes no strikes, and the other keys of the account go on", async (limiter, time) => {
+  promise("a banned key uses no quota and makes no strikes, and the account's other keys still work", async (limiter, time) => {
     await ask(60, () => limiter.account(1, 1, free));
     await strikeOut(limiter, 1);
     time.now += minute;
@@ -184,7 +187,7 @@ const bans: Promises = [];
     assert.equal(await ban(), 300);
   });
 
-  promise("unban ends a ban and forgets the ones before; the standing shows all of it", async (limiter) => {
+  promise("unban ends a ban and forgets the earlier ones, and the strike status shows it", async (limiter) => {
     await ask(60, () => limiter.account(1, 1, free));
     await ask(3, () => limiter.account(1, 1, free));
     assert.deepEqual(await limiter.strikeStatus(1, free), { strikes: 3, strikesRemaining: 17, bannedUntil: undefined });
@@ -205,7 +208,7 @@ const clocks: Promises = [];
     ["forward", hour],
     ["back", -hour],
   ] as const) {
-    promise(`an hour ${direction} and again to where it was hands out nothing twice`, async (limiter, time) => {
+    promise(`a clock that jumps an hour ${direction} and returns grants no request twice`, async (limiter, time) => {
       time.now = Date.UTC(2026, 5, 15, direction === "forward" ? 23 : 0, 30);
       const quota = { perMinute: 10, perDay: 15 };
       await ask(10, () => limiter.account(1, 1, quota));
@@ -219,16 +222,19 @@ const clocks: Promises = [];
     });
   }
 
-  promise("an hour back gives nothing at once and holds nobody longer than the window it shows", async (limiter, time) => {
-    await ask(61, () => limiter.account(1, 1, free));
-    time.now -= hour;
-    const held = await limiter.account(1, 1, free);
-    assert.deepEqual([held.verdict, held.retryAfterSeconds, held.dayRemaining], ["rate_limit_exceeded", 60, 940]);
-    time.now += 60 * second;
-    assert.equal((await limiter.account(1, 1, free)).remaining, 59);
-  });
+  promise(
+    "a clock that jumps an hour back grants nothing at once, and refuses nobody for longer than the window it shows",
+    async (limiter, time) => {
+      await ask(61, () => limiter.account(1, 1, free));
+      time.now -= hour;
+      const refused = await limiter.account(1, 1, free);
+      assert.deepEqual([refused.verdict, refused.retryAfterSeconds, refused.dayRemaining], ["rate_limit_exceeded", 60, 940]);
+      time.now += 60 * second;
+      assert.equal((await limiter.account(1, 1, free)).remaining, 59);
+    },
+  );
 
-  promise("an hour back lengthens no ban beyond its length, and keeps the strikes of the last minute", async (limiter, time) => {
+  promise("a clock that jumps an hour back makes no ban longer, and keeps the strikes of the last minute", async (limiter, time) => {
     await ask(60, () => limiter.account(1, 1, free));
     await ask(21, () => limiter.account(1, 1, free));
     await ask(20, () => limiter.account(1, 2, free));

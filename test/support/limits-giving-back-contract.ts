@@ -1,31 +1,31 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { free, noon, type OpenLimiter } from "./limits-contract.ts";
-import type { Counted, Decision, Limiter } from "../../src/callers/limits/limits.ts";
+import type { CountedCaller, Decision, Limiter } from "../../src/callers/limits/limits.ts";
 
 const minute = 60_000;
 
 /** The promises of every limiter about requests that are given back. */
 export function givingBackContract(name: string, open: OpenLimiter): void {
-  const ways: [what: string, counted: Counted, request: (limiter: Limiter) => Decision | Promise<Decision>][] = [
+  const ways: [what: string, counted: CountedCaller, request: (limiter: Limiter) => Decision | Promise<Decision>][] = [
     ["a secret key", { accountId: 1, quota: free }, (limiter) => limiter.account(1, 1, free)],
     ["a publishable key", { accountId: 1, quota: free, visitor: "192.0.2.1" }, (limiter) => limiter.publishable(1, "192.0.2.1", free)],
-    ["a person", { personId: 1 }, (limiter) => limiter.dashboard(1)],
+    ["a person", { memberId: 1 }, (limiter) => limiter.dashboard(1)],
   ];
   for (const [what, counted, request] of ways) {
-    test(`limits ${name}: a request of ${what} that is given back counts no more, in the windows that still run`, async () => {
+    test(`limits ${name}: a request of ${what} that is given back no longer counts in the windows that have not ended`, async () => {
       const time = { now: noon };
       const limiter = await open(() => time.now);
       try {
         const { at, remaining, dayRemaining } = await request(limiter);
-        const { verdict, ...stands } = await limiter.giveBack(counted, at);
-        assert.deepEqual([verdict, stands.remaining, stands.dayRemaining], ["pass", remaining + 1, dayRemaining + 1]);
+        const { verdict, ...figures } = await limiter.giveBack(counted, at);
+        assert.deepEqual([verdict, figures.remaining, figures.dayRemaining], ["pass", remaining + 1, dayRemaining + 1]);
         const again = await request(limiter);
         assert.deepEqual([again.remaining, again.dayRemaining], [remaining, dayRemaining]);
         time.now += minute;
         await request(limiter);
         const later = await limiter.giveBack(counted, again.at);
-        assert.deepEqual([later.remaining, later.dayRemaining], [remaining, dayRemaining], "of the day alone");
+        assert.deepEqual([later.remaining, later.dayRemaining], [remaining, dayRemaining], "given back in the day only");
       } finally {
         await limiter.close();
       }

@@ -6,7 +6,7 @@ import type { Decision, Limiter, Quota } from "../../src/callers/limits/limits.t
 
 type Step = { ask: "account" | "publishable"; who: number; waitMs: number };
 type Outcome = Pick<Decision, "verdict" | "limit" | "remaining" | "reset" | "retryAfterSeconds" | "strikesRemaining">;
-/** Everything that ever happened to one account, its keys (0, 1) and its visitors (2, 3). */
+/** Everything that happened to one account, its keys (0, 1) and its visitors (2, 3). */
 type History = {
   passes: { at: number; who: number; shared: boolean }[];
   strikes: { at: number; who: number }[];
@@ -18,9 +18,9 @@ type History = {
 const minute = 60_000;
 const day = 86_400_000;
 
-/** Random requests, answered as by the rules written down naively: keep all that ever happened and count it each time. */
+/** Compares the answers to random requests with a naive model, which keeps the whole history and counts it for each request. */
 export function modelProperty(name: string, open: OpenLimiter, runs: number): void {
-  test(`limits ${name}: any course of requests is answered as the rules say`, async () => {
+  test(`limits ${name}: any sequence of requests is answered by the rules`, async () => {
     const wait = fc.oneof(
       { weight: 30, arbitrary: fc.constantFrom(0, 0, 0, 1, 999) },
       fc.constantFrom(minute - 1, minute, 5 * minute, 10 * minute, day / 4, day),

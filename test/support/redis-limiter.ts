@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { free, noon } from "./limits-contract.ts";
 import { openRedisLimiter, type RedisLimiterOptions } from "../../src/callers/limits/redis.ts";
 
-/** A log that is an emitter of its lines' levels, and keeps the lines. */
+/** A log that keeps its lines. `events` emits the level of each. */
 export function openLog() {
   const events = new EventEmitter();
   const lines: string[] = [];
@@ -13,7 +13,7 @@ export function openLog() {
   return { lines, events, info: write("info"), warn: write("warn") };
 }
 
-/** A node that counts in the Redis of a URL; its answers may take long, since other tests run beside. */
+/** Opens a node's limiter. By default an answer may take 30 seconds, because other tests run at the same time. */
 export function openNode(url: string, options: Partial<RedisLimiterOptions> = {}) {
   const clock = () => noon;
   return openRedisLimiter({ url, addressQuota: free, clock, redisClock: clock, log: openLog(), answerMs: 30_000, ...options });

@@ -1,24 +1,24 @@
-/** Entries that one sweep looks at, which takes about 50 µs. */
+/** How many entries one sweep checks. It takes about 50 µs. */
 const sweepMax = 1_000;
 
 /** A map that creates its values on first use and holds at most `max` of them. */
 export type Entries<K, V> = {
   /** Returns the value, if there is one. */
   get(key: K): V | undefined;
-  /** Returns the value, creating it if there is none. A full map first removes its oldest value. */
-  at(key: K): V;
+  /** Returns the value, or creates it. If the map is full, first removes the value that was created first. */
+  getOrCreate(key: K): V;
   delete(key: K): boolean;
-  /** Removes the idle values among the next thousand entries; repeated calls reach all of them. */
+  /** Checks the next thousand entries and removes the idle ones. Repeated calls reach all entries. */
   sweep(now: number): void;
   size(): number;
   [Symbol.iterator](): Iterator<[K, V]>;
 };
 
-/** @param isIdle whether a value can be removed because a new one would count the same; `now` in ms */
+/** @param isIdle whether a value can be removed, because a new one would have the same effect; `now` in ms */
 export function openEntries<K, V>(max: number, create: () => V, isIdle: (value: V, now: number) => boolean): Entries<K, V> {
   const values = new Map<K, V>();
   let unswept = values.entries();
-  // Kept between calls: a new iterator would first have to skip the gaps that removed entries leave.
+  // Both iterators live on between calls: a new one would have to skip the gaps of all entries removed so far.
   let oldest = values.keys();
 
   function evictOldest(): void {
@@ -32,7 +32,7 @@ export function openEntries<K, V>(max: number, create: () => V, isIdle: (value: 
 
   return {
     get: (key) => values.get(key),
-    at(key) {
+    getOrCreate(key) {
       const found = values.get(key);
       if (found !== undefined) return found;
       if (values.size >= max) evictOldest();
@@ -42,7 +42,7 @@ export function openEntries<K, V>(max: number, create: () => V, isIdle: (value: 
     },
     delete: (key) => values.delete(key),
     sweep(now) {
-      for (let looked = 0; looked < sweepMax; looked++) {
+      for (let checked = 0; checked < sweepMax; checked++) {
         const next = unswept.next();
         if (next.done === true) {
           unswept = values.entries();

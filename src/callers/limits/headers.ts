@@ -1,9 +1,9 @@
 import type { Decision } from "./windows.ts";
 
 /**
- * Returns the headers of a decision, a line that ends with CRLF for each: the three of specification 4.3, `RateLimit` with
- * `RateLimit-Policy` as in draft-ietf-httpapi-ratelimit-headers-11 (lists of structured fields; `t` and `w` in seconds), and on
- * refusals `Retry-After` and the strikes left.
+ * Returns the header lines of a decision, each with its CRLF: the `X-RateLimit` headers (specification 4.3), and `RateLimit` and
+ * `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-11: lists of structured fields, `t` and `w` in seconds). A refusal
+ * adds `Retry-After` and the strikes left.
  */
 export function limitHeaders(decision: Decision): string {
   const { remaining, minuteRemaining, perDay, dayRemaining, verdict, retryAfterSeconds, strikesRemaining } = decision;
@@ -17,10 +17,10 @@ export function limitHeaders(decision: Decision): string {
 
 type Shared = Pick<Decision, "limit" | "reset" | "perMinute" | "minuteSeconds" | "perDay" | "daySeconds">;
 
-/** The text between the counts, which all requests of a plan share for a second. */
+/** The text around the counts: the same for all requests of a plan within a second. */
 type Constants = Shared & { first: string; second: string; third: string; last: string };
 
-/** The constants that were used last, by requests per minute. There are few, because quotas come from plans. */
+/** The last constants for each number of requests per minute. There are few, because quotas come from plans. */
 const cached = new Map<number, Constants>();
 const cachedMax = 1_000;
 

@@ -5,9 +5,9 @@ import type { EventType } from "../../platform/events.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 
 const hourMs = 3_600_000;
-/** How many of the newest events are compared with: an hour has at most two of limits, and each banned key has one. */
+/** How many of the newest events a new one is compared with. An hour has at most two `limit.reached`, and each ban one `key.banned`. */
 const newestMax = 100;
-/** Two ends of bans that differ by less (ms) are of the same ban: nodes compute the end from answers at different times. */
+/** If two bans of a key end within this time (ms) of each other, they are the same ban: each node computes its end from another answer. */
 const sameBanMs = 10_000;
 
 /** A limit that an account reached, or a ban of one of its keys. Times in ms since the Unix epoch. */
@@ -16,7 +16,7 @@ export type LimitEvent = { accountId: number; at: number } & (
   | { kind: "ban"; keyId: number; bannedUntil: number }
 );
 
-/** Records an event, unless this or another node has recorded it: a limit once for each window and UTC hour, and each ban once. */
+/** Records an event unless a node has already recorded it: once for each limit, window and UTC hour, and once for each ban. */
 export async function recordOnce(tx: Transaction, event: LimitEvent): Promise<void> {
   const { accountId, at } = event;
   await tx.lock(`limit events of ${accountId}`);
@@ -40,8 +40,8 @@ const hourOf = (time: number): number => Math.floor(time / hourMs);
 type Recorded = { at: number; data: { id: number; window?: string; bannedUntil?: string } };
 
 /**
- * Returns the newest events of a type, and those that have no position yet. One statement reads both tables, because an event moves from one to the
- * other when it gets its position.
+ * Returns the newest events of a type, including those without a position. One statement reads both tables, because an event
+ * moves from `event_outbox` to `events` when it gets its position.
  */
 async function newestEvents(tx: Transaction, accountId: number, type: EventType): Promise<Recorded[]> {
   const rows = await tx.query<{ at: number; text: string }>(sql`

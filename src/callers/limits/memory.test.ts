@@ -50,7 +50,7 @@ test("strikes and bans survive a restart", () => {
   assert.equal(restarted(limiter).strikeStatus(2, free).strikes, 5);
 });
 
-test("a snapshot of thousands of accounts comes in pieces and is complete", () => {
+test("a snapshot of thousands of accounts is complete, and comes in pieces", () => {
   const limiter = open();
   for (let account = 0; account < 2_500; account++) limiter.account(account, account, free);
   assert.equal([...limiter.snapshot()].length, 3);
@@ -92,14 +92,14 @@ test("thousands of addresses take bounded memory, and the oldest is removed firs
   assert.equal(limiter.peekAddress("192.0.2.1").remaining, 60);
 });
 
-test("a sweep removes idle entries, a thousand at a time, and keeps those that still count", () => {
+test("a sweep checks a thousand entries and removes the idle ones, but none that still counts", () => {
   let now = noon;
   const limiter = open(() => now);
   for (let account = 0; account < 1_500; account++) limiter.account(account, account, free);
   for (let visitor = 0; visitor < 300; visitor++) limiter.publishable(9_999, `10.0.${visitor >> 8}.${visitor & 255}`, free);
   const sweepAll = () => times(10, () => limiter.sweep());
   sweepAll();
-  assert.equal(limiter.size(), 1_501 + 1 + 300 + 270, "accounts, their publishable keys, visitors, and those of them with strikes");
+  assert.equal(limiter.size(), 1_501 + 1 + 300 + 270, "accounts, publishable keys, visitors, and visitors with strikes");
   now += 3 * 3_600_000;
   sweepAll();
   assert.equal(limiter.size(), 1_501 + 1 + 270);
@@ -119,7 +119,7 @@ test("a sweep loses nothing when the clock jumps over midnight and back", () => 
   assert.equal(limiter.account(1, 1, free).verdict, "rate_limit_exceeded");
 });
 
-test("the state file restores everything and is private; a missing file restores nothing, a cut one what it holds", async (context) => {
+test("the state file restores everything and is private; a missing file restores nothing, a truncated one its complete lines", async (context) => {
   const folder = await mkdtemp(join(tmpdir(), "petstore-limits-"));
   context.after(() => rm(folder, { recursive: true }));
   const path = join(folder, "limits.state");

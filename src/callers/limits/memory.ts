@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import { addressName } from "../../platform/addresses.ts";
 import { type Entries, openEntries } from "./entries.ts";
-import { type Counted, dashboardQuota, type Limiter, type StrikeStatus } from "./limits.ts";
+import { type CountedCaller, dashboardQuota, type Limiter, type StrikeStatus } from "./limits.ts";
 import { decidePublishable, isSpared, publishableShare, visitorQuota } from "./publishable.ts";
 import { restoreEntries, snapshotEntries } from "./snapshot.ts";
 import { banLeftMs, banMemoryMs, newStrikes, recentStrikes, strike, strikesAllowed, type Strikes } from "./strikes.ts";
@@ -21,16 +21,16 @@ import {
   type Windows,
 } from "./windows.ts";
 
-/** How long (ms) idle entries stay. A clock that jumps ahead an hour and then back loses nothing. */
+/** How long (ms) idle entries stay, so that a clock that jumps ahead an hour and back loses no count. */
 const graceMs = 2 * 60 * 60_000;
 
 const accountsMax = 1_000_000;
 /** The most entries of every other kind: addresses, visitors, people, and keys or visitors with strikes. */
 const othersMax = 50_000;
 
-/** The limiter of one process. Every call returns its result, never a promise. It has no timers: its owner sweeps and saves it. */
+/** The limiter of one process. No call returns a promise. It has no timers: its owner calls `sweep` and saves the state. */
 export type MemoryLimiter = { [K in keyof Limiter]: (...args: Parameters<Limiter[K]>) => Awaited<ReturnType<Limiter[K]>> } & {
-  /** Yields the whole state as lines of text, in pieces of about 50 KB. Requests may be counted between two pieces. */
+  /** Yields the whole state as lines of text, in pieces of about 50 KB. Requests may be counted while the caller writes a piece. */
   snapshot(): Iterable<string>;
   /** Restores lines of a snapshot, and skips damaged ones. */
   restore(lines: Iterable<string>): void;
@@ -42,42 +42,42 @@ export type MemoryLimiter = { [K in keyof Limiter]: (...args: Parameters<Limiter
 
 type State = {
   clock: Clock;
-  /** The windows of each caller. `spared` counts refusals that were no strikes: see `publishable.ts`. */
+  /** The windows of each caller. `spared` counts the refusals that were no strikes: see `isSpared`. */
   meters: ReturnType<typeof openMeters>;
-  /** Strikes and bans, by key and by visitor of a publishable key. */
-  offenders: ReturnType<typeof openOffenders>;
+  /** Strikes and bans of each secret key, and of each visitor with a publishable key. */
+  strikes: ReturnType<typeof openStrikes>;
   changes: number;
 };
 
 /** Counts in the memory of this process. `addressQuota` is the quota of a caller without a valid key. */
 export function openMemoryLimiter({ clock, addressQuota }: { clock: Clock; addressQuota: Quota }): MemoryLimiter {
-  const state: State = { clock, meters: openMeters(), offenders: openOffenders(), changes: 0 };
-  const { meters, offenders } = state;
-  const everything: Pick<Entries<unknown, unknown>, "sweep" | "size">[] = [...Object.values(meters), ...Object.values(offenders)];
+  const state: State = { clock, meters: openMeters(), strikes: openStrikes(), changes: 0 };
+  const { meters, strikes } = state;
+  const allEntries: Pick<Entries<unknown, unknown>, "sweep" | "size">[] = [...Object.values(meters), ...Object.values(strikes)];
   return {
     account: (accountId, keyId, quota) => countAccount(state, accountId, keyId, quota),
-    address: (address) => count(state, meters.address.at(addressName(address)), addressQuota),
+    address: (address) => count(state, meters.address.getOrCreate(addressName(address)), addressQuota),
     publishable: (accountId, address, quota) => countPublishable(state, accountId, address, quota),
-    dashboard: (personId) => count(state, meters.person.at(personId), dashboardQuota),
+    dashboard: (memberId) => count(state, meters.person.getOrCreate(memberId), dashboardQuota),
     peekAccount: (accountId, quota) => peek(meters.account.get(accountId), quota, clock()),
     peekAddress: (address) => peek(meters.address.get(addressName(address)), addressQuota, clock()),
     giveBack: (counted, at) => giveBackRequest(state, counted, at),
-    strikeStatus: (keyId, quota) => strikeStatusOf(offenders.key.get(keyId) ?? newStrikes(), quota, clock()),
+    strikeStatus: (keyId, quota) => strikeStatusOf(strikes.key.get(keyId) ?? newStrikes(), quota, clock()),
     unban(keyId) {
       state.changes += 1;
-      return offenders.key.delete(keyId);
+      return strikes.key.delete(keyId);
     },
     mode: () => "process",
     decidedAlone: () => 0,
     waiting: () => 0,
     close: () => undefined,
     sweep() {
-      for (const entries of everything) entries.sweep(clock());
+      for (const entries of allEntries) entries.sweep(clock());
     },
-    snapshot: () => snapshotEntries(meters, offenders),
-    restore: (lines) => restoreEntries(meters, offenders, lines),
+    snapshot: () => snapshotEntries(meters, strikes),
+    restore: (lines) => restoreEntries(meters, strikes, lines),
     changes: () => state.changes,
-    size: () => everything.reduce((sum, entries) => sum + entries.size(), 0),
+    size: () => allEntries.reduce((sum, entries) => sum + entries.size(), 0),
   };
 }
 
@@ -92,20 +92,20 @@ function openMeters() {
   };
 }
 
-function openOffenders() {
+function openStrikes() {
   return {
-    key: openEntries<number, Strikes>(othersMax, newStrikes, isForgiven),
-    visitor: openEntries<string, Strikes>(othersMax, newStrikes, isForgiven),
+    key: openEntries<number, Strikes>(othersMax, newStrikes, hasOnlyOldStrikes),
+    visitor: openEntries<string, Strikes>(othersMax, newStrikes, hasOnlyOldStrikes),
   };
 }
 
 function countAccount(state: State, accountId: number, keyId: number, quota: Quota): Decision {
-  const { clock, meters, offenders } = state;
+  const { clock, meters, strikes } = state;
   const now = clock();
-  const windows = meters.account.at(accountId);
+  const windows = meters.account.getOrCreate(accountId);
   state.changes += 1;
   roll(windows, now);
-  const leftMs = banLeftOf(offenders.key.get(keyId), now);
+  const leftMs = banLeftOf(strikes.key.get(keyId), now);
   if (leftMs > 0) return banned(figures(windows, quota, now), leftMs);
   if (hasRoom(windows, quota)) {
     take(windows);
@@ -113,15 +113,15 @@ function countAccount(state: State, accountId: number, keyId: number, quota: Quo
   }
   const allowed = strikesAllowed(quota.perMinute);
   const decision = figures(windows, quota, now);
-  if (!spare(state, accountId, windows, quota, now)) return punish(offenders.key.at(keyId), allowed, decision, now);
-  return refused(decision, allowed - recentStrikes(offenders.key.get(keyId) ?? newStrikes(), now));
+  if (!spare(state, accountId, windows, quota, now)) return refuseWithStrike(strikes.key.getOrCreate(keyId), allowed, decision, now);
+  return refused(decision, allowed - recentStrikes(strikes.key.get(keyId) ?? newStrikes(), now));
 }
 
-/** Whether the refusal of a secret key is no strike, because only requests with publishable keys caused it. Counts such refusals. */
+/** Whether a refusal is no strike, because the requests of publishable keys caused it (`isSpared`). Counts it if so. */
 function spare({ meters }: State, accountId: number, account: Windows, quota: Quota, now: number): boolean {
   const publishable = meters.publishable.get(accountId);
   if (publishable === undefined) return false;
-  const spared = meters.spared.at(accountId);
+  const spared = meters.spared.getOrCreate(accountId);
   roll(publishable, now);
   roll(spared, now);
   const isNoStrike = isSpared(quota, usedOf(account), usedOf(publishable), usedOf(spared));
@@ -130,24 +130,33 @@ function spare({ meters }: State, accountId: number, account: Windows, quota: Qu
 }
 
 function countPublishable(state: State, accountId: number, address: string, quota: Quota): Decision {
-  const { clock, meters, offenders } = state;
+  const { clock, meters, strikes } = state;
   const now = clock();
   const name = `${accountId} ${addressName(address)}`;
-  const [visitor, publishable, account] = [meters.visitor.at(name), meters.publishable.at(accountId), meters.account.at(accountId)];
+  const [visitor, publishable, account] = [
+    meters.visitor.getOrCreate(name),
+    meters.publishable.getOrCreate(accountId),
+    meters.account.getOrCreate(accountId),
+  ];
   state.changes += 1;
   for (const windows of [visitor, publishable, account]) roll(windows, now);
-  const leftMs = banLeftOf(offenders.visitor.get(name), now);
+  const leftMs = banLeftOf(strikes.visitor.get(name), now);
   if (leftMs > 0) return banned(publishableDecision(visitor, publishable, account, quota, now), leftMs);
   const fits = hasRoom(visitor, visitorQuota) && hasRoom(publishable, publishableShare(quota)) && hasRoom(account, quota);
   if (!fits) {
     const allowed = strikesAllowed(visitorQuota.perMinute);
-    return punish(offenders.visitor.at(name), allowed, publishableDecision(visitor, publishable, account, quota, now), now);
+    return refuseWithStrike(
+      strikes.visitor.getOrCreate(name),
+      allowed,
+      publishableDecision(visitor, publishable, account, quota, now),
+      now,
+    );
   }
   for (const windows of [visitor, publishable, account]) take(windows);
   return publishableDecision(visitor, publishable, account, quota, now);
 }
 
-/** Counts a request of a caller with one meter, whose refusals are no strikes. */
+/** Counts a request of an address or a member: one meter, and no strikes. */
 function count(state: State, windows: Windows, quota: Quota): Decision {
   const now = state.clock();
   state.changes += 1;
@@ -157,7 +166,7 @@ function count(state: State, windows: Windows, quota: Quota): Decision {
   return figures(windows, quota, now);
 }
 
-function giveBackRequest(state: State, counted: Counted, at: number): Decision {
+function giveBackRequest(state: State, counted: CountedCaller, at: number): Decision {
   const { clock, meters } = state;
   const now = clock();
   const giveBackTo = (windows: Windows): Windows => {
@@ -166,12 +175,12 @@ function giveBackRequest(state: State, counted: Counted, at: number): Decision {
     return windows;
   };
   state.changes += 1;
-  if ("personId" in counted) return figures(giveBackTo(meters.person.at(counted.personId)), dashboardQuota, now);
+  if ("memberId" in counted) return figures(giveBackTo(meters.person.getOrCreate(counted.memberId)), dashboardQuota, now);
   const { accountId, quota, visitor: address } = counted;
-  const account = giveBackTo(meters.account.at(accountId));
+  const account = giveBackTo(meters.account.getOrCreate(accountId));
   if (address === undefined) return figures(account, quota, now);
-  const visitor = giveBackTo(meters.visitor.at(`${accountId} ${addressName(address)}`));
-  return publishableDecision(visitor, giveBackTo(meters.publishable.at(accountId)), account, quota, now);
+  const visitor = giveBackTo(meters.visitor.getOrCreate(`${accountId} ${addressName(address)}`));
+  return publishableDecision(visitor, giveBackTo(meters.publishable.getOrCreate(accountId)), account, quota, now);
 }
 
 function figures(windows: Windows, quota: Quota, now: number): Decision {
@@ -203,7 +212,7 @@ function banLeftOf(strikes: Strikes | undefined, now: number): number {
   return strikes === undefined ? 0 : banLeftMs(strikes, now);
 }
 
-function punish(strikes: Strikes, allowed: number, decision: Decision, now: number): Decision {
+function refuseWithStrike(strikes: Strikes, allowed: number, decision: Decision, now: number): Decision {
   const remaining = strike(strikes, allowed, now);
   return remaining === -1 ? banned(decision, banLeftMs(strikes, now)) : refused(decision, remaining);
 }
@@ -223,6 +232,6 @@ function isMinuteLongOver(windows: Windows, now: number): boolean {
   return Math.floor((now - graceMs) / minuteMs) > windows.minute.number;
 }
 
-function isForgiven(strikes: Strikes, now: number): boolean {
+function hasOnlyOldStrikes(strikes: Strikes, now: number): boolean {
   return now - Math.max(strikes.bannedAt, strikes.times.at(-1) ?? 0) > banMemoryMs + graceMs;
 }

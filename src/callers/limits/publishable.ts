@@ -1,16 +1,16 @@
 import { type Decision, passed, type Quota } from "./windows.ts";
 
-/** The quota of a caller's address on the publishable keys of one account (specification 3.5). */
+/** The quota of one address for its requests with the publishable keys of one account (specification 3.5). */
 export const visitorQuota: Quota = { perMinute: 60, perDay: Infinity };
 
-/** The quota of all publishable keys of an account together: half of its minute and half of its day, rounded down. */
+/** The quota that all publishable keys of an account share: half of the account's minute and day, rounded down. */
 export function publishableShare({ perMinute, perDay }: Quota): Quota {
   return { perMinute: Math.floor(perMinute / 2), perDay: Math.floor(perDay / 2) };
 }
 
 /**
- * The requests used in the windows that a request with a publishable key counts in: the minute of the visitor, the minute and
- * the day of all publishable keys of the account, and the minute and the day of the account.
+ * The requests used in the five windows in which a request with a publishable key counts: the visitor's minute, the minute and
+ * day of all publishable keys of the account, and the account's minute and day.
  */
 export type PublishableUse = {
   visitor: number;
@@ -20,7 +20,7 @@ export type PublishableUse = {
   day: number;
 };
 
-/** Returns the decision with the figures of the minute and the day that have the fewest requests left. */
+/** Returns a `pass` that shows, of these windows, the minute and the day with the fewest requests left. */
 export function decidePublishable(now: number, quota: Quota, used: PublishableUse): Decision {
   const share = publishableShare(quota);
   let [perMinute, minuteUsed] = [visitorQuota.perMinute, used.visitor];
@@ -32,8 +32,9 @@ export function decidePublishable(now: number, quota: Quota, used: PublishableUs
 }
 
 /**
- * Whether a refused request with a secret key would have passed if the publishable keys had used nothing. Such a refusal is
- * no strike. `spared` counts the refusals in the same windows that were no strikes by this rule.
+ * Whether a refused request with a secret key would have passed if nobody had used the publishable keys. Such a refusal is no
+ * strike. `spared` is the number of earlier refusals in the same windows to which this rule applied: without the publishable
+ * keys, those requests would have passed and counted too.
  */
 export function isSpared(quota: Quota, account: Used, publishable: Used, spared: Used): boolean {
   return account.minute - publishable.minute + spared.minute < quota.perMinute && account.day - publishable.day + spared.day < quota.perDay;

@@ -1,18 +1,18 @@
 import type { Clock } from "../../platform/clock.ts";
 
-/** Requests that may share one run of the script. So many take Redis less than a millisecond. */
+/** The most requests in one run of the script. Redis decides that many in less than a millisecond. */
 const requestsMax = 128;
-/** Requests that may wait for Redis at once. */
+/** The most requests that wait for Redis at once. */
 const waitingMax = 10_000;
 
 /** What the script does for one request; see `redis.script.ts`. */
 export type LimitRequest = {
   counting: boolean;
-  /** Gives back one request to each meter. `limits` then has the numbers of the minute and the day in which each meter counted it. */
+  /** Gives back a request that passed. `limits` then has, for each meter, the numbers of the minute and the day that counted it. */
   givesBack?: boolean;
   /** Strikes allowed before a ban. 0 if refusals are no strikes; `ban` and `strikes` are then absent. */
   allowed: number;
-  /** The request has a secret key, so its refusal is no strike if publishable keys alone caused it. */
+  /** The request has a secret key, so its refusal is no strike if publishable keys caused it: see `isSpared`. */
   isSecret?: boolean;
   meters: string[];
   /** Requests per minute and per day of each meter. */
@@ -22,39 +22,39 @@ export type LimitRequest = {
 };
 
 /**
- * Makes the result of one request from the answer of the script that decided it. The first figure of the answer is the time,
- * and those of the request begin at `at`. `answer` is undefined if Redis was lost. `run` is the script's number.
+ * Makes the result of a request from the answer of the script that decided it. `answer[0]` is the time, and the request's
+ * figures begin at `offset`. `answer` is undefined if the connection was lost. `run` is the script's number: see `Sent`.
  */
-type Read<T> = (answer: number[] | undefined, at: number, run: number) => T;
-/** A script that was sent. `run` is its number on this connection, or 0 without one. `answer` resolves to undefined if Redis was lost. */
+type Read<T> = (answer: number[] | undefined, offset: number, run: number) => T;
+/** A script that was sent: the `run`th on its connection; 0 if there is no connection. `answer` resolves to undefined if the connection is lost. */
 export type Sent = { run: number; answer: Promise<number[] | undefined> };
 type Send = (keys: string[], args: (string | number)[]) => Sent;
 
 export type Batches = {
-  ask<T>(asked: LimitRequest, read: Read<T>): Promise<T>;
-  /** Whether the queue is full. */
+  ask<T>(request: LimitRequest, read: Read<T>): Promise<T>;
+  /** Whether as many requests wait as may. */
   isFull(): boolean;
   waiting(): number;
 };
 
-/** The requests that one run of the script decides. */
+/** The requests that one run of the script decides. The order of keys and arguments is that of `limitScript`. */
 type Batch = {
   /** The keys of meters and bans. */
-  plain: string[];
+  stringKeys: string[];
   /** The keys of lists of strikes. */
-  lists: string[];
+  listKeys: string[];
   args: (string | number)[];
-  settle: ((answer: number[] | undefined, run: number) => void)[];
-  /** Where the figures of the next request begin in the answer. */
-  nextAt: number;
+  resolvers: ((answer: number[] | undefined, run: number) => void)[];
+  /** Where the figures of the next request will begin in the answer. */
+  nextOffset: number;
 };
 
 /**
- * Asks Redis to decide requests. The requests of one turn of the event loop share one run of the script, which decides them in
- * their order: each waits for one round trip, and all share its cost.
+ * Asks Redis to decide requests. All requests of one turn of the event loop go into one run of the script, which decides them in
+ * order: they share the cost of one round trip.
  *
- * @param redisClock the clock that decides, instead of Redis' own
- * @param reporter returns this node's name if there are other nodes to report the meters' figures to, else ""
+ * @param redisClock the clock that the script uses instead of Redis' own
+ * @param reporter returns the name under which this node reports figures to other nodes; "" if there are none
  */
 export function openBatches(send: Send, redisClock: Clock | undefined, reporter: () => string): Batches {
   let open: Batch | undefined;
@@ -62,28 +62,28 @@ export function openBatches(send: Send, redisClock: Clock | undefined, reporter:
 
   async function flush(batch: Batch): Promise<void> {
     if (open === batch) open = undefined;
-    const { plain, lists, args, settle } = batch;
-    const { run, answer } = send([...plain, ...lists], [redisClock?.() ?? "", reporter(), plain.length, ...args]);
+    const { stringKeys, listKeys, args, resolvers } = batch;
+    const { run, answer } = send([...stringKeys, ...listKeys], [redisClock?.() ?? "", reporter(), stringKeys.length, ...args]);
     const figures = await answer;
-    waiting -= settle.length;
-    for (const one of settle) one(figures, run);
+    waiting -= resolvers.length;
+    for (const resolve of resolvers) resolve(figures, run);
   }
 
   function begin(): Batch {
-    const batch: Batch = { plain: [], lists: [], args: [], settle: [], nextAt: 1 };
+    const batch: Batch = { stringKeys: [], listKeys: [], args: [], resolvers: [], nextOffset: 1 };
     setImmediate(() => void (open === batch && flush(batch)));
     return batch;
   }
 
   return {
-    ask: (asked, read) =>
+    ask: (request, read) =>
       new Promise((resolve) => {
         waiting += 1;
         const batch = (open ??= begin());
-        const at = batch.nextAt;
-        batch.settle.push((answer, run) => resolve(read(answer, at, run)));
-        add(batch, asked);
-        if (batch.settle.length >= requestsMax) void flush(batch);
+        const offset = batch.nextOffset;
+        batch.resolvers.push((answer, run) => resolve(read(answer, offset, run)));
+        add(batch, request);
+        if (batch.resolvers.length >= requestsMax) void flush(batch);
       }),
     isFull: () => waiting >= waitingMax,
     waiting: () => waiting,
@@ -92,8 +92,8 @@ export function openBatches(send: Send, redisClock: Clock | undefined, reporter:
 
 function add(batch: Batch, { counting, givesBack, allowed, isSecret, meters, limits, ban, strikes }: LimitRequest): void {
   batch.args.push(counting ? (isSecret ? "2" : "1") : givesBack ? "-1" : "0", allowed, meters.length, ...limits);
-  batch.plain.push(...meters);
-  if (ban !== undefined) batch.plain.push(ban);
-  if (strikes !== undefined) batch.lists.push(strikes);
-  batch.nextAt += 3 + limits.length;
+  batch.stringKeys.push(...meters);
+  if (ban !== undefined) batch.stringKeys.push(ban);
+  if (strikes !== undefined) batch.listKeys.push(strikes);
+  batch.nextOffset += 3 + limits.length;
 }

@@ -13,7 +13,7 @@ import type { RedisLimiterOptions } from "./redis.ts";
 
 const quota: Quota = { perMinute: 300, perDay: 100_000 };
 
-/** Nodes on one Redis, each with its own line and log. */
+/** Starts a Redis and nodes that use it, each with its own line and log. */
 async function openScene(t: TestContext, count: number, options: Partial<RedisLimiterOptions> = {}) {
   const redis = await startRedis();
   t.after(() => redis.remove());
@@ -34,28 +34,28 @@ async function openScene(t: TestContext, count: number, options: Partial<RedisLi
 type Node = Awaited<ReturnType<typeof openScene>>["nodes"][number];
 
 const isPass = ({ verdict }: Decision) => verdict === "pass";
-const askEach = (limiters: Limiter[], times: number, figures = quota): Promise<Decision[]> =>
+const requestFromEach = (limiters: Limiter[], times: number, figures = quota): Promise<Decision[]> =>
   Promise.all(Array.from({ length: times * limiters.length }, async (_, i) => limiters[i % limiters.length]!.account(1, 1, figures)));
 const passes = async (limiters: Limiter[], times: number, figures = quota) =>
-  (await askEach(limiters, times, figures)).filter(isPass).length;
+  (await requestFromEach(limiters, times, figures)).filter(isPass).length;
 const used = async (limiter: Limiter) => quota.perMinute - (await limiter.peekAccount(1, quota)).minuteRemaining;
 
 /** Cuts the lines of nodes, and resolves when each has noticed. */
-async function lose(nodes: Node[], direction?: "answers"): Promise<void> {
+async function disconnect(nodes: Node[], direction?: "answers"): Promise<void> {
   await Promise.all(nodes.map(({ line, log }) => (line.cut(direction), once(log.events, "warn"))));
 }
-/** Resolves when all published reports have arrived: Redis sends them before it answers these requests. */
-async function heard(limiters: Limiter[]): Promise<void> {
+/** Resolves when all nodes have received the reports published so far: Redis sends them before it answers these requests. */
+async function reportsArrived(limiters: Limiter[]): Promise<void> {
   for (let i = 0; i < 2; i++) await Promise.all(limiters.map(async (limiter) => limiter.peekAccount(99, quota)));
 }
-async function rejoin(nodes: Node[]): Promise<void> {
+async function reconnect(nodes: Node[]): Promise<void> {
   await Promise.all(nodes.map(({ line, log }) => (line.mend(), once(log.events, "info"))));
 }
 
 describe("a node waits for a slow Redis", () => {
   for (const delayMs of [20, 60, 200]) {
     for (const count of [1, 3]) {
-      test(`answers that are ${delayMs} ms late let exactly the quota pass at ${count === 1 ? "one node" : "three nodes"}`, async (t) => {
+      test(`with answers ${delayMs} ms late, exactly the quota passes at ${count === 1 ? "one node" : "three nodes"}`, async (t) => {
         const { nodes, limiters } = await openScene(t, count);
         for (const { line } of nodes) line.delay(delayMs / 2);
         assert.equal(await passes(limiters, 1_000 / count), 300);
@@ -67,12 +67,12 @@ describe("a node waits for a slow Redis", () => {
     }
   }
 
-  test("pauses of 70 ms four times a second let exactly the quota pass at three nodes", async (t) => {
+  test("with pauses of 70 ms four times a second, exactly the quota passes at three nodes", async (t) => {
     const { nodes, limiters, redis } = await openScene(t, 3);
     const decisions: Decision[] = [];
     for (let pauses = 0; pauses < 6; pauses++) {
       redis.pause();
-      const [asked] = await Promise.all([askEach(limiters, 200), setTimeout(70).then(() => redis.resume())]);
+      const [asked] = await Promise.all([requestFromEach(limiters, 200), setTimeout(70).then(() => redis.resume())]);
       decisions.push(...asked);
       await setTimeout(180);
     }
@@ -80,10 +80,10 @@ describe("a node waits for a slow Redis", () => {
     assert.deepEqual([...nodes.flatMap(({ log }) => log.lines), ...limiters.map((limiter) => limiter.decidedAlone())], [0, 0, 0]);
   });
 
-  test("of 1,015 requests at once to a node that has just started exactly the 1,000 of its quota pass", async (t) => {
+  test("of 1,015 simultaneous requests to a node that has just started, exactly the 1,000 of the quota pass", async (t) => {
     const { limiters } = await openScene(t, 1);
     const business = { perMinute: 1_000, perDay: 100_000 };
-    const decisions = await askEach(limiters, 1_015, business);
+    const decisions = await requestFromEach(limiters, 1_015, business);
     assert.deepEqual(
       decisions.filter(isPass).map(({ remaining }) => remaining),
       Array.from({ length: 1_000 }, (_, i) => 999 - i),
@@ -113,31 +113,31 @@ describe("a node waits for a slow Redis", () => {
 describe("while Redis cannot be reached", () => {
   test("an answer that takes over 500 ms counts as an outage; its start and its end are each logged once", async (t) => {
     const { nodes } = await openScene(t, 1);
-    const patient = nodes[0]!;
+    const node = nodes[0]!;
     const log = openLog();
-    const limiter = await openNode(patient.line.url, { log, answerMs: undefined });
+    const limiter = await openNode(node.line.url, { log, answerMs: undefined });
     t.after(() => limiter.close());
     await until(() => limiter.mode() === "shared");
     log.lines.length = 0;
-    patient.line.cut();
+    node.line.cut();
     await once(log.events, "warn");
     assert.equal(limiter.mode(), "alone");
     assert.ok(!(limiter.account(1, 1, quota) instanceof Promise), "a node that counts alone decides at once");
     await assert.rejects(async () => limiter.unban(1), { code: "unavailable" });
-    await setTimeout(1_000); // in which it tries again
-    patient.line.mend();
+    await setTimeout(1_000); // the limiter retries meanwhile
+    node.line.mend();
     await once(log.events, "info");
     assert.match(log.lines.join("\n"), /^warn Redis cannot be reached.*no answer within 500 ms.*\ninfo Redis answers again[^\n]*$/);
     assert.equal(limiter.mode(), "shared");
   });
 
-  test("three nodes admit the remaining requests and no more, whichever node had the earlier ones", async (t) => {
+  test("three nodes together admit exactly the requests that were left, whichever nodes had the earlier ones", async (t) => {
     const { nodes, limiters } = await openScene(t, 3, { answerMs: 2_000 });
     assert.equal(await passes(limiters.slice(0, 1), 100), 100);
     assert.equal(await passes(limiters.slice(1, 2), 50), 50);
-    await heard(limiters);
-    await lose(nodes);
-    const decisions = await askEach(limiters, 200);
+    await reportsArrived(limiters);
+    await disconnect(nodes);
+    const decisions = await requestFromEach(limiters, 200);
     assert.equal(decisions.filter(isPass).length, 150);
     assert.deepEqual(
       limiters.map((limiter) => limiter.decidedAlone()),
@@ -151,8 +151,8 @@ describe("while Redis cannot be reached", () => {
     const { nodes, limiters } = await openScene(t, 3, { answerMs: 2_000, clock, redisClock: clock });
     const pro = { perMinute: 100, perDay: 250 };
     assert.equal(await passes(limiters, 40, pro), 100);
-    await heard(limiters);
-    await lose(nodes);
+    await reportsArrived(limiters);
+    await disconnect(nodes);
     assert.equal(await passes(limiters, 40, pro), 0);
     time.now += 60_000;
     assert.equal(await passes(limiters, 40, pro), 99);
@@ -160,17 +160,17 @@ describe("while Redis cannot be reached", () => {
     assert.equal(await passes(limiters, 40, pro), 51, "the day's share is used up");
   });
 
-  test("refusals are no strikes, a known ban holds, and the figures show this node's share", async (t) => {
+  test("a node's refusals are no strikes, a ban that it knows holds, and the figures show its share", async (t) => {
     const { nodes, limiters } = await openScene(t, 1, { answerMs: 2_000 });
     const [limiter] = limiters as [Limiter];
     for (let i = 0; i < 81; i++) await limiter.account(1, 1, free);
     assert.equal((await limiter.account(1, 1, free)).verdict, "key_banned");
-    await lose(nodes);
+    await disconnect(nodes);
     assert.equal((await limiter.account(1, 1, free)).verdict, "key_banned");
     assert.equal((await limiter.peekAddress("192.0.2.1")).remaining, 60);
     const refusals = await Promise.all(Array.from({ length: 50 }, async () => limiter.account(1, 2, free)));
     assert.deepEqual(new Set(refusals.map(({ verdict }) => verdict)), new Set(["rate_limit_exceeded"]));
-    await rejoin(nodes);
+    await reconnect(nodes);
     assert.equal((await limiter.strikeStatus(2, free)).strikes, 0);
     assert.equal((await limiter.account(1, 1, free)).verdict, "key_banned");
   });
@@ -181,15 +181,15 @@ describe("when Redis is back", () => {
     for (const direction of [undefined, "answers"] as const) {
       const { nodes, limiters } = await openScene(t, 1, { answerMs: 2_000 });
       const [limiter] = limiters as [Limiter];
-      await askEach(limiters, 10);
-      const lost = lose(nodes, direction);
-      assert.equal(await passes(limiters, 40), 40, "asked while Redis was there, decided when it was lost");
+      await requestFromEach(limiters, 10);
+      const lost = disconnect(nodes, direction);
+      assert.equal(await passes(limiters, 40), 40, "sent before the outage, decided during it");
       await lost;
       assert.equal(await passes(limiters, 20), 20);
-      await rejoin(nodes);
+      await reconnect(nodes);
       assert.equal(await used(limiter), 70);
-      await lose(nodes);
-      await rejoin(nodes);
+      await disconnect(nodes);
+      await reconnect(nodes);
       assert.equal(await used(limiter), 70);
     }
   });
@@ -197,13 +197,13 @@ describe("when Redis is back", () => {
   test("a request that is given back during the outage counts neither on the node nor in Redis", async (t) => {
     const { nodes, limiters } = await openScene(t, 1, { answerMs: 1_000 });
     const [limiter] = limiters as [Limiter];
-    const [before] = await askEach(limiters, 10);
-    await lose(nodes);
+    const [before] = await requestFromEach(limiters, 10);
+    await disconnect(nodes);
     assert.equal(await passes(limiters, 300), 290);
     for (let i = 0; i < 5; i++) await limiter.giveBack({ accountId: 1, quota }, before!.at);
     assert.equal(await passes(limiters, 10), 5);
     for (let i = 0; i < 20; i++) await limiter.giveBack({ accountId: 1, quota }, before!.at);
-    await rejoin(nodes);
+    await reconnect(nodes);
     assert.equal(await used(limiter), 280);
   });
 
@@ -211,7 +211,7 @@ describe("when Redis is back", () => {
     const { nodes, limiters } = await openScene(t, 1, { answerMs: 1_000 });
     const [limiter] = limiters as [Limiter];
     const [{ line, log }] = nodes as [Node];
-    const lost = lose(nodes);
+    const lost = disconnect(nodes);
     assert.equal(await passes(limiters, 40), 40);
     await lost;
     line.mendForNew();
@@ -226,7 +226,7 @@ describe("when Redis is back", () => {
 
   test("a node restores its known figures in a Redis that has lost its data", async (t) => {
     const { redis, nodes, limiters } = await openScene(t, 1);
-    await askEach(limiters, 50);
+    await requestFromEach(limiters, 50);
     const lost = once(nodes[0]!.log.events, "warn");
     await redis.stop();
     await lost;
@@ -237,11 +237,11 @@ describe("when Redis is back", () => {
     assert.equal(await used(limiters[0]!), 70);
   });
 
-  test("three nodes under constant load that come back one after the other admit the quota and no more", async (t) => {
+  test("three nodes under constant load that come back one after the other admit exactly the quota", async (t) => {
     const { nodes, limiters } = await openScene(t, 3, { answerMs: 1_000 });
     let passed = await passes(limiters, 10);
-    await heard(limiters);
-    await lose(nodes);
+    await reportsArrived(limiters);
+    await disconnect(nodes);
     const asking = (async () => {
       while (!limiters.every((limiter) => limiter.mode() === "shared")) {
         passed += await passes(limiters, 1);
@@ -258,9 +258,9 @@ describe("when Redis is back", () => {
     assert.equal(await used(limiters[0]!), 300);
   });
 
-  test("while nodes come back, the unused part of their shares is admitted once and no more", async (t) => {
+  test("while nodes come back, they admit the unused part of their shares once", async (t) => {
     const { nodes, limiters } = await openScene(t, 3, { answerMs: 1_000 });
-    await lose(nodes);
+    await disconnect(nodes);
     let passed = await passes(limiters, 60);
     for (const one of nodes) {
       one.line.mend();
@@ -271,9 +271,9 @@ describe("when Redis is back", () => {
     assert.equal(passed, 300);
   });
 
-  test("a heartbeat that a node sent before it was cut off, and that arrives late, does not count as its return", async (t) => {
+  test("a heartbeat that a node sent before it was disconnected does not count as its return if it arrives late", async (t) => {
     const { redis, nodes, limiters } = await openScene(t, 3, { answerMs: 1_000 });
-    await lose(nodes);
+    await disconnect(nodes);
     assert.equal(await passes(limiters, 120), 300);
     const admin = new Redis(redis.url);
     t.after(() => admin.disconnect());
@@ -290,9 +290,9 @@ describe("when Redis is back", () => {
     }
   });
 
-  test("the other nodes do not keep to their shares for ever when a node cannot come back", async (t) => {
+  test("if a node cannot come back, the other nodes do not keep to their shares forever", async (t) => {
     const { nodes, limiters } = await openScene(t, 2, { answerMs: 1_000 });
-    await lose(nodes);
+    await disconnect(nodes);
     nodes[0]!.line.mend();
     await until(() => limiters[0]!.mode() === "shared");
     assert.equal(await passes(limiters.slice(0, 1), 400), 300);

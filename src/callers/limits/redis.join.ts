@@ -1,17 +1,17 @@
 import { dayMs } from "./windows.ts";
 import { prefix, scriptStart } from "./redis.script.ts";
 
-/** Subtracted from the count of a connection to fence it: a number that no count ever reaches. */
+/** A number that no count of scripts reaches. Subtracted from a connection's count, it fences the connection. */
 const fencedBy = 1e15;
 
-/** The key that counts the scripts that one connection of a node has run. */
+/** The key of the count of scripts that Redis ran on a connection of a node. */
 export const runsKey = (node: string, connection: number): string => `${prefix}runs:${node}:${connection}`;
 
 /**
- * Fences the node's last connection, so that its scripts do nothing if they arrive later, and starts the count of the next.
- * KEYS: the counts of the last connection and of the next.
- * Answer: the number of scripts that the last connection has run, as text; nil if Redis does not know it. Repeating the
- * script gives the same answer.
+ * Fences the node's previous connection: scripts that were sent on it and arrive later do nothing. Starts the count of the new
+ * connection. Idempotent: a second run gives the same answer.
+ * KEYS: the counts of the previous and of the new connection.
+ * Answer: the number of scripts that Redis ran on the previous connection, as text; nil if Redis has no such count.
  */
 export const fenceScript = `
 local ran = redis.call('GET', KEYS[1])
@@ -25,9 +25,11 @@ return string.format('%d', tonumber(ran) + ${fencedBy})
 `;
 
 /**
- * Adds the requests that a node admitted while it counted alone, in the windows that have not ended.
- * KEYS: see `scriptStart`. ARGV: after the first two, for each meter "1" if its day counts, then three numbers for its minute
- * and three for its day: the window's number, the used requests that the node knew of before, and the requests to add.
+ * Adds the requests that a node admitted while it counted alone, to the windows that have not ended. First raises each meter to
+ * the used requests that the node knows of, in case Redis has lost data.
+ * KEYS: see `scriptStart`.
+ * ARGV, after the first two, for each meter: "1" if it has a quota per day, else "0"; then for its minute and again for its day
+ * the window's number, the used requests that the node knows of, and the requests to add.
  */
 export const addScript = `${scriptStart}
 for k = 2, #KEYS do
@@ -45,12 +47,12 @@ return {now}
 export const heartbeatKeys = [`${prefix}nodes`, `${prefix}beats`];
 
 /**
- * Reports that a node is connected and has added all requests that it admitted alone. Redis numbers the
- * heartbeats, so that nodes need not compare clocks. A heartbeat may arrive long after it was sent, so Redis records with it the
- * number of the node's previous heartbeat: the node certainly sent this one after that.
- * KEYS: `heartbeatKeys`, then the count of the node's connection. ARGV: the node, the number of its previous heartbeat (0: none), and the number
- * of the node's first heartbeat on this connection (`+inf`: none yet).
- * Answer: the number of this heartbeat, and how many nodes have sent one since that first one.
+ * Reports that a node is connected and has added all requests that it admitted alone. Redis numbers the heartbeats of all nodes,
+ * so nodes need not compare clocks. A heartbeat may arrive long after it was sent. So Redis records for each node the number of
+ * the heartbeat before its last one: the node certainly sent the last one after that number was given.
+ * KEYS: `heartbeatKeys`, then the count of scripts of the node's connection.
+ * ARGV: the node; the number of its previous heartbeat on this connection (0: none); the number of its first one (`+inf`: none).
+ * Answer: the number of this heartbeat, and the number of nodes that have certainly sent one since the first one of ARGV.
  */
 export const heartbeatScript = `
 local number = redis.call('INCR', KEYS[2])

@@ -7,35 +7,42 @@ import { dayMs, minuteMs } from "./windows.ts";
 const accountsMax = 1_000_000;
 const othersMax = 50_000;
 
-/** One window of a meter, as this node knows it. */
-type Part = {
+/** What this node knows of one window of a meter. */
+type KnownWindow = {
   number: number;
-  /** Requests used, as Redis last reported. */
+  /** Requests used: the highest number that Redis or another node reported. */
   used: number;
-  /** The outage that the next three fields belong to. */
+  /** The outage that `usedAtStart`, `admitted` and `nodes` describe. */
   outage: number;
   /** Requests used when the outage began; 0 if the window began later. */
-  usedBefore: number;
-  /** Requests that this node has admitted since then. */
+  usedAtStart: number;
+  /** Requests that this node has admitted from its share since then. */
   admitted: number;
-  /** The highest number of live nodes since then. */
+  /** The highest number of live nodes since then, by which the share is divided. */
   nodes: number;
-  /** Requests that this node admitted and has not added in Redis yet. */
+  /** Requests that this node admitted alone and has not added in Redis yet. Negative if it gave back more. */
   pending: number;
 };
 
-type Meter = { minute: Part; day: Part; countsDays: boolean };
-/** A script that was sent and not answered: Redis may or may not have run it. `putBack` is called if it has not. */
-type UnsettledScript = { run: number; putBack: () => void };
+type Meter = { minute: KnownWindow; day: KnownWindow; countsDays: boolean };
+/** A script that got no answer, so Redis may or may not have run it. `onNotRun` is called once it is known that Redis did not. */
+type UnansweredScript = { run: number; onNotRun: () => void };
 
-/** Requests to add to a meter in Redis. Call `putBack` if they did not arrive: the ledger then keeps them for the next attempt. */
+/** Requests to add to a meter in Redis. Call `putBack` if Redis did not run the script: the ledger then adds them next time. */
 export type PendingRequests = { args: (string | number)[]; meter: string; putBack: () => void };
 
 /**
- * What a node knows of the meters in Redis, so that it can decide without Redis. It admits its share of the requests that were
- * left when Redis was lost: their number divided by the live nodes, rounded down. In a window that begins later, it admits its
- * share of the whole quota. It divides by the highest number of live nodes since the loss, so that no share grows when a node
- * leaves. The time is that of Redis: the node's clock plus the difference that the last answer showed.
+ * What a node knows of the meters in Redis, so that it can decide during an outage (decision 0039).
+ *
+ * **Share.** When an outage begins, each window has some requests left. The node admits that number divided by the live nodes,
+ * rounded down. In a window that begins during the outage, it admits its share of the whole quota. The divisor is the highest
+ * number of live nodes since the outage began, so no share grows when a node leaves.
+ *
+ * **Pending requests.** When Redis is back, the node adds the requests that it admitted. Some of them were in scripts that got no
+ * answer, which Redis may have run. Redis counts the scripts of each connection, so the node learns how many it ran, and adds only
+ * the requests of the others.
+ *
+ * **Time.** The node's clock plus `clockOffsetMs`, the difference to Redis' clock in its last answer.
  */
 export type Ledger = {
   clock: Clock;
@@ -43,12 +50,13 @@ export type Ledger = {
   accounts: Entries<string, Meter>;
   others: Entries<string, Meter>;
   bans: Entries<string, { until: number }>;
-  /** The number of the last outage, and of the live nodes when it began. */
+  /** The number of the current or last outage; 0 before the first. */
   outage: number;
-  nodesBefore: number;
-  aheadMs: number;
-  unsettled: UnsettledScript[];
-  /** The answer that was noted last, and its windows. */
+  /** The live nodes when it began. */
+  nodesAtStart: number;
+  clockOffsetMs: number;
+  unanswered: UnansweredScript[];
+  /** The last recorded answer, and the numbers of its minute and day. */
   last: { answer: number[] | undefined; minute: number; day: number };
 };
 
@@ -62,115 +70,121 @@ export function openLedger(clock: Clock, liveNodes: () => number): Ledger {
     others: openEntries<string, Meter>(othersMax, newMeter, isOld),
     bans: openEntries<string, { until: number }>(othersMax, () => ({ until: 0 }), hasEnded),
     outage: 0,
-    nodesBefore: 1,
-    aheadMs: 0,
-    unsettled: [],
+    nodesAtStart: 1,
+    clockOffsetMs: 0,
+    unanswered: [],
     last: { answer: undefined, minute: 0, day: 0 },
   };
 }
 
-/** Records Redis' answer to a request, whose figures begin at `at`. */
-export function noteAnswer(ledger: Ledger, asked: LimitRequest, answer: number[], at: number): void {
+/** Records the figures in Redis' answer to a request, which begin at `offset`. */
+export function recordAnswer(ledger: Ledger, request: LimitRequest, answer: number[], offset: number): void {
   const { last } = ledger;
   const now = answer[0]!;
-  // Requests of one script share one answer, so this computes the windows once.
+  // The requests of one batch share one answer: compute its windows only once.
   if (answer !== last.answer) {
-    ledger.aheadMs = now - ledger.clock();
+    ledger.clockOffsetMs = now - ledger.clock();
     last.answer = answer;
     last.minute = Math.floor(now / minuteMs);
     last.day = Math.floor(now / dayMs);
   }
-  let figure = at + 3;
-  for (const name of asked.meters) noteFigures(ledger, name, last.minute, last.day, answer[figure++]!, answer[figure++]!);
-  if (answer[at] === 2 && asked.ban !== undefined) ledger.bans.at(asked.ban).until = now + answer[at + 1]!;
+  let figure = offset + 3;
+  for (const name of request.meters) recordFigures(ledger, name, last.minute, last.day, answer[figure++]!, answer[figure++]!);
+  if (answer[offset] === 2 && request.ban !== undefined) ledger.bans.getOrCreate(request.ban).until = now + answer[offset + 1]!;
 }
 
-/** Records a report of the figures that Redis gave to another node; for its form see `redis.script.ts`. */
-export function noteReport(ledger: Ledger, message: string): void {
+/** Records a report of another node's figures. `save` in `redis.script.ts` has its format. */
+export function recordReport(ledger: Ledger, message: string): void {
   const [head = "", ...lines] = message.split("\n");
   const [, minuteNumber, dayNumber] = head.split(" ");
   for (const line of lines) {
     const [name = "", minuteUsed, dayUsed] = line.split(" ");
-    noteFigures(ledger, name, Number(minuteNumber), Number(dayNumber), Number(minuteUsed), Number(dayUsed));
+    recordFigures(ledger, name, Number(minuteNumber), Number(dayNumber), Number(minuteUsed), Number(dayUsed));
   }
 }
 
 /**
- * Decides a request without Redis. The result has the form of the script's answer.
+ * Decides a request without Redis, in the format of the script's answer.
  *
- * @param run number of the script that the request was sent with, which may have counted it; 0 if it was not sent
+ * @param run number of the unanswered script that may have counted the request; 0 if none was sent
  */
-export function decideAlone(ledger: Ledger, asked: LimitRequest, run: number): number[] {
+export function decideAlone(ledger: Ledger, request: LimitRequest, run: number): number[] {
   const now = timeOf(ledger);
-  const leftMs = banLeft(ledger, asked, now);
-  const shares = sharesOf(ledger, asked, now);
-  const verdict = leftMs > 0 ? 2 : asked.counting && !haveRoom(shares) ? 1 : 0;
-  if (asked.counting && verdict === 0) {
+  const leftMs = banLeft(ledger, request, now);
+  const shares = sharesOf(ledger, request, now);
+  const verdict = leftMs > 0 ? 2 : request.counting && !haveRoom(shares) ? 1 : 0;
+  if (request.counting && verdict === 0) {
     admit(shares);
-    for (const share of shares) [share.minute, share.day] = [share.minute - 1, share.day - 1];
-    putBackNowOrLater(ledger, run, addPending(shares.map(({ meter }) => meter)));
+    for (const share of shares) {
+      share.minuteLeft -= 1;
+      share.dayLeft -= 1;
+    }
+    callIfNotRun(ledger, run, addPending(shares.map(({ meter }) => meter)));
   }
-  const used = shares.flatMap(({ minute, day, perMinute, perDay }) => [perMinute - minute, perDay === Infinity ? 0 : perDay - day]);
+  const used = shares.flatMap(({ minuteLeft, dayLeft, perMinute, perDay }) => [
+    perMinute - minuteLeft,
+    perDay === Infinity ? 0 : perDay - dayLeft,
+  ]);
   return [now, verdict, leftMs, 0, ...used];
 }
 
-/** Gives a request back in the windows whose numbers are in `limits`; otherwise like `decideAlone`. */
-export function giveBackAlone(ledger: Ledger, asked: LimitRequest, run: number): number[] {
-  asked.meters.forEach((name, i) => {
+/** Gives a request back in the windows whose numbers are in `limits`. For `run` and the result see `decideAlone`. */
+export function giveBackAlone(ledger: Ledger, request: LimitRequest, run: number): number[] {
+  request.meters.forEach((name, i) => {
     const { minute, day } = meterOf(ledger, name);
-    giveBackPart(ledger, minute, asked.limits[2 * i], run);
-    giveBackPart(ledger, day, asked.limits[2 * i + 1], run);
+    giveBackIn(ledger, minute, request.limits[2 * i], run);
+    giveBackIn(ledger, day, request.limits[2 * i + 1], run);
   });
-  return peek(ledger, asked);
+  return peek(ledger, request);
 }
 
-/** Uses up one request of this node's share for a request that Redis will count. Returns false, and uses none, if there is no room. */
-export function reserve(ledger: Ledger, asked: LimitRequest): boolean {
-  const shares = sharesOf(ledger, asked, timeOf(ledger));
+/** Takes a request that Redis will count off this node's share. Returns false and takes nothing if the share is used up. */
+export function reserve(ledger: Ledger, request: LimitRequest): boolean {
+  const shares = sharesOf(ledger, request, timeOf(ledger));
   const hasRoom = haveRoom(shares);
   if (hasRoom) admit(shares);
   return hasRoom;
 }
 
-/** Returns the figures that this node knows, in the form of the script's answer; counts nothing. */
-export function peek(ledger: Ledger, asked: LimitRequest): number[] {
+/** Returns the figures that this node knows, in the format of the script's answer. Counts nothing. */
+export function peek(ledger: Ledger, request: LimitRequest): number[] {
   const now = timeOf(ledger);
-  const used = asked.meters.flatMap((name) => {
+  const used = request.meters.flatMap((name) => {
     const { minute, day } = meterOf(ledger, name);
     enter(minute, Math.floor(now / minuteMs));
     enter(day, Math.floor(now / dayMs));
     return [minute.used, day.used];
   });
-  return [now, 0, banLeft(ledger, asked, now), 0, ...used];
+  return [now, 0, banLeft(ledger, request, now), 0, ...used];
 }
 
-/** Starts the shares of an outage. */
+/** Starts an outage: from now on, shares are of the requests that are left now. */
 export function beginOutage(ledger: Ledger): void {
   ledger.outage += 1;
-  ledger.nodesBefore = ledger.liveNodes();
+  ledger.nodesAtStart = ledger.liveNodes();
 }
 
-/** Records an unanswered script until `settleScripts` decides whether Redis has run it. */
-export function addUnsettled(ledger: Ledger, script: UnsettledScript): void {
-  ledger.unsettled.push(script);
+/** Keeps an unanswered script until `resolveUnanswered` is called. */
+export function addUnanswered(ledger: Ledger, script: UnansweredScript): void {
+  ledger.unanswered.push(script);
 }
 
-/** Settles the unanswered scripts of the last connection, of which Redis has run the first `ran`. */
-export function settleScripts(ledger: Ledger, ran: number): void {
-  const unsettled = ledger.unsettled;
-  ledger.unsettled = [];
-  for (const { run, putBack } of unsettled) if (run > ran) putBack();
+/** Calls `onNotRun` of each unanswered script that Redis did not run. It ran the first `ran` scripts of the connection. */
+export function resolveUnanswered(ledger: Ledger, ran: number): void {
+  const unanswered = ledger.unanswered;
+  ledger.unanswered = [];
+  for (const { run, onNotRun } of unanswered) if (run > ran) onNotRun();
 }
 
 /**
- * Removes from the ledger the requests to add in Redis, and returns them. With `all`, returns every meter, for a Redis that
- * has lost its data.
+ * Removes the pending requests from the ledger and returns them. With `all`, returns every meter, to restore the counts of a
+ * Redis that has lost its data.
  */
 export function takePending({ accounts, others }: Ledger, all: boolean): PendingRequests[] {
   const pending: PendingRequests[] = [];
   for (const entries of [accounts, others]) {
     for (const [name, meter] of entries)
-      if (all || meter.minute.pending !== 0 || meter.day.pending !== 0) pending.push(takeOne(name, meter));
+      if (all || meter.minute.pending !== 0 || meter.day.pending !== 0) pending.push(takePendingOf(name, meter));
   }
   return pending;
 }
@@ -179,10 +193,10 @@ export function sweepLedger(ledger: Ledger): void {
   for (const entries of [ledger.accounts, ledger.others, ledger.bans]) entries.sweep(timeOf(ledger));
 }
 
-const timeOf = ({ clock, aheadMs }: Ledger): number => clock() + aheadMs;
+const timeOf = ({ clock, clockOffsetMs }: Ledger): number => clock() + clockOffsetMs;
 
 function meterOf({ accounts, others }: Ledger, name: string): Meter {
-  return (name.startsWith(`${prefix}account:`) ? accounts : others).at(name);
+  return (name.startsWith(`${prefix}account:`) ? accounts : others).getOrCreate(name);
 }
 
 function banLeft({ bans }: Ledger, { ban }: LimitRequest, now: number): number {
@@ -190,29 +204,30 @@ function banLeft({ bans }: Ledger, { ban }: LimitRequest, now: number): number {
   return until === undefined ? 0 : Math.max(0, until - now);
 }
 
-/** The room that this node's share has in a meter's two windows. Answers show it as the remaining requests. */
-type Share = { meter: Meter; minute: number; day: number; perMinute: number; perDay: number };
+/** How many requests of this node's share are left in each window of a meter. Answers show them as the remaining requests. */
+type Share = { meter: Meter; minuteLeft: number; dayLeft: number; perMinute: number; perDay: number };
 
 function sharesOf(ledger: Ledger, { meters, limits }: LimitRequest, now: number): Share[] {
   return meters.map((name, i) => {
     const meter = meterOf(ledger, name);
     const [perMinute = 0, perDay = 0] = limits.slice(2 * i);
     meter.countsDays = perDay !== Infinity;
-    const minute = roomIn(ledger, meter.minute, Math.floor(now / minuteMs), perMinute);
-    const day = roomIn(ledger, meter.day, Math.floor(now / dayMs), perDay);
-    return { meter, minute, day, perMinute, perDay };
+    const minuteLeft = leftIn(ledger, meter.minute, Math.floor(now / minuteMs), perMinute);
+    const dayLeft = leftIn(ledger, meter.day, Math.floor(now / dayMs), perDay);
+    return { meter, minuteLeft, dayLeft, perMinute, perDay };
   });
 }
 
-function roomIn({ outage, nodesBefore, liveNodes }: Ledger, part: Part, number: number, limit: number): number {
-  enter(part, number);
-  if (part.outage !== outage) Object.assign(part, { outage, usedBefore: part.used, admitted: 0, nodes: nodesBefore });
-  part.nodes = Math.max(part.nodes, liveNodes());
-  return Math.max(0, Math.floor(Math.max(0, limit - part.usedBefore) / part.nodes) - part.admitted);
+/** Returns how many requests of this node's share are left in a window. */
+function leftIn({ outage, nodesAtStart, liveNodes }: Ledger, window: KnownWindow, number: number, limit: number): number {
+  enter(window, number);
+  if (window.outage !== outage) Object.assign(window, { outage, usedAtStart: window.used, admitted: 0, nodes: nodesAtStart });
+  window.nodes = Math.max(window.nodes, liveNodes());
+  return Math.max(0, Math.floor(Math.max(0, limit - window.usedAtStart) / window.nodes) - window.admitted);
 }
 
 function haveRoom(shares: Share[]): boolean {
-  return shares.every(({ minute, day }) => minute > 0 && day > 0);
+  return shares.every(({ minuteLeft, dayLeft }) => minuteLeft > 0 && dayLeft > 0);
 }
 
 function admit(shares: Share[]): void {
@@ -222,59 +237,59 @@ function admit(shares: Share[]): void {
   }
 }
 
-function giveBackPart(ledger: Ledger, part: Part, number: number | undefined, run: number): void {
-  if (part.number !== number) return;
-  if (part.admitted > 0) part.admitted -= 1;
-  putBackNowOrLater(ledger, run, () => void (part.number === number && (part.pending -= 1)));
+function giveBackIn(ledger: Ledger, window: KnownWindow, number: number | undefined, run: number): void {
+  if (window.number !== number) return;
+  if (window.admitted > 0) window.admitted -= 1;
+  callIfNotRun(ledger, run, () => void (window.number === number && (window.pending -= 1)));
 }
 
-/** Calls `putBack` at once if no script was sent; otherwise as soon as it is known that Redis has not run the script. */
-function putBackNowOrLater(ledger: Ledger, run: number, putBack: () => void): void {
-  if (run === 0) putBack();
-  else addUnsettled(ledger, { run, putBack });
+/** Calls `onNotRun`: now if no script was sent, otherwise once it is known that Redis did not run the script. */
+function callIfNotRun(ledger: Ledger, run: number, onNotRun: () => void): void {
+  if (run === 0) onNotRun();
+  else addUnanswered(ledger, { run, onNotRun });
 }
 
-/** Returns a function that adds one request to `pending`, if the meters are still in the same windows when it is called. */
+/** Returns a function that adds one pending request to each window, except to windows that have ended when it is called. */
 function addPending(meters: Meter[]): () => void {
-  const parts = meters.flatMap(({ minute, day }) => [minute, day]).map((part) => ({ part, number: part.number }));
+  const windows = meters.flatMap(({ minute, day }) => [minute, day]).map((window) => ({ window, number: window.number }));
   return () => {
-    for (const { part, number } of parts) if (part.number === number) part.pending += 1;
+    for (const { window, number } of windows) if (window.number === number) window.pending += 1;
   };
 }
 
-function takeOne(name: string, { minute, day, countsDays }: Meter): PendingRequests {
-  const taken = [minute, day].map((part) => ({ part, number: part.number, used: part.used, pending: part.pending }));
-  for (const { part, pending } of taken) {
-    part.used += pending;
-    part.pending = 0;
+function takePendingOf(name: string, { minute, day, countsDays }: Meter): PendingRequests {
+  const taken = [minute, day].map((window) => ({ window, number: window.number, used: window.used, pending: window.pending }));
+  for (const { window, pending } of taken) {
+    window.used += pending;
+    window.pending = 0;
   }
   return {
     meter: name,
     args: [countsDays ? "1" : "0", ...taken.flatMap(({ number, used, pending }) => [number, used, pending])],
     putBack() {
-      for (const { part, number, pending } of taken) if (part.number === number) part.pending += pending;
+      for (const { window, number, pending } of taken) if (window.number === number) window.pending += pending;
     },
   };
 }
 
-function noteFigures(ledger: Ledger, name: string, minuteNumber: number, dayNumber: number, minuteUsed: number, dayUsed: number): void {
+function recordFigures(ledger: Ledger, name: string, minuteNumber: number, dayNumber: number, minuteUsed: number, dayUsed: number): void {
   const { minute, day } = meterOf(ledger, name);
-  notePart(minute, minuteNumber, minuteUsed);
-  notePart(day, dayNumber, dayUsed);
+  recordWindow(minute, minuteNumber, minuteUsed);
+  recordWindow(day, dayNumber, dayUsed);
 }
 
-function notePart(part: Part, number: number, used: number): void {
-  if (number < part.number) return; // the window has ended: another node's report arrived late
-  if (number > part.number) enter(part, number);
-  if (used > part.used) part.used = used;
+function recordWindow(window: KnownWindow, number: number, used: number): void {
+  if (number < window.number) return; // a late report, of a window that has ended
+  if (number > window.number) enter(window, number);
+  if (used > window.used) window.used = used;
 }
 
-/** Moves to the window with that number. If the clock went back, the figures stay: see `windows.ts`. */
-function enter(part: Part, number: number): void {
-  if (number > part.number) Object.assign(part, { used: 0, usedBefore: 0, admitted: 0, nodes: 1, pending: 0 });
-  part.number = number;
+/** Moves to the window with this number, which starts at zero. If the clock went back, keeps the figures instead. */
+function enter(window: KnownWindow, number: number): void {
+  if (number > window.number) Object.assign(window, { used: 0, usedAtStart: 0, admitted: 0, nodes: 1, pending: 0 });
+  window.number = number;
 }
 
-const newMeter = (): Meter => ({ minute: newPart(), day: newPart(), countsDays: true });
+const newMeter = (): Meter => ({ minute: newWindow(), day: newWindow(), countsDays: true });
 
-const newPart = (): Part => ({ number: 0, used: 0, outage: 0, usedBefore: 0, admitted: 0, nodes: 1, pending: 0 });
+const newWindow = (): KnownWindow => ({ number: 0, used: 0, outage: 0, usedAtStart: 0, admitted: 0, nodes: 1, pending: 0 });

@@ -5,14 +5,14 @@ import { RedisConnector } from "./redis.connector.ts";
 import { fenceScript, heartbeatKeys, heartbeatScript, runsKey } from "./redis.join.ts";
 import { reportsChannel } from "./redis.script.ts";
 
-/** The time to connect. */
-const joinMs = 1_000;
-/** The longest pause before the next try. Half of it is random, so that the nodes do not all connect at once. */
-const pauseMs = 400;
-/** How often (ms) a node sends a heartbeat. Heartbeats also show that Redis is lost while there are no requests. */
+/** The longest time (ms) that connecting may take. */
+const connectMs = 1_000;
+/** The longest pause (ms) before the next attempt. A random half of it keeps the nodes from connecting all at once. */
+const retryMaxMs = 400;
+/** The time (ms) between heartbeats. They also detect an outage while there are no requests. */
 const heartbeatMs = 200;
-/** Heartbeats after which a node no longer waits for the other nodes. */
-const othersHeartbeatsMax = 25;
+/** The most heartbeats that a node sends while it waits for the other nodes: about five seconds. */
+const heartbeatsMax = 25;
 
 export type LinkLog = { info(fields: object, text: string): void; warn(fields: object, text: string): void };
 type Script = { text: string; sha: string };
@@ -25,14 +25,14 @@ type LinkOptions = {
   scripts: Script[];
   liveNodes: () => number;
   log: LinkLog;
-  /** The time (ms) that Redis has for an answer. After that it counts as unreachable. */
+  /** The longest time (ms) that Redis may take to answer. After it, Redis counts as unreachable. */
   answerMs: number;
-  /** Called when Redis is lost in the state `shared`, before the waiting requests are decided. */
+  /** Called when an outage begins in the state `shared`, before the waiting requests are decided. */
   onLost: () => void;
   /**
    * Called when a connection is established, before anything else is sent on it.
    *
-   * @param ran number of scripts that Redis has run on the last connection; undefined if Redis has lost its data
+   * @param ran number of scripts that Redis ran on the previous connection; undefined if Redis has lost its data
    */
   onJoined: (ran: number | undefined) => void;
   /** Called with each report of another node's figures. */
@@ -41,85 +41,87 @@ type LinkOptions = {
 
 type Connection = { redis: Redis; reports: Redis; number: number; runs: number };
 
-/** A connection to Redis that is opened again whenever it is lost. Use it through the functions below. */
+/** A connection to Redis that reconnects when it is lost. Use it through the functions below. */
 export type Link = LinkOptions & {
   connection: Connection | undefined;
   isShared: boolean;
   wasAway: boolean;
-  /** The number of the last try to connect, and of the last connection. */
-  tries: number;
-  last: number;
+  /** The number of attempts to connect so far; each connection has the number of its attempt. */
+  attempts: number;
+  /** The number of the last connection; 0 before the first. */
+  lastNumber: number;
   retry: NodeJS.Timeout | undefined;
   closed: boolean;
 };
 
-/** Makes a link. `connect` opens it. */
+/** Creates a link. `connect` opens it. */
 export function createLink(options: LinkOptions): Link {
-  const initial = { connection: undefined, isShared: false, wasAway: false, tries: 0, last: 0, retry: undefined, closed: false };
+  const initial = { connection: undefined, isShared: false, wasAway: false, attempts: 0, lastNumber: 0, retry: undefined, closed: false };
   return { ...options, ...initial };
 }
 
 /**
- * `away`: no connection. `joining`: Redis answers, but other nodes may not have added the requests that they admitted without
- * it. `shared`: Redis' answer alone decides.
+ * `away`: no connection. `joining`: Redis answers, but its counts may lack requests that other nodes admitted alone. `shared`:
+ * Redis alone decides.
  */
 export function stateOf({ isShared, connection }: Link): "away" | "joining" | "shared" {
   return isShared ? "shared" : connection ? "joining" : "away";
 }
 
 /**
- * Tries once to connect, and keeps trying in the background if that fails, until the link is closed. A connection counts as
- * established only after a script has written through it, so a Redis that refuses writes counts as away.
+ * Tries to connect once. If that fails, retries in the background until the link is closed. A connection counts as established
+ * only after a script has written through it, so a Redis that refuses writes counts as away.
  */
 export async function connect(link: Link): Promise<void> {
   const { url, ca, node, answerMs, scripts } = link;
-  const number = ++link.tries;
+  const number = ++link.attempts;
   const options = { ...connectionOptions, ...(ca !== undefined && { tls: { ca } }) };
   const [redis, reports] = [new Redis(url, options), new Redis(url, options)];
   let reason: Error | undefined;
   for (const one of [redis, reports]) one.on("error", (error: Error) => (reason = error));
   let ran: unknown;
   try {
-    await within(joinMs, Promise.all([redis.connect(), reports.connect()]));
-    await within(answerMs, reports.subscribe(reportsChannel));
-    await within(answerMs, Promise.all(scripts.map(({ text }) => redis.script("LOAD", text))));
-    ran = await within(answerMs, redis.eval(fenceScript, 2, runsKey(node, link.last), runsKey(node, number)));
+    await withTimeout(connectMs, Promise.all([redis.connect(), reports.connect()]));
+    await withTimeout(answerMs, reports.subscribe(reportsChannel));
+    await withTimeout(answerMs, Promise.all(scripts.map(({ text }) => redis.script("LOAD", text))));
+    ran = await withTimeout(answerMs, redis.eval(fenceScript, 2, runsKey(node, link.lastNumber), runsKey(node, number)));
   } catch (error) {
     disconnect({ redis, reports });
     return retryLater(link, reason ?? error);
   }
   if (link.closed) return disconnect({ redis, reports });
   link.connection = { redis, reports, number, runs: 0 };
-  for (const one of [redis, reports]) one.once("close", () => lose(link, redis, reason ?? new Error("the connection was closed")));
+  for (const one of [redis, reports])
+    one.once("close", () => dropConnection(link, redis, reason ?? new Error("the connection was closed")));
   reports.on("message", (_channel: string, message: string) => link.onReport(message));
-  const isFirst = link.last === 0;
-  link.last = number;
+  const isFirst = link.lastNumber === 0;
+  link.lastNumber = number;
   link.onJoined(isFirst ? 0 : ran === null ? undefined : Number(ran));
   if (!link.wasAway) link.isShared = true;
   void sendHeartbeats(link, redis);
 }
 
-/** Runs a script, with the count of this connection's runs as its first key. The promise of the answer never rejects. */
+/** Runs a script. Its first key is the connection's count of scripts. The promise of the answer never rejects. */
 export function run(link: Link, { text, sha }: Script, keys: string[], args: (string | number)[]): Sent {
   const { connection, node } = link;
   if (connection === undefined) return { run: 0, answer: Promise.resolve(undefined) };
   const { redis } = connection;
-  const all = [runsKey(node, connection.number), ...keys];
-  const answer = redis.evalsha(sha, all.length, ...all, ...args).catch((error: Error) => {
+  const allKeys = [runsKey(node, connection.number), ...keys];
+  const answer = redis.evalsha(sha, allKeys.length, ...allKeys, ...args).catch((error: Error) => {
     if (!error.message.startsWith("NOSCRIPT")) throw error;
-    return redis.eval(text, all.length, ...all, ...args);
+    return redis.eval(text, allKeys.length, ...allKeys, ...args);
   }) as Promise<number[]>;
-  return { run: ++connection.runs, answer: answerOf(link, redis, answer) };
+  return { run: ++connection.runs, answer: awaitAnswer(link, redis, answer) };
 }
 
-/** Deletes keys. Returns how many there were, or undefined if Redis cannot be reached. Never rejects. */
+/** Deletes keys. Returns how many existed, or undefined if Redis cannot be reached. Never rejects. */
 export function remove(link: Link, keys: string[]): Promise<number | undefined> {
   if (link.connection === undefined) return Promise.resolve(undefined);
   const { redis } = link.connection;
-  return answerOf(link, redis, redis.del(...keys));
+  return awaitAnswer(link, redis, redis.del(...keys));
 }
 
-/** Closes the link. This node decides the requests that wait for an answer. */
+/** Closes the link. This node then decides the requests that wait for an answer. */
 export function closeLink(link: Link): void {
   link.closed = true;
   clearTimeout(link.retry);
@@ -130,23 +132,23 @@ export function closeLink(link: Link): void {
 }
 
 /**
- * Sends heartbeats while there is a connection. The state becomes `shared` once every live node has sent one since the
- * connection was established: each of them has then added the requests that it admitted without Redis. Waits only a few
- * seconds for a node that cannot reach Redis.
+ * Sends heartbeats while there is a connection. A node sends its first heartbeat after it has added the requests that it admitted
+ * alone. So once every live node has sent one since this connection was established, the counts in Redis are complete, and the
+ * state becomes `shared`. It does so after about five seconds in any case, because a node may be unable to reach Redis.
  */
 async function sendHeartbeats(link: Link, redis: Redis): Promise<void> {
   const { node, liveNodes } = link;
-  const keys = [...heartbeatKeys, runsKey(node, link.last)];
+  const keys = [...heartbeatKeys, runsKey(node, link.lastNumber)];
   const isCurrent = (): boolean => link.connection?.redis === redis;
-  let [first, known]: (number | undefined)[] = [];
+  let [first, previous]: (number | undefined)[] = [];
   for (let sent = 1; ; sent++) {
-    const heartbeat = redis.eval(heartbeatScript, keys.length, ...keys, node, known ?? 0, first ?? "+inf") as Promise<[number, number]>;
-    const answer = await answerOf(link, redis, heartbeat);
+    const heartbeat = redis.eval(heartbeatScript, keys.length, ...keys, node, previous ?? 0, first ?? "+inf") as Promise<[number, number]>;
+    const answer = await awaitAnswer(link, redis, heartbeat);
     if (answer === undefined || !isCurrent()) return;
     const [number, nodes] = answer;
-    known = number;
+    previous = number;
     first ??= number;
-    if (!link.isShared && (nodes >= liveNodes() || liveNodes() === 1 || sent > othersHeartbeatsMax)) becomeShared(link);
+    if (!link.isShared && (nodes >= liveNodes() || liveNodes() === 1 || sent > heartbeatsMax)) becomeShared(link);
     await sleep(heartbeatMs, undefined, { ref: false });
     if (!isCurrent()) return;
   }
@@ -158,17 +160,17 @@ function becomeShared(link: Link): void {
   link.log.info({}, "Redis answers again: limits are counted together");
 }
 
-/** Resolves to the answer. If Redis fails, answers too late or is lost, gives up the connection and resolves to undefined. */
-async function answerOf<T>(link: Link, redis: Redis, answer: Promise<T>): Promise<T | undefined> {
+/** Resolves to the answer. If Redis answers with an error, too late or not at all, drops the connection and resolves to undefined. */
+async function awaitAnswer<T>(link: Link, redis: Redis, answer: Promise<T>): Promise<T | undefined> {
   try {
-    return await within(link.answerMs, answer);
+    return await withTimeout(link.answerMs, answer);
   } catch (error) {
-    lose(link, redis, error);
+    dropConnection(link, redis, error);
     return undefined;
   }
 }
 
-function lose(link: Link, lost: Redis, error: unknown): void {
+function dropConnection(link: Link, lost: Redis, error: unknown): void {
   const { connection, isShared } = link;
   if (lost !== connection?.redis) return;
   link.connection = undefined;
@@ -178,7 +180,7 @@ function lose(link: Link, lost: Redis, error: unknown): void {
   retryLater(link, error);
 }
 
-/** Ends both connections; the client then rejects the commands that wait for an answer. */
+/** Closes both connections. The client then rejects the commands that wait for an answer. */
 function disconnect({ redis, reports }: Pick<Connection, "redis" | "reports">): void {
   redis.disconnect();
   reports.disconnect();
@@ -189,14 +191,14 @@ function retryLater(link: Link, error: unknown): void {
   if (!link.wasAway)
     link.log.warn({ reason: String(error) }, "Redis cannot be reached: until it can, this node admits its share of each limit");
   link.wasAway = true;
-  link.retry = setTimeout(() => void connect(link), pauseMs * (0.5 + Math.random() / 2)).unref();
+  link.retry = setTimeout(() => void connect(link), retryMaxMs * (0.5 + Math.random() / 2)).unref();
 }
 
-/** Each try is a new connection. The client neither queues commands nor sends them a second time. */
+/** Each attempt is a new connection. The client neither queues commands nor sends them again. */
 const connectionOptions = {
   Connector: RedisConnector,
   lazyConnect: true,
-  connectTimeout: joinMs,
+  connectTimeout: connectMs,
   retryStrategy: () => null,
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
@@ -204,8 +206,8 @@ const connectionOptions = {
   maxRetriesPerRequest: 0,
 };
 
-/** Rejects when time is up. An answer that arrived while this process was busy still counts: it is read before `setImmediate` runs. */
-async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+/** Rejects after `ms`. An answer that arrived while this process was busy still counts, because it is read before `setImmediate` runs. */
+async function withTimeout<T>(ms: number, promise: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timeUp = (): void => late.reject(new Error(`no answer within ${ms} ms`));
   const timer = setTimeout(() => setImmediate(timeUp), ms).unref();

@@ -1,19 +1,20 @@
 import { banMemoryMs, firstBanMs, longestBanMs, strikesWindowMs } from "./strikes.ts";
 import { dayMs, minuteMs } from "./windows.ts";
 
-/** The prefix of every key and channel in Redis. */
+/** The prefix of all keys and channels in Redis. */
 export const prefix = "petstore:limits:";
-/** The channel on which nodes report the figures of the meters to each other, as lines of text: see `save` below. */
+/** The channel on which nodes send each other the figures of meters. `save` below makes the messages. */
 export const reportsChannel = `${prefix}reports`;
 
 /**
- * How every script begins. KEYS[1] counts the scripts that this connection of this node has run. The node's next connection
- * lowers that count far below zero (`redis.join.ts`), so that a script that arrives after its connection was given up does nothing.
- * KEYS[2] and the following are meters. ARGV[1] is the time in ms (empty: Redis' own clock), ARGV[2] the name of the node
- * (empty: there are no other nodes to report the meters to).
+ * The start of each script that changes meters. KEYS[1] counts the scripts that Redis ran on the node's connection. When the node
+ * reconnects, it sets the count of the old connection far below zero (`redis.join.ts`). A script that arrives later on the old
+ * connection finds it negative and does nothing.
+ * KEYS[2] and the following are meters. ARGV[1] is the time in ms (empty: Redis' own clock). ARGV[2] is the name under which the
+ * node reports figures to other nodes (empty: there are none).
  *
- * A meter is eight numbers in 32 bytes. The first two, the requests used in the minute and in the day, change with each
- * request. The others change when a window ends: the numbers of both windows, and what was used in the windows before them.
+ * A meter is eight numbers of 4 bytes: the requests used in the minute and in the day; the numbers of both windows; and, for the
+ * minute and for the day, the number of the previous window and the requests used in it. Most requests change only the first two.
  */
 export const scriptStart = `
 local call, floor, unpackBytes, packBytes, format = redis.call, math.floor, struct.unpack, struct.pack, string.format
@@ -30,7 +31,7 @@ local minute, day = floor(now / ${minuteMs}), floor(now / ${dayMs})
 
 local meters, changed = {}, {}
 
--- {used in the minute, used in the day, the other six numbers if they changed, whether it must be saved, whether its day counts}
+-- Returns {used in the minute, used in the day, bytes of the other six numbers if they changed, is to be saved, has a quota per day}.
 local function loadMeter(name, bytes)
   local mu, du, m, d, om, omu, od, odu = 0, 0, minute, day, 0, 0, 0, 0
   if bytes then mu, du, m, d, om, omu, od, odu = unpackBytes('<I4I4I4I4I4I4I4I4', bytes) end
@@ -56,9 +57,9 @@ local function change(meter, name)
   changed[#changed + 1] = name
 end
 
--- Saves the meters that changed, and reports their figures to the other nodes.
+-- Saves the meters that changed, and publishes their figures to the other nodes.
 local function save()
-  local tells, lines = ARGV[2] ~= '' and #changed > 0, {}
+  local publishes, lines = ARGV[2] ~= '' and #changed > 0, {}
   for i = 1, #changed do
     local name = changed[i]
     local meter = meters[name]
@@ -69,47 +70,49 @@ local function save()
     else
       call('SETRANGE', name, 0, used)
     end
-    if tells then lines[i] = format('%s %d %d', name, meter[1], meter[2]) end
+    if publishes then lines[i] = format('%s %d %d', name, meter[1], meter[2]) end
   end
-  if tells then
+  if publishes then
     call('PUBLISH', '${reportsChannel}', format('%s %d %d', ARGV[2], minute, day) .. '\\n' .. table.concat(lines, '\\n'))
   end
 end
 `;
 
 /**
- * Decides requests one after the other, each on one or more meters, all or nothing: the rules of `windows.ts` and
- * `strikes.ts`, run by Redis in one step. A key that several requests share is read and written once.
+ * Decides a batch of requests in order, by the rules of `windows.ts` and `strikes.ts`. A request counts on all its meters or on
+ * none. A key that several requests share is read and written once.
  *
  * KEYS, after the first:
  *   for each request: its meters; and the key of its ban, if its refusals are strikes
  *   then, for each request with such a key: the key of its list of strikes
  * ARGV, after the first two:
- *   how many meters and bans there are
+ *   the number of meters and bans among the keys
  *   then, for each request:
- *     "0" to read only, "1" to count, "2" to count with a secret key, "-1" to give back
- *     the strikes allowed (0: its refusals are no strikes)
+ *     "0" to read only, "1" to count, "2" to count a request with a secret key, "-1" to give back
+ *     the number of strikes allowed (0: its refusals are no strikes)
  *     the number of its meters
- *     for each meter its requests per minute and per day; to give back, the numbers of the minute and the day in which it
- *     counted the request
+ *     for each meter, its quota per minute and per day; to give back, the numbers of the minute and day that counted the request
  * Answer:
  *   the time in ms
- *   then, for each request: 0 pass, 1 over a limit or 2 banned; ms left of the ban; strikes made; and the requests used of
- *   each meter in the minute and in the day
+ *   then, for each request:
+ *     0 (pass), 1 (over a limit) or 2 (banned)
+ *     the ms until the ban ends
+ *     the number of recent strikes
+ *     for each meter, the requests used in the minute and in the day
  *
  * A ban is the text "SINCE LENGTH", both in ms. All keys expire two hours later than needed, so that a clock that jumps back
- * loses nothing.
+ * loses no count.
  */
 export const limitScript = `${scriptStart}
-local plain = tonumber(ARGV[3])
-local found = call('MGET', unpack(KEYS, 2, plain + 1))
+local strings = tonumber(ARGV[3])
+local found = call('MGET', unpack(KEYS, 2, strings + 1))
 local bans = {}
 
 local function meterAt(k)
   return meters[KEYS[k]] or loadMeter(KEYS[k], found[k - 1])
 end
 
--- A meter that only refusals need, named after the account's meter.
+-- Loads a meter that only refusals need. Its name is that of the account's meter with another kind.
 local function meterBeside(account, kind)
   local name = string.gsub(account, ':account:', kind, 1)
   local meter = meters[name] or loadMeter(name, call('GET', name))
@@ -155,7 +158,7 @@ local function banLeft(k)
   return math.max(0, ban[1] + ban[2] - now)
 end
 
--- Whether the request would have passed if publishable keys had used nothing: such a refusal is no strike.
+-- Whether a refusal is no strike, because the requests of publishable keys caused it (see isSpared). Counts it if so.
 local function spare(k, perMinute, perDay)
   local account, publishable = meterAt(k), meterBeside(KEYS[k], ':publishable:')
   if publishable[1] == 0 and publishable[2] == 0 then return false end
@@ -166,7 +169,7 @@ local function spare(k, perMinute, perDay)
   return true
 end
 
--- Returns the verdict, ms left of the ban and the strikes made.
+-- Adds a strike or bans the key. Returns the verdict, the ms until the ban ends and the number of recent strikes.
 local function strike(k, strikes, allowed)
   local made = recentStrikes(strikes) + 1
   if made <= allowed then
@@ -182,7 +185,7 @@ local function strike(k, strikes, allowed)
   return 2, ban[2], made
 end
 
-local reply, size, key, arg, list = {now}, 1, 2, 4, plain + 2
+local reply, size, key, arg, list = {now}, 1, 2, 4, strings + 2
 while ARGV[arg] do
   local counting, allowed, last = tonumber(ARGV[arg]) > 0, tonumber(ARGV[arg + 1]), key + tonumber(ARGV[arg + 2]) - 1
   local over, verdict, left, strikes = false, 0, 0, 0

@@ -34,7 +34,7 @@ callersContract("in Redis", "shared", openEmpty);
 givingBackContract("in Redis", openEmpty);
 modelProperty("in Redis", openEmpty, 40);
 
-test("of many simultaneous requests at several nodes exactly as many pass as are left", async (context) => {
+test("of many simultaneous requests at several nodes, exactly those left pass", async (context) => {
   await admin.flushall();
   const nodes = await Promise.all([openNode(), openNode(), openNode()]);
   context.after(() => nodes.forEach((node) => void node.close()));
@@ -57,7 +57,7 @@ test("a node that restarts continues with the counts in Redis, and a ban holds o
   assert.equal((await second.account(1, 2, free)).verdict, "rate_limit_exceeded");
 });
 
-test("the time is that of Redis", async (context) => {
+test("the limiter uses the clock of Redis", async (context) => {
   await admin.flushall();
   const limiter = await openNode({ redisClock: undefined });
   context.after(() => limiter.close());
@@ -98,7 +98,7 @@ test("a node loads the script again if Redis has lost it", async (context) => {
   assert.equal(limiter.mode(), "shared");
 });
 
-test("requests of one turn share one script run, and are decided in their order", async (context) => {
+test("requests of one turn of the event loop share one script run, and are decided in order", async (context) => {
   await admin.flushall();
   const limiter = await openNode();
   context.after(() => limiter.close());
@@ -143,7 +143,7 @@ test("wrong credentials are logged in one line that does not show them", async (
   assert.equal(right.mode(), "shared");
 });
 
-test("a second error of a socket to Redis while it closes does not end the process, and the first error is the reason", async () => {
+test("a second error of a closing socket to Redis does not end the process, and the first error is the reason", async () => {
   const connector = new RedisConnector({ host: "127.0.0.1", port: "1" });
   const stream = await connector.connect();
   await new Promise((resolve) => stream.once("close", resolve));

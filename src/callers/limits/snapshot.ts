@@ -2,20 +2,20 @@ import type { Entries } from "./entries.ts";
 import { longestBanMs, type Strikes } from "./strikes.ts";
 import type { Window, Windows } from "./windows.ts";
 
-/** Lines that one piece of a snapshot holds. */
+/** The most lines of one piece. */
 const pieceLines = 1_000;
-/** The most strikes of one entry: as many as a plan of 500,000 requests a minute allows. An entry with more is damaged. */
-const strikesMax = 100_000;
+/** The most numbers in a line: the ban and the newest 99,998 strikes of a key. A longer line is damaged. */
+const valuesMax = 100_000;
 
 type Groups<V> = Record<string, Entries<number, V> | Entries<string, V>>;
 
 /**
- * Yields the entries as text in pieces of a thousand lines. A line is a JSON array: `windows` or `strikes`, the group's name,
- * the entry's key and its numbers.
+ * Yields the entries as text, in pieces of a thousand lines. Each line is the JSON array of one entry: `windows` or `strikes`,
+ * the group's name, the entry's key, and the entry's numbers.
  */
-export function* snapshotEntries(meters: Groups<Windows>, offenders: Groups<Strikes>): Generator<string> {
+export function* snapshotEntries(meters: Groups<Windows>, strikes: Groups<Strikes>): Generator<string> {
   let piece: string[] = [];
-  for (const entry of lines(meters, offenders)) {
+  for (const entry of lines(meters, strikes)) {
     piece.push(entry);
     if (piece.length < pieceLines) continue;
     yield piece.join("");
@@ -24,13 +24,13 @@ export function* snapshotEntries(meters: Groups<Windows>, offenders: Groups<Stri
   if (piece.length > 0) yield piece.join("");
 }
 
-function* lines(meters: Groups<Windows>, offenders: Groups<Strikes>): Generator<string> {
+function* lines(meters: Groups<Windows>, strikes: Groups<Strikes>): Generator<string> {
   for (const [name, entries] of Object.entries(meters)) {
     for (const [key, { minute, day }] of entries) yield line("windows", name, key, [...numbers(minute), ...numbers(day)]);
   }
-  for (const [name, entries] of Object.entries(offenders)) {
+  for (const [name, entries] of Object.entries(strikes)) {
     for (const [key, { bannedAt, banMs, times }] of entries)
-      yield line("strikes", name, key, [bannedAt, banMs, ...times.slice(-(strikesMax - 2))]);
+      yield line("strikes", name, key, [bannedAt, banMs, ...times.slice(-(valuesMax - 2))]);
   }
 }
 
@@ -43,13 +43,13 @@ function numbers(window: Window): number[] {
 }
 
 /** Restores the entries of a snapshot's lines. Skips lines that are cut off, damaged or unknown. */
-export function restoreEntries(meters: Groups<Windows>, offenders: Groups<Strikes>, saved: Iterable<string>): void {
+export function restoreEntries(meters: Groups<Windows>, strikes: Groups<Strikes>, saved: Iterable<string>): void {
   for (const text of saved) {
     const entry = parse(text);
     if (entry === undefined) continue;
     const { kind, name, key, values } = entry;
     if (kind === "windows" && values.length === 8) restoreWindows(find(meters, name, key), values);
-    if (kind === "strikes" && values.length >= 2) restoreStrikes(find(offenders, name, key), values);
+    if (kind === "strikes" && values.length >= 2) restoreStrikes(find(strikes, name, key), values);
   }
 }
 
@@ -65,7 +65,7 @@ function parse(text: string): Entry | undefined {
   if (!Array.isArray(fields) || fields.length !== 4) return undefined;
   const [kind, name, key, values] = fields as unknown[];
   if (typeof name !== "string" || (typeof key !== "string" && typeof key !== "number")) return undefined;
-  if (!Array.isArray(values) || values.length > strikesMax || !values.every(isCount)) return undefined;
+  if (!Array.isArray(values) || values.length > valuesMax || !values.every(isCount)) return undefined;
   return { kind, name, key, values };
 }
 
@@ -75,7 +75,7 @@ function isCount(value: unknown): value is number {
 
 /** Returns the entry of a group, creating it if needed; undefined if there is no such group. */
 function find<V>(groups: Groups<V>, name: string, key: number | string): V | undefined {
-  return Object.hasOwn(groups, name) ? (groups[name] as Entries<number | string, V>).at(key) : undefined;
+  return Object.hasOwn(groups, name) ? (groups[name] as Entries<number | string, V>).getOrCreate(key) : undefined;
 }
 
 function restoreWindows(windows: Windows | undefined, values: number[]): void {

@@ -2,18 +2,18 @@ import { open } from "node:fs/promises";
 import { writeDurably } from "../../platform/files.ts";
 import type { MemoryLimiter } from "./memory.ts";
 
-/** The file that keeps the state of a memory limiter across restarts. */
+/** Keeps the state of a memory limiter across restarts. */
 export type StateFile = {
-  /** Restores the saved state. If the file is missing or damaged, restores what it can read. */
+  /** Restores the saved state. Skips damaged lines; a missing file restores nothing. */
   load(): Promise<void>;
   /**
-   * Saves the state, unless it has not changed since the last time. Saves never overlap: all calls during one share the
-   * next. Each save replaces the whole file, so after a kill or a power cut the last complete file is there.
+   * Saves the state if it has changed since the last save. Saves never overlap: all calls during one save share the next.
+   * Each save replaces the whole file atomically, so a kill or a power cut leaves the last complete file.
    */
   save(): Promise<void>;
 };
 
-/** @param path of the file. A save writes `path.new` first, then renames it. */
+/** @param path A save writes to `path.new`, then renames it to `path`. */
 export function openStateFile(path: string, limiter: MemoryLimiter): StateFile {
   let savedChanges = limiter.changes();
   let saving = Promise.resolve();

@@ -8,29 +8,29 @@ export const longestBanMs = 60 * 60_000;
 /** A ban that follows another within this time (ms) lasts twice as long. */
 export const banMemoryMs = dayMs;
 
-/** Expired strikes are removed once there are this many, or once they are half of the list. Each removal moves all later strikes, so it is rare. */
+/** Expired strikes are removed in bulk, because each removal copies the rest of the list: at this many, or at half of the list. */
 const expiredMax = 1_000;
 
-/** The strikes of one key, oldest first, and its last ban (`banMs` 0: none). All in ms. `times` may begin with expired strikes. */
+/** The times of a key's strikes, oldest first and possibly beginning with expired ones, and its last ban (`banMs` 0: none). All in ms. */
 export type Strikes = { times: number[]; bannedAt: number; banMs: number };
 
-/** Strikes that a key may have within a minute without a ban: a fifth of its plan's requests, at least 20. */
+/** How many strikes a key may have within a minute before it is banned: a fifth of its plan's requests per minute, at least 20. */
 export function strikesAllowed(perMinute: number): number {
   return Math.max(20, Math.floor(perMinute / 5));
 }
 
-/** The state of a key that was never refused. */
+/** The state of a key without strikes and bans. */
 export function newStrikes(): Strikes {
   return { times: [], bannedAt: 0, banMs: 0 };
 }
 
-/** Returns the milliseconds until the ban ends; 0 without one. If the clock was set back to before the ban, the ban starts again now. */
+/** Returns the ms until the ban ends; 0 if there is none. If the clock was set back to before the ban, restarts the ban. */
 export function banLeftMs(strikes: Strikes, now: number): number {
   if (now < strikes.bannedAt) strikes.bannedAt = now;
   return Math.max(0, strikes.bannedAt + strikes.banMs - now);
 }
 
-/** Returns the number of strikes in the last minute. May remove older ones, in place. If the clock was set back, moves the strikes back with it. */
+/** Counts the strikes of the last minute. May remove expired ones. If the clock was set back, shifts all strikes back with it. */
 export function recentStrikes(strikes: Strikes, now: number): number {
   const { times } = strikes;
   const aheadMs = (times.at(-1) ?? now) - now;
@@ -41,7 +41,7 @@ export function recentStrikes(strikes: Strikes, now: number): number {
   return strikes.times.length;
 }
 
-/** How many of these ascending times are older than the window. */
+/** Counts the strikes that are older than the window, by binary search. */
 function countExpired(times: readonly number[], now: number): number {
   let [from, to] = [0, times.length];
   while (from < to) {
@@ -53,8 +53,8 @@ function countExpired(times: readonly number[], now: number): number {
 }
 
 /**
- * Adds a strike in place and returns how many more are allowed. The first strike above `allowed` bans the key instead,
- * clears its strikes and returns -1.
+ * Adds a strike, and returns how many more the key may have. If it already has `allowed` strikes, instead bans the key, clears
+ * its strikes and returns -1.
  */
 export function strike(strikes: Strikes, allowed: number, now: number): number {
   const made = recentStrikes(strikes, now) + 1;

@@ -5,12 +5,12 @@ export const dayMs = 86_400_000;
 export type Quota = { perMinute: number; perDay: number };
 
 /**
- * A fixed window: its number, which is the time divided by its length, and the requests used in it. `previousNumber` and
- * `previousUsed` are those of the window that the clock was in before, which is the later one if the clock was set back.
+ * A fixed window. `number` is the time divided by the window's length, `used` the requests counted in it. `previousNumber` and
+ * `previousUsed` describe the window that the clock was in before: a later window, if the clock was set back.
  */
 export type Window = { number: number; used: number; previousNumber: number; previousUsed: number };
 
-/** The requests that one caller has used: the whole state of a limit. */
+/** A meter: the requests that one caller has used. */
 export type Windows = { minute: Window; day: Window };
 
 /** `unavailable`: too many requests are waiting to be counted; the caller is not over a limit. */
@@ -19,7 +19,7 @@ export type Verdict = "pass" | "rate_limit_exceeded" | "key_banned" | "unavailab
 /** The decision on one request, with the figures that its headers show. */
 export type Decision = {
   verdict: Verdict;
-  /** The quota of the window that has fewer requests left: on a tie the minute, but the day if both are used up. */
+  /** The quota of the window with fewer requests left: the minute on a tie, but the day if both are used up. */
   limit: number;
   remaining: number;
   /** When that window ends: Unix seconds. */
@@ -33,7 +33,7 @@ export type Decision = {
   daySeconds: number;
   /** Whole seconds, rounded up, until a request can pass, or until the ban ends; 0 on a pass. */
   retryAfterSeconds: number;
-  /** Strikes left before a ban; null where refusals are no strikes. Only answers to refused requests show it. */
+  /** Strikes left before a ban; null if refusals of this caller are no strikes. Meaningful only for refusals. */
   strikesRemaining: number | null;
   /** The time of the decision, in ms by the clock of the counters. */
   at: number;
@@ -55,10 +55,10 @@ export function roll(windows: Windows, now: number): void {
 }
 
 /**
- * Moves to the window with that number. If that is the window that the clock was in before, its requests still count;
- * otherwise it starts with none. If the clock goes back, the window starts with at least as many requests as the one that the
- * clock leaves. So a clock that is set back and forth grants no extra requests, and refuses nobody for longer than the window
- * that it shows.
+ * Moves to the window with this number, which starts at zero used requests. Two exceptions: if the clock was in that window
+ * before, it keeps the requests counted then; if the clock goes back, it starts with at least the requests of the window that
+ * the clock leaves. So a clock that jumps back and forth grants no extra requests, and no refusal outlasts the window that the
+ * clock shows.
  */
 function enter(window: Window, number: number): void {
   if (number === window.number) return;
@@ -70,25 +70,25 @@ function enter(window: Window, number: number): void {
   window.used = used;
 }
 
-/** Whether one more request fits into both windows. Like the next two, call it after `roll`. */
+/** Whether one more request fits into both windows. Call `roll` before this function, `take` and `giveBack`. */
 export function hasRoom(windows: Windows, quota: Quota): boolean {
   return windows.minute.used < quota.perMinute && windows.day.used < quota.perDay;
 }
 
-/** Uses up one request of both windows, in place. */
+/** Counts one request in both windows, in place. */
 export function take(windows: Windows): void {
   windows.minute.used += 1;
   windows.day.used += 1;
 }
 
-/** Gives back one request that was counted at `at` (ms), in each of its two windows that has not ended. */
+/** Takes a request that was counted at `at` (ms) off both windows, in place. Skips a window that has ended. */
 export function giveBack(windows: Windows, at: number): void {
   const { minute, day } = windows;
   if (minute.number === Math.floor(at / minuteMs)) minute.used = Math.max(0, minute.used - 1);
   if (day.number === Math.floor(at / dayMs)) day.used = Math.max(0, day.used - 1);
 }
 
-/** Returns the decision that lets a request pass, with the figures of both windows. `now` in ms. */
+/** Returns a `pass` with the figures of both windows. `now` in ms. */
 export function passed(now: number, perMinute: number, minuteUsed: number, perDay: number, dayUsed: number): Decision {
   const minuteEnd = (Math.floor(now / minuteMs) + 1) * minuteMs;
   const dayEnd = (Math.floor(now / dayMs) + 1) * dayMs;
@@ -120,7 +120,7 @@ export function refused(decision: Decision, strikesRemaining: number | null): De
   return decision;
 }
 
-/** Turns a decision, in place, into the refusal of a key whose ban ends in `leftMs`; until then no requests are left. */
+/** Turns a decision, in place, into the refusal of a key whose ban ends in `leftMs`. A banned key has no requests left. */
 export function banned(decision: Decision, leftMs: number): Decision {
   decision.verdict = "key_banned";
   decision.remaining = 0;

@@ -60,7 +60,7 @@ export function openDashboardGate(options: DashboardGateOptions): Gate {
   async function giveBack(exchange: Exchange): Promise<void> {
     const { caller, countedAt } = exchange;
     if (!caller?.person) return; // without a session nothing was counted
-    exchange.limits = limitHeaders(await limiter.giveBack({ personId: caller.person.memberId }, countedAt));
+    exchange.limits = limitHeaders(await limiter.giveBack({ memberId: caller.person.memberId }, countedAt));
   }
 
   function show(exchange: Exchange, decision: Decision): ProblemFields | undefined {
